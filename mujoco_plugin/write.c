@@ -17,16 +17,16 @@
 // ------------------------------ saving ----------------------------------------------------------
 
 // The spec as written, orientations as quaternions, angles in radians, every number exact.
-static bool save(djmWrite* w) {
+bool djm_saveSpec(djmWrite* w, char** text) {
   char error[1000] = "";
   w->spec->compiler.savecompiled = 0;
   w->spec->compiler.savecanonical = 1;
   int size = 1 << 16;
   for (int round = 0; round < 3; round++) {
-    char* text = realloc(w->text, (size_t)size);
-    if (!text) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
-    w->text = text;
-    int need = mj_saveXMLString(w->spec, text, size, error, sizeof error);
+    char* larger = realloc(*text, (size_t)size);
+    if (!larger) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
+    *text = larger;
+    int need = mj_saveXMLString(w->spec, larger, size, error, sizeof error);
     if (need == 0) return true;
     if (need < 0) break;
     size = need + 1;
@@ -41,7 +41,7 @@ static bool recompile(djmWrite* w) {
     if (!djm_writeMeshes(w, with_faces)) return false;
     mjModel* m = mj_compile(w->spec, NULL);
     if (!m) continue;
-    mj_deleteModel(m);
+    w->made = m;
     return true;
   }
   return djm_writeFail(w, DJ_INVALID, "the changed scene does not compile: %.400s",
@@ -68,6 +68,7 @@ static bool verify(djmWrite* w) {
 // From our own model: everything is written anew.
 static void runModel(void* arg) {
   djmWrite* w = arg;
+  mj_defaultVFS(&w->vfs);
   if (!djm_specFromModel(w, true)) return;
   w->m = mj_compile(w->spec, NULL);
   if (!w->m) {   // triangles that it refuses are left out: hulls are made of vertices alone
@@ -80,11 +81,12 @@ static void runModel(void* arg) {
     djm_writeFail(w, DJ_UNSUPPORTED, "MuJoCo cannot compile it: %.400s", mjs_getError(w->spec));
     return;
   }
-  if (djm_writeSettings(w) && djm_writeKey(w) && save(w)) verify(w);
+  if (djm_writeSettings(w) && djm_writeKey(w) && djm_saveSpec(w, &w->text)) verify(w);
 }
 
 static void run(void* arg) {
   djmWrite* w = arg;
+  mj_defaultVFS(&w->vfs);
   if (!djm_canonical(w) || !djm_writeValues(w)) return;
   if (mj_copyBack(w->spec, w->m) != 1) {
     djm_writeFail(w, DJ_UNSUPPORTED, "MuJoCo cannot express the change: %.400s",
@@ -93,12 +95,16 @@ static void run(void* arg) {
   }
   djm_writeBodies(w);
   djm_writeTendons(w);
-  if (djm_writeSettings(w) && djm_writeKey(w) && recompile(w) && save(w)) verify(w);
+  bool good = djm_writeSettings(w) && djm_writeKey(w) && recompile(w) &&
+              djm_saveSpec(w, &w->text) && verify(w);
+  if (good && w->files) djm_writeFiles(w);
 }
 
 static void release(void* arg) {
   djmWrite* w = arg;
   if (w->m) mj_deleteModel(w->m);
+  if (w->made) mj_deleteModel(w->made);
+  mj_deleteVFS(&w->vfs);
   if (w->spec) mj_deleteSpec(w->spec);
 }
 
@@ -109,13 +115,14 @@ static bool endsWith(const char* text, const char* ending) {
   return n >= k && strcmp(text + n - k, ending) == 0;
 }
 
-djStatus djm_makeMJCF(char** text, const char* scene, const djModel* model, const djKeyDef* key,
-                      djError* err) {
+static djStatus make(char** text, djmSceneFiles* files, const char* scene, const djModel* model,
+                     const djKeyDef* key, const char* suffix, djError* err) {
   djError unused;
   if (!err) err = &unused;
   err->text[0] = '\0';
   if (text) *text = NULL;
-  djmWrite w = {.scene = scene, .wanted = model, .key = key, .err = err};
+  djmWrite w = {.scene = scene, .wanted = model, .key = key, .err = err, .suffix = suffix,
+                .files = files};
   if (!text || !scene || !model) {
     djm_writeFail(&w, DJ_INVALID, "djm_makeMJCF: no text, scene or model given");
     return w.status;
@@ -134,6 +141,19 @@ djStatus djm_makeMJCF(char** text, const char* scene, const djModel* model, cons
     free(w.text);
   }
   return w.status;
+}
+
+djStatus djm_makeMJCF(char** text, const char* scene, const djModel* model, const djKeyDef* key,
+                      djError* err) {
+  return make(text, NULL, scene, model, key, NULL, err);
+}
+
+djStatus djm_makeSceneFiles(djmSceneFiles* out, const char* scene, const djModel* model,
+                            const djKeyDef* key, const char* suffix, djError* err) {
+  *out = (djmSceneFiles){0};
+  djStatus status = make(&out->text, out, scene, model, key, suffix ? suffix : "", err);
+  if (status != DJ_OK) djm_freeSceneFiles(out);
+  return status;
 }
 
 djStatus djm_writeMJCF(const char* path, const char* scene, const djModel* model,

@@ -13,7 +13,11 @@ typedef struct djmWrite {
   mjModel* m;                 // compiled from it
   djModel* base;              // imported from m: what the scene holds before the change, or NULL
   bool* mesh_changed;         // (nmesh)
+  mjModel* made;              // what the changed spec compiles to, or NULL
+  mjVFS vfs;                  // the files of meshes
   char* text;                 // the result
+  const char* suffix;         // of files; NULL: there are none
+  djmSceneFiles* files;
   djStatus status;
   djError* err;
 } djmWrite;
@@ -37,6 +41,11 @@ void djm_writeBodies(djmWrite* w);
 void djm_writeTendons(djmWrite* w);
 // Changed meshes as lists of vertices, and the frames of their geoms.
 bool djm_writeMeshes(djmWrite* w, bool with_faces);
+// Changed meshes as files, of a spec that is compiled and saved: fills files, where MuJoCo takes
+// them.
+bool djm_writeFiles(djmWrite* w);
+// The spec as text, of which the old is freed.
+bool djm_saveSpec(djmWrite* w, char** text);
 // Settings in force as <custom> fields, and the keyframe.
 bool djm_writeSettings(djmWrite* w);
 bool djm_setNumber(djmWrite* w, const char* name, double value);

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import re
+import shutil
 import stat
 import sys
 import unittest
@@ -99,6 +100,7 @@ def volume(triangles):
 class Export(cli.Case):
     def setUp(self):
         super().setUp()
+        self.real_path = os.environ["PATH"]
         with open(self.path("s.xml"), "w", encoding="utf-8") as f:
             f.write(SCENE)
         self.openscad("raise SystemExit(1)", installed=False)
@@ -183,6 +185,31 @@ class Export(cli.Case):
         (cube,) = shells(self.path("stl/arm_union.stl"))
         self.assertAlmostEqual(volume(cube), 1e-6, delta=1e-15)
         self.assertFalse([name for name in files if name[0] == "."])
+
+    def test_slivers(self):
+        """A triangle without area, on an edge with a vertex in its middle, is mended."""
+        self.openscad("a, b, c = faces[0]; m = [(x + y) / 2 for x, y in zip(a, b)]; "
+                      "faces[0] = [a, m, c]; faces += [[m, b, c], [a, b, m]]")
+        links, _ = self.convert("stl")
+        self.assertNotIn("note", links["arm"])
+        self.assertAlmostEqual(links["arm"]["union"]["volume"], 1e-6, delta=1e-15)
+        (cube,) = shells(self.path("stl/arm_union.stl"))
+        self.assertEqual(len(cube), 14)
+        self.check_closed(cube)
+
+    def test_real_union(self):
+        """By OpenSCAD, where it is."""
+        os.environ["PATH"] = self.real_path
+        if not shutil.which("openscad"):
+            self.skipTest("OpenSCAD is not installed")
+        links, files = self.convert("stl")
+        self.assertIn("arm_union.stl", files)
+        (whole,) = shells(self.path("stl/arm_union.stl"))
+        self.check_closed(whole)
+        self.assertAlmostEqual(volume(whole), links["arm"]["union"]["volume"], delta=1e-12)
+        # the box, turned by nothing, is partly in the wedge
+        self.assertGreater(volume(whole), .003)
+        self.assertLess(volume(whole), links["arm"]["volume"] + 1e-8)
 
     def test_bad_unions(self):
         for line, note in (("faces = faces[:-1]", "edge"), ("raise SystemExit(3)", "failed"),

@@ -69,21 +69,6 @@ static void write_scad(Buffer* out, const djPieces* p, const char* name) {
   buf_add(out, "}\n");
 }
 
-// The whole of a file; no more than one is open at a time. Frees the text.
-static djFile* add_file(const Options* o, const char* name, Buffer* text) {
-  djError err;
-  djFile* file = out_openIn(o->verb, o->out, name);
-  if (file) {
-    out_write(file, text);
-    if (dj_finishFile(file, &err) < 0) {
-      tool_fail(o->verb, NULL, NULL, "%s", err.text);
-      file = NULL;
-    }
-  }
-  buf_free(text);
-  return file;
-}
-
 // ---- the union ----------------------------------------------------------------------------------
 
 // Runs OpenSCAD from one file to another. False with errno: it could not be started; else *status
@@ -115,6 +100,7 @@ static bool read_union(djTriangles* t, ExportLink* link, const char* path) {
       dj_readFile(&text, &n, path, &err) >= 0 && dj_parseTriangles(t, "stl", text, n, &err) >= 0;
   dj_freeFile(text);
   for (int i = 0; good && i < 3 * t->nvert; i++) t->vert[i] *= 1e-3;
+  if (good) shell_mend(t);
   good = good && dj_checkSolid(&link->united_volume, t, &err) >= 0;
   if (!good) snprintf(link->note, sizeof link->note, "what OpenSCAD made: %.250s", err.text);
   return good;
@@ -145,14 +131,14 @@ static int unite(ExportLink* link, const Options* o, const djPieces* p) {
   snprintf(stl, sizeof stl, "%s_union.stl", link->name);
   snprintf(title, sizeof title, "%s, one surface, metres", link->name);
   write_scad(&text, p, link->name);
-  djFile* from = add_file(o, scad, &text);
-  djFile* to = from ? add_file(o, stl, &text) : NULL;
+  djFile* from = out_addIn(o->verb, o->out, scad, &text);
+  djFile* to = from ? out_addIn(o->verb, o->out, stl, &text) : NULL;
   if (!to) return EXIT_BAD_INPUT;
   link->united = call_openscad(&whole, link, from, to);
   out_discard(to);
   if (link->united) {
     write_stl(&text, &whole, title);
-    to = add_file(o, stl, &text);
+    to = out_addIn(o->verb, o->out, stl, &text);
   }
   dj_freeTriangles(&whole);
   return to ? 0 : EXIT_BAD_INPUT;
@@ -187,10 +173,10 @@ static int write_shells(const ExportLink* link, const Options* o, const djPieces
     else
       write_obj(&text, &p->hull[i], title);
     snprintf(name, sizeof name, "%s_%d.obj", link->name, i);
-    if (!stl && !add_file(o, name, &text)) return EXIT_BAD_INPUT;
+    if (!stl && !out_addIn(o->verb, o->out, name, &text)) return EXIT_BAD_INPUT;
   }
   snprintf(name, sizeof name, "%s.stl", link->name);
-  return stl && !add_file(o, name, &text) ? EXIT_BAD_INPUT : 0;
+  return stl && !out_addIn(o->verb, o->out, name, &text) ? EXIT_BAD_INPUT : 0;
 }
 
 static int write_link(ExportLink* link, const Options* o, const djModel* m, int body) {

@@ -179,3 +179,55 @@ double shell_thickness(const djModel* m, int geom, const djTriangles* hull) {
       return hull_width(hull);
   }
 }
+
+// ---- slivers ------------------------------------------------------------------------------------
+
+static double distance(const double a[3], const double b[3]) {
+  return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+              (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+// Whether the corners of a triangle are on a line, all apart; *edge: the first end of its longest
+// edge.
+static bool is_sliver(int* edge, const djTriangles* t, const int* tri, double tolerance) {
+  double length[3], longest = 0;
+  for (int k = 0; k < 3; k++) {
+    length[k] = distance(t->vert + 3 * (size_t)tri[k], t->vert + 3 * (size_t)tri[(k + 1) % 3]);
+    if (length[k] <= longest) continue;
+    longest = length[k];
+    *edge = k;
+  }
+  // Heron's formula, from the longest edge on
+  double a = longest, b = length[(*edge + 1) % 3], c = length[(*edge + 2) % 3];
+  double height = sqrt(fmax(0, (a + (b + c)) * (c + b - a) * (c - (a - b)) * (a + (b - c)))) / 2 /
+                  (longest > 0 ? longest : 1);
+  return b > 0 && c > 0 && height <= tolerance;
+}
+
+// Index of the edge from u to v in the list of all triangles, or -1.
+static int find_edge(const djTriangles* t, int u, int v) {
+  for (int i = 0; i < 3 * t->ntri; i++) {
+    int next = i % 3 == 2 ? i - 2 : i + 1;
+    if (t->tri[i] == u && t->tri[next] == v) return i;
+  }
+  return -1;
+}
+
+void shell_mend(djTriangles* t) {
+  double size = 0;
+  for (int i = 0; i < 3 * t->nvert; i++) size = fmax(size, fabs(t->vert[i]));
+  for (int round = 0; round < 4; round++) {   // a divided one may be one of these itself
+    for (int i = 0; i < t->ntri; i++) {
+      int edge = 0, *mine = t->tri + 3 * (size_t)i;
+      if (!is_sliver(&edge, t, mine, 1e-8 * size)) continue;
+      int u = mine[edge], v = mine[(edge + 1) % 3], corner = mine[(edge + 2) % 3];
+      int at = find_edge(t, v, u);
+      if (at < 0) continue;
+      int* other = t->tri + 3 * (size_t)(at / 3);
+      int far = other[(at + 2) % 3];
+      if (far == corner) continue;
+      const int halves[2][3] = {{far, v, corner}, {far, corner, u}};
+      for (int k = 0; k < 3; k++) mine[k] = halves[0][k], other[k] = halves[1][k];
+    }
+  }
+}

@@ -16,6 +16,10 @@ djStatus shell_add(djPieces* pieces, bool* round, const djModel* model, int geom
 // Least distance of two parallel planes that have the geom between them; hull: its shell.
 double shell_thickness(const djModel* model, int geom, const djTriangles* hull);
 
+// Where a triangle of a closed surface has no area since a corner lies on the opposite edge, the
+// triangle beyond that edge is divided there instead.
+void shell_mend(djTriangles* t);
+
 // Unit normal of a triangle, or zeros.
 void shell_normal(double n[3], const double a[3], const double b[3], const double c[3]);
 

@@ -3,6 +3,7 @@
 #include "export.h"
 #include "interrupt.h"
 #include "optimize_run.h"
+#include "optimize_scene.h"
 #include "output.h"
 #include "overlap.h"
 #include "progress.h"
@@ -21,13 +22,6 @@ typedef struct OutFile {
   djFile* file;
   bool written;
 } OutFile;
-
-// scene.xml of a scene.
-typedef struct OutScene {
-  char* text;               // or NULL
-  char note[600];           // why there is none
-  bool failed;              // it should have been written
-} OutScene;
 
 typedef struct Outcome {
   OptimizeRun run;
@@ -225,7 +219,7 @@ static void write_summary(Buffer* text, const Outcome* w) {
   json_integer(&out, "unconverged_steps", r->unconverged[AT_END]);
   write_terms(&out, r);
   write_bias(&out, r);
-  if (w->scene->text) json_text(&out, "scene", w->file[scene_file(0)].name);
+  if (scene_text(w->scene)) json_text(&out, "scene", w->file[scene_file(0)].name);
   else json_null(&out, "scene");
   if (*w->scene->note) json_text(&out, "scene_note", w->scene->note);
   if (w->replay.done) {
@@ -242,6 +236,7 @@ static void write_summary(Buffer* text, const Outcome* w) {
   for (int i = 0; i < w->nfile; i++) {
     if (w->file[i].written) json_text(&out, NULL, w->file[i].name);
   }
+  scene_listMeshes(&out, w->scene, r->grad.nscene);
   json_end(&out);
   if (r->options->export) export_json(&out, &w->links);
   json_number(&out, "wall_s", r->wall);
@@ -293,26 +288,9 @@ static void print_text(const Outcome* w) {
   printf("written: %s/report.html\n", r->options->out);
 }
 
-// ---- scene.xml
+// ---- writing
 
-static void make_scene(OutScene* scene, const GradPart* part) {
-  const char* path = part->task->scene;
-#ifdef DJ_HAVE_MUJOCO
-  const djRollout* rollout = &part->design->rollout;
-  const djKeyDef key = {.name = "optimized", .qpos = rollout->qpos0, .qvel = rollout->qvel0,
-                        .act = rollout->act0, .ctrl = rollout->ctrl};
-  djError err = {""};
-  djStatus status = djm_makeMJCF(&scene->text, path, part->design->model, &key, &err);
-  if (status == DJ_OK) return;
-  snprintf(scene->note, sizeof scene->note, "%s", err.text);
-  const char* ending = strrchr(path, '.');
-  scene->failed = ending && strcmp(ending, ".xml") == 0;
-#else
-  snprintf(scene->note, sizeof scene->note, "%s: a build with MuJoCo is needed", path);
-#endif
-}
-
-// Everything but the report, which shows what MuJoCo makes of the written scene.
+// Everything but the first scene and the report, which shows what MuJoCo makes of it.
 static int write_results(Outcome* w) {
   const OptimizeRun* r = &w->run;
   Buffer* text = tool_alloc((size_t)w->nfile, sizeof *text);
@@ -322,34 +300,60 @@ static int write_results(Outcome* w) {
   for (int k = 0; k < r->grad.nscene; k++) {
     const djDesign* d = r->grad.part[k].design;
     if (d->model->nu > 0) write_ctrl(&text[ctrl_file(k)], d);
-    make_scene(&w->scene[k], &r->grad.part[k]);
-    if (w->scene[k].text) buf_add(&text[scene_file(k)], w->scene[k].text);
+    scene_make(w->scene, k, r);
+    const char* written = scene_text(&w->scene[k]);
+    if (written) buf_add(&text[scene_file(k)], written);
   }
   for (int i = 0; i < report_file(w) && !status; i++) {
     OutFile* f = &w->file[i];
     f->written = text[i].text != NULL;
+    if (i == scene_file(0) && f->written) continue;
     if (f->written) out_write(f->file, &text[i]);
     else out_discard(f->file);
+  }
+  for (int k = 0; k < r->grad.nscene && !status; k++) {
+    status = scene_writeMeshes(w->scene, k, r->options);
   }
   for (int i = 0; i < w->nfile; i++) buf_free(&text[i]);
   free(text);
   return status;
 }
 
+// The first scene in both engines, before its meshes have their places: from the text that needs no
+// other file.
+static int replay_scene(Outcome* w) {
+  const Options* o = w->run.options;
+  OutFile* scene = &w->file[scene_file(0)];
+  const OutScene* made = &w->scene[0];
+  djError err;
+  Buffer text = {0};
+  if (!scene->written) {
+    snprintf(w->replay.note, sizeof w->replay.note, "%.500s", made->note);
+    return 0;
+  }
+  bool regular = dj_fileTemporary(scene->file) != NULL;
+  buf_add(&text, regular ? made->files.text : scene_text(made));
+  out_write(scene->file, &text);
+  buf_free(&text);
+  if (dj_finishFile(scene->file, &err) < 0) return tool_fail(o->verb, NULL, NULL, "%s", err.text);
+  if (!regular) {
+    snprintf(w->replay.note, sizeof w->replay.note, "%s is no regular file", scene->name);
+    return 0;
+  }
+  replay_run(&w->replay, &w->run, dj_fileTemporary(scene->file));
+  if (scene_text(made) == made->files.text) return 0;
+  out_discard(scene->file);
+  buf_add(&text, scene_text(made));
+  scene->file = out_addIn(o->verb, o->out, scene->name, &text);
+  return scene->file ? 0 : EXIT_BAD_INPUT;
+}
+
 static int write_report(Outcome* w) {
   const OptimizeRun* r = &w->run;
-  OutFile *scene = &w->file[scene_file(0)], *page = &w->file[report_file(w)];
-  djError err;
+  OutFile* page = &w->file[report_file(w)];
   Buffer report = {0};
-  if (!scene->written) {
-    snprintf(w->replay.note, sizeof w->replay.note, "%.500s", w->scene->note);
-  } else if (dj_finishFile(scene->file, &err) < 0) {
-    return tool_fail(r->options->verb, NULL, NULL, "%s", err.text);
-  } else if (!dj_fileTemporary(scene->file)) {
-    snprintf(w->replay.note, sizeof w->replay.note, "%s is no regular file", scene->name);
-  } else {
-    replay_run(&w->replay, r, dj_fileTemporary(scene->file));
-  }
+  int status = replay_scene(w);
+  if (status) return status;
   optimize_report(&report, r, &w->replay);
   out_write(page->file, &report);
   page->written = true;
@@ -392,7 +396,7 @@ int verb_optimize(const Options* o) {
   int status = optimize_load(&w.run, o);
   if (!status) status = optimize(&w);
   replay_close(&w.replay);
-  for (int k = 0; k < w.run.grad.nscene && w.scene; k++) free(w.scene[k].text);
+  for (int k = 0; k < w.run.grad.nscene && w.scene; k++) scene_freeFiles(&w.scene[k]);
   free(w.scene);
   free(w.file);
   export_free(&w.links);

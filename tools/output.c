@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_FILES = 600, MAX_FOLDERS = 32 };
+enum { MAX_FILES = 4096, MAX_FOLDERS = 32 };
 
 static djFile* files[MAX_FILES];
 static char* paths[MAX_FILES]; // of files, as given
@@ -145,6 +145,20 @@ djFile* out_openIn(const char* verb, const char* folder, const char* name) {
   buf_addf(&path, "%s/%s", folder, name);
   djFile* file = out_open(verb, path.text);
   buf_free(&path);
+  return file;
+}
+
+djFile* out_addIn(const char* verb, const char* folder, const char* name, Buffer* text) {
+  djError err;
+  djFile* file = out_openIn(verb, folder, name);
+  if (file) {
+    out_write(file, text);
+    if (dj_finishFile(file, &err) < 0) {
+      tool_fail(verb, NULL, NULL, "%s", err.text);
+      file = NULL;
+    }
+  }
+  buf_free(text);
   return file;
 }
 

@@ -20,6 +20,9 @@ djFile* out_openIn(const char* verb, const char* folder, const char* name);
 // line on stderr.
 int out_commit(const char* verb);
 
+// Add a file with this text, which is freed; no more than one is open at a time. NULL likewise.
+djFile* out_addIn(const char* verb, const char* folder, const char* name, Buffer* text);
+
 // Give up one file.
 void out_discard(djFile* file);
 

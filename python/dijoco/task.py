@@ -6,6 +6,7 @@ import math
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_uint, c_void_p
 
 import numpy as np
@@ -139,6 +140,7 @@ class Design:
         self._handle, self._scene = first.handle, first.model
         self._address, self._problem = first.handle.address, first.problem
         self._sum = self._make_sum(1, threads)
+        self._alone, self._threads = self._make_sums(threads)
         self._lock = threading.Lock()
         kinds, nvalues = self._array("variable.kind"), self._array("variable.nvalue")
         tangents, picked = self._array("variable.ntangent"), self._array("variable.picked")
@@ -150,6 +152,16 @@ class Design:
         n = len(self._parts)
         return (n, (c_void_p * n)(*(part.handle.address for part in self._parts)),
                 (c_double * n)(*(part.weight for part in self._parts)))
+
+    def _make_sums(self, threads):
+        """Each scene by itself, and how many threads share them."""
+        out = []
+        for part in self._parts:
+            address = c_void_p()
+            call(core.djd_makeScenes, byref(address), 1, (c_void_p * 1)(part.handle.address),
+                 (c_double * 1)(1), 1, 1)
+            out.append(Handle(address.value, core.djd_deletePhases, [part.handle]))
+        return out, min(len(out), threads or os.cpu_count() or 1)
 
     def _make_sum(self, phases, threads):
         out = c_void_p()
@@ -164,9 +176,9 @@ class Design:
     def _number(self, name):
         return self._array(name)[0].item()
 
-    def _check(self, status):
+    def _check(self, status, address=None):
         if status < 0 or status == _lib.SINGULAR:
-            error = core.djd_designError(self._address).decode(errors="replace")
+            error = core.djd_designError(address or self._address).decode(errors="replace")
             _lib.fail(status, error if status < 0 else "")
         return status
 
@@ -214,6 +226,29 @@ class Design:
         with self._lock:
             return np.array([core.djd_sceneLoss(self._sum.address, k)
                              for k in range(len(self._parts))])
+
+    weights = property(lambda self: np.array([part.weight for part in self._parts]), None, None,
+                       "Weight of each scene's loss in the sum.")
+
+    def evaluate_scenes(self, x, gradient=True):
+        """Loss of each scene at x (n,), before its weight, and their gradients (scenes, n), or None
+        without `gradient`."""
+        x = self._vector(x)
+        losses = np.zeros(len(self._parts))
+        out = np.zeros((len(losses), self.n)) if gradient else None
+
+        def run(k):
+            loss, alone = c_double(), self._alone[k].address
+            status = core.djd_forwardPhases(byref(loss), alone, x.ctypes.data, bool(gradient))
+            if gradient and status >= 0 and status != _lib.SINGULAR:
+                status = core.djd_backwardPhases(out[k].ctypes.data, alone)
+            losses[k] = loss.value
+            return status
+
+        with self._lock, ThreadPoolExecutor(self._threads) as pool:
+            for part, status in zip(self._parts, pool.map(run, range(len(losses)))):
+                self._check(status, part.handle.address)
+        return losses, out
 
     def values(self, x=None):
         """Values of the variables at x (default: x0) as a dict of flat arrays; ctrl is

@@ -1,4 +1,5 @@
-"""Steps, runs and touches of implicit surfaces as differentiable functions of PyTorch tensors.
+"""Steps, runs, losses of tasks and touches of implicit surfaces as differentiable functions of
+PyTorch tensors.
 
     import dijoco.torch
 
@@ -16,6 +17,7 @@ from torch.autograd.function import once_differentiable
 
 from . import _autodiff, _lib
 from .implicit import VALUES, ImplicitPair
+from .task import Design
 
 _NAMES = ("qpos", "qvel", "act", "ctrl")
 
@@ -98,6 +100,18 @@ class _Touch(torch.autograd.Function):
         return (None, None) + tuple(map(torch.from_numpy, ctx.made.vjp(*map(_array, cotangents))))
 
 
+class _Losses(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, design, derivatives, x):
+        losses, ctx.gradients = design.evaluate_scenes(_array(x), derivatives)
+        return torch.from_numpy(losses)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, cotangents):
+        return None, None, torch.from_numpy(_array(cotangents) @ ctx.gradients)
+
+
 def _double(value):
     if not isinstance(value, torch.Tensor):
         value = torch.as_tensor(value, dtype=torch.float64)
@@ -172,6 +186,33 @@ def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=No
     derivatives = torch.is_grad_enabled() and any(x.requires_grad for x in tensors + values)
     results = _Run.apply(model, data, derivatives, tails, batch, tuple(params), *tensors, *values)
     return _as(results, like)
+
+
+def losses(design, x):
+    """Loss of each scene of a `dijoco.Design` (scenes,), one number without `scenes`, before its
+    weight; the task's loss is losses(design, x) @ torch.as_tensor(design.weights).
+
+    x (n,), or a dict: name of a variable -> tensor of its entries in x (`design.slice`), where
+    those that are not named are as in `design.x0`. Scenes run on as many threads as the Design has.
+    """
+    _lib.expect(design, Design, "design")
+    if isinstance(x, dict):
+        given, parts = {name: _double(value) for name, value in x.items()}, []
+        like = _like(*x.values())
+        for name in given:
+            design.slice(name)   # an error where there is none
+        for name in design.names:
+            part = torch.from_numpy(design.x0[design.slice(name)].copy())
+            value = given.get(name, part)
+            if value.numel() != part.numel():
+                raise ValueError("%s: expected %d numbers, not shape %s"
+                                 % (name, part.numel(), tuple(value.shape)))
+            parts.append(value.reshape(-1))
+        whole = torch.cat(parts)
+    else:
+        whole, like = _double(x), _like(x)
+    derivatives = torch.is_grad_enabled() and whole.requires_grad
+    return _as((_Losses.apply(design, derivatives, whole),), like)[0]
 
 
 def implicit(pair, pose_a, pose_b):

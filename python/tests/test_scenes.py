@@ -61,6 +61,21 @@ def test_sum(folder):
     assert (moving.spread(4) > 0).all()
 
 
+def test_each_scene(folder):
+    """Losses and gradients of each, which the sum weighs."""
+    design = dijoco.Design(TASK, folder, threads=2)
+    x = design.x0 * 1.1
+    losses, gradients = design.evaluate_scenes(x)
+    for k in range(3):
+        loss, gradient = dijoco.Design(alone(k), folder).evaluate(x)
+        assert losses[k] == loss
+        np.testing.assert_array_equal(gradients[k], gradient)
+    np.testing.assert_array_equal(design.weights, [1, 0.5, 1])
+    same_losses, none = design.evaluate_scenes(x, gradient=False)
+    np.testing.assert_array_equal(same_losses, losses)
+    assert none is None
+
+
 def test_models(folder):
     """Scenes may be models, their own or the task's."""
     model = dijoco.Model.load(folder / "cartpole.json")
