@@ -20,17 +20,24 @@ typedef struct djPlaneEval {
   djMat3 bend_of[2];       // as in djPlaneSolution
 } djPlaneEval;
 
-// Apart, so that what has no tail is as fast as before.
-static djLanes addGuided(djLaneSums* acc, const djClouds* c, int begin, int end, const double p[4],
+// Apart, with sums of its own: what has no tail keeps its sums in registers.
+static djLanes sumGuided(double sum[16], const djClouds* c, int begin, int end, const double p[4],
                          const double u[3], double s, const djVec3* point) {
-  return dj_addVertices(acc, c, begin, end, p, u, s, point, c->tail);
+  djLaneSums acc = {0};
+  djLanes least = dj_addVertices(&acc, c, begin, end, p, u, s, point, c->tail);
+  dj_storeSums(sum, &acc);
+  return least;
 }
 
-DJU_INLINE djLanes addVertices(djLaneSums* acc, const djClouds* c, int begin, int end,
+// Sums over vertices begin to end - 1; returns their smallest arguments.
+DJU_INLINE djLanes sumVertices(double sum[16], const djClouds* c, int begin, int end,
                                const double p[4], const double u[3], double s,
                                const djVec3* point) {
-  if (c->tail) return addGuided(acc, c, begin, end, p, u, s, point);
-  return dj_addVertices(acc, c, begin, end, p, u, s, point, NULL);
+  if (c->tail) return sumGuided(sum, c, begin, end, p, u, s, point);
+  djLaneSums acc = {0};
+  djLanes least = dj_addVertices(&acc, c, begin, end, p, u, s, point, NULL);
+  dj_storeSums(sum, &acc);
+  return least;
 }
 
 // The sums with the term P(1 - |n|), whose gradient is -P' u.
@@ -118,9 +125,7 @@ static djMat3 bendOf(const djCurveAt* at, int k, double F) {
 static void evalCurved(djPlaneEval* e, const djClouds* c, const double p[4], double s) {
   djCurveAt at;
   curveAt(&at, c, p);
-  djLaneSums acc = {0};
-  e->least = dju_least(addVertices(&acc, c, 0, c->n, p, e->dir.u, s, at.point));
-  dj_storeSums(e->sum, &acc);
+  e->least = dju_least(sumVertices(e->sum, c, 0, c->n, p, e->dir.u, s, at.point));
   double Fa = e->sum[15], Fb = e->sum[4] + Fa;
   e->sum[15] = c->r[0] * Fa + c->r[1] * Fb;
   e->curved = true;
@@ -140,13 +145,11 @@ static void evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], doub
     return;
   }
   e->curved = false;
-  djLaneSums acc = {0};
-  e->least = dju_least(addVertices(&acc, c, 0, c->n, p, e->dir.u, s, NULL));
+  e->least = dju_least(sumVertices(e->sum, c, 0, c->n, p, e->dir.u, s, NULL));
   if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
     e->value = INFINITY;
     return;
   }
-  dj_storeSums(e->sum, &acc);
   finishEval(e, c, s);
 }
 
@@ -155,10 +158,8 @@ static void sidesCurved(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c,
   curveAt(&at, c, sol->p);
   for (int k = 0; k < 2; k++) {
     double* sum = sol->side[k].sum;
-    djLaneSums acc = {0};
     int begin = k ? c->na : 0, end = k ? c->n : c->na;
-    sol->least[k] = dju_least(addVertices(&acc, c, begin, end, sol->p, e->dir.u, s, at.point));
-    dj_storeSums(sum, &acc);
+    sol->least[k] = dju_least(sumVertices(sum, c, begin, end, sol->p, e->dir.u, s, at.point));
     double F = k ? sum[4] : -sum[4];
     sum[15] = c->r[k] * F;
     sol->bend[k] = e->bend_of[k] = bendOf(&at, k, F);
@@ -173,12 +174,8 @@ static void evalSides(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, d
   if (c->curved) {
     sidesCurved(e, sol, c, s);
   } else {
-    djLaneSums acc = {0};
-    sol->least[0] = dju_least(addVertices(&acc, c, 0, c->na, sol->p, e->dir.u, s, NULL));
-    dj_storeSums(a, &acc);
-    acc = (djLaneSums){0};
-    sol->least[1] = dju_least(addVertices(&acc, c, c->na, c->n, sol->p, e->dir.u, s, NULL));
-    dj_storeSums(b, &acc);
+    sol->least[0] = dju_least(sumVertices(a, c, 0, c->na, sol->p, e->dir.u, s, NULL));
+    sol->least[1] = dju_least(sumVertices(b, c, c->na, c->n, sol->p, e->dir.u, s, NULL));
   }
   e->least = fmin(sol->least[0], sol->least[1]);
   if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
