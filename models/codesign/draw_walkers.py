@@ -15,13 +15,15 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "scripts"))
+sys.path += [str(ROOT / "scripts"), str(ROOT / "models/codesign")]
+from generate_walkers import BIPED_Z as GROUND, BODY  # noqa: E402  pylint: disable=C0413
 from guide_pictures import Panel, write  # noqa: E402  pylint: disable=wrong-import-position
 
 BUILD = pathlib.Path(os.environ.get("DIJOCO_BUILD", ROOT / "build"))
 VARIANTS = {"controls": ("#2a6f97", "controls alone"), "task": ("#c0392b", "feet and controls"),
             "cage_fine": ("#3a7d44", "fine cage and controls"),
             "cage_coarse": ("#7d3c98", "coarse cage and controls")}
+HALF = BODY["half"][2]        # from the biped's hip to the middle of its trunk
 NAMES = ("chain_reach", "spider", "biped")
 
 
@@ -45,8 +47,46 @@ def history(folder):
     return [float(r["loss"]) for r in rows], float(rows[-1]["wall_s"])
 
 
+FAR = 100                     # a target below everything, from which heights are told
+
+
+def uprightness(folder, every=5):
+    """Of each scene of the biped's result how it went, by terms of `dijoco grad` of the written
+    task, the optimizer's own run to the last bit: heights of the trunk's frame, at the hip, and of
+    its geom's middle."""
+    with open(folder / "task.json", encoding="utf-8") as f:
+        task = json.load(f)
+    steps = range(every, task["horizon"] + 1, every)
+    task["loss"] = [{"type": "position", what: "trunk", "index": [2], "target": [-FAR],
+                     "when": {"step": k}} for k in steps for what in ("body", "geom")]
+    task["loss"].append({"type": "com", "target": [0, 3, 0]})
+    del task["optimizer"]
+    (folder / "upright.json").write_text(json.dumps(task), encoding="utf-8")
+    run = subprocess.run([str(BUILD / "bin/dijoco"), "grad", str(folder / "upright.json"),
+                          "--json"], capture_output=True, check=True)
+    scenes = {}
+    for term in json.loads(run.stdout)["terms"]:
+        scenes.setdefault(term["scene"], []).append(math.sqrt(term["value"]))
+    out = []
+    for scene, values in scenes.items():
+        hips, middles = ([v - FAR for v in values[k:-1:2]] for k in (0, 1))
+        tilts = [math.acos(max(-1, min(1, (b - a) / HALF))) for a, b in zip(hips, middles)]
+        heights = [(v + GROUND) / (hips[0] + GROUND) for v in hips]
+        fell = [k for k, t, h in zip(steps, tilts, heights) if t > 0.5 or h < 0.8]
+        out.append("%s: %.2f m from the mark, tilt at most %.2f rad, trunk above %.2f of its "
+                   "height%s" % (scene, values[-1], max(tilts), min(heights),
+                                 ", falls from %.2f s" % (fell[0] * task["timestep"]) if fell
+                                 else ""))
+    return "; ".join(out)
+
+
 def report(name, variant, folder, losses, seconds):
     """A row of the table: the run of the result by the command, as the task has it."""
+    row = "| %s | %s | %.4f | %.6g | %d | %.0f s | %s |"
+    if name == "biped":
+        print(row % (name, VARIANTS[variant][1], losses[0], min(losses), len(losses) - 1, seconds,
+                     uprightness(folder)), flush=True)
+        return
     with open(folder / "task.json", encoding="utf-8") as f:
         task = json.load(f)
     out = folder / "run.csv"
@@ -64,8 +104,8 @@ def report(name, variant, folder, losses, seconds):
         tilt = max(math.acos(max(-1, min(1, 1 - 2 * (r[5] ** 2 + r[6] ** 2)))) for r in rows)
         place = " ".join("%.3f" % v for v in rows[-1][1:4])
         end = "largest tilt %.2f rad, trunk at %s" % (tilt, place)
-    print("| %s | %s | %.4f | %.6g | %d | %.0f s | %s |" % (
-        name, VARIANTS[variant][1], losses[0], min(losses), len(losses) - 1, seconds, end))
+    print(row % (name, VARIANTS[variant][1], losses[0], min(losses), len(losses) - 1, seconds, end),
+          flush=True)
 
 
 def ticks(low, high):

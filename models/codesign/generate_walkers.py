@@ -20,8 +20,8 @@ TASKS = {
                         iterations=60, density=500, friction=0.3),
     "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.3, kp=1e2, kd=1e1, stages=4,
                    iterations=80, density=500, friction=0.7),
-    "biped": dict(dt=0.01, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=12,
-                  iterations=25, density=80, friction=1),
+    "biped": dict(dt=0.01, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=6,
+                  iterations=100, density=80, friction=1),
 }
 # Cells of the cages: 26 and 96 corners, most along the foot.
 GRIDS = {"spider": {"cage_coarse.json": [2, 2, 2], "cage_fine.json": [3, 4, 5]},
@@ -236,13 +236,16 @@ def spider():
 
 # ---- biped
 # Half sizes and mass of the trunk; of its legs: places, lengths, masses, half the knees' bend.
-SCALE = 2.5
+SCALE = 1.5
 BODY = dict(half=[SCALE * v for v in (0.12, 0.08, 0.2)], mass=9.0)
 LEG = dict(x=0.09 * SCALE, thigh=0.3 * SCALE, shank=0.3 * SCALE, mass=(1.5, 1.0), bend=0.35)
-SOLE = dict(x=0.055 * SCALE, up=0.05 * SCALE, back=0.078 * SCALE, front=0.126 * SCALE,
-            rise=0.0072 * SCALE)
-BIPED_Z = 1.407            # of the ground below the centre of mass
-GAIT = dict(Hz=0.95, stride=0.04, lift=0.05, sway=0.0)
+SOLE = dict(x=0.055 * SCALE, up=0.05 * SCALE, back=0.1 * SCALE, front=0.1 * SCALE,
+            rise=0.012 * SCALE)
+BIPED_Z = 0.9392            # of the ground below the centre of mass
+GAIT = dict(Hz=0.95, stride=0.15, lift=0.15, sway=0.0)
+# Loss of the biped: seconds at the end over which the distance is averaged, weight of its upright
+# trunk; speed of the start that is pushed.
+LAST, UPRIGHT, PUSH = 1.0, 5, 0.075
 
 
 def sole():
@@ -321,13 +324,19 @@ def biped():
     x.close("body", "worldbody")
     motors(x, start, row_)
     x.close("mujoco")
+    last = round(LAST / row_["dt"])
     low = [v for f in hz for v in (-0.25, round(0.9 * f, 3), -20)]
     high = [v for f in hz for v in (0.25, round(1.1 * f, 3), 20)]
     task = {
         "free": {j: {"value": v, "min": low, "max": high} for j, v in start.items()},
         "maps": [{"type": "sines", "from": j, "to": "ctrl", "actuator": j, "velocity": j + "_rate"}
                  for j in start],
-        "loss": [{"type": "com", "target": (0, 3, 0)}],
+        "loss": [{"type": "com", "target": (0, 3, 0), "weight": 1 / last,
+                  "when": {"every": 1, "from": row_["steps"] - last + 1, "to": row_["steps"]}},
+                 {"type": "orientation", "body": "trunk", "target": (1, 0, 0, 0),
+                  "when": "running", "weight": UPRIGHT}],
+        "scenes": [{"name": "still"},
+                   {"name": "forward", "initial": {"qvel": [0, PUSH] + (4 + len(start)) * [0]}}],
         "variables": [{"name": j} for j in start],
     }
     return x.text(), task, [{"name": "mesh/foot_*/vert"}], connect, (["foot_l", "foot_r"], hulls)
