@@ -249,7 +249,7 @@ def single_jaw():
 # parallel_jaw: block and thickness of the jaws' plates, density, where their inner faces begin, the
 # closed pose (how far they would pass the middle), gains; objects are of capsules: radius, mass.
 PARALLEL = dict(block=0.007, thick=0.012, density=1000, open=0.034, closed=0.010, friction=0.1,
-                mass=0.08, kp=(500, 60), kv=(50, 6), steps=180, dt=0.01, close=60,
+                mass=0.055, kp=(500, 60), kv=(50, 6), steps=180, dt=0.01, close=60,
                 palm=0.3, radius=0.009)
 
 
@@ -371,8 +371,8 @@ def parallel_jaw(targets=None):
             "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
                         "support": 1e-3},
             "inertia_from_geom": True, "scenes": scenes}
-    optimizer = {"type": "trust_region", "direction": "gradient", "radius": 5e-3,
-                 "iterations": 200}
+    optimizer = {"type": "trust_region", "direction": "adam", "radius": 2e-2,
+                 "stages": [{"iterations": n} for n in (30, 20, 20, 20)]}
     write("parallel_jaw", "task.json", {
         **task, "variables": [{"name": ["mesh/left_*/vert", "mesh/right_*/vert"], "min": -.012,
                                "max": .012}],
@@ -385,8 +385,8 @@ def parallel_jaw(targets=None):
 # three_finger: lengths of the two links of a finger, their section, the circle on which fingers
 # begin and its height, where they start and close (rad), density, gains (twice k_p, k_d = 3e2, 3).
 FINGER = dict(links=(0.4, 0.35), width=0.1, ring=0.32, height=0.86, start=(-0.1, 0.15),
-              closed=(0.25, 0.55), density=500, kp=600, kv=6, friction=0.1, mass=32, radius=0.2,
-              steps=200, dt=0.01, close=70, base=(2000, 400), parts=4)
+              closed=(0.25, 0.55), density=500, kp=600, kv=6, friction=0.1, mass=38, bunny=10,
+              radius=0.2, steps=200, dt=0.01, close=70, base=(2000, 400), parts=4)
 
 
 def column(name, width, length, parts):
@@ -415,8 +415,8 @@ def finger_objects(c):
         ("tail", (-1, 0, .1), (.22, .22, .22), .04), ("foot_0", (.5, .45, -.6), (.45, .2, .25), .04),
         ("foot_1", (.5, -.45, -.6), (.45, .2, .25), .04)]
     bunny = ['<geom name="bunny_%s" type="ellipsoid" pos="%s" size="%s" mass="%g" %s/>' %
-             (name, text([.8 * r * v for v in at]), text([.8 * r * v for v in size]), share * mass,
-              look) for name, at, size, share in parts]
+             (name, text([.8 * r * v for v in at]), text([.8 * r * v for v in size]),
+              share * c["bunny"], look) for name, at, size, share in parts]
     return {"ball": (ball, r), "egg": (egg, .9 * r), "bunny": (bunny, .8 * r * .85)}
 
 
@@ -500,17 +500,19 @@ def three_finger(targets=None):
         lines.append('    <key name="%s" qpos="%s"/>' % (name, text(qpos)))
     lines += ['  </keyframe>', '</mujoco>']
     (folder / "scene.xml").write_text("\n".join(lines) + "\n")
-    targets = targets or {"ball": (.5, .3, .8), "egg": (-.4, .5, .7), "bunny": (.2, -.6, .8)}
+    targets = targets or {"ball": [(.5, .3, .8), (-.6, 0, .6)], "egg": [(-.4, .5, .7), (.6, .2, .4)],
+                          "bunny": [(.2, -.6, .8), (0, .7, .5)]}
     scenes = []
-    for name, target in targets.items():
+    for label, target in [("%s_%d" % (n, k), v) for n, t in targets.items() for k, v in enumerate(t)]:
+        name = label.split("_")[0]
         rows = [p + list(c["closed"]) * 3 + v + [0] * 6 for p, v in path(target, c)]
-        file = "ctrl_%s.csv" % name
+        file = "ctrl_%s.csv" % label
         head = ",".join("ctrl[%d]" % k for k in range(18))
         (folder / file).write_text(head + "\n" + "\n".join(
             ",".join("%.6g" % v for v in row) for row in rows) + "\n")
         loss = [{"type": "relative", "body": name, "body2": "base",
                  "when": {"from": c["close"], "to": c["steps"]}}]
-        scenes.append({"name": name, "initial": {"keyframe": name}, "ctrl": file, "loss": loss})
+        scenes.append({"name": label, "initial": {"keyframe": name}, "ctrl": file, "loss": loss})
     w = c["width"]
     task = {"scene": "scene.xml", "integrator": "position", "timestep": c["dt"],
             "horizon": c["steps"],

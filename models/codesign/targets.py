@@ -3,6 +3,7 @@ object to targets that the design was not made for; it is held where it ends wit
 where it was, beside the base, when it was grasped. python3 targets.py single_jaw FOLDER, of a result of
 `dijoco optimize`, prints how far the X is raised beside the jaw, and how far it slips. PYTHONPATH and
 MuJoCo as for dijoco."""
+import json
 import math
 import pathlib
 import random
@@ -12,7 +13,8 @@ import numpy as np
 
 import dijoco
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
 import generate_grippers as made  # noqa: E402
 
 # The constants; body that moves; the closed pose; objects; how far targets are, limit of slip (m).
@@ -44,6 +46,14 @@ def slip(model, start, row, c, base, thing, closed, target):
         data.step()
     data.forward()
     return float(np.linalg.norm(data.xpos[thing] - data.xpos[base] - seen[0]))
+
+
+def settings_of(name):
+    """Settings of the task, which scene.xml of a start has not."""
+    task = json.loads((HERE / name / "task.json").read_text(encoding="utf-8"))
+    contact = {key: value for key, value in task["contact"].items() if key != "model"}
+    return {"integrator": task["integrator"], "timestep": task["timestep"],
+            "contact": task["contact"]["model"], **contact}
 
 
 def keys_of(scene):
@@ -85,8 +95,7 @@ def main(name, scene, count=20, seed=1):
     if name == "single_jaw":
         return single_jaw(scene)
     c, base, closed, objects, far, limit = TASKS[name]
-    model = dijoco.Model.load(scene)
-    model.option["timestep"] = c["dt"]
+    model = dijoco.Model.load(scene, **settings_of(name))
     bodies = model.names("body")
     keys = keys_of(scene)
     r = random.Random(int(seed))
