@@ -1,6 +1,7 @@
 // Recursions over the tree that gather body quantities and project them onto dofs.
 
 #include "math/block6.h"
+#include "math/lanes.h"
 #include "math/so3.h"
 #include "model/kinematics.h"
 
@@ -84,33 +85,90 @@ void dj_projectMixed(djMatrix* P, const djModel* m, const djKin* kin1, const djK
   }
 }
 
-void dj_projectCross(djMatrix* H, const djModel* m, const djKin* kin, int a, int b,
-                     const double* K) {
-  int end_a = m->body_lastdof[a], end_b = m->body_lastdof[b];
-  if (end_a < 0 || end_b < 0) return;
-  djBlockView v = dj_blockView(H, end_a > end_b ? end_a : end_b, end_a > end_b ? end_b : end_a);
-  for (int j = m->body_lastdof[b]; j >= 0; j = m->dof_parent[j]) {
+// ---- between two chains -----------------------------------------------------------------------
+
+// The first of at most DJU_LANES dofs that end with `last`, each the parent of the next.
+static int runStart(const djModel* m, int last) {
+  int first = last;
+  while (last - first < DJU_LANES - 1 && m->dof_parent[first] >= 0 &&
+         m->dof_parent[first] == first - 1) {
+    first--;
+  }
+  return first;
+}
+
+// Y: a row for each component of K S, or K^T S, of n dofs from `first` on.
+static void mulRun(djLanes Y[6], const double* K, bool transpose, const double* S, int n) {
+  double column[6][DJU_LANES] = {{0}};
+  for (int c = 0; c < n; c++) {
+    double y[6];
+    (transpose ? mulT6 : mul6)(y, K, S + 6 * c);
+    for (int k = 0; k < 6; k++) column[k][c] = y[k];
+  }
+  for (int k = 0; k < 6; k++) Y[k] = dju_loadLanes(column[k]);
+}
+
+// n entries from `first` on in the rows of the chain that ends with `last` += S_row^T Y.
+static void addRun(const djBlockView* v, const djModel* m, const djKin* kin, int last, int first,
+                   int n, const djLanes Y[6]) {
+  for (int i = last; i >= 0; i = m->dof_parent[i]) {
+    const double* S = kin->S + 6 * i;
+    double *to = dj_viewEntry(v, i, first), part[DJU_LANES];
+    djLanes sum = dju_splat(S[0]) * Y[0];
+    for (int k = 1; k < 6; k++) sum = dju_fmaLanes(dju_splat(S[k]), Y[k], sum);
+    if (n == DJU_LANES) {
+      dju_storeLanes(to, dju_loadLanes(to) + sum);
+      continue;
+    }
+    dju_storeLanes(part, sum);
+    for (int c = 0; c < n; c++) to[c] += part[c];
+  }
+}
+
+// A += S_i^T K S_j, or with K^T, for i in the chain of dofs that ends with `row`, j in that of
+// `col`: by all rows for a run of columns at once.
+static void addCross(djMatrix* A, const djModel* m, const djKin* kin_row, int row,
+                     const djKin* kin_col, int col, const double* K, bool transpose) {
+  const djBlockView v = dj_blockView(A, row, col);
+  for (int first; col >= 0; col = m->dof_parent[first]) {
+    djLanes Y[6];
+    first = runStart(m, col);
+    const int n = col - first + 1;
+    mulRun(Y, K, transpose, kin_col->S + 6 * first, n);
+    addRun(&v, m, kin_row, row, first, n, Y);
+  }
+}
+
+// Of two bodies of one tree: dofs that both move count twice.
+static void addCrossWithin(djMatrix* H, const djModel* m, const djKin* kin, int end_a, int end_b,
+                           const double* K) {
+  const djBlockView v = dj_blockView(H, end_a, end_b);
+  for (int j = end_b; j >= 0; j = m->dof_parent[j]) {
     double y[6];
     mul6(y, K, kin->S + 6 * j);
-    for (int i = m->body_lastdof[a]; i >= 0; i = m->dof_parent[i]) {
+    for (int i = end_a; i >= 0; i = m->dof_parent[i]) {
       double k = dju_dotRow6(kin->S + 6 * i, y);
       *dj_viewEntry(&v, i > j ? i : j, i > j ? j : i) += i == j ? 2 * k : k;
     }
   }
 }
 
+void dj_projectCross(djMatrix* H, const djModel* m, const djKin* kin, int a, int b,
+                     const double* K) {
+  const int end_a = m->body_lastdof[a], end_b = m->body_lastdof[b];
+  if (end_a < 0 || end_b < 0) return;
+  if (m->body_root[a] == m->body_root[b]) addCrossWithin(H, m, kin, end_a, end_b, K);
+  else if (end_a > end_b) addCross(H, m, kin, end_a, kin, end_b, K, false);
+  else addCross(H, m, kin, end_b, kin, end_a, K, true);
+}
+
 void dj_projectCrossMixed(djMatrix* P, const djModel* m, const djKin* kin1, const djKin* kin0,
                           int a, int b, const double* K) {
   if (m->body_lastdof[a] < 0 || m->body_lastdof[b] < 0) return;
-  djBlockView v = dj_blockView(P, m->body_lastdof[a], m->body_lastdof[b]);
-  for (int j = m->body_lastdof[b]; j >= 0; j = m->dof_parent[j]) {
-    double y[6];
-    mul6(y, K, kin0->S + 6 * j);
-    for (int i = m->body_lastdof[a]; i >= 0; i = m->dof_parent[i]) {
-      *dj_viewEntry(&v, i, j) += dju_dotRow6(kin1->S + 6 * i, y);
-    }
-  }
+  addCross(P, m, kin1, m->body_lastdof[a], kin0, m->body_lastdof[b], K, false);
 }
+
+// ---- nested derivatives -----------------------------------------------------------------------
 
 // Q is given in the coordinates x -> ref + exp(w)(x - ref) + v, whose second derivative at a point
 // is w x (w x rho), rho = x - ref; the nested one is w1 x (w2 x rho + v2). Summed with the
