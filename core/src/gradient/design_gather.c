@@ -36,16 +36,19 @@ static void mapsVjp(djDesign* d) {
   for (int i = d->problem->nmap - 1; i >= 0; i--) {
     const djMap* map = &d->problem->map[i];
     double* out = w->out;
+    bool any = false;
     for (int k = 0; k < map->ntarget; k++) {
       const djMapTarget* t = &map->target[k];
       double* place_of = dj_mapTarget(w->dvalue, w->dctrl, d, t);
       for (int e = 0; e < t->n; e++) {
         double* one = place_of + (size_t)e * (size_t)t->stride;
+        any |= *one != 0;
         *out++ = *one;
         if (!map->type->adds) *one = 0;
       }
     }
     int at = w->zadr[map->from];
+    if (!any) continue;   // as of controls where connections are made
     map->type->vjp(w->dz + at, map, w->z + at, w->out, w->work);
   }
 }

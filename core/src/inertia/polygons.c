@@ -160,15 +160,17 @@ static int clip(djVec3* inner, int n, const djVec3* point, const double* height)
   return count;
 }
 
-// Heights of points; whether some are above 0, and some below.
-static void heightsOf(double* height, bool* above, bool* below, int n, const djVec3* point,
-                      const djHalfSpace* h) {
-  *above = *below = false;
+// Heights of points; whether some are above 0, and some below. Rounding errors do no harm here.
+static inline void heightsOf(double* height, bool* above, bool* below, int n, const djVec3* point,
+                             const djHalfSpace* h) {
+  bool up = false, down = false;
   for (int i = 0; i < n; i++) {
-    height[i] = heightOf(point[i], h);
-    *above |= height[i] > 0;
-    *below |= height[i] < 0;
+    height[i] = dju_dot3(point[i], h->normal) - h->offset;
+    up |= height[i] > 0;
+    down |= height[i] < 0;
   }
+  *above = up;
+  *below = down;
 }
 
 djStatus dj_clipPolygon(djPolygons* inside, int* nout, djVec3** out, int n, const djVec3* point,

@@ -72,6 +72,9 @@ static bool validSettings(const djModel* m, const djContacts* c) {
   return true;
 }
 
+// Where a list no longer covers what bodies move by, the next one covers that so many times.
+static const double AHEAD = 4;
+
 // Moves the bounds and margins from the start of the last step to that of this one.
 static djStatus moveStart(djContacts* c, const djModel* m, const djPose* pose) {
   bool valid = c->listed;
@@ -267,7 +270,15 @@ static djStatus coverPoses(djContacts* c, const djModel* m, const djPose* pose) 
     c->need[b] = c->moved[b];
     if (c->need[b] > c->slack[b]) valid = false;
   }
-  return valid ? DJ_OK : dj_listPairs(c, m, false);
+  if (valid) return DJ_OK;
+  // As much again is likely for some steps, in whichever direction of time.
+  for (int b = 0; b < c->nbody; b++) {
+    c->need[b] = c->moved[b] < 1e100 ? AHEAD * c->moved[b] : c->moved[b];
+  }
+  djStatus status = dj_listPairs(c, m, false);
+  if (status != DJ_CROWDED) return status;
+  memcpy(c->need, c->moved, (size_t)c->nbody * sizeof *c->need);
+  return dj_listPairs(c, m, false);
 }
 
 djStatus dj_coverContacts(djContacts* c, const djModel* m, const djPose* start, const djPose* end) {
