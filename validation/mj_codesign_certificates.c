@@ -27,7 +27,7 @@ typedef struct Window {
   djTaskVariable variable[1];
   int index[3];
   double *qpos, *qvel, *ctrl;
-  int first;                 // step of the run it begins with
+  int first; // step of the run it begins with
   bool touches;
 } Window;
 
@@ -318,8 +318,7 @@ static void masses(djvReport* r, const char* what, const char* folder, const djT
     for (int k = 0; k < s.problem->nparam; k++) {
       for (int g = 0; g < m->ngeom; g++) {
         designed |= m->geom_bodyid[g] == b && ours->geom_mesh[g] >= 0 &&
-                    s.problem->param[k].nvalue > 4 &&
-                    s.problem->param[k].id == ours->geom_mesh[g];
+                    s.problem->param[k].nvalue > 4 && s.problem->param[k].id == ours->geom_mesh[g];
       }
     }
     if (!designed) continue;
@@ -331,7 +330,8 @@ static void masses(djvReport* r, const char* what, const char* folder, const djT
     place = fmax(place, mju_dist3(ours->body_ipos + 3 * b, m->body_ipos + 3 * b));
   }
   djv_note("%s: %d designed bodies beside MuJoCo's compiler: mass %.1e, largest moment %.1e, "
-           "centre %.1e m", what, n, mass, inertia, place);
+           "centre %.1e m",
+           what, n, mass, inertia, place);
   robot_below(r, mass, 1e-4, "", "%s: mass apart", what);
   djv_figure(r, "mass beside MuJoCo's", mass, "");
   mj_deleteModel(m);

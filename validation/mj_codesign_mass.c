@@ -30,7 +30,7 @@ static const Robot robots[NROBOT] = {{"spider", 0.19, 1, 10, 10}, {"biped", 1.23
 typedef struct Walk {
   int nstep, unsolved;
   double mass;
-  double* path;            // (nstep + 1) distance gone by the centre of mass, m
+  double* path; // (nstep + 1) distance gone by the centre of mass, m
 } Walk;
 
 // The design's own run, step by step.
@@ -42,7 +42,8 @@ static void record(Walk* w, djDesign* d) {
   double start[3], now[3];
   memcpy(data->qpos, r->qpos0, (size_t)m->nq * sizeof(double));
   memcpy(data->qvel, r->qvel0, (size_t)m->nv * sizeof(double));
-  *w = (Walk){.nstep = r->horizon, .mass = m->total_mass,
+  *w = (Walk){.nstep = r->horizon,
+              .mass = m->total_mass,
               .path = djv_take((size_t)r->horizon, sizeof(double))};
   dj_forward(m, data);
   cd_centre(start, m, data);

@@ -7,7 +7,8 @@
 // Robustness: what a result comes to when it starts 1 cm beside, or has friction 10% lower or
 // higher: of grippers the object is moved, of walkers the robot, of the chain its base; along x and
 // y on the ground. Printed beside the nominal result, with the part of it that the worst has.
-//   --results DIR: folder of results DIR/NAME_task; --only NAME; --quick: two of them, after two iterations
+//   --results DIR: folder of results DIR/NAME_task; --only NAME; --quick: two of them, after two
+//   iterations
 
 #include "common/codesign.h"
 #include "common/robots.h"
@@ -42,14 +43,18 @@ static double reach(const mjModel* m, const mjData* d, int g, const double norma
   double n[3], low = 0;
   mju_mulMatTVec3(n, R, normal);
   switch (m->geom_type[g]) {
-    case mjGEOM_SPHERE: return -size[0];
-    case mjGEOM_CAPSULE: return -size[0] - size[1] * fabs(n[2]);
-    case mjGEOM_CYLINDER: return -size[0] * hypot(n[0], n[1]) - size[1] * fabs(n[2]);
+    case mjGEOM_SPHERE:
+      return -size[0];
+    case mjGEOM_CAPSULE:
+      return -size[0] - size[1] * fabs(n[2]);
+    case mjGEOM_CYLINDER:
+      return -size[0] * hypot(n[0], n[1]) - size[1] * fabs(n[2]);
     case mjGEOM_ELLIPSOID:
       return -sqrt(pow(size[0] * n[0], 2) + pow(size[1] * n[1], 2) + pow(size[2] * n[2], 2));
     case mjGEOM_BOX:
       return -size[0] * fabs(n[0]) - size[1] * fabs(n[1]) - size[2] * fabs(n[2]);
-    default: break;
+    default:
+      break;
   }
   int mesh = m->geom_dataid[g];
   low = INFINITY;
@@ -92,7 +97,8 @@ static void overlap(djvReport* r, const char* name, const CdWritten* w, const do
     }
   }
   djv_note("%s: %d pairs, %ld distances below 1 cm; at the start least %.3g m, then %.3g m "
-           "(%s, %s, step %d)", name, p.n, looked, first, least, mj_id2name(m, mjOBJ_GEOM, p.geom[pair][0]),
+           "(%s, %s, step %d)",
+           name, p.n, looked, first, least, mj_id2name(m, mjOBJ_GEOM, p.geom[pair][0]),
            mj_id2name(m, mjOBJ_GEOM, p.geom[pair][1]), at);
   robot_count(r, over, 0, "%s: geoms that overlap", name);
   if (least < INFINITY) djv_figure(r, "least distance", least, "m");
@@ -104,12 +110,12 @@ static void overlap(djvReport* r, const char* name, const CdWritten* w, const do
 
 typedef struct Change {
   const char* name;
-  double shift[2], friction;           // m along x and y on the ground; factor
+  double shift[2], friction; // m along x and y on the ground; factor
 } Change;
-static const Change CHANGES[] = {
-    {"nominal", {0, 0}, 1},       {"x + 1 cm", {0.01, 0}, 1},  {"x - 1 cm", {-0.01, 0}, 1},
-    {"y + 1 cm", {0, 0.01}, 1},   {"y - 1 cm", {0, -0.01}, 1}, {"friction - 10%", {0, 0}, 0.9},
-    {"friction + 10%", {0, 0}, 1.1}};
+static const Change CHANGES[] = {{"nominal", {0, 0}, 1},         {"x + 1 cm", {0.01, 0}, 1},
+                                 {"x - 1 cm", {-0.01, 0}, 1},    {"y + 1 cm", {0, 0.01}, 1},
+                                 {"y - 1 cm", {0, -0.01}, 1},    {"friction - 10%", {0, 0}, 0.9},
+                                 {"friction + 10%", {0, 0}, 1.1}};
 enum { NCHANGE = sizeof CHANGES / sizeof CHANGES[0] };
 
 // Moves the start of the body that a task is about, or of the first joint.
@@ -176,8 +182,7 @@ static void robust(djvReport* r, const char* name, const djTask* task, const CdW
              aim.holder ? t.holder[t.n] : t.height[t.n], loss, tilt);
     cd_freeTrack(&t);
   }
-  djv_note("  the worst has %.0f%% of the nominal; unsolved steps: %d", 100 * worst / nominal,
-           all);
+  djv_note("  the worst has %.0f%% of the nominal; unsolved steps: %d", 100 * worst / nominal, all);
   robot_countOf(r, all, NCHANGE * task->horizon / 100, NCHANGE * task->horizon,
                 "%s: unsolved steps", name);
 }

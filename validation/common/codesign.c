@@ -35,14 +35,16 @@ void cd_result(char folder[400], const char* results, const char* name, const ch
   }
   const char* build = DIJOCO_BUILD_DIR;
   cd_taskPath(task, name);
-  if (quick) snprintf(folder, 400, "%s/validate/%s/%s_task", build, quick, name);
-  else snprintf(folder, 400, "%s/codesign/%s_task", build, name);
+  if (quick)
+    snprintf(folder, 400, "%s/validate/%s/%s_task", build, quick, name);
+  else
+    snprintf(folder, 400, "%s/codesign/%s_task", build, name);
   if (isResult(folder, task)) return;
   djv_note("dijoco optimize models/codesign/%s/task.json ...", name);
   snprintf(command, sizeof command,
            "mkdir -p '%s' && '%s/bin/dijoco' optimize '%s' %s --out '%s' >'%s/optimize.log' 2>&1",
            folder, build, task, quick ? "--iterations 2" : "", folder, folder);
-  (void)!system(command);          // 1: a step of the result is unsolved
+  (void)!system(command); // 1: a step of the result is unsolved
   if (!isResult(folder, task)) djv_fail("%s: `dijoco optimize` fails, see optimize.log", folder);
 }
 
@@ -78,8 +80,10 @@ CdAim cd_aim(const djTask* task) {
     if (l->term.type == DJ_LOSS_RELATIVE) {
       aim = (CdAim){.body = l->name, .holder = l->name2, .from = l->term.from};
     } else if (i == 0) {
-      if (l->object == DJ_OBJ_SITE) aim.site = l->name;
-      else aim.body = l->name;
+      if (l->object == DJ_OBJ_SITE)
+        aim.site = l->name;
+      else
+        aim.body = l->name;
       memcpy(aim.mark, l->term.target, sizeof aim.mark);
     }
   }
@@ -189,7 +193,7 @@ void cd_centre(double out[3], const djModel* m, const djData* d) {
   double mass = 0;
   memset(out, 0, 3 * sizeof *out);
   for (int b = 1; b < m->nbody; b++) {
-    if (m->body_dofnum[b] == 0 && m->body_parent[b] == 0) continue;   // fixed to the world
+    if (m->body_dofnum[b] == 0 && m->body_parent[b] == 0) continue; // fixed to the world
     const double *q = d->xquat + 4 * b, *p = m->body_ipos + 3 * b, *x = d->xpos + 3 * b;
     double R[9], at[3];
     mju_quat2Mat(R, q);
@@ -221,4 +225,4 @@ void cd_scaleOurs(djModel* m, double factor) {
   }
 }
 
-#endif  // DJ_HAVE_MUJOCO
+#endif // DJ_HAVE_MUJOCO

@@ -39,28 +39,28 @@ void cd_close(CdScene* s);
 // What a task is about: a site or a centre of mass that is to reach a mark, or a body that a
 // gripper holds from a step on.
 typedef struct CdAim {
-  const char* site;          // or NULL
-  const char* body;          // or NULL: everything that moves
-  const char* holder;        // or NULL
-  int from;                  // step at which it is grasped
+  const char* site;   // or NULL
+  const char* body;   // or NULL: everything that moves
+  const char* holder; // or NULL
+  int from;           // step at which it is grasped
   double mark[3];
 } CdAim;
 CdAim cd_aim(const djTask* task);
 
 // A run as it is looked at.
 typedef struct CdTrack {
-  int n;                     // steps
-  double* distance;          // (n + 1) m; by which it came nearer to the mark, or went sideways
-  double* height;            // (n + 1) m; of the same point over its start
-  double* holder;            // (n + 1) m; of the gripper over its place at `from`
-  double* tilt;              // (n + 1) rad; of the first body that is free
-  double* low;               // (n + 1) 1; height of that body over the ground, by that at the start
+  int n;            // steps
+  double* distance; // (n + 1) m; by which it came nearer to the mark, or went sideways
+  double* height;   // (n + 1) m; of the same point over its start
+  double* holder;   // (n + 1) m; of the gripper over its place at `from`
+  double* tilt;     // (n + 1) rad; of the first body that is free
+  double* low;      // (n + 1) 1; height of that body over the ground, by that at the start
 } CdTrack;
 void cd_newTrack(CdTrack* t, int n);
 void cd_freeTrack(CdTrack* t);
 // Adds the state after step k, with kinematics and centres of mass done.
 void cd_addTrack(CdTrack* t, int k, const CdAim* aim, const mjModel* m, const mjData* d);
-double cd_range(const double* x, int n);     // most less least of n + 1
+double cd_range(const double* x, int n); // most less least of n + 1
 
 // The design's own run at x0: states (n + 1 x nq), new memory. *unsolved: steps.
 double* cd_run(int* unsolved, CdScene* s, double* loss);
@@ -69,7 +69,7 @@ double* cd_run(int* unsolved, CdScene* s, double* loss);
 typedef struct CdWritten {
   mjModel* m;
   int nrow, key;
-  double* ctrl;              // (nrow x nu)
+  double* ctrl; // (nrow x nu)
 } CdWritten;
 void cd_openWritten(CdWritten* w, const char* folder, const djTask* scene);
 void cd_closeWritten(CdWritten* w);
@@ -81,6 +81,6 @@ void cd_centre(double out[3], const djModel* m, const djData* d);
 void cd_scaleFriction(mjModel* m, double factor);
 void cd_scaleOurs(djModel* m, double factor);
 
-#endif  // DJ_HAVE_MUJOCO
+#endif // DJ_HAVE_MUJOCO
 
-#endif  // DJ_VALIDATION_CODESIGN_H_
+#endif // DJ_VALIDATION_CODESIGN_H_
