@@ -14,25 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ------------------------------ saving ----------------------------------------------------------
-
-// The spec as written, orientations as quaternions, angles in radians, every number exact.
-bool djm_saveSpec(djmWrite* w, char** text) {
-  char error[1000] = "";
-  w->spec->compiler.savecompiled = 0;
-  w->spec->compiler.savecanonical = 1;
-  int size = 1 << 16;
-  for (int round = 0; round < 3; round++) {
-    char* larger = realloc(*text, (size_t)size);
-    if (!larger) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
-    *text = larger;
-    int need = mj_saveXMLString(w->spec, larger, size, error, sizeof error);
-    if (need == 0) return true;
-    if (need < 0) break;
-    size = need + 1;
-  }
-  return djm_writeFail(w, DJ_INVALID, "MuJoCo cannot save the scene: %.400s", error);
-}
+// ------------------------------ checking ---------------------------------------------------------
 
 // Compile the changed spec. Faces of a changed mesh may no longer be consistent: then MuJoCo makes
 // new ones, those of the hull.

@@ -3,7 +3,7 @@
 #ifndef DJ_MUJOCO_WRITE_H_
 #define DJ_MUJOCO_WRITE_H_
 
-#include <dijoco/mujoco.h>
+#include "write_files.h"
 
 typedef struct djmWrite {
   const char* scene;          // path

@@ -1,9 +1,10 @@
-// What every part of writing needs: the first failure, and custom fields.
+// What every part of writing needs: the first failure, custom fields, and the text of a spec.
 
 #include "write.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 bool djm_writeFail(djmWrite* w, djStatus status, const char* format, ...) {
   if (w->status != DJ_OK) return false;
@@ -42,4 +43,34 @@ bool djm_setText(djmWrite* w, const char* name, const char* value) {
   }
   mjs_setString(text->data, value);
   return true;
+}
+
+// The spec as written, orientations as quaternions, angles in radians, every number exact.
+bool djm_saveSpec(djmWrite* w, char** text) {
+  char error[1000] = "";
+  w->spec->compiler.savecompiled = 0;
+  w->spec->compiler.savecanonical = 1;
+  int size = 1 << 16;
+  for (int round = 0; round < 3; round++) {
+    char* larger = realloc(*text, (size_t)size);
+    if (!larger) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
+    *text = larger;
+    int need = mj_saveXMLString(w->spec, larger, size, error, sizeof error);
+    if (need == 0) return true;
+    if (need < 0) break;
+    size = need + 1;
+  }
+  return djm_writeFail(w, DJ_INVALID, "MuJoCo cannot save the scene: %.400s", error);
+}
+
+void djm_freeSceneFiles(djmSceneFiles* f) {
+  for (int i = 0; i < f->nfile; i++) {
+    free(f->name[i]);
+    free(f->obj[i]);
+  }
+  free(f->name);
+  free(f->obj);
+  free(f->text);
+  free(f->scene);
+  *f = (djmSceneFiles){0};
 }

@@ -6,18 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void djm_freeSceneFiles(djmSceneFiles* f) {
-  for (int i = 0; i < f->nfile; i++) {
-    free(f->name[i]);
-    free(f->obj[i]);
-  }
-  free(f->name);
-  free(f->obj);
-  free(f->text);
-  free(f->scene);
-  *f = (djmSceneFiles){0};
-}
-
 // The mesh's name, of plain characters.
 static char* fileName(const djmWrite* w, const char* mesh, int id) {
   size_t n = strlen(mesh), size = n + strlen(w->suffix) + 40;

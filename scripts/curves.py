@@ -43,6 +43,13 @@ def ticks(low, high):
     return [step * k for k in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
+def log_ticks(low, high):
+    """(log10, text) of 1, 2 and 5 times powers of ten, or of powers alone over many of them."""
+    part = (1, 2, 5) if high - low < 3 else (1,)
+    values = [m * 10 ** k for k in range(math.floor(low), math.ceil(high) + 1) for m in part]
+    return [(math.log10(v), "%g" % v) for v in values if low <= math.log10(v) <= high]
+
+
 def draw(curves):
     losses = [y for points in curves.values() for _, y in points]
     logarithmic = min(losses) > 0 and max(losses) > 20 * min(losses)

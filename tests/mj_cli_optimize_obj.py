@@ -118,8 +118,17 @@ class Hulls(cli.Case):
         """They share what is the same."""
         scenes = [{"name": "one"}, {"name": "two", "initial": {"qpos": [0, 0, .3] + [1, 0, 0, 0] +
                                                                [1, 0, .2, 1, 0, 0, 0]}}]
-        self.optimize(dict(TASK, scenes=scenes))
+        r = self.optimize(dict(TASK, scenes=scenes))
         self.assertEqual(len(self.obj_files()), 2)
+        self.assertEqual([one["scene"] for one in r["replays"]], ["one", "two"])
+        self.assertEqual(r["replays"][0]["position"], r["replay"]["position"])
+        c = self.run_json("compare", os.path.join(self.out, "scene_two.xml"), "--time", 0.1,
+                          "--keyframe", "optimized", "--out", self.path("compare"))
+        self.assertEqual(r["replays"][1]["position"]["max"], c["difference"]["position"]["max"])
+        self.assertGreater(c["difference"]["position"]["max"], 0)
+        page = self.read("report.html")
+        self.assertIn("The other scenes", page)
+        self.assertEqual(page.count(">two<"), 3)       # a curve, a loss, a replay
         both = [re.findall(r'file="(.*?)"', self.read("scene_%s.xml" % s)) for s in ("one", "two")]
         self.assertEqual(both[0], both[1])
         self.assertEqual(len(both[0]), 2)

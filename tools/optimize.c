@@ -3,7 +3,6 @@
 #include "export.h"
 #include "interrupt.h"
 #include "optimize_run.h"
-#include "optimize_scene.h"
 #include "output.h"
 #include "overlap.h"
 #include "progress.h"
@@ -35,6 +34,9 @@ typedef struct Outcome {
 static int ctrl_file(int scene) { return FIRST_CTRL + 2 * scene; }
 static int scene_file(int scene) { return ctrl_file(scene) + 1; }
 static int report_file(const Outcome* w) { return w->nfile - 1; }
+static bool is_scene(const Outcome* w, int file) {
+  return file > FIRST_CTRL && file < report_file(w) && (file - FIRST_CTRL) % 2 == 1;
+}
 
 // ---- files
 
@@ -182,6 +184,27 @@ static void write_largest(Json* out, const char* key, const Largest* l, const dj
   json_end(out);
 }
 
+// Replays of all scenes.
+static void write_others(Json* out, const Outcome* w) {
+  const Replay* replay = &w->replay;
+  json_list(out, "replays");
+  for (int k = 0; k <= replay->nother; k++) {
+    const OtherReplay* other = k > 0 ? &replay->other[k - 1] : NULL;
+    const Differences* d = other ? &other->difference : &replay->record.difference;
+    const djModel* m = w->run.grad.part[k].design->model;
+    const char* note = other ? other->note : replay->note;
+    json_object(out, NULL);
+    json_text(out, "scene", grad_sceneName(&w->run.grad, k));
+    if (other ? other->done : replay->done) {
+      write_largest(out, "position", &d->position, m);
+      write_largest(out, "rotation", &d->rotation, m);
+    }
+    if (*note) json_text(out, "note", note);
+    json_end(out);
+  }
+  json_end(out);
+}
+
 static const char* stop_name(djStop stop) {
   switch (stop) {
     case DJ_STOP_ITERATIONS: return "iterations";
@@ -232,6 +255,7 @@ static void write_summary(Buffer* text, const Outcome* w) {
   } else {
     json_null(&out, "replay");
   }
+  if (r->grad.nscene > 1) write_others(&out, w);
   json_list(&out, "files");
   for (int i = 0; i < w->nfile; i++) {
     if (w->file[i].written) json_text(&out, NULL, w->file[i].name);
@@ -280,6 +304,14 @@ static void print_text(const Outcome* w) {
     printf("  in MuJoCo: bodies are at most %.4g m apart (%s, at %.4g s)\n", l->max,
            scene_bodyName(name, w->replay.record.model, l->id), l->time);
   }
+  for (int k = 1; k <= w->replay.nother; k++) {
+    const OtherReplay* other = &w->replay.other[k - 1];
+    const Largest* l = &other->difference.position;
+    char name[16];
+    if (!other->done) continue;
+    printf("    of %-20s at most %.4g m (%s, at %.4g s)\n", grad_sceneName(&r->grad, k), l->max,
+           scene_bodyName(name, r->grad.part[k].design->model, l->id), l->time);
+  }
   for (int k = 0; k < r->grad.nscene; k++) {
     const OutScene* one = &w->scene[k];
     if (*one->note) printf("  no %s: %s\n", w->file[scene_file(k)].name, one->note);
@@ -290,7 +322,7 @@ static void print_text(const Outcome* w) {
 
 // ---- writing
 
-// Everything but the first scene and the report, which shows what MuJoCo makes of it.
+// Everything but the scenes and the report, which shows what MuJoCo makes of them.
 static int write_results(Outcome* w) {
   const OptimizeRun* r = &w->run;
   Buffer* text = tool_alloc((size_t)w->nfile, sizeof *text);
@@ -307,7 +339,7 @@ static int write_results(Outcome* w) {
   for (int i = 0; i < report_file(w) && !status; i++) {
     OutFile* f = &w->file[i];
     f->written = text[i].text != NULL;
-    if (i == scene_file(0) && f->written) continue;
+    if (is_scene(w, i) && f->written) continue;
     if (f->written) out_write(f->file, &text[i]);
     else out_discard(f->file);
   }
@@ -319,16 +351,18 @@ static int write_results(Outcome* w) {
   return status;
 }
 
-// The first scene in both engines, before its meshes have their places: from the text that needs no
-// other file.
-static int replay_scene(Outcome* w) {
+// A scene in both engines, before its meshes have their places: from the text that needs no other
+// file.
+static int replay_scene(Outcome* w, int k) {
   const Options* o = w->run.options;
-  OutFile* scene = &w->file[scene_file(0)];
-  const OutScene* made = &w->scene[0];
+  OutFile* scene = &w->file[scene_file(k)];
+  const OutScene* made = &w->scene[k];
+  const djDesign* d = w->run.grad.part[k].design;
+  char* note = k > 0 ? w->replay.other[k - 1].note : w->replay.note;
   djError err;
   Buffer text = {0};
   if (!scene->written) {
-    snprintf(w->replay.note, sizeof w->replay.note, "%.500s", made->note);
+    snprintf(note, sizeof w->replay.note, "%.500s", made->note);
     return 0;
   }
   bool regular = dj_fileTemporary(scene->file) != NULL;
@@ -337,10 +371,11 @@ static int replay_scene(Outcome* w) {
   buf_free(&text);
   if (dj_finishFile(scene->file, &err) < 0) return tool_fail(o->verb, NULL, NULL, "%s", err.text);
   if (!regular) {
-    snprintf(w->replay.note, sizeof w->replay.note, "%s is no regular file", scene->name);
+    snprintf(note, sizeof w->replay.note, "%s is no regular file", scene->name);
     return 0;
   }
-  replay_run(&w->replay, &w->run, dj_fileTemporary(scene->file));
+  if (k == 0) replay_run(&w->replay, d, dj_fileTemporary(scene->file));
+  else replay_other(&w->replay.other[k - 1], d, dj_fileTemporary(scene->file));
   if (scene_text(made) == made->files.text) return 0;
   out_discard(scene->file);
   buf_add(&text, scene_text(made));
@@ -352,7 +387,10 @@ static int write_report(Outcome* w) {
   const OptimizeRun* r = &w->run;
   OutFile* page = &w->file[report_file(w)];
   Buffer report = {0};
-  int status = replay_scene(w);
+  int status = 0;
+  w->replay.nother = r->grad.nscene - 1;
+  w->replay.other = tool_alloc((size_t)w->replay.nother, sizeof *w->replay.other);
+  for (int k = 0; k < r->grad.nscene && !status; k++) status = replay_scene(w, k);
   if (status) return status;
   optimize_report(&report, r, &w->replay);
   out_write(page->file, &report);

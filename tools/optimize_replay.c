@@ -40,7 +40,7 @@ static void film_mujoco(Replay* replay, TouchList* touch, long k) {
   film_add(&replay->film, (double)k * replay->inputs.timestep, e->xpos, e->xquat, touch);
 }
 
-void replay_run(Replay* replay, const OptimizeRun* r, const char* path) {
+void replay_run(Replay* replay, const djDesign* d, const char* path) {
   djError err = {""};
   TouchList touch = {0};
   Scene* s = &replay->scene;
@@ -49,7 +49,7 @@ void replay_run(Replay* replay, const OptimizeRun* r, const char* path) {
     snprintf(replay->note, sizeof replay->note, "%.500s", err.text);
     return;
   }
-  make_inputs(&replay->inputs, s->model, r->grad.design);
+  make_inputs(&replay->inputs, s->model, d);
   for (int k = 0; k < ENGINES; k++) {
     if (engine_open(&replay->engine[k], k == 1, s, &replay->inputs)) continue;
     snprintf(replay->note, sizeof replay->note, "%.500s", replay->engine[k].error);
@@ -78,14 +78,24 @@ void replay_run(Replay* replay, const OptimizeRun* r, const char* path) {
 
 #else
 
-void replay_run(Replay* replay, const OptimizeRun* r, const char* path) {
-  (void)r, (void)path;
+void replay_run(Replay* replay, const djDesign* d, const char* path) {
+  (void)d, (void)path;
   snprintf(replay->note, sizeof replay->note, "a build with MuJoCo is needed");
 }
 
 #endif
 
+void replay_other(OtherReplay* other, const djDesign* d, const char* path) {
+  Replay replay = {0};
+  replay_run(&replay, d, path);
+  other->done = replay.done;
+  snprintf(other->note, sizeof other->note, "%s", replay.note);
+  other->difference = replay.record.difference;
+  replay_close(&replay);
+}
+
 void replay_close(Replay* replay) {
+  free(replay->other);
   for (int k = 0; k < ENGINES; k++) engine_close(&replay->engine[k]);
   if (replay->done) record_close(&replay->record);
   film_close(&replay->film);

@@ -73,7 +73,7 @@ static void write_head(Buffer* out, const OptimizeRun* r) {
   }
   if (r->grad.nscene > 1) {
     buf_addf(out, "<p>The loss is the sum of those of %d scenes, by their weights; pictures, controls "
-                  "and the run in MuJoCo are of the first, <code>", r->grad.nscene);
+                  "and the replay that is shown are of the first, <code>", r->grad.nscene);
     html_text(out, grad_sceneName(&r->grad, 0));
     buf_add(out, "</code>.</p>\n");
   }
@@ -121,11 +121,26 @@ static void stages_text(Buffer* out, const OptimizeRun* r) {
   }
 }
 
+static const char* const scene_color[] = {"#3a7d44", "#b7791f", "#7d3c98", "#0e7c7b"};
+
+// Losses of each scene by the iterations, one after the other.
+static double* scene_losses(const OptimizeRun* r) {
+  size_t n = r->grad.nscene > 1 ? (size_t)r->grad.nscene : 0, rows = (size_t)r->nrow;
+  double* loss = tool_alloc(n * rows, sizeof *loss);
+  for (size_t k = 0; k < n; k++) {
+    for (size_t i = 0; i < rows; i++) loss[k * rows + i] = r->row_loss[i * n + k];
+  }
+  return loss;
+}
+
 static void loss_chart(Buffer* out, const OptimizeRun* r) {
   size_t n = (size_t)r->nrow;
   double* x = tool_alloc(n, sizeof *x);
   double* loss = tool_alloc(n, sizeof *loss);
   double* best = tool_alloc(n, sizeof *best);
+  double* each = scene_losses(r);   // of as many as have a colour
+  int most = (int)(sizeof scene_color / sizeof *scene_color);
+  int nscene = r->grad.nscene > 1 && r->grad.nscene <= most ? r->grad.nscene : 0;
   bool positive = true;
   double low = INFINITY, high = -INFINITY;
   for (int i = 0; i < r->nrow; i++) {
@@ -137,14 +152,25 @@ static void loss_chart(Buffer* out, const OptimizeRun* r) {
     positive = positive && best[i] > 0;
     low = fmin(low, best[i]);
     high = fmax(high, loss[i]);
+    for (int k = 0; k < nscene; k++) {
+      double one = each[(size_t)k * n + (size_t)i];
+      positive = positive && one > 0;
+      low = fmin(low, one);
+    }
   }
   Chart c = {.ylabel = "loss", .xlabel = "iteration", .label = "The loss over the iterations",
              .width = WIDE, .height = HIGH, .n = r->nrow, .x = x, .zero = true,
              .logarithmic = positive && high > 20 * low};
+  for (int k = 0; k < nscene; k++) {
+    chart_add(&c, each + (size_t)k * n, scene_color[k], false);
+  }
   chart_add(&c, loss, after_color, false);
   chart_add(&c, best, mark_color, true);
   chart_legend(&c, after_color, false, "loss");
   chart_legend(&c, mark_color, true, "lowest so far");
+  for (int k = 0; k < nscene; k++) {
+    chart_legend(&c, scene_color[k], false, "%s", grad_sceneName(&r->grad, k));
+  }
   for (int i = 0; i < r->nrow && r->how.nstage > 0; i = stage_end(r, i)) {
     chart_mark(&c, i, "stage %d", r->row[i].stage + 1);
   }
@@ -160,6 +186,7 @@ static void loss_chart(Buffer* out, const OptimizeRun* r) {
   free(x);
   free(loss);
   free(best);
+  free(each);
 }
 
 // Losses of windows: each as it began and after its iterations, where there are too many for all.
@@ -324,6 +351,35 @@ static void variables_table(Buffer* out, const OptimizeRun* r) {
 
 // ---- replay
 
+// A row for each scene after the first.
+static void other_replays(Buffer* out, const OptimizeRun* r, const Replay* replay) {
+  char name[16];
+  if (replay->nother == 0) return;
+  buf_addf(out, "<p>That was <code>");
+  html_text(out, grad_sceneName(&r->grad, 0));
+  buf_add(out, "</code>. The other scenes:</p>\n<table><tr><th></th><th>position</th>"
+               "<th>rotation</th><th></th></tr>\n");
+  for (int k = 1; k <= replay->nother; k++) {
+    const OtherReplay* other = &replay->other[k - 1];
+    const Differences* d = &other->difference;
+    buf_add(out, "<tr><td><code>");
+    html_text(out, grad_sceneName(&r->grad, k));
+    buf_add(out, "</code></td><td>");
+    if (other->done) report_quantity(out, d->position.max, "m");
+    buf_add(out, "</td><td>");
+    if (other->done) report_quantity(out, d->rotation.max, "rad");
+    buf_add(out, "</td><td>");
+    if (other->done) {
+      html_text(out, scene_bodyName(name, r->grad.part[k].design->model, d->position.id));
+      buf_addf(out, ", at %.4g s", d->position.time);
+    }
+    if (*other->note) buf_add(out, " ");
+    html_text(out, other->note);
+    buf_add(out, "</td></tr>\n");
+  }
+  buf_add(out, "</table>\n");
+}
+
 static void write_replay(Buffer* out, const Replay* replay) {
   buf_add(out, "<h2>In MuJoCo</h2>\n<p>");
   if (!replay->done) {
@@ -375,6 +431,7 @@ void optimize_report(Buffer* out, const OptimizeRun* r, const Replay* replay) {
   ctrl_charts(&rest, r);
   variables_table(&rest, r);
   write_replay(&rest, replay);
+  other_replays(&rest, r, replay);
   buf_add(&rest, "</body></html>\n");
   size_t used = out->size + rest.size;
   optimize_pictures(out, r, replay, used < MOST_BYTES ? MOST_BYTES - used : 0);

@@ -157,12 +157,25 @@ static int stage_iterations(const OptimizeRun* r, int stage) {
   return n > 0 ? n : r->how.iterations;
 }
 
+// What is watched of a design that hangs together, and whose inertia follows its shapes.
+static void watched_text(char* text, size_t size, const OptimizeRun* r, const HistoryRow* row) {
+  text[0] = 0;
+  int n = 0;
+  if (row->pieces > 0) {
+    n = snprintf(text, size, ", components %d, genus %d", row->pieces, row->genus);
+  }
+  if (r->grad.problem->inertia_from_geom == DJ_INERTIA_COMPILED || r->receding) return;
+  snprintf(text + n, size - (size_t)n, ", overlap %.2g%%", 100 * row->overlap);
+}
+
 // An iteration counts as done with its last evaluation, of which nobody knows beforehand that it is
 // the last: while steps of a rollout go by the time goes on, and nothing else.
 static void show_run(const OptimizeRun* r) {
   const HistoryRow* last = r->nrow > 0 ? &r->row[r->nrow - 1] : NULL;
   const djReceding* how = &r->how.receding;
   int done = last ? last->iteration : 0;
+  char watched[80] = "";
+  if (last) watched_text(watched, sizeof watched, r, last);
   if (last && r->receding) {
     int n = r->how.iterations > 0 ? r->how.iterations : 1, apply = how->apply;
     double frames = (double)(last->frame - how->frame) / apply + (double)done / n;
@@ -176,13 +189,11 @@ static void show_run(const OptimizeRun* r) {
       before = i == last->stage ? all : before;
       all += stage_iterations(r, i);
     }
-    progress_show("optimizing", before + done, all, "stage %d of %d, iteration %d of %d, loss %.6g",
-                  last->stage + 1, r->how.nstage, done, n, last->loss);
+    progress_show("optimizing", before + done, all, "stage %d of %d, iteration %d of %d, loss %.6g%s",
+                  last->stage + 1, r->how.nstage, done, n, last->loss, watched);
   } else if (last) {
-    char pieces[32] = "";
-    if (last->pieces > 0) snprintf(pieces, sizeof pieces, ", components %d", last->pieces);
     progress_show("optimizing", done, r->how.iterations, "iteration %d of %d, loss %.6g%s", done,
-                  r->how.iterations, last->loss, pieces);
+                  r->how.iterations, last->loss, watched);
   } else {
     progress_show("optimizing", 0, r->how.iterations, "the start");
   }

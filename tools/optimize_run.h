@@ -10,6 +10,16 @@
 
 #include <dijoco/receding.h>
 
+#ifdef DJ_HAVE_MUJOCO
+#include "write_files.h"
+#else
+typedef struct djmSceneFiles {
+  char *text, *scene;
+  int nfile;
+  char **name, **obj;
+} djmSceneFiles;
+#endif
+
 typedef struct HistoryRow {
   int frame;                // of a receding horizon
   int stage;                // of a run in stages
@@ -62,6 +72,13 @@ typedef struct OptimizeRun {
   Course course[OPTIMIZE_POINTS];     // of the first scene
 } OptimizeRun;
 
+// What came out of replaying a scene after the first.
+typedef struct OtherReplay {
+  bool done;
+  char note[512];           // why not, or ""
+  Differences difference;
+} OtherReplay;
+
 // The written scene with its keyframe and controls in both engines.
 typedef struct Replay {
   bool done;
@@ -71,6 +88,8 @@ typedef struct Replay {
   Engine engine[ENGINES];
   Record record;
   Film film;                // of MuJoCo
+  int nother;
+  OtherReplay* other;       // (nother) of the other scenes
 } Replay;
 
 // The following return 0, or an exit status after their line on stderr.
@@ -91,9 +110,33 @@ void optimize_fileName(char* name, size_t size, const GradRun* g, int scene, con
 // The task, started from the result. folder: where it is going to be.
 int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder);
 
-// Run `path`, the written scene, from its last keyframe. What fails is told by replay->note.
-void replay_run(Replay* replay, const OptimizeRun* r, const char* path);
+// Run `path`, the written scene of a design, from its last keyframe. What fails is told by
+// replay->note.
+void replay_run(Replay* replay, const djDesign* d, const char* path);
+// The same of one of the others, of which little is kept.
+void replay_other(OtherReplay* other, const djDesign* d, const char* path);
 void replay_close(Replay* replay);
+
+// scene.xml of each scene of a task, with an OBJ file of each mesh that the design changes beside it.
+typedef struct OutScene {
+  djmSceneFiles files;      // text NULL: there is no scene
+  char note[600];           // why there is none
+  bool failed;              // it should have been written
+} OutScene;
+
+// Fill list[k], those before it are filled. Meshes that are the same there share their files, others
+// have the scene's name in theirs.
+void scene_make(OutScene* list, int k, const OptimizeRun* r);
+void scene_freeFiles(OutScene* scene);
+
+// What is written, or NULL.
+const char* scene_text(const OutScene* scene);
+
+// Files of meshes that no scene before list[k] has. Returns 0, or an exit status after its line on
+// stderr.
+int scene_writeMeshes(const OutScene* list, int k, const Options* o);
+// Their names, as entries of a list that is open.
+void scene_listMeshes(Json* out, const OutScene* list, int n);
 
 // Forces of a guide's tail, whether or not it acts in the run; NULL: there are none.
 typedef struct Tail Tail;

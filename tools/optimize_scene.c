@@ -1,4 +1,4 @@
-#include "optimize_scene.h"
+#include "optimize_run.h"
 
 #include "output.h"
 

@@ -175,19 +175,6 @@ DJ_API djStatus djm_makeMJCF(char** text, const char* scene, const djModel* mode
 DJ_API djStatus djm_writeMJCF(const char* path, const char* scene, const djModel* model,
                               const djKeyDef* key, djError* err);
 
-// The same text, and that of a scene which has each changed mesh in a file beside it, from which it
-// compiles to the same: MuJoCo's floats, to the last bit.
-typedef struct djmSceneFiles {
-  char* text;               // as djm_makeMJCF writes it
-  char* scene;              // with the files; NULL: no mesh was changed, or MuJoCo reads none of it
-  int nfile;
-  char** name;              // (nfile) "MESH.obj", with the suffix before the dot
-  char** obj;               // (nfile) what is in the file
-} djmSceneFiles;
-DJ_API djStatus djm_makeSceneFiles(djmSceneFiles* out, const char* scene, const djModel* model,
-                                   const djKeyDef* key, const char* suffix, djError* err);
-DJ_API void djm_freeSceneFiles(djmSceneFiles* files);
-
 // The same with each geom that touches by an implicit surface other than itself (dijoco/surface.h)
 // as a mesh of that surface, which stock MuJoCo draws and collides with; inertia is that of the
 // model. part: error of the meshes, as dj_makeSurfaceMesh takes it. count (or NULL): how many.
