@@ -60,7 +60,11 @@ def uprightness(folder, every=5):
     task["loss"] = [{"type": "position", what: "trunk", "index": [2], "target": [-FAR],
                      "when": {"step": k}} for k in steps for what in ("body", "geom")]
     task["loss"].append({"type": "com", "target": [0, 3, 0]})
+    task["variables"] = task["variables"][:1]
     del task["optimizer"]
+    for scene in task["scenes"]:
+        for key in ("loss", "weight"):
+            scene.pop(key, None)
     (folder / "upright.json").write_text(json.dumps(task), encoding="utf-8")
     run = subprocess.run([str(BUILD / "bin/dijoco"), "grad", str(folder / "upright.json"),
                           "--json"], capture_output=True, check=True)
