@@ -385,8 +385,8 @@ def parallel_jaw(targets=None):
 # three_finger: lengths of the two links of a finger, their section, the circle on which fingers
 # begin and its height, where they start and close (rad), density, gains (twice k_p, k_d = 3e2, 3).
 FINGER = dict(links=(0.4, 0.35), width=0.1, ring=0.32, height=0.86, start=(-0.1, 0.15),
-              closed=(0.25, 0.55), density=500, kp=600, kv=6, friction=0.1, mass=38, bunny=10,
-              radius=0.2, steps=200, dt=0.01, close=70, base=(2000, 400), parts=4)
+              closed=(0.25, 0.55), density=500, kp=600, kv=6, friction=0.1, mass=38, radius=0.2,
+              steps=200, dt=0.01, close=70, base=(2000, 400), parts=4)
 
 
 def column(name, width, length, parts):
@@ -415,9 +415,9 @@ def finger_objects(c):
         ("tail", (-1, 0, .1), (.22, .22, .22), .04), ("foot_0", (.5, .45, -.6), (.45, .2, .25), .04),
         ("foot_1", (.5, -.45, -.6), (.45, .2, .25), .04)]
     bunny = ['<geom name="bunny_%s" type="ellipsoid" pos="%s" size="%s" mass="%g" %s/>' %
-             (name, text([.8 * r * v for v in at]), text([.8 * r * v for v in size]),
-              share * c["bunny"], look) for name, at, size, share in parts]
-    return {"ball": (ball, r), "egg": (egg, .9 * r), "bunny": (bunny, .8 * r * .85)}
+             (name, text([r * v for v in at]), text([r * v for v in size]), share * mass,
+              look) for name, at, size, share in parts]
+    return {"ball": (ball, r), "egg": (egg, .9 * r), "bunny": (bunny, r * .85)}
 
 
 def three_finger(targets=None):
@@ -500,11 +500,12 @@ def three_finger(targets=None):
         lines.append('    <key name="%s" qpos="%s"/>' % (name, text(qpos)))
     lines += ['  </keyframe>', '</mujoco>']
     (folder / "scene.xml").write_text("\n".join(lines) + "\n")
-    targets = targets or {"ball": [(.5, .3, .8), (-.6, 0, .6)], "egg": [(-.4, .5, .7), (.6, .2, .4)],
+    targets = targets or {"ball": [(.5, .3, .8), (-.6, 0, .6)],
+                          "egg": [(-.4, .5, .7), (.6, .2, .4)],
                           "bunny": [(.2, -.6, .8), (0, .7, .5)]}
     scenes = []
-    for label, target in [("%s_%d" % (n, k), v) for n, t in targets.items() for k, v in enumerate(t)]:
-        name = label.split("_")[0]
+    for name, k in [(name, k) for name, to in targets.items() for k in range(len(to))]:
+        label, target = "%s_%d" % (name, k), targets[name][k]
         rows = [p + list(c["closed"]) * 3 + v + [0] * 6 for p, v in path(target, c)]
         file = "ctrl_%s.csv" % label
         head = ",".join("ctrl[%d]" % k for k in range(18))
@@ -519,7 +520,7 @@ def three_finger(targets=None):
             "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
                         "support": 5e-3},
             "inertia_from_geom": True, "scenes": scenes}
-    optimizer = {"type": "adam", "rate": 1e-3, "iterations": 150}
+    optimizer = {"type": "adam", "rate": 1e-3, "iterations": 40}
     write("three_finger", "task.json", {
         **task, "variables": [{"name": ["mesh/near_*/vert", "mesh/far_*/vert"], "min": -1.5 * w,
                                "max": 1.5 * w}],
