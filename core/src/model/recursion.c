@@ -139,8 +139,9 @@ static void addCross(djMatrix* A, const djModel* m, const djKin* kin_row, int ro
   }
 }
 
-// Of two bodies of one tree: dofs that both move count twice.
-static void addCrossWithin(djMatrix* H, const djModel* m, const djKin* kin, int end_a, int end_b,
+// Where dofs of both chains take turns, as those of one tree do: dofs that move both bodies count
+// twice.
+static void addCrossMingled(djMatrix* H, const djModel* m, const djKin* kin, int end_a, int end_b,
                            const double* K) {
   const djBlockView v = dj_blockView(H, end_a, end_b);
   for (int j = end_b; j >= 0; j = m->dof_parent[j]) {
@@ -157,9 +158,9 @@ void dj_projectCross(djMatrix* H, const djModel* m, const djKin* kin, int a, int
                      const double* K) {
   const int end_a = m->body_lastdof[a], end_b = m->body_lastdof[b];
   if (end_a < 0 || end_b < 0) return;
-  if (m->body_root[a] == m->body_root[b]) addCrossWithin(H, m, kin, end_a, end_b, K);
-  else if (end_a > end_b) addCross(H, m, kin, end_a, kin, end_b, K, false);
-  else addCross(H, m, kin, end_b, kin, end_a, K, true);
+  if (m->body_dofadr[m->body_root[a]] > end_b) addCross(H, m, kin, end_a, kin, end_b, K, false);
+  else if (m->body_dofadr[m->body_root[b]] > end_a) addCross(H, m, kin, end_b, kin, end_a, K, true);
+  else addCrossMingled(H, m, kin, end_a, end_b, K);
 }
 
 void dj_projectCrossMixed(djMatrix* P, const djModel* m, const djKin* kin1, const djKin* kin0,
