@@ -16,7 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BLOCK = 40, STEPS = 20, BEFORE = 10, MAX_FREE = 64, MAX_LOSS = 8, MAX_MESH = 400 };
+enum {
+  MAX_BLOCK = 40,
+  FEW_BLOCK = 6,
+  STEPS = 20,
+  BEFORE = 10,
+  MAX_FREE = 64,
+  MAX_LOSS = 8,
+  MAX_MESH = 400
+};
 
 // A task of STEPS steps from a state of a run.
 typedef struct Window {
@@ -208,7 +216,7 @@ static void certify(djvReport* r, const char* what, int n, Window* w, bool free_
   double* gradient = djv_take((size_t)d->n, sizeof *gradient);
   bool* chosen = djv_take((size_t)nvariable, sizeof *chosen);
   if (djd_evaluatePhases(&loss, gradient, phases, d->x0) < 0) djv_fail("%s: no loss", what);
-  int looked = choose(chosen, d, gradient, MAX_BLOCK / n) + 1;
+  int looked = choose(chosen, d, gradient, n > 1 ? FEW_BLOCK : MAX_BLOCK) + 1;
   djv_note("%s: from step %d%s, loss %.6g, %d blocks", what, w[0].first,
            free_of_contact || w[0].touches ? "" : " (no contact)", loss, nvariable);
   djv_note("  %-24s %6s %13s %13s %9s %9s %7s", "block", "n", "gradient", "difference", "error",
