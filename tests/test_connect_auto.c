@@ -416,6 +416,18 @@ static void testOutside(void** state) {
   free(text);
 }
 
+// Where one of them alone is away.
+static void testOutsideOne(void** state) {
+  (void)state;
+  DesignCase c;
+  char* text = sceneWith("0.35", "b1", "0.2");
+  const char* error = openAuto(&c, text, TASK(ALL ",\"connect\":\"auto\""));
+  assert_non_null(error);
+  assert_string_equal(error, "connect: joint 'bend' is outside of body 'upper' by 0.1 m");
+  djt_closeDesign(&c);
+  free(text);
+}
+
 // Bounds that leave a shared vertex no place: the error says whose.
 static void testContradiction(void** state) {
   (void)state;
@@ -498,7 +510,7 @@ int main(void) {
       cmocka_unit_test(testEdges),         cmocka_unit_test(testCertificates),
       cmocka_unit_test(testHolds),         cmocka_unit_test(testPieces),
       cmocka_unit_test(testWritten),       cmocka_unit_test(testCage),
-      cmocka_unit_test(testErrors),        cmocka_unit_test(testOutside),
+      cmocka_unit_test(testErrors),        cmocka_unit_test(testOutside), cmocka_unit_test(testOutsideOne),
       cmocka_unit_test(testContradiction), cmocka_unit_test(testFlat)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

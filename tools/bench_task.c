@@ -133,14 +133,15 @@ static void add_rows(Bench* b, const BenchTask* t, bool drawn, Passes* p) {
   const double ours[NITEM] = {forward, adjoint, ctrl, forward + adjoint};
   const double peer[NITEM] = {alone, forward, forward, alone};
   for (int k = 0; k < NITEM; k++) {
-    char name[100], note[200] = "";
+    char name[100], note[260] = "";
     name_item(name, k, t, drawn);
     if (k == 0) {
       snprintf(
           note, sizeof note,
           "A step, by %d of %g ms, %d variables, %d numbers of the model; unconverged %d. Times "
-          "are the thread's",
-          steps, 1e3 * d->model->opt.timestep, d->n, d->problem->nparamtangent, p->unconverged);
+          "are the thread's; tape %.1f MB, data %.1f MB",
+          steps, 1e3 * d->model->opt.timestep, d->n, d->problem->nparamtangent, p->unconverged,
+          (double)djd_tapeBytes(d->tape) / 1e6, (double)dj_dataBytes(d->data) / 1e6);
     }
     bench_add(b, name, ours[k], k == 0 || k == NITEM - 1 ? run : own, peer[k], "%s", note);
   }

@@ -77,9 +77,12 @@ static bool mendEdge(Mend* m, int a, int b) {
   int f = m->edge[a][b], g = m->edge[b][a];
   int c = third(m, f, a, b), d = third(m, g, a, b);
   if (m->edge[c][d] >= 0 || m->edge[d][c] >= 0) {
-    if (m->degree[a] == 3) sink(m, a, b, c, d);
-    else if (m->degree[b] == 3) sink(m, b, a, d, c);
-    else return false;
+    if (m->degree[a] == 3)
+      sink(m, a, b, c, d);
+    else if (m->degree[b] == 3)
+      sink(m, b, a, d, c);
+    else
+      return false;
     return m->nface >= 4;
   }
   djVec3 x = dju_sub3(point(m, b), point(m, c)), y = dju_sub3(point(m, a), point(m, d));
@@ -107,7 +110,7 @@ static bool mendEdges(Mend* m) {
         hollow = true;
         if (!mendEdge(m, a, b)) continue;
         changed = true;
-        break;   // the triangle is another one: the next sweep has its other edges
+        break; // the triangle is another one: the next sweep has its other edges
       }
     }
     if (!hollow) return true;

@@ -13,4 +13,4 @@ enum { DJ_MENDED_VERTICES = 64 };
 // room for 2 nvert triangles. False: they are not (yet) the hull's.
 bool dj_mendFacets(int* nface, int* face, int nvert, const double* vert);
 
-#endif  // DJ_INERTIA_MEND_H_
+#endif // DJ_INERTIA_MEND_H_

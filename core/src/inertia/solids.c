@@ -73,9 +73,9 @@ static djStatus takeRoom(djSolids* s, int** number, const djPolytope* part) {
       if ((size_t)part[k].face[i] >= most) most = (size_t)part[k].face[i] + 1;
     }
   }
-  char* at = s->buffer = calloc(1, nlane * sizeof(double) + nface * sizeof(djHalfSpace) +
-                                   3 * nface * sizeof(djVec3) + 3 * nface * sizeof(int) +
-                                   most * sizeof(int) + 1);
+  char* at = s->buffer =
+      calloc(1, nlane * sizeof(double) + nface * sizeof(djHalfSpace) + 3 * nface * sizeof(djVec3) +
+                    3 * nface * sizeof(int) + most * sizeof(int) + 1);
   s->solid = calloc((size_t)s->n + 1, sizeof *s->solid);
   if (!at || !s->solid) return DJ_NO_MEMORY;
   double* lanes = (double*)at;
@@ -84,8 +84,8 @@ static djStatus takeRoom(djSolids* s, int** number, const djPolytope* part) {
   int* face = (int*)(vert + 3 * nface);
   for (int k = 0; k < s->n; k++) {
     int n = part[k].nface, nword = (n + 63) / 64;
-    s->solid[k] = (djSolid){.part = &part[k], .vert = vert, .face = face, .nword = nword,
-                            .side = side, .lanes = lanes};
+    s->solid[k] = (djSolid){
+        .part = &part[k], .vert = vert, .face = face, .nword = nword, .side = side, .lanes = lanes};
     lanes += 4 * 64 * nword;
     side += n;
     vert += 3 * n;
@@ -223,8 +223,7 @@ static djStatus listNear(djSolids* s, const djBoxPair* pair, const size_t* at, i
   for (int k = 0; k < npair; k++) {
     djSolid *a = &s->solid[pair[k].a], *b = &s->solid[pair[k].b];
     s->near[a->near_end++] = (djNear){pair[k].b, at[k]};
-    s->near[b->near_end++] =
-        (djNear){pair[k].a, at[k] + 2 * (size_t)a->nvert * (size_t)b->nword};
+    s->near[b->near_end++] = (djNear){pair[k].a, at[k] + 2 * (size_t)a->nvert * (size_t)b->nword};
   }
   return DJ_OK;
 }

@@ -201,6 +201,21 @@ static djStatus attach(djFinder* f, int g, djVec3 x, djTaskPoint to) {
   return to.name ? addPoint(&c->a, f, g, x) : dj_failMemory(f->err);
 }
 
+// A link that varies has nothing of itself where it is to be tied.
+static djStatus failLink(djFinder* f, int body, int link, djVec3 x) {
+  const djModel* m = f->m;
+  double depth = -INFINITY;
+  for (int g = m->body_geomadr[link]; g < m->body_geomadr[link] + m->body_geomnum[link]; g++) {
+    if (f->part[g].plane) depth = fmax(depth, dj_depthIn(&f->part[g], x));
+  }
+  const bool hinged = m->body_jntnum[body] > 0;
+  const char* name = hinged ? nameOf(f, DJ_OBJ_JOINT, m->body_jntadr[body])
+                            : nameOf(f, DJ_OBJ_BODY, body);
+  return dj_fail(f->err, DJ_INVALID, "connect: %s '%.60s' is outside of body '%.60s' by %.3g m",
+                 hinged ? "joint" : "the frame of body", name, nameOf(f, DJ_OBJ_BODY, link),
+                 -depth);
+}
+
 static djStatus joinLink(djFinder* f, int body) {
   const djModel* m = f->m;
   int parent = m->body_parent[body], joint = m->body_jntnum[body] > 0 ? m->body_jntadr[body] : -1;
@@ -216,6 +231,8 @@ static djStatus joinLink(djFinder* f, int body) {
                    "connect: where body '%.60s' hangs is outside of it and of body '%.60s'",
                    nameOf(f, DJ_OBJ_BODY, body), nameOf(f, DJ_OBJ_BODY, parent));
   }
+  if (parent > 0 && below < 0 && anyVaries(f, body)) return failLink(f, body, body, own);
+  if (parent > 0 && holder < 0 && anyVaries(f, parent)) return failLink(f, body, parent, above);
   djTaskPoint to = {DJ_NOBJ, "", -1, false};
   if (joint >= 0) to = (djTaskPoint){DJ_OBJ_JOINT, nameOf(f, DJ_OBJ_JOINT, joint), -1, false};
   djStatus status = attach(f, below, own, to);
