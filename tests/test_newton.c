@@ -241,11 +241,12 @@ static void testSearch(void** state) {
   Problem m = problem(arms, 1, 2, 0, 0);
   assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
   djt_near(m.x[0], 0, 1e-12);
-  // From 2 the step is -10: to -8, where sqrt 65 and a slope of 10 (8/65)^.5 tell a minimum near 0.
+  // From 2 the step is -10: to -8, -3 (sqrt 10 > sqrt 5), -.5.
   djt_near(m.fraction[0], 1, 0);
-  djt_near(m.fraction[1], 0.2, 0.02);
-  djt_near(m.value[0], 1, 0.01);
-  djt_near(m.fraction[2], 1, 0);
+  djt_near(m.fraction[1], 0.5, 0);
+  djt_near(m.fraction[2], 0.25, 0);
+  djt_near(m.value[0], sqrt(1.25), 1e-14);
+  djt_near(m.fraction[3], 1, 0);
   for (int k = 1; k < m.naccept; k++) assert_true(m.value[k] <= m.value[k - 1]);
 }
 

@@ -14,8 +14,6 @@ static const int MOST_APPROACHES = 10;    // trials to a minimum along a step th
 // steps in a row that were cut they end where the slope is small; so many in a row of them that
 // gain nothing beyond noise are the last.
 static const int ROW = 3, LAST = 6, MOST_BISECTIONS = 30;
-// What is met beyond an onset grows by a power; a trial is cut to this part of the last one at most.
-static const double MOST_POWER = 4.5, LEAST_POWER = 1.5, MOST_CUT = 0.02;
 static const double LOW_SLOPE = 0.1;
 static const double NOISES = 100;        // that a step gains, to be searched along
 // A foreseen step may lead this many first decrements above the start.
@@ -144,23 +142,6 @@ static djStatus improve(Trial* t, Search* s, double refused, double slope, doubl
   return goBack(t, s, LOW_SLOPE * slope);
 }
 
-// The fraction after a refused trial: the minimum along the step of a quadratic, by which the whole
-// step is right, and a power of what is beyond an onset, through the trial's value and slope.
-static double shorter(const Trial* t, double value, double slope) {
-  const double f = t->fraction;
-  if (!isfinite(t->value)) return 0.25 * f;
-  const double beyond = (t->value - value) / slope + f - 0.5 * f * f;
-  const double rate = t->slope / slope + 1 - f;
-  if (!(beyond > 0 && rate > 0)) return 0.5 * f;
-  const double power = fmax(fmin(MOST_POWER, f * rate / beyond), LEAST_POWER);
-  const double from = fmax(f - power * beyond / rate, 0);
-  double x = 0.5 * (from + f);
-  for (int k = 0; k < 3; k++) {
-    x = from + (f - from) * pow(fmax(1 - x, 0.1) / rate, 1 / (power - 1));
-  }
-  return fmin(fmax(x, MOST_CUT * f), 0.5 * f);
-}
-
 // Backtracking with Armijo's rule, and on to the minimum where a step was cut. *taken: the accepted
 // fraction, 0 when none was found; else value, gradient and s->majorizer become those there.
 static djStatus lineSearch(double* taken, double* left, Search* s) {
@@ -183,7 +164,7 @@ static djStatus lineSearch(double* taken, double* left, Search* s) {
       return DJ_OK;
     }
     refused = fraction;
-    fraction = shorter(&t, s->r->value, slope);
+    fraction *= isfinite(t.value) ? 0.5 : 0.25;
   }
   return DJ_OK;
 }
