@@ -14,9 +14,9 @@ results in FILE. --designs FILE draws starts and results of `dijoco optimize`, w
 
 Of `ours` and `controls` seed 0 starts at the task's own values; others a little off: what varies is
 moved by up to a twentieth of its range, evenly drawn, controls alike for both. They have as many
-iterations and `restarts` as there are simulations. `cmaes` and `es` start at the task's own values
-with deviations of a tenth of each range, whose ends are mirrors. Where a task has stages losses
-count in the last one, simulations in all.
+iterations and `restarts` as there are simulations (of stages the last one; others have no
+restarts). `cmaes` and `es` start at the task's own values with deviations of a tenth of each range,
+whose ends are mirrors. Where a task has stages losses count in the last one, simulations in all.
 
 Needs numpy and MuJoCo's package (environments of scripts/python_env.sh have both) and the tree's
 library.
@@ -108,17 +108,23 @@ def unlimited(optimizer, most):
 
 
 def descend(task, count):
-    task = dict(task, optimizer=unlimited(task["optimizer"], count.most))
-    design = dijoco.Design(task, FOLDER)
-    last, stage = len(task["optimizer"].get("stages", [0])) - 1, -1
-    if last > 0:
-        count.note(1, design.evaluate(design.x0, False)[0], design.x0)
+    """Stages before the last have no restarts, and their losses do not count; the last, or a run
+    without stages, has as many iterations and restarts as there are simulations."""
+    optimizer, spent = task["optimizer"], 0
+    *before, last = optimizer.get("stages", [{}])
+    if before:
+        first = dijoco.Design(dict(task, optimizer=dict(optimizer, stages=before, restarts=0)), FOLDER)
+        count.note(1, first.evaluate(first.x0, False)[0], first.x0)
+        result = dijoco.optimize(first, callback=lambda *_: first.evaluations < count.most)
+        spent = first.evaluations
+        optimizer = dict(optimizer, stage=len(before), start=result["x"].tolist(),
+                         stages=before + [dict(last, iterations=count.most)])
+    design = dijoco.Design(dict(task, optimizer=dict(optimizer, restarts=count.most,
+                                                     iterations=count.most)), FOLDER)
 
     def told(iteration, loss, x):
-        nonlocal stage
-        stage += iteration == 0
-        count.note(design.evaluations, loss if stage == last else math.inf, x)
-        return design.evaluations < count.most
+        count.note(spent + design.evaluations, loss, x)
+        return spent + design.evaluations < count.most
 
     stop = dijoco.optimize(design, callback=told)["stop"]
     return "simulations" if stop == "callback" else stop
