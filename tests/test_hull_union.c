@@ -10,6 +10,7 @@
 #include "inertia/hull_union.h"
 #include "inertia/mend.h"
 #include "inertia/polygons.h"
+#include "inertia/solids.h"
 
 #include <dijoco/check.h>
 #include <dijoco/overlap.h>
@@ -274,6 +275,7 @@ static void testMoved(void** state) {
     }
     memcpy(mended, face, 3 * (size_t)nface * sizeof *face);
     if (!dj_mendFacets(&n, mended, 14, moved)) continue;   // qhull finds them then
+    if (!dj_isHull(14, moved, n, mended)) continue;
     good++;
     assert_int_equal(dj_hullFacets(&other, &list, 14, moved), DJ_OK);
     const djPolytope part[2] = {{moved, n, mended}, {moved, other, list}};

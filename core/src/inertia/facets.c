@@ -69,7 +69,9 @@ djStatus dj_hullFacetsFrom(int* nface, int** face, int nvert, const double* vert
   *nface = nold;
   if (nold <= 2 * nvert) {
     memcpy(*face, old, 3 * (size_t)nold * sizeof *old);
-    if (dj_mendFacets(nface, *face, nvert, vert)) return DJ_OK;
+    if (dj_mendFacets(nface, *face, nvert, vert) && dj_isHull(nvert, vert, *nface, *face)) {
+      return DJ_OK;
+    }
   }
   free(*face);
   return dj_hullFacets(nface, face, nvert, vert);

@@ -1,6 +1,5 @@
 #include "inertia/mend.h"
 
-#include "inertia/facets.h"
 #include "math/vec.h"
 
 #include <string.h>
@@ -180,5 +179,5 @@ bool dj_mendFacets(int* nface, int* face, int nvert, const double* vert) {
   bool good = mendEdges(&m);
   for (int k = 0; k < nvert && good && comeOut(&m); k++) good = mendEdges(&m);
   *nface = m.nface;
-  return good && dj_isHull(nvert, vert, m.nface, face);
+  return good;
 }
