@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The grippers of models/codesign: files as their generator writes them, sizes, starts that drop
-what they should hold, ten iterations of each, results that stock MuJoCo loads."""
+what they should hold, ten iterations of each or more, results that stock MuJoCo loads."""
 import csv
 import json
 import os
@@ -70,13 +70,14 @@ class Grippers(cli.Case):
 
     def iterate(self, name):
         out = self.path(name)
-        self.run_json("optimize", os.path.join(FOLDER, name, "task.json"), "--iterations", "10",
-                      "--out", out)
+        stages = len(self.load(name)["optimizer"].get("stages", [None]))
+        each = -(-10 // stages)
+        self.run_json("optimize", os.path.join(FOLDER, name, "task.json"), "--iterations",
+                      str(each), "--out", out)
         with open(os.path.join(out, "history.csv"), encoding="utf-8") as f:
             rows = list(csv.DictReader(f))
         losses = [float(row["loss"]) for row in rows]
-        stages = self.load(name)["optimizer"].get("stages", [None])
-        self.assertEqual(len(rows), 11 * len(stages))
+        self.assertEqual(len(rows), (each + 1) * stages)
         self.assertLess(min(losses), losses[0])
         self.assertEqual(rows[0]["genus"], "0")
         for file in sorted(os.listdir(out)):
