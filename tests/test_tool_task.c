@@ -260,7 +260,7 @@ static void testReplay(void** state) {
   load(&r, &o);
   djt_says(optimize_run(&r), 0, "");
   Replay replay = {0};
-  replay_run(&replay, &r, "none.xml");
+  replay_run(&replay, r.grad.design, "none.xml");
   assert_true(!replay.done && *replay.note);
   for (int k = 0; k < 2; k++) {
     Buffer page = {0};
@@ -273,7 +273,7 @@ static void testReplay(void** state) {
 #ifdef DJ_HAVE_MUJOCO
     if (k == 1) break;
     djt_writeText("replay.xml", sceneXml);
-    replay_run(&replay, &r, "replay.xml");
+    replay_run(&replay, r.grad.design, "replay.xml");
     assert_string_equal(replay.note, "");
     assert_true(replay.done);
     assert_int_equal(replay.record.nsample, STEPS + 1);

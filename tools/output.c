@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_FILES = 4096, MAX_FOLDERS = 32 };
+enum { MAX_FILES = 1300, MAX_FOLDERS = 32 };
 
 static djFile* files[MAX_FILES];
 static char* paths[MAX_FILES]; // of files, as given

@@ -20,8 +20,8 @@ TASKS = {
                         iterations=60, density=500, friction=0.3),
     "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.3, kp=1e2, kd=1e1, stages=4,
                    iterations=80, density=500, friction=0.7),
-    "biped": dict(dt=0.01, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=3,
-                  iterations=100, density=80, friction=1),
+    "biped": dict(dt=0.01, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=24,
+                  iterations=25, density=80, friction=1),
 }
 # Cells of the cages: 26 and 96 corners, most along the foot.
 GRIDS = {"spider": {"cage_coarse.json": [2, 2, 2], "cage_fine.json": [3, 4, 5]},
