@@ -520,7 +520,7 @@ def three_finger(targets=None):
             "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
                         "support": 5e-3},
             "inertia_from_geom": True, "scenes": scenes}
-    optimizer = {"type": "adam", "rate": 1e-3, "iterations": 40}
+    optimizer = {"type": "adam", "rate": 1e-3, "iterations": 500}
     write("three_finger", "task.json", {
         **task, "variables": [{"name": ["mesh/near_*/vert", "mesh/far_*/vert"], "min": -1.5 * w,
                                "max": 1.5 * w}],
