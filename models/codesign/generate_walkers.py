@@ -18,8 +18,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 TASKS = {
     "chain_reach": dict(dt=0.01, steps=250, design=0.02, control=0.1, kp=5e3, kd=5e2, stages=2,
                         iterations=60, density=500, friction=0.3),
-    "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.3, kp=1e2, kd=1e1, stages=4,
-                   iterations=80, density=500, friction=0.7),
+    "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.3, kp=1e2, kd=1e1, stages=6,
+                   iterations=107, density=500, friction=0.7),
     "biped": dict(dt=0.01, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=24,
                   iterations=25, density=80, friction=1),
 }
