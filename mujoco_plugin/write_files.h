@@ -5,8 +5,8 @@
 
 #include <dijoco/mujoco.h>
 
-// A changed design as djm_makeMJCF writes it, and that of a scene which has each changed mesh in a file beside it, from which it
-// compiles to the same: MuJoCo's floats, to the last bit.
+// A changed design as djm_makeMJCF writes it, and as a scene that has each changed mesh in a file
+// beside it, from which it compiles to the same: MuJoCo's floats, to the last bit.
 typedef struct djmSceneFiles {
   char* text;               // as djm_makeMJCF writes it
   char* scene;              // with the files; NULL: no mesh was changed, or MuJoCo reads none of it

@@ -114,18 +114,7 @@ static int runOurs(CdTrack* t, const djTask* task, const CdWritten* w, const CdA
   int unsolved;
   cd_open(&s, task);
   cd_scaleOurs(s.design->model, friction);
-  double* qpos = cd_run(&unsolved, &s, NULL);
-  mjData* d = mj_makeData(w->m);
-  int n = s.design->rollout.horizon, nq = (int)w->m->nq;
-  cd_newTrack(t, n);
-  for (int k = 0; k <= n; k++) {
-    mju_copy(d->qpos, qpos + (size_t)k * (size_t)nq, nq);
-    mj_kinematics(w->m, d);
-    mj_comPos(w->m, d);
-    cd_addTrack(t, k, aim, w->m, d);
-  }
-  mj_deleteData(d);
-  free(qpos);
+  cd_trackRun(t, &unsolved, &s, aim, w->m);
   cd_close(&s);
   return unsolved;
 }

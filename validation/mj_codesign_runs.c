@@ -140,24 +140,12 @@ static double runChanged(CdTrack* t, const djTask* task, const CdWritten* w, con
                          const Change* c, int* unsolved) {
   CdScene s;
   djError err = {""};
-  double loss;
   cd_open(&s, task);
   shift(s.problem, w->m, aim, c->shift);
   djd_deleteDesign(s.design);
   if (djd_makeDesign(&s.design, s.model, s.problem, &err) < 0) djv_fail("%s", err.text);
   cd_scaleOurs(s.design->model, c->friction);
-  double* qpos = cd_run(unsolved, &s, &loss);
-  mjData* d = mj_makeData(w->m);
-  int n = s.design->rollout.horizon, nq = (int)w->m->nq;
-  cd_newTrack(t, n);
-  for (int k = 0; k <= n; k++) {
-    mju_copy(d->qpos, qpos + (size_t)k * (size_t)nq, nq);
-    mj_kinematics(w->m, d);
-    mj_comPos(w->m, d);
-    cd_addTrack(t, k, aim, w->m, d);
-  }
-  mj_deleteData(d);
-  free(qpos);
+  double loss = cd_trackRun(t, unsolved, &s, aim, w->m);
   cd_close(&s);
   return loss;
 }

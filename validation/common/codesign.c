@@ -169,6 +169,22 @@ double* cd_run(int* unsolved, CdScene* s, double* loss) {
   return qpos;
 }
 
+double cd_trackRun(CdTrack* t, int* unsolved, CdScene* s, const CdAim* aim, const mjModel* m) {
+  double loss, *qpos = cd_run(unsolved, s, &loss);
+  mjData* d = mj_makeData(m);
+  int n = s->design->rollout.horizon, nq = (int)m->nq;
+  cd_newTrack(t, n);
+  for (int k = 0; k <= n; k++) {
+    mju_copy(d->qpos, qpos + (size_t)k * (size_t)nq, nq);
+    mj_kinematics(m, d);
+    mj_comPos(m, d);
+    cd_addTrack(t, k, aim, m, d);
+  }
+  mj_deleteData(d);
+  free(qpos);
+  return loss;
+}
+
 // ---- written scenes ----------------------------------------------------------------------------
 
 void cd_openWritten(CdWritten* w, const char* folder, const djTask* scene) {

@@ -65,6 +65,9 @@ double cd_range(const double* x, int n); // most less least of n + 1
 // The design's own run at x0: states (n + 1 x nq), new memory. *unsolved: steps.
 double* cd_run(int* unsolved, CdScene* s, double* loss);
 
+// That run as a new track, by kinematics of the scene's model in MuJoCo. Returns its loss.
+double cd_trackRun(CdTrack* t, int* unsolved, CdScene* s, const CdAim* aim, const mjModel* m);
+
 // The written scene: DIR/scene.xml, DIR/ctrl.csv, or with the scene's name.
 typedef struct CdWritten {
   mjModel* m;
