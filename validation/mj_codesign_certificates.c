@@ -21,7 +21,8 @@
 
 enum {
   MAX_BLOCK = 40,
-  FEW_BLOCK = 6,
+  FEW_BLOCK = 6,  // of several scenes...
+  ALL_BLOCK = 60, // with more blocks in all
   STEPS = 20,
   BEFORE = 10,
   MAX_FREE = 64,
@@ -248,7 +249,7 @@ static void certify(Looks* l, const char* what, int n, Window* w, bool free_of_c
   bool* chosen = djv_take((size_t)nvariable, sizeof *chosen);
   if (djd_evaluatePhases(&loss, gradient, phases, d->x0) < 0) djv_fail("%s: no loss", what);
   double start = robot_clock();
-  int most = l->blocks > 0 ? l->blocks : n > 1 ? FEW_BLOCK : MAX_BLOCK;
+  int most = l->blocks > 0 ? l->blocks : n * nvariable > ALL_BLOCK && n > 1 ? FEW_BLOCK : MAX_BLOCK;
   int looked = choose(chosen, d, gradient, most);
   djv_note("%s: from step %d%s, loss %.6g, %d blocks", what, w[0].first,
            free_of_contact || w[0].touches ? "" : " (no contact)", loss, nvariable);
