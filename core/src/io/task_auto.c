@@ -232,7 +232,7 @@ static djStatus joinLink(djFinder* f, int body) {
 // Which geoms' vertices vary, as variables or as what maps compute: bounds and picked entries of
 // variables may be about vertices that are not there yet.
 static djStatus findVarying(djFinder* f, const djTask* task) {
-  djPool pool = {NULL};
+  djPool pool = {0};
   djProblem p = {0};
   djTask bare = *task;
   djTaskVariable* v = dj_poolTake(&pool, (size_t)task->nvariable, sizeof *v);
@@ -316,7 +316,7 @@ djStatus dj_connectAuto(djModel* m, const djTask* task, djError* err) {
                    "connect: \"auto\" needs \"contact\": {\"vertices\": \"all\"}: it adds vertices "
                    "inside of hulls");
   }
-  djPool own = {NULL};
+  djPool own = {0};
   size_t ngeom = (size_t)m->ngeom;
   djFinder f = {.m = m,
                 .pool = &((djTaskMemory*)task->memory)->pool,
