@@ -9,7 +9,7 @@
 // Of many blocks those of the largest gradients are looked at, and all of them along one direction;
 // the summary says which.
 //   --results DIR: folder of results DIR/NAME_task; --only NAME; --quick: starts of two tasks
-//   --blocks N: at most so many of a task; --threads N: for scenes
+//   --blocks N: at most so many of a task; --threads N: for scenes; --at start|result: only there
 
 #include "common/codesign.h"
 #include "common/robots.h"
@@ -400,6 +400,7 @@ static void look(Looks* l, const char* name, const char* point, const char* path
 int main(int argc, char** argv) {
   const char* results = cd_takeResults(&argc, argv);
   const char* only = djv_takeText(&argc, argv, "--only");
+  const char* at = djv_takeText(&argc, argv, "--at");
   djvReport report = {0};
   Looks looks = {.report = &report,
                  .blocks = (int)djv_takeNumber(&argc, argv, "--blocks", 0),
@@ -410,8 +411,8 @@ int main(int argc, char** argv) {
   for (int k = 0; k < CD_NTASK; k++) {
     if (only ? strcmp(only, cd_names[k]) != 0 : quick && k > 1) continue;
     cd_taskPath(path, cd_names[k]);
-    look(&looks, cd_names[k], "start", path);
-    if (quick) continue;
+    if (!at || strcmp(at, "start") == 0) look(&looks, cd_names[k], "start", path);
+    if (quick || (at && strcmp(at, "result") != 0)) continue;
     cd_result(folder, results, cd_names[k], NULL);
     snprintf(path, sizeof path, "%s/task.json", folder);
     look(&looks, cd_names[k], "result", path);
