@@ -482,7 +482,7 @@ static void testLinkHolds(void** state) {
   assert_true(fabs(depth - 0.01) < 1e-12);
   assert_false(dj_linkHolds(&depth, c.m, part, 1, dju_vec3(-0.12, 0, 0)));
   assert_true(fabs(depth + 0.02) < 1e-12);
-  assert_true(dj_linkHolds(&depth, c.m, part, 2, dju_vec3(0, 0.05, 0)));   // on a face
+  assert_true(dj_linkHolds(&depth, c.m, part, 2, dju_vec3(0, 0.05, 0))); // on a face
   assert_false(dj_linkHolds(&depth, c.m, part, 0, own));
   assert_true(depth == -INFINITY);
   for (int g = 1; g < 5; g++) dj_freePart(&part[g]);
@@ -568,13 +568,13 @@ static void testFlat(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testCommonPoint),   cmocka_unit_test(testFound),
-      cmocka_unit_test(testEdges),         cmocka_unit_test(testCertificates),
-      cmocka_unit_test(testHolds),         cmocka_unit_test(testPieces),
-      cmocka_unit_test(testWritten),       cmocka_unit_test(testCage),
-      cmocka_unit_test(testErrors),        cmocka_unit_test(testOutside),
-      cmocka_unit_test(testOutsideOne),    cmocka_unit_test(testOutsideListed),
-      cmocka_unit_test(testLinkHolds),
-      cmocka_unit_test(testContradiction), cmocka_unit_test(testFlat)};
+      cmocka_unit_test(testCommonPoint), cmocka_unit_test(testFound),
+      cmocka_unit_test(testEdges),       cmocka_unit_test(testCertificates),
+      cmocka_unit_test(testHolds),       cmocka_unit_test(testPieces),
+      cmocka_unit_test(testWritten),     cmocka_unit_test(testCage),
+      cmocka_unit_test(testErrors),      cmocka_unit_test(testOutside),
+      cmocka_unit_test(testOutsideOne),  cmocka_unit_test(testOutsideListed),
+      cmocka_unit_test(testLinkHolds),   cmocka_unit_test(testContradiction),
+      cmocka_unit_test(testFlat)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
