@@ -370,10 +370,7 @@ static void print_settings(const Verb* verb) {
 void opt_printHelp(const Verb* verb) {
   printf("dijoco %s %s\n\n%s\n", verb->name, verb->arguments, verb->help);
   int general = GROUP_JSON;
-  print_group(verb, GROUP_START | GROUP_RUN | GROUP_ENGINE | GROUP_FILE | GROUP_FOLDER |
-                        GROUP_LIMITS | GROUP_CHECK | GROUP_FILTER | GROUP_OPTIMIZE |
-                        GROUP_MARKDOWN | GROUP_SURFACE | GROUP_EXPORT,
-              "Options:");
+  print_group(verb, ~(GROUP_SETTINGS | general), "Options:");
   print_settings(verb);
   print_group(verb, GROUP_SETTINGS, "Scene:");
   print_group(verb, general, "Output:");
