@@ -322,14 +322,22 @@ int opt_parse(Options* o, const Verb* verb, int argc, char* const* argv, int ver
   return 0;
 }
 
+// In lines of at most 100 columns.
 static void print_option(const char* name, const char* value, const char* help) {
   char left[96];
   snprintf(left, sizeof left, "%s %s", name, value ? value : "");
   if (strlen(left) > 27) {
-    printf("  %s\n  %27s %s\n", left, "", help);
-  } else {
-    printf("  %-27s %s\n", left, help);
+    printf("  %s\n", left);
+    left[0] = 0;
   }
+  while (strlen(help) > 70) {
+    int n = 70;
+    while (n > 0 && help[n] != ' ') n--;
+    printf("  %-27s %.*s\n", left, n, help);
+    left[0] = 0;
+    help += n + 1;
+  }
+  printf("  %-27s %s\n", left, help);
 }
 
 // "--overlap recover|error    what to do with ... (default recover)"
