@@ -99,6 +99,15 @@ class Hulls(cli.Case):
         self.assertNotAlmostEqual(got[1], start[1], delta=1e-5 * start[1])
         self.assertAlmostEqual(got[2], start[2], delta=1e-12)
 
+    def test_recovery(self):
+        """Friction of what recovers is bounded by all weights: those that the run was made with."""
+        low = [0, 0, -0.01, 1, 0, 0, 0, 1, 0, 0.2, 1, 0, 0, 0]
+        task = dict(TASK, initial={"qpos": low, "qvel": [2] + 11 * [0]},
+                    optimizer={"type": "adam", "rate": 0.01, "iterations": 3})
+        r = self.optimize(task)
+        loss = self.loss_of(os.path.join(self.out, "scene.xml"), task)
+        self.assertAlmostEqual(loss, r["loss_last"], delta=1e-6 * r["loss_last"])
+
     def test_nothing_changed(self):
         """A design without vertices has no files."""
         r = self.optimize(dict(TASK, variables=[{"name": "qvel0"}]))
