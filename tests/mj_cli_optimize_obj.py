@@ -115,6 +115,17 @@ class Hulls(cli.Case):
         self.assertNotIn("file=", self.read("scene.xml"))
         self.assertEqual(r["scene"], "scene.xml")
 
+    def test_digits(self):
+        """Vertices in the scene itself that do not change keep single precision."""
+        numbers = "0 0 .012345678 .123456789 0 0 0 .123456789 0 0 .0987654321 .123456789"
+        scene = re.sub('(name="same" vertex=").*?"', r'\g<1>%s"' % numbers, SCENE)
+        with open(self.path("s.xml"), "w", encoding="utf-8") as f:
+            f.write(scene)
+        self.optimize(TASK)
+        got = re.search('name="same" vertex="(.*?)"', self.read("scene.xml")).group(1).split()
+        for a, b in zip(map(float, got), map(float, numbers.split()), strict=True):
+            self.assertAlmostEqual(a, b, delta=2e-8)
+
     def test_beside_links(self):
         """`--export obj` has files of its own."""
         self.optimize(TASK, "--export", "obj")
