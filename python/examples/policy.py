@@ -173,15 +173,12 @@ class Task:
 
     def step(self, action):
         """HOLD seconds with an action in [-1, 1]. Returns whether it is over, and the reward."""
-        ctrl = np.array(self.rest)
         first = self.at
         for _ in range(self.hold):
             if self.ended():
                 break
-            if self.plan is not None:
-                ctrl[:] = self.plan[self.at]
-            ctrl[self.moves] += self.options.size * np.clip(action, -1, 1)
-            self.data.ctrl[:] = ctrl
+            self.data.ctrl[:] = self.rest if self.plan is None else self.plan[self.at]
+            self.data.ctrl[self.moves] += self.options.size * np.clip(action, -1, 1)
             mujoco.mj_step(self.model, self.data)
             self.at += 1
         if not np.all(np.isfinite(self.data.qpos)):

@@ -135,6 +135,13 @@ def test_controls(policy, tmp_path):
     assert task.at == 20
 
 
+def test_targets(policy, tmp_path):
+    """Without controls an action is about the joint's start, for as long as it is held."""
+    task = policy.Task(write(tmp_path / "pair.xml", PAIR), "walk", options(size=0.2))
+    task.step([1, -1, 0.5, 3])
+    assert task.at > 1 and task.data.ctrl == pytest.approx([0.2, -0.2, 0.1, 0.2])
+
+
 def test_sac(policy, tmp_path):
     pytest.importorskip("torch")
     task = policy.Task(write(tmp_path / "long.xml", RAISE % 0.2), "raise", options(body="ball"))
