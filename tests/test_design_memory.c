@@ -13,7 +13,7 @@ static size_t inUse(void) { return mallinfo2().uordblks + mallinfo2().hblkhd; }
 static size_t inUse(void) { return 0; }
 #endif
 
-enum { FEW = 30, MANY = 120, LEAST = 400 };   // hulls; bytes a text of one takes at most
+enum { FEW = 30, MANY = 120, LEAST = 400 }; // hulls; bytes a text of one takes at most
 
 // A row of n boxes that touch, all vertices of which vary.
 static char* boxes(int n) {
@@ -64,7 +64,7 @@ static size_t bytesOf(int n, int* entries) {
   size_t all = bytes + dj_dataBytes(c.d->data) + djd_tapeBytes(c.d->tape);
   print_message("%d hulls: %d unknowns, %d equations, %zu bytes of %zu\n", n, c.d->n, c.d->nequal,
                 all, taken);
-  assert_int_equal(c.d->nequal, 3 * n);   // one ties the row to the world
+  assert_int_equal(c.d->nequal, 3 * n); // one ties the row to the world
   *entries = c.d->equal_start[c.d->nequal];
   // The C library adds 16 bytes or so to each block.
   if (inUse() > 0) assert_true(taken >= all && (double)taken < 1.1 * (double)all);

@@ -187,7 +187,7 @@ static void testTold(void** state) {
   const double point[3] = {3, -7, 9};
   const int group[4] = {0, 1, 1, 1};
   djFeasible s;
-  djPool pool = {NULL};
+  djPool pool = {0};
   djEquations q;
   assert_int_equal(dj_sparseEquations(&q, &pool, 3, 1, equal, &value), DJ_OK);
   assert_true(q.start[1] == 2 && q.index[1] == 1 && q.entry[1] == -1);

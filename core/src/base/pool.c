@@ -34,5 +34,5 @@ void dj_poolFree(djPool* pool) {
     free(block);
     block = next;
   }
-  *pool = (djPool){NULL, 0};
+  *pool = (djPool){0};
 }

@@ -226,7 +226,7 @@ static djStatus addRows(djRows* rows, int* start, double* value, djDesign* d, do
 // "gradient" of that sum. Only what is not 0 is kept: all numbers of 574 connections of 10932
 // unknowns would be 150 MB.
 djStatus dj_connectDesign(djDesign* d) {
-  djPool own = {NULL, 0};
+  djPool own = {0};
   djDesignMemory* w = dj_designMemory(d);
   size_t n = (size_t)d->n, m = 3 * (size_t)d->problem->nconnect;
   int* start = dj_poolTake(&w->pool, m + 1, sizeof *start);

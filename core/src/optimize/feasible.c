@@ -307,7 +307,7 @@ djStatus dj_makeFeasible(djFeasible* set, djPool* pool, const double* lower, con
                          const djEquations* equations, const int* group) {
   const djEquations* q = equations;
   Entries e = {.n = q->n, .m = q->m, .value = q->value};
-  djPool own = {NULL, 0};
+  djPool own = {0};
   *set = (djFeasible){.n = q->n, .nequal = q->m, .lower = lower, .upper = upper};
   set->x = dj_poolTake(pool, (size_t)q->n, sizeof *set->x);
   if (!set->x) return DJ_NO_MEMORY;
