@@ -47,6 +47,7 @@ struct djCollision {
   struct djFacets* facets;         // (nmesh) see inertia/facets.h; NULL: none yet
   struct djFacets* own_facets;     // (nmesh) those of dj_renewFacets; NULL: there was none
   struct djExcess* excess;         // (2 nbody) see inertia/mass_rule.c; NULL: none yet
+  double* lumps;                   // (nbody x 2) see inertia/mass_rule.h; NULL: none
   int inertia_rule;                // of the last dj_followGeomsBy; 0: there was none
   void* buffer;
   size_t nbuffer;

@@ -227,11 +227,6 @@ djStatus dj_excessMoments(djMoments* moments, int n, const djPolytope* part) {
   return addMoments(moments, n, part, true);
 }
 
-djStatus dj_unionParams(double* const* by, int n, const djPolytope* part, const djQuadratic* f) {
-  Visitor v = {.by = by, .f = f};
-  return visitAll(&v, NULL, n, part);
-}
-
 djStatus dj_excessParams(double* const* by, int n, const djPolytope* part, const djQuadratic* f) {
   Visitor v = {.by = by, .f = f, .excess = true};
   return visitAll(&v, NULL, n, part);

@@ -84,8 +84,10 @@ djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err) {
   c->buffer = malloc(c->nbuffer + 1);
   c->hull = calloc((size_t)c->nhull + 1, sizeof *c->hull);
   c->grid = calloc((size_t)c->nhull / 2 + 1, sizeof *c->grid);
+  const size_t nlump = 2 * (size_t)model->nbody * sizeof(double);
+  c->lumps = from->lumps ? malloc(nlump) : NULL;
   bool good = copyFacets(&c->own_facets, from->own_facets, c->nhull / 2);
-  good = good && c->buffer && c->hull && c->grid;
+  good = good && c->buffer && c->hull && c->grid && (c->lumps || !from->lumps);
   for (int k = 0; k < c->nhull && good; k++) {
     good = dj_copyHull(&c->hull[k], &from->hull[k]) == DJ_OK;
   }
@@ -96,6 +98,7 @@ djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err) {
     return dj_failMemory(err);
   }
   memcpy(c->buffer, from->buffer, c->nbuffer);
+  if (c->lumps) memcpy(c->lumps, from->lumps, nlump);
   movePointers(c, from);
   return DJ_OK;
 }
