@@ -389,6 +389,7 @@ static void look(Looks* l, const char* name, const char* point, const char* path
   char what[100];
   djTask* task = cd_load(path);
   int n = dj_taskScenes(task);
+  if (n > CD_MAX_SCENE) djv_fail("%s: too many scenes", path);
   for (int k = 0; k < n; k++) openWindow(&w[k], dj_taskOfScene(task, k));
   snprintf(what, sizeof what, "%s, %s", name, point);
   certify(l, what, n, w, false);
