@@ -128,6 +128,37 @@ static void testBlocks(void** state) {
   }
 }
 
+// Two irregular hulls that cross: cells beside the line where they do touch by chance.
+static void testCrossing(void** state) {
+  (void)state;
+  unsigned seed = 1;
+  for (int pair = 0; pair < 12; pair++) {
+    Shape s;
+    start(&s);
+    for (int k = 0; k < 2; k++) {
+      for (int i = 0; i < 36; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        s.vert[k][i] = (seed >> 8) / 16777216.0 - 0.5;
+      }
+      for (double* v = s.vert[k]; v < s.vert[k] + 36; v += 3) {
+        double norm = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+        for (int i = 0; i < 3; i++) v[i] *= (i ? 0.07 : 0.12) / norm;
+      }
+      s.mesh[s.def.nmesh++] = (djMeshDef){.nvert = 12, .vert = s.vert[k]};
+      add(&s, DJ_MESH, 0.08 * k, 0, 0.01 * k)->mesh = k;
+    }
+    djModel* m;
+    djTopology t;
+    djError err;
+    if (dj_makeModel(&m, &s.def, &err) < 0) fail_msg("%s", err.text);
+    if (dj_bodyTopology(&t, m, 1, 0, &err) < 0) fail_msg("%s", err.text);
+    if (t.components != 1 || t.genus != 0) {
+      fail_msg("pair %d: %d components, genus %d", pair, t.components, t.genus);
+    }
+    dj_deleteModel(m);
+  }
+}
+
 static void testRefusals(void** state) {
   (void)state;
   Shape s;
@@ -148,9 +179,8 @@ static void testRefusals(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPrimitives),
-      cmocka_unit_test(testRing),
-      cmocka_unit_test(testBlocks),
+      cmocka_unit_test(testPrimitives), cmocka_unit_test(testRing),
+      cmocka_unit_test(testBlocks),     cmocka_unit_test(testCrossing),
       cmocka_unit_test(testRefusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
