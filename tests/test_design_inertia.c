@@ -198,11 +198,51 @@ static void testStart(void** state) {
   djt_closeDesign(&c);
 }
 
+typedef struct Begun {
+  double x[80], loss; // of stage 1
+  int steps;          // left until it is ended
+  int n;
+} Begun;
+
+static bool lookAt(void* user, const djOptimizeStep* step) {
+  Begun* b = user;
+  if (step->stage == 1 && step->iteration == 0) {
+    b->loss = step->loss;
+    memcpy(b->x, step->x, (size_t)b->n * sizeof *b->x);
+  }
+  return b->steps-- != 0;
+}
+
+// A run that was ended in a later stage goes on with the facets that this began with.
+static void testGoingOn(void** state) {
+  (void)state;
+  DesignCase c;
+  makeCase(&c, "\"exact\"",
+           ",\"optimizer\":{\"type\":\"adam\",\"rate\":0.01,\"stages\":[{\"iterations\":4},"
+           "{\"iterations\":8,\"set\":{\"joint/y/damping\":[0.1]}}]}");
+  djOptimizer how = c.task->optimizer;
+  Begun first = {.steps = 9}, again = {.steps = 2};
+  djOptimizeResult r;
+  double x[80];
+  assert_in_range(c.d->n, 1, 80);
+  first.n = again.n = c.d->n;
+  memcpy(x, c.d->x0, (size_t)c.d->n * sizeof *x);
+  assert_int_equal(djd_optimizeDesign(&r, x, c.d, &how, 1, lookAt, &first, NULL), DJ_OK);
+  how.first_stage = 1;
+  how.nstart = c.d->n;
+  how.start = first.x;
+  assert_int_equal(djd_optimizeDesign(&r, x, c.d, &how, 1, lookAt, &again, NULL), DJ_OK);
+  assert_memory_equal(first.x, again.x, (size_t)c.d->n * sizeof *x);
+  djt_near(again.loss, first.loss, 1e-14); // facets may be summed in another order
+  djt_closeDesign(&c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testStart),
       cmocka_unit_test(testCertificates),
       cmocka_unit_test(testRenewal),
+      cmocka_unit_test(testGoingOn),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

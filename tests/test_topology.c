@@ -2,6 +2,8 @@
 
 #include <dijoco/topology.h>
 
+#include "scene/nerve.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,6 +130,62 @@ static void testBlocks(void** state) {
   }
 }
 
+// Two irregular hulls that cross: cells beside the line where they do touch by chance.
+static void testCrossing(void** state) {
+  (void)state;
+  unsigned seed = 1;
+  for (int pair = 0; pair < 12; pair++) {
+    Shape s;
+    start(&s);
+    for (int k = 0; k < 2; k++) {
+      for (int i = 0; i < 36; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        s.vert[k][i] = (seed >> 8) / 16777216.0 - 0.5;
+      }
+      for (double* v = s.vert[k]; v < s.vert[k] + 36; v += 3) {
+        double norm = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+        for (int i = 0; i < 3; i++) v[i] *= (i ? 0.07 : 0.12) / norm;
+      }
+      s.mesh[s.def.nmesh++] = (djMeshDef){.nvert = 12, .vert = s.vert[k]};
+      add(&s, DJ_MESH, 0.08 * k, 0, 0.01 * k)->mesh = k;
+    }
+    djModel* m;
+    djTopology t;
+    djError err;
+    if (dj_makeModel(&m, &s.def, &err) < 0) fail_msg("%s", err.text);
+    if (dj_bodyTopology(&t, m, 1, 0, &err) < 0) fail_msg("%s", err.text);
+    if (t.components != 1 || t.genus != 0) {
+      fail_msg("pair %d: %d components, genus %d", pair, t.components, t.genus);
+    }
+    dj_deleteModel(m);
+  }
+}
+
+// Bars round a square: a loop, which a lid closes; ajar by more than they are grown there is none.
+static void testNerve(void** state) {
+  (void)state;
+  static const double side[6][4] = {{1, 0, 0},  {-1, 0, 0}, {0, 1, 0},
+                                    {0, -1, 0}, {0, 0, 1},  {0, 0, -1}};
+  for (int kind = 0; kind < 3; kind++) {
+    djNervePart part[5];
+    double plane[5][24];
+    djPool pool = {0};
+    for (int k = 0; k < 5; k++) {
+      double low[3] = {k == 1 ? 2.01 : 0, k == 3 ? 2.01 : 0, 0}, high[3] = {3, 3, 1};
+      if (k == 0) high[0] = 0.95;
+      if (k == 2) high[1] = 1;
+      if (kind == 2 && k > 1) low[0] = 1;
+      memcpy(plane[k], side, sizeof side);
+      for (int i = 0; i < 6; i++) plane[k][4 * i + 3] = i & 1 ? -low[i / 2] : high[i / 2];
+      part[k] = (djNervePart){6, plane[k], dju_load3(low), dju_load3(high)};
+    }
+    int loops = -1;
+    assert_int_equal(dj_nerveLoops(&loops, &pool, kind == 1 ? 5 : 4, part, 0.02), DJ_OK);
+    assert_int_equal(loops, kind == 0);
+    dj_poolFree(&pool);
+  }
+}
+
 static void testRefusals(void** state) {
   (void)state;
   Shape s;
@@ -148,10 +206,8 @@ static void testRefusals(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPrimitives),
-      cmocka_unit_test(testRing),
-      cmocka_unit_test(testBlocks),
-      cmocka_unit_test(testRefusals),
+      cmocka_unit_test(testPrimitives), cmocka_unit_test(testRing),  cmocka_unit_test(testBlocks),
+      cmocka_unit_test(testCrossing),   cmocka_unit_test(testNerve), cmocka_unit_test(testRefusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,16 @@ static djStatus setStage(djPhases* phases, const djStage* stage, int i, djError*
   return status < 0 ? dj_prefix(err, status, element) : status;
 }
 
+// Masses go by the facets that hulls have at x, whatever was looked at last: so a stage begins alike
+// after the one before and where an interrupted run goes on.
+static void renewAt(djPhases* phases, const double* x) {
+  for (int j = 0; j < phases->n; j++) {
+    int changed;
+    djDesign* d = phases->design[j];
+    if (djd_moveDesign(d, x) == DJ_OK) djd_renewFacets(&changed, d);
+  }
+}
+
 // A callback that knows the stage.
 typedef struct djStageStep {
   djOptimizeCallback callback;
@@ -98,6 +108,7 @@ djStatus dj_optimizeStages(djOptimizeResult* result, double* x, djPhases* phases
     if (i == optimizer->first_stage && optimizer->nstart > 0) {
       dj_copyNumbers(x, optimizer->start, optimizer->nstart);
     }
+    renewAt(phases, x);
     djStageStep step = {problem->callback, problem->callback_user, i};
     djOptimizeProblem one = *problem;
     djOptimizer how = *optimizer;

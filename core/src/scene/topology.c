@@ -4,12 +4,16 @@
 //   V - E + F - C = components - tunnels + cavities.
 // Components are those of cells that share a corner, cavities are components of the rest, whose
 // cells share a face, but for the one outside.
+//
+// Where geoms cross at a slant, cells beside the crossing touch or not as it happens, which makes
+// tunnels of a cell's width. Hulls and boxes have no more than their nerve has loops.
 
 #include <dijoco/topology.h>
 
 #include "base/pool.h"
 #include "base/status.h"
 #include "contact/contact.h"
+#include "scene/nerve.h"
 #include "shape/hull.h"
 
 #include <math.h>
@@ -24,7 +28,7 @@ typedef struct Solid {
   int type;           // djGeom
   djPose pose;        // in the body's frame
   const double* size; // (3)
-  int nplane;         // of a hull
+  int nplane;         // of a hull or box
   double* plane;      // (nplane x 4) outward, in the body's frame
   djVec3 low, high;   // box, body's frame
 } Solid;
@@ -82,6 +86,18 @@ static bool halfOf(double half[3], int type, const double* size) {
          type == DJ_ELLIPSOID;
 }
 
+static bool boxPlanes(Solid* s, djPool* pool) {
+  s->nplane = 6;
+  s->plane = dj_poolTake(pool, 24, sizeof(double));
+  for (int k = 0; k < 6 && s->plane; k++) {
+    djVec3 n = dju_mulMV(s->pose.R, dju_vec3(k / 2 == 0, k / 2 == 1, k / 2 == 2));
+    if (k & 1) n = dju_scale3(-1, n);
+    dju_store3(s->plane + 4 * k, n);
+    s->plane[4 * k + 3] = s->size[k / 2] + dju_dot3(n, s->pose.p);
+  }
+  return s->plane;
+}
+
 // *there: the geom counts.
 static djStatus readSolid(bool* there, Solid* s, djPool* pool, const djModel* m, int geom,
                           djError* err) {
@@ -95,6 +111,7 @@ static djStatus readSolid(bool* there, Solid* s, djPool* pool, const djModel* m,
   *there = true;
   if (s->type == DJ_MESH) return readHull(s, pool, m, geom, err);
   *there = halfOf(half, s->type, s->size);
+  if (s->type == DJ_BOX && !boxPlanes(s, pool)) return dj_failMemory(err);
   for (int k = 0; k < 8 && *there; k++) {
     widen(s,
           dju_transform(&s->pose, dju_vec3(k & 1 ? half[0] : -half[0], k & 2 ? half[1] : -half[1],
@@ -223,7 +240,8 @@ static long eulerOf(const Lattice* l) {
   return sum;
 }
 
-// The row's cells about c that have a value get the other one and join the queue, as first and last.
+// The row's cells about c that have a value get the other one and join the queue, as first and
+// last.
 static int pushRun(Lattice* l, int end, int c, unsigned char value, unsigned char done) {
   int first = c, last = c;
   while (l->solid[first - 1] == value) first--;
@@ -270,6 +288,21 @@ static void markRim(Lattice* l, unsigned char mark) {
   }
 }
 
+// Tunnels are no more than loops of the nerve, grown by half a cell, of hulls and boxes alone.
+static djStatus limitGenus(djTopology* topology, djPool* pool, const Solid* solid, int n,
+                           double cell, djError* err) {
+  djNervePart* part = dj_poolTake(pool, (size_t)n, sizeof *part);
+  int loops;
+  for (int k = 0; part && k < n; k++) {
+    const Solid* s = &solid[k];
+    part[k] = (djNervePart){s->nplane, s->plane, s->low, s->high};
+    if (!s->plane) return DJ_OK;
+  }
+  if (!part || dj_nerveLoops(&loops, pool, n, part, 0.5 * cell) < 0) return dj_failMemory(err);
+  if (loops < topology->genus) topology->genus = loops;
+  return DJ_OK;
+}
+
 static djStatus measure(djTopology* topology, djPool* pool, const djModel* m, int body, double cell,
                         djError* err) {
   const int first = m->body_geomadr[body], count = m->body_geomnum[body];
@@ -295,7 +328,7 @@ static djStatus measure(djTopology* topology, djPool* pool, const djModel* m, in
   topology->cavities = countComponents(&l, 0, 3, false) - 1;
   topology->genus = (int)(topology->components + topology->cavities - euler);
   topology->volume = (double)cells * l.cell * l.cell * l.cell;
-  return DJ_OK;
+  return topology->genus > 0 ? limitGenus(topology, pool, solid, n, l.cell, err) : DJ_OK;
 }
 
 djStatus dj_bodyTopology(djTopology* topology, const djModel* m, int body, double cell,

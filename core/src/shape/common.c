@@ -52,11 +52,34 @@ static double newtonStep(double y[UNKNOWNS], const Program* p, double mu) {
   return decrement;
 }
 
+static void begin(double y[UNKNOWNS], const Program* p) {
+  double most = -INFINITY;
+  memset(y, 0, UNKNOWNS * sizeof *y);
+  for (int i = 0; i < p->n; i++) most = fmax(most, -slack(p, i, y));
+  y[3] = most + 1;
+}
+
+// Any y has slack, so that t is an upper bound of the least one; beside the minimum for mu,
+// t - n mu is a lower one.
+bool dj_haveCommon(int n, const double* plane, djVec3 start, double size, double grow) {
+  const Program p = {n, plane, start, size};
+  double y[UNKNOWNS];
+  begin(y, &p);
+  for (double mu = 1; mu > LAST; mu *= FALL) {
+    for (int k = 0; k < NEWTON; k++) {
+      double decrement = newtonStep(y, &p, mu);
+      if (y[3] * size <= grow) return true;
+      if (decrement <= 1e-2) break;
+    }
+    if ((y[3] - 1.1 * n * mu) * size > grow) return false;
+  }
+  return false;
+}
+
 double dj_commonPoint(djVec3* point, int n, const double* plane, djVec3 start, double size) {
   const Program p = {n, plane, start, size};
-  double y[UNKNOWNS] = {0}, most = -INFINITY, depth = INFINITY;
-  for (int i = 0; i < n; i++) most = fmax(most, -slack(&p, i, y));
-  y[3] = most + 1;
+  double y[UNKNOWNS], depth = INFINITY;
+  begin(y, &p);
   for (double mu = 1; mu > LAST; mu *= FALL) {
     for (int k = 0; k < NEWTON && newtonStep(y, &p, mu) > 1e-6; k++) {}
   }
