@@ -10,7 +10,7 @@
 #include <dijoco/dijoco.h>
 #include <dijoco/mujoco.h>
 
-enum { CD_NTASK = 6, CD_MAX_SCENE = 8 };
+enum { CD_NTASK = 6, CD_MAX_SCENE = 12 };
 extern const char* const cd_names[CD_NTASK];
 
 // Takes "--results DIR" out of the arguments; NULL where there is none.
