@@ -8,10 +8,10 @@ when it corrects the servos' targets at the start. Rewards: `walk` towards a mar
 an object and hold it; both as a mean over the episode, and at its end. Each episode begins with a
 push of its own. The methods are the cross-entropy method (CEM, numpy), whose policy is linear in a
 clock, the body's tilt and its velocities, and where PyTorch is installed soft actor-critic (SAC) by
-these and the whole state. Each runs from every seed with the same budget for both designs. Every 24
-episodes the policy that there is is tried, without noise, from four starts that are always the same
-and do not count as episodes. Printed, and drawn: the mean of these four, the best so far, over
-episodes; its mean and range over seeds.
+these and the whole state. Each runs from every seed with the same budget for both designs. Before
+them and every 24 episodes the policy that there is is tried, without noise, from four starts that
+are always the same and do not count as episodes. Printed, and drawn: the mean of these four, the
+best so far, over episodes; its mean and range over seeds.
 """
 import argparse
 import pathlib
@@ -28,8 +28,8 @@ TRIALS = 4        # starts of a trial
 # ---- what is to be done -----------------------------------------------------------------------
 
 class Walk:
-    """Metres nearer to the mark, and 1, while it is upright: a lunge ends with nothing, who stands
-    has half of what it is worth to walk a metre at once."""
+    """1 and the metres nearer to the mark, while it is upright: who falls has nothing from then on,
+    who stands has half of what it is worth to be a metre nearer all the time."""
     periodic = True
 
     def __init__(self, task):
@@ -225,11 +225,12 @@ def linear(task, weights):
 
 
 def cem(task, seed, episodes):
-    """Results of trials, one after the other."""
+    """Results of trials, the first without a correction."""
     rng = np.random.default_rng(seed)
     task.reset()
     shape = (len(task.pairs[0] if task.pairs else task.moves), len(task.features()))
-    mean, spread, results = np.zeros(shape), np.full(shape, 0.5), []
+    mean, spread = np.zeros(shape), np.full(shape, 0.5)
+    results = [trial(task, linear(task, mean))]
     for _ in range(max(1, episodes // EVERY)):
         push = pushes(rng, 1)[0]
         tried = mean + spread * rng.standard_normal((EVERY, *shape))
@@ -310,7 +311,7 @@ def sac(task, seed, episodes):
             best = torch.tanh(actor(state).chunk(2, -1)[0])
             return (choose(state)[0] if noise else best).numpy()
 
-    memory, results = [], []
+    memory, results = [], [trial(task, act)]
     for episode in range(1, episodes + 1):
         state, over = task.reset(pushes(rng, 1)[0]), False
         while not over:
@@ -374,7 +375,7 @@ def draw(curves):
             out.append('<text x="%d" y="%d" fill="%s">%s</text>'
                        % (x0 + 100 * row, top + high + 48, colors[design], design))
         out.append('<text x="%d" y="%d" text-anchor="middle">episodes (to %d); reward of the '
-                   'best policy so far</text>' % (x0 + wide / 2, top + high + 20, n * EVERY))
+                   'best policy so far</text>' % (x0 + wide / 2, top + high + 20, (n - 1) * EVERY))
     return "\n".join(out + ["</svg>\n"])
 
 
