@@ -200,7 +200,7 @@ static djStatus beginStep(djContacts* c, const djModel* m, const djPose* pose, c
   c->lag = NULL;
   c->h = h;
   c->neval = 0;
-  c->evaluated = false;
+  c->evaluated = c->marked = c->keeps = false;
   c->nblock = 0;
   status = moveStart(c, m, pose);
   memcpy(c->ref, ref, (size_t)c->nbody * sizeof(djVec3));
@@ -349,6 +349,11 @@ static void keepBlock(djContacts* c, const djNearPair* p, int k) {
 static djStatus evalAll(double* value, djContacts* c, const djModel* m, const djPose* pose,
                         int flags) {
   *value = 0;
+  if (c->replays) {
+    *value = dj_replayBlocks(c);
+    return DJ_OK;
+  }
+  dj_keepBlocks(c);
   c->nblock = 0;
   c->evaluated = false;
   c->neval++;
@@ -505,6 +510,7 @@ djStatus dj_capContacts(double* factor, djContacts* c, const djModel* m, const d
                         const djPose* trial) {
   if (!factor || !c || !m || !pose || !trial || !c->listed) return DJ_INVALID;
   *factor = 1;
+  dj_keepBlocks(c); // whether the list is remade depends on earlier steps
   djStatus status = coverPoses(c, m, pose);
   if (status < 0) return status;
   if (!(c->share < INFINITY)) return DJ_OK;   // no kernel limits steps
