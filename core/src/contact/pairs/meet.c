@@ -1,7 +1,7 @@
 // What a refused trial of Newton's method tells of pairs. A pair's energy grows by a power of how
-// far it is pressed: where the Jacobian does not know of a contact, or of a softer one, the trial is
-// so far beyond it that a line search would cut the step of all bodies, though a few pairs are met.
-// These pairs' blocks at the present point are replaced: U by the quadratic that it is near a
+// far it is pressed: where the Jacobian does not know of a contact, or of a softer one, the trial
+// is so far beyond it that a line search would cut the step of all bodies, though a few pairs are
+// met. These pairs' blocks at the present point are replaced: U by the quadratic that it is near a
 // place on the way to the trial, where it rises by little above what was foreseen,
 //   U(x) = U(x_f) + g . (x - x_f) + (x - x_f) . K (x - x_f)/2,
 // x twists from the present poses, g and K (made positive semi-definite) those at x_f, a part f of
@@ -68,8 +68,10 @@ static int findKept(bool* there, const djContacts* c, const djContactBlock* bloc
   int low = 0, high = c->nkept;
   while (low < high) {
     const int middle = (low + high) / 2;
-    if (compare(&c->kept[middle], block) < 0) low = middle + 1;
-    else high = middle;
+    if (compare(&c->kept[middle], block) < 0)
+      low = middle + 1;
+    else
+      high = middle;
   }
   *there = low < c->nkept && compare(&c->kept[low], block) == 0;
   return low;
@@ -154,8 +156,10 @@ static djStatus meet(int* found, djContacts* c, const djModel* m, int k, const d
     if (status < 0) return status;
     const double rise = out.value - quadratic(present, x, f);
     if (rise >= LOW * excess && rise <= HIGH * excess) break;
-    if (rise < LOW * excess) low = f;
-    else high = f, over = rise;
+    if (rise < LOW * excess)
+      low = f;
+    else
+      high = f, over = rise;
   }
   if (!isfinite(out.value)) return DJ_OK;
   dju_semidefinite(out.hessian, 12);
