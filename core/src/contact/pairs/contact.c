@@ -421,7 +421,7 @@ static void scaleTurns(double* H, int n, const double length[2], bool divide) {
 // depend on the user's, and is long, so that curvatures of moves stay what they are where those of
 // turns can give way: with the arms' length itself crowds take a tenth more iterations.
 #define TURN_LENGTH 32   // over that of the arms
-static void makeConvex(double* H, int n, double share) {
+void dj_convexHessian(double* H, int n, double share) {
   double length[2], exact[144];
   for (int k = 0; k < n / 6; k++) {
     double turn = 0, move = 0;
@@ -442,7 +442,7 @@ static void makeConvex(double* H, int n, double share) {
 static void convexOwn(double H[144], int s, double share) {
   double K[36];
   for (int r = 0; r < 6; r++) memcpy(K + 6 * r, H + 12 * (6 * s + r) + 6 * s, 6 * sizeof(double));
-  makeConvex(K, 6, share);
+  dj_convexHessian(K, 6, share);
   for (int r = 0; r < 6; r++) memcpy(H + 12 * (6 * s + r) + 6 * s, K + 6 * r, 6 * sizeof(double));
 }
 
@@ -452,7 +452,7 @@ void dj_convexContacts(djContacts* c, const djModel* m, double share) {
     bool moves_a = m->body_lastdof[block->body_a] >= 0;
     bool moves_b = m->body_lastdof[block->body_b] >= 0;
     if (!block->traits->symmetric) continue;
-    if (moves_a && moves_b) makeConvex(block->out.hessian, 12, share);
+    if (moves_a && moves_b) dj_convexHessian(block->out.hessian, 12, share);
     else convexOwn(block->out.hessian, moves_a ? 0 : 1, share);
   }
 }

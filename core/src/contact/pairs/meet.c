@@ -9,7 +9,6 @@
 
 #include "contact/contact.h"
 #include "contact/pairs/near.h"
-#include "math/semidefinite.h"
 #include "math/so3.h"
 
 #include <string.h>
@@ -162,7 +161,7 @@ static djStatus meet(int* found, djContacts* c, const djModel* m, int k, const d
       high = f, over = rise;
   }
   if (!isfinite(out.value)) return DJ_OK;
-  dju_semidefinite(out.hessian, 12);
+  dj_convexHessian(out.hessian, 12, 1);
   carryBack(&out, x, f);
   keepBlock(c, &c->block[k], &out);
   ++*found;

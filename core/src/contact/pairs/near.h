@@ -186,6 +186,10 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
 void dj_keepBlocks(djContacts* c);
 double dj_replayBlocks(djContacts* c);
 
+// H (n x n, of n/6 bodies) goes a share of the way to a positive semi-definite one: see
+// dj_convexContacts.
+void dj_convexHessian(double* H, int n, double share);
+
 // The blocks of these poses, evaluated anew where the last evaluation was elsewhere.
 djStatus dj_refreshContacts(djContacts* c, const djModel* m, const djPose* pose);
 
