@@ -200,7 +200,7 @@ static djStatus beginStep(djContacts* c, const djModel* m, const djPose* pose, c
   c->lag = NULL;
   c->h = h;
   c->neval = 0;
-  c->evaluated = false;
+  c->evaluated = c->marked = c->keeps = false;
   c->nblock = 0;
   status = moveStart(c, m, pose);
   memcpy(c->ref, ref, (size_t)c->nbody * sizeof(djVec3));
@@ -349,6 +349,11 @@ static void keepBlock(djContacts* c, const djNearPair* p, int k) {
 static djStatus evalAll(double* value, djContacts* c, const djModel* m, const djPose* pose,
                         int flags) {
   *value = 0;
+  if (c->replays) {
+    *value = dj_replayBlocks(c);
+    return DJ_OK;
+  }
+  dj_keepBlocks(c);
   c->nblock = 0;
   c->evaluated = false;
   c->neval++;
@@ -416,7 +421,7 @@ static void scaleTurns(double* H, int n, const double length[2], bool divide) {
 // depend on the user's, and is long, so that curvatures of moves stay what they are where those of
 // turns can give way: with the arms' length itself crowds take a tenth more iterations.
 #define TURN_LENGTH 32   // over that of the arms
-static void makeConvex(double* H, int n, double share) {
+void dj_convexHessian(double* H, int n, double share) {
   double length[2], exact[144];
   for (int k = 0; k < n / 6; k++) {
     double turn = 0, move = 0;
@@ -437,7 +442,7 @@ static void makeConvex(double* H, int n, double share) {
 static void convexOwn(double H[144], int s, double share) {
   double K[36];
   for (int r = 0; r < 6; r++) memcpy(K + 6 * r, H + 12 * (6 * s + r) + 6 * s, 6 * sizeof(double));
-  makeConvex(K, 6, share);
+  dj_convexHessian(K, 6, share);
   for (int r = 0; r < 6; r++) memcpy(H + 12 * (6 * s + r) + 6 * s, K + 6 * r, 6 * sizeof(double));
 }
 
@@ -447,7 +452,7 @@ void dj_convexContacts(djContacts* c, const djModel* m, double share) {
     bool moves_a = m->body_lastdof[block->body_a] >= 0;
     bool moves_b = m->body_lastdof[block->body_b] >= 0;
     if (!block->traits->symmetric) continue;
-    if (moves_a && moves_b) makeConvex(block->out.hessian, 12, share);
+    if (moves_a && moves_b) dj_convexHessian(block->out.hessian, 12, share);
     else convexOwn(block->out.hessian, moves_a ? 0 : 1, share);
   }
 }
@@ -505,6 +510,7 @@ djStatus dj_capContacts(double* factor, djContacts* c, const djModel* m, const d
                         const djPose* trial) {
   if (!factor || !c || !m || !pose || !trial || !c->listed) return DJ_INVALID;
   *factor = 1;
+  dj_keepBlocks(c); // whether the list is remade depends on earlier steps
   djStatus status = coverPoses(c, m, pose);
   if (status < 0) return status;
   if (!(c->share < INFINITY)) return DJ_OK;   // no kernel limits steps
