@@ -36,9 +36,9 @@ static const Wanted WANTED[] = {
     {"parallel_jaw", "cross", 110, 110, 0, 0, -1},
     {"parallel_jaw", "dumbbell", 5, 5, 0, 0, 0.9},
     {"parallel_jaw", "bent", 110, 110, 0, 0, -1},
-    {"three_finger", "ball_0", 110, 110, 0, 0, -1},
-    {"three_finger", "egg_0", 110, 110, 0, 0, -1},
-    {"three_finger", "bunny_0", 110, 250, 0, 0, -1},
+    {"three_finger", "ball_0", 5, 5, 0, 0, 0.9},
+    {"three_finger", "egg_0", 5, 5, 0, 0, 0.9},
+    {"three_finger", "bunny_0", 5, 5, 0, 0, 0.9},
 };
 enum { NWANTED = sizeof WANTED / sizeof WANTED[0] };
 
