@@ -56,17 +56,20 @@ static void measureDefaults(djShapeBuilder* b) {
   }
 }
 
-// Weight of all that moves: of each tree the load on its geoms, which a written design keeps, else
-// its own.
+// Weight of all that moves: of each tree the load that its geoms have as their own, which a written
+// design keeps, else what it weighs. A load of the whole scene is a scale alone.
 static double weighAll(djShapeBuilder* b) {
   const djModel* m = b->model;
+  int slot = dj_settingNamed("load", 0);
   double sum = 0;
   weighTrees(b->mass, m);
   for (int i = 0; i < m->nbody; i++) b->mass[i] *= m->contact.gravity;
-  for (int g = 0; g < m->ngeom; g++) { // loads are negative there
-    if (m->geom_load[g] <= 0) continue;
-    double* tree = &b->mass[m->body_root[m->geom_body[g]]];
-    *tree = *tree > 0 ? -m->geom_load[g] : fmin(*tree, -m->geom_load[g]);
+  for (int i = 0; i < m->nsetting; i++) { // loads are negative there
+    if (m->setting_slot[i] != slot || m->setting_geom[i] < 0) continue;
+    int body = m->geom_body[m->setting_geom[i]];
+    if (m->body_lastdof[body] < 0 || !(m->setting_value[i] > 0)) continue;
+    double* tree = &b->mass[m->body_root[body]];
+    *tree = *tree > 0 ? -m->setting_value[i] : fmin(*tree, -m->setting_value[i]);
   }
   for (int i = 0; i < m->nbody; i++) sum += fabs(b->mass[i]);
   return sum > 0 ? sum : m->contact.gravity;
