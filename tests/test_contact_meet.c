@@ -104,6 +104,13 @@ static double quadratic(const djPairOutput* out, double x, double f) {
   return out->value + f * x * (out->gradient[9] + 0.5 * f * x * out->hessian[12 * 9 + 9]);
 }
 
+// Along an axis of the moves of both balls against each other.
+static double curvature(const djPairOutput* out, int axis) {
+  const double* H = out->hessian;
+  const int a = axis, b = axis + 6;
+  return H[13 * a] - H[12 * a + b] - H[12 * b + a] + H[13 * b];
+}
+
 // The quadratic meets the energy to second order where that is about the excess.
 static void checkFit(Scene* s, const djPairOutput* met, const djPairOutput* present,
                      double excess) {
@@ -126,13 +133,13 @@ static void testMet(void** state) {
   (void)state;
   for (int k = 0; k < 2; k++) {
     Scene s;
-    begin(&s, k ? 0.8 : 1.5, k ? 0.7 : 1.3);
+    begin(&s, k ? 0.4 : 1.5, k ? 0.3 : 1.3);
     const double before = eval(&s, s.from);
     const djPairOutput none = {0}, other = find(&s, 2)->out;
     const djPairOutput present = k ? find(&s, 0)->out : none;
     assert_int_equal(find(&s, 0) != NULL, k);
     dj_easeContacts(s.c, DJ_EASE_NONE, 1);
-    const double excess = 1e-3 * (eval(&s, s.to) - before);
+    const double there = eval(&s, s.to), excess = 1e-3 * (there - before);
     int n;
     assert_int_equal(dj_meetContacts(&n, s.c, s.m, excess), DJ_OK);
     assert_int_equal(n, 1);
@@ -143,6 +150,9 @@ static void testMet(void** state) {
     assert_memory_equal(&find(&s, 2)->out, &other, sizeof other);
     assert_true(met.gradient[9] != present.gradient[9]);
     dj_replayContacts(s.c, NULL);
+    assert_true(curvature(&met, 4) >= -1e-12 * met.hessian[12 * 9 + 9]);
+    assert_int_equal(dj_startContacts(s.c, s.m, s.to), DJ_OK); // not of what was replayed
+    djt_near(find(&s, 0)->out.value + find(&s, 2)->out.value, there, 1e-12 * there);
     checkFit(&s, &met, &present, excess);
     djt_near(eval(&s, s.from), before, 1e-12 * before); // all is as it was
     end(&s);

@@ -16,6 +16,7 @@ typedef struct Wall {
   double wall, x[N], next[N], curvature;
   enum { USEFUL, NOTHING, UPHILL, INDEFINITE } lesson;
   djStatus failure; // of learn
+  bool ends;        // beyond the middle the value is infinite
   double excess;    // of the last lesson
   int nlearn, ntrial, naccept;
   double first[N]; // after the first step
@@ -36,7 +37,7 @@ static double at(Wall* w, const double* x, double* gradient) {
     if (gradient) gradient[i] = x[i] - 1 + (i == 0 ? slope : 0);
   }
   w->curvature++;
-  return value;
+  return w->ends && x[0] > 0.5 ? INFINITY : value;
 }
 
 static djStatus evaluate(void* user, double* value, double* gradient, bool* majorizer) {
@@ -161,6 +162,17 @@ static void testUseless(void** state) {
   }
 }
 
+// Nothing is learned where there is no value; but where the next trial has one it is not asked
+// again.
+static void testInfinite(void** state) {
+  (void)state;
+  djNewtonResult r;
+  Wall w = {.wall = 1e4, .ends = true};
+  assert_int_equal(minimize(&r, &w, true), DJ_OK);
+  checkSolved(&w);
+  assert_int_equal(w.nlearn, 0);
+}
+
 static void testError(void** state) {
   (void)state;
   djNewtonResult r;
@@ -172,6 +184,7 @@ static void testError(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testMet), cmocka_unit_test(testNotAsked),
-                                     cmocka_unit_test(testUseless), cmocka_unit_test(testError)};
+                                     cmocka_unit_test(testUseless), cmocka_unit_test(testInfinite),
+                                     cmocka_unit_test(testError)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
