@@ -235,6 +235,15 @@ class Decompose(cli.Case):
             self.refused("decompose", path, *options, names=names)
             self.assertFalse(os.path.exists(self.path("x")))
 
+    def test_no_text(self):
+        """What a file holds is named as text that terminals and programs can show."""
+        path = self.path("noise.obj")
+        with open(path, "wb") as f:
+            f.write(b"v 0 0 0\nf\xff\x1b[31m\xc3\xa9\xe2\x82 1\n")
+        code, _, error = self.run_cli("decompose", path, "--out", self.path("x"))
+        self.assertEqual(code, 2)
+        self.assertIn("f??[31m\u00e9??", error)
+
     def test_limit(self):
         """More hulls than asked for are written, with status 1; blocks are the same by any seed."""
         path, out = self.obj("box.obj", box(1, 1, 1)), self.path("x")
