@@ -108,6 +108,7 @@ djStatus dj_changeCollision(djModel* model, const djParam* param, djError* err);
 // The collision data of a model for its copy, bit by bit.
 djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err);
 void dj_freeCollision(djModel* model);
+size_t dj_collisionBytes(const djModel* model);
 
 // MuJoCo's pair predicate, exact (mujoco: filterparent, excludes, bitmasks, explicit pairs).
 bool dj_canCollide(const djModel* model, int geom1, int geom2);

@@ -57,6 +57,23 @@ static bool copyFacets(djFacets** copy, const djFacets* list, int n) {
   return good;
 }
 
+static size_t facetsBytes(const djFacets* list, int n) {
+  size_t bytes = list ? (size_t)n * sizeof *list : 0;
+  for (int k = 0; list && k < n; k++) bytes += 3 * (size_t)list[k].nface * sizeof(int);
+  return bytes;
+}
+
+size_t dj_collisionBytes(const djModel* model) {
+  const struct djCollision* c = model->collision;
+  if (!c) return 0;
+  int n = c->nhull / 2;
+  size_t bytes = sizeof *c + c->nbuffer + facetsBytes(c->facets, n) + facetsBytes(c->own_facets, n);
+  if (c->excess) bytes += 2 * (size_t)model->nbody * sizeof *c->excess;
+  for (int k = 0; k < c->nhull; k++) bytes += sizeof *c->hull + dj_hullBytes(&c->hull[k]);
+  for (int k = 0; k < n; k++) bytes += sizeof *c->grid + dj_gridBytes(&c->grid[k]);
+  return bytes;
+}
+
 djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err) {
   const struct djCollision* from = model->collision;
   struct djCollision* c = malloc(sizeof *c);
