@@ -56,17 +56,19 @@ static void measureDefaults(djShapeBuilder* b) {
   }
 }
 
-// Weight of all that moves: of each tree the load on its geoms, which a written design keeps, else
-// its own.
+// Weight of all that moves: of each tree the load that its geoms have been given, as a written design
+// gives what it kept, else its own. A load that the scene gives all geoms says nothing of trees.
 static double weighAll(djShapeBuilder* b) {
   const djModel* m = b->model;
+  const int load = dj_settingNamed("load", 0);
   double sum = 0;
   weighTrees(b->mass, m);
   for (int i = 0; i < m->nbody; i++) b->mass[i] *= m->contact.gravity;
-  for (int g = 0; g < m->ngeom; g++) { // loads are negative there
-    if (m->geom_load[g] <= 0) continue;
+  for (int i = 0; i < m->nsetting && m->kernel_given[load] < 0; i++) { // loads are negative there
+    int g = m->setting_geom[i];
+    if (m->setting_slot[i] != load || g < 0 || m->body_lastdof[m->geom_body[g]] < 0) continue;
     double* tree = &b->mass[m->body_root[m->geom_body[g]]];
-    *tree = *tree > 0 ? -m->geom_load[g] : fmin(*tree, -m->geom_load[g]);
+    *tree = *tree > 0 ? -m->setting_value[i] : fmin(*tree, -m->setting_value[i]);
   }
   for (int i = 0; i < m->nbody; i++) sum += fabs(b->mass[i]);
   return sum > 0 ? sum : m->contact.gravity;
