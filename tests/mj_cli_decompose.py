@@ -225,17 +225,34 @@ class Decompose(cli.Case):
                 (("--out", "x", "--grid", "256,256,256"), ["cells"]),
                 (("--out", "x", "--grid", "64,64,1"), ["hulls, more than 500"]),
                 (("--out", "x", "--grid", "1,1,1", "--method", "coacd"), ["--grid", "blocks"]),
-                (("--out", "x", "--grid", "1,1,1", "--hulls", "3"), ["--hulls"]),
                 (("--out", "x", "--hulls", "0"), ["--hulls", "'0'"]),
                 (("--out", "x", "--hulls", "2000"), ["--hulls", "500"]),
                 (("--out", "x", "--vertices", "3"), ["--vertices", "4"]),
                 (("--out", "x", "--vertices", "many"), ["--vertices", "'many'"]),
-                (("--out", "x", "--seed", "1", *blocks), ["--seed", "coacd"]),
                 (("--out", "x", "--method", "hulls"), ["--method", "coacd|blocks"]),
                 (("--out", path, *blocks), [path])):
             options = [self.path(o) if o == "x" else o for o in options]
             self.refused("decompose", path, *options, names=names)
             self.assertFalse(os.path.exists(self.path("x")))
+
+    def test_no_text(self):
+        """What a file holds is named as text that terminals and programs can show."""
+        path = self.path("noise.obj")
+        with open(path, "wb") as f:
+            f.write(b"v 0 0 0\nf\xff\x1b[31m\xc3\xa9\xe2\x82 1\n")
+        code, _, error = self.run_cli("decompose", path, "--out", self.path("x"))
+        self.assertEqual(code, 2)
+        self.assertIn("f??[31m\u00e9??", error)
+
+    def test_limit(self):
+        """More hulls than asked for are written, with status 1; blocks are the same by any seed."""
+        path, out = self.obj("box.obj", box(1, 1, 1)), self.path("x")
+        for hulls, status in ((8, 0), (7, 1)):
+            code, text, _ = self.run_cli("decompose", path, "--out", out, "--grid", "2,2,2",
+                                         "--seed", "3", "--hulls", str(hulls))
+            self.assertEqual(code, status, text)
+            self.assertEqual("more than --hulls" in text, status == 1)
+            self.assertTrue(os.path.exists(os.path.join(out, "box_07.obj")))
 
     def test_bad_meshes(self):
         vertices, faces = box(1, 1, 1)

@@ -178,6 +178,13 @@ static void testSpheres(void** state) {
     djt_near(timeOf(&timed, &t, &x, way, 1), 0, 0);
     assert_false(timed);
   }
+  for (int k = -4; k <= 4; k++) { // up to rounding
+    way[0] = restAt(dju_vec3(0, 0, 0));
+    way[1] = restAt(dju_vec3(apart + 1e-15 * k, 0, 0));
+    way[1].move.x = -2;
+    djt_near(timeOf(&timed, &t, &x, way, 1), 0, 0);
+    assert_false(timed);
+  }
   closePair(&x);
 }
 

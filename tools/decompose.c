@@ -64,12 +64,6 @@ static int choose(Job* job) {
   job->method = o->method;
   bool coacd = o->method && strcmp(o->method, "coacd") == 0;
   if (o->grid && coacd) return tool_fail(o->verb, NULL, "--grid", "is of --method blocks");
-  if (o->grid && o->hulls >= 0) {
-    return tool_fail(o->verb, NULL, "--hulls", "chooses the grid: give one of them");
-  }
-  if (o->method && !coacd && o->seed >= 0) {
-    return tool_fail(o->verb, NULL, "--seed", "is of --method coacd");
-  }
   if (coacd && !coacd_load(NULL, &err)) {
     return tool_fail(o->verb, NULL, "--method coacd", "%s", err.text);
   }
@@ -259,6 +253,9 @@ static void print_text(const Job* job) {
   if (strcmp(job->method, "blocks") == 0) {
     printf(" (grid %d,%d,%d)", job->grid[0], job->grid[1], job->grid[2]);
   }
+  if (job->o->hulls >= 0 && p->n > job->o->hulls) {
+    printf("\n  more than --hulls %ld", job->o->hulls);
+  }
   printf("\n  volume %.6g m^3, of the union %.6g times that; overlap %.3g\n", job->volume,
          job->report.volume_ratio, job->report.overlap);
   printf("  surfaces up to %.3g m apart (+- %.2g)\n  %s: written\n", job->report.hausdorff,
@@ -287,6 +284,7 @@ int verb_decompose(const Options* o) {
   } else if (!status) {
     print_text(&job);
   }
+  if (!status && o->hulls >= 0 && job.pieces.n > o->hulls) status = EXIT_NOT_HELD;
   dj_freePieces(&job.pieces);
   dj_freeTriangles(&job.solid);
   return status;

@@ -12,23 +12,10 @@ void json_addNumber(Buffer* out, double value) {
   }
 }
 
-// Length of the valid UTF-8 sequence at s, 0 where there is none.
-static size_t sequence(const unsigned char* s) {
-  size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : (s[0] & 0xF0) == 0xE0 ? 3
-             : s[0] >= 0xF0 && s[0] < 0xF5 ? 4 : 0;
-  for (size_t i = 1; i < n; i++) {
-    if ((s[i] & 0xC0) != 0x80) return 0;
-  }
-  // overlong forms, surrogates, beyond the last code point
-  if (n == 3 && ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] >= 0xA0))) return 0;
-  if (n == 4 && ((s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] >= 0x90))) return 0;
-  return n;
-}
-
 static void add_text(Buffer* out, const char* value) {
   buf_add(out, "\"");
   for (const unsigned char* s = (const unsigned char*)value; *s;) {
-    size_t n = sequence(s);
+    size_t n = text_sequence(s);
     if (n == 0) {
       buf_add(out, "\\ufffd");
       s++;

@@ -69,6 +69,18 @@ void buf_free(Buffer* b) {
   *b = (Buffer){0};
 }
 
+size_t text_sequence(const unsigned char* s) {
+  size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : (s[0] & 0xF0) == 0xE0 ? 3
+             : s[0] >= 0xF0 && s[0] < 0xF5 ? 4 : 0;
+  for (size_t i = 1; i < n; i++) {
+    if ((s[i] & 0xC0) != 0x80) return 0;
+  }
+  // overlong forms, surrogates, beyond the last code point
+  if (n == 3 && ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] >= 0xA0))) return 0;
+  if (n == 4 && ((s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] >= 0x90))) return 0;
+  return n;
+}
+
 int tool_fail(const char* verb, const char* file, const char* element, const char* format, ...) {
   Buffer line = {0};
   buf_add(&line, "dijoco");
@@ -82,8 +94,11 @@ int tool_fail(const char* verb, const char* file, const char* element, const cha
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
   buf_add(&line, message);
-  for (char* c = line.text; *c; c++) {
-    if (*c == '\n' || *c == '\r') *c = ' ';
+  for (unsigned char* c = (unsigned char*)line.text; *c;) {
+    size_t n = text_sequence(c);
+    bool shown = n > 0 && *c >= 0x20 && *c != 0x7F;
+    if (!shown) *c = n && strchr("\n\r\t", *c) ? ' ' : '?';
+    c += shown ? n : 1;
   }
   while (line.size > 0 && line.text[line.size - 1] == ' ') line.text[--line.size] = 0;
   progress_end();

@@ -28,8 +28,11 @@ void buf_addn(Buffer* b, const char* text, size_t n);
 void buf_addf(Buffer* b, const char* format, ...) __attribute__((format(printf, 2, 3)));
 void buf_free(Buffer* b);
 
+// Length of the valid UTF-8 sequence at s, 0 where there is none.
+size_t text_sequence(const unsigned char* s);
+
 // Print `dijoco VERB: FILE: ELEMENT: what is wrong` as one line on stderr and return
-// EXIT_BAD_INPUT. file and element may be NULL.
+// EXIT_BAD_INPUT. file and element may be NULL. What is no text in them shows as '?'.
 int tool_fail(const char* verb, const char* file, const char* element, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -156,6 +156,10 @@ void dj_pullTouch(double out[12], const djTouch* t, const double lambda[12]) {
 
 // ------------------------------------------ time -----------------------------------------------
 
+// A pair that has just been struck still touches, whichever side of 1 its opening is on by rounding:
+// else impulses of several pairs at one time came in one order or another.
+#define ROUNDING 1e-10
+
 // size^(-1/6) falls almost linearly as the gap closes: 1 at a touch. Infinite where apart.
 static double openingOf(const djTouch* t) {
   if (!(t->size < INFINITY)) return 0;
@@ -261,7 +265,7 @@ djStatus dj_timeOfTouch(double* time, bool* timed, djTouch* touch, djContacts* c
     } else {
       status = look(&s, t);
       if (status < 0) return status;
-      if (s.opening <= 1) {
+      if (s.opening <= (t > 0 ? 1 : 1 + ROUNDING)) {
         *timed = t > 0;
         if (t > 0) return refine(time, &s, apart, t);
         *time = touch->size < INFINITY ? 0 : INFINITY;
