@@ -7,6 +7,7 @@
 #include "attach.h"
 #include "write.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,49 @@ static void copyMeshes(mjSpec* to, const mjSpec* from) {
     mju_copy3(mesh->refpos, source->refpos);
     mju_copy4(mesh->refquat, source->refquat);
   }
+}
+
+// Vertices of mesh k as its asset has them, which MuJoCo has moved to the mesh's own frame.
+static bool setVertices(mjsMesh* mesh, const mjModel* m, int k) {
+  const int n = m->mesh_vertnum[k];
+  float* vert = malloc(3 * sizeof *vert * (size_t)n + 1);
+  if (!vert) return false;
+  for (int i = 0; i < n; i++) {
+    mjtNum x[3], y[3];
+    mju_f2n(x, m->mesh_vert + 3 * (size_t)(m->mesh_vertadr[k] + i), 3);
+    mju_rotVecQuat(y, x, m->mesh_quat + 4 * k);
+    mju_addTo3(y, m->mesh_pos + 3 * k);
+    mju_n2f(vert + 3 * (size_t)i, y, 3);
+  }
+  mjs_setFloat(mesh->uservert, vert, 3 * n);
+  free(vert);
+  return true;
+}
+
+// Those written in the scene itself have lost digits: they are those of the first compilation
+// again. Scaled and turned meshes are left as they are.
+static bool restoreVertices(djmWrite* w, const mjModel* original) {
+  bool any = false;
+  for (mjsElement* e = mjs_firstElement(w->spec, mjOBJ_MESH); e;
+       e = mjs_nextElement(w->spec, e)) {
+    mjsMesh* mesh = mjs_asMesh(e);
+    const int k = mjs_getId(e);
+    const mjtNum off = fabs(mesh->refquat[0] - 1) + mju_norm3(mesh->refpos) +
+                       fabs(mesh->scale[0] - 1) + fabs(mesh->scale[1] - 1) +
+                       fabs(mesh->scale[2] - 1);
+    if (k < 0 || off > 0 || mesh->plugin.active || mjs_getString(mesh->file)[0]) continue;
+    if (!setVertices(mesh, original, k)) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
+    any = true;
+  }
+  if (!any) return true;
+  mjModel* m = mj_compile(w->spec, NULL);
+  if (!m) {
+    return djm_writeFail(w, DJ_INVALID, "MuJoCo cannot compile its meshes: %.400s",
+                         mjs_getError(w->spec));
+  }
+  mj_deleteModel(w->m);
+  w->m = m;
+  return true;
 }
 
 // ------------------------------ assets ----------------------------------------------------------
@@ -213,6 +257,7 @@ static bool reread(djmWrite* w, const char* text, const mjModel* original, const
   if (!sameStructure(w->m, original)) {
     return djm_writeFail(w, DJ_UNSUPPORTED, "MuJoCo does not save all of this scene");
   }
+  if (!restoreVertices(w, original)) return false;
   copyNumbers(w->m, original);
   djStatus status = dj_importMuJoCo(&w->base, NULL, w->m, w->err);
   if (status != DJ_OK) w->status = status;

@@ -10,7 +10,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
 import cli  # noqa: E402
 
-VERBS = ["inspect", "convert", "simulate", "compare", "contact", "grad"]
+VERBS = ["inspect", "convert", "simulate", "compare", "decompose", "contact", "grad", "optimize",
+         "bench", "help"]
 
 
 class Options(cli.Case):
@@ -29,6 +30,18 @@ class Options(cli.Case):
             self.assertEqual(code, 0)
             self.assertTrue(text.startswith("dijoco " + verb), text)
             self.assertLessEqual(max(map(len, text.splitlines())), 100, text)
+
+    def test_help_has_all_options(self):
+        # What a verb takes is in its help. "--x" is no option, so that nothing runs.
+        with open(os.path.join(os.environ["DIJOCO_SOURCE"], "tools/options.c")) as file:
+            names = set(re.findall(r'^    {"(--[a-z-]+)"', file.read(), re.M))
+        self.assertGreater(len(names), 30)
+        for verb in VERBS:
+            help = self.run_cli(verb, "--help")[1]
+            for name in names - {"--help"}:
+                error = self.run_cli(verb, name, "--x", "--x")[2]
+                taken = f"{name}: unknown option" not in error
+                self.assertEqual(taken, f"\n  {name} " in help, (verb, name, error))
 
     def test_options_anywhere(self):
         scene = self.write("s.json", cli.SCENE)

@@ -132,6 +132,71 @@ class Connect(cli.Case):
             task = self.write("task.json", dict(TASK, **change))
             self.refused("grad", task, names=names)
 
+    def test_outside(self):
+        """A listed attachment outside of the link of the geom that is tied, or of both."""
+        above, below = ({"a": {"geom": g, "vertex": 1}, "b": {k: "bend"}}
+                        for g, k in (("u1", "anchor"), ("l0", "joint")))
+        far = {"body/lower/pos": [0.4, 0, 0]}
+        shifted = {"geom/l0/pos": [0.25, 0, 0]}
+        for ties, change, names in (
+                ([above, below], far, ["connect[0]: joint 'bend' is outside of body 'upper' by 0.15"]),
+                ([above, below], shifted,
+                 ["connect[1]: joint 'bend' is outside of body 'lower' by 0.15 m"]),
+                ([above], {**far, **shifted},
+                 ["connect[0]: where body 'lower' hangs is outside of it and of body 'upper'"])):
+            task = self.write("task.json", dict(TASK, connect=ties, set=change))
+            self.refused("grad", task, names=names)
+            self.refused("optimize", task, "--out", self.out, names=names)
+        self.run_json("grad", self.write("task.json", dict(TASK, connect=[above, below])))
+
+    def test_bounds(self):
+        """Those that contradict each other, or what is tied to what has them."""
+        for bounds in ({"min": 1, "max": 0}, {"min": [0, 0, 1], "max": [1, 1, 0.5]}):
+            task = self.write("task.json", dict(
+                TASK, variables=[{"name": "mesh/b0/vert"}, {"name": "body/lower/pos", **bounds}]))
+            self.refused("grad", task, names=["'body/lower/pos': min is larger than max"])
+        # One that is higher than the bounds of what it is tied to allow.
+        task = self.write("task.json", dict(
+            TASK, connect=[{"a": {"geom": "l0", "vertex": k}, "b": None} for k in range(8)],
+            variables=[{"name": "mesh/b0/vert", "index": [0, 1], "min": 0.3, "max": 0.5}]))
+        self.refused("optimize", task, "--out", self.out,
+                     names=["connect: bounds of 'mesh/b0/vert', entry 0"])
+
+    def test_few_vertices(self):
+        """Fewer than four that are independent."""
+        corners = [float(x) for x in BOX.split()]
+        flat = [x if i % 3 else 0.1 for i, x in enumerate(corners)]
+        for mesh in ("0 0 0 .1 0 0 0 .1 0", " ".join("%g" % x for x in flat)):
+            self.write("few.xml", scene().replace('"b1" vertex="%s"' % BOX,
+                                                  '"b1" vertex="%s"' % mesh))
+            self.refused("grad", self.write("task.json", dict(TASK, scene="few.xml")),
+                         names=["few.xml", "b1"])
+        for change in ({}, {"connect": []}, {"connect": [], "inertia_from_geom": False}):
+            task = self.write("task.json", dict(TASK, set={"mesh/b1/vert": flat}, **change))
+            self.refused("grad", task, names=["set: ", "'l1'", "flat"])
+
+    def test_flat(self):
+        """A loss that is least where a hull is flat: steps are shortened and counted."""
+        corners = [float(x) for x in BOX.split()]
+        self.write("block.json", {
+            "dijoco_model": 1, "bodies": [{"name": "world"}, {
+                "name": "b", "pos": [0, 0, 1], "mass": 1, "inertia": [0.1, 0.1, 0.1]}],
+            "joints": [{"type": "free", "body": "b"}],
+            "meshes": [{"name": "m", "vert": [corners[i:i + 3] for i in range(0, 24, 3)]}],
+            "geoms": [{"type": "plane", "size": [1, 1, 1]},
+                      {"type": "mesh", "mesh": "m", "body": "b"}]})
+        task = self.write("task.json", {
+            "scene": "block.json", "horizon": 2, "inertia_from_geom": True,
+            "loss": [{"type": "com", "target": [0, 0, 0.9]}],
+            "variables": [{"name": "mesh/m/vert", "index": [14, 17, 20, 23], "max": 1}],
+            "optimizer": {"type": "trust_region", "direction": "gradient", "radius": 0.08,
+                          "iterations": 6}})
+        code, out, err = self.run_cli("optimize", task, "--out", self.out, "--json")
+        done = json.loads(out)
+        self.assertIn(code, (0, 1), err)
+        self.assertGreater(done["flattened"], 0)
+        self.assertLess(done["loss_last"], done["loss_first"])
+
 
 if __name__ == "__main__":
     unittest.main()

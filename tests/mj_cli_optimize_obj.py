@@ -99,12 +99,32 @@ class Hulls(cli.Case):
         self.assertNotAlmostEqual(got[1], start[1], delta=1e-5 * start[1])
         self.assertAlmostEqual(got[2], start[2], delta=1e-12)
 
+    def test_recovery(self):
+        """Friction of what recovers is bounded by all weights: those that the run was made with."""
+        low = [0, 0, -0.01, 1, 0, 0, 0, 1, 0, 0.2, 1, 0, 0, 0]
+        task = dict(TASK, initial={"qpos": low, "qvel": [2] + 11 * [0]},
+                    optimizer={"type": "adam", "rate": 0.01, "iterations": 3})
+        r = self.optimize(task)
+        loss = self.loss_of(os.path.join(self.out, "scene.xml"), task)
+        self.assertAlmostEqual(loss, r["loss_last"], delta=1e-6 * r["loss_last"])
+
     def test_nothing_changed(self):
         """A design without vertices has no files."""
         r = self.optimize(dict(TASK, variables=[{"name": "qvel0"}]))
         self.assertEqual(self.obj_files(), [])
         self.assertNotIn("file=", self.read("scene.xml"))
         self.assertEqual(r["scene"], "scene.xml")
+
+    def test_digits(self):
+        """Vertices in the scene itself that do not change keep single precision."""
+        numbers = "0 0 .012345678 .123456789 0 0 0 .123456789 0 0 .0987654321 .123456789"
+        scene = re.sub('(name="same" vertex=").*?"', r'\g<1>%s"' % numbers, SCENE)
+        with open(self.path("s.xml"), "w", encoding="utf-8") as f:
+            f.write(scene)
+        self.optimize(TASK)
+        got = re.search('name="same" vertex="(.*?)"', self.read("scene.xml")).group(1).split()
+        for a, b in zip(map(float, got), map(float, numbers.split()), strict=True):
+            self.assertAlmostEqual(a, b, delta=2e-8)
 
     def test_beside_links(self):
         """`--export obj` has files of its own."""

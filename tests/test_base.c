@@ -117,7 +117,7 @@ static void testTell(void** state) {
 
 static void testPool(void** state) {
   (void)state;
-  djPool pool = {NULL};
+  djPool pool = {0};
   unsigned char* blocks[40];
   for (size_t k = 0; k < 40; k++) {
     blocks[k] = dj_poolTake(&pool, k, 3);
@@ -142,7 +142,7 @@ static void testPool(void** state) {
 
 static void testPoolReleasesAll(void** state) {
   (void)state;
-  djPool pool = {NULL};
+  djPool pool = {0};
   size_t before = inUse();
   for (int k = 0; k < 1000; k++) assert_non_null(dj_poolTake(&pool, 1, 100));
   assert_true(before == 0 || inUse() >= before + 100000);

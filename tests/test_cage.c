@@ -21,7 +21,7 @@ static void testCounts(void** state) {
   } list[] = {{{1, 1, 1}, 8},       {{2, 2, 2}, 26}, {{4, 4, 4}, 98},
               {{16, 16, 16}, 1538}, {{3, 4, 5}, 96}, {{1, 7, 2}, 48}};
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
-    djPool pool = {NULL};
+    djPool pool = {0};
     djLattice l;
     const int* n = list[i].cells;
     assert_int_equal(dj_makeLattice(&l, n, (const double[3]){1, 1, 1}, &pool), DJ_OK);
@@ -57,7 +57,7 @@ static void testInside(void** state) {
                                  {2, 1, 6}, {16, 16, 16}, {9, 2, 7}};
   djRng rng = {5};
   for (int i = 0; i < 6; i++) {
-    djPool pool = {NULL};
+    djPool pool = {0};
     djLattice l;
     const double size[3] = {0.1, 0.07, 0.23};
     assert_int_equal(dj_makeLattice(&l, cells[i], size, &pool), DJ_OK);

@@ -254,7 +254,8 @@ static void testFields(void** state) {
   assert_ptr_equal(field(&c, "x0").data, c.d->x0);
   assert_int_equal(field(&c, "x0").rows, 32);
   assert_int_equal(field(&c, "adr").rows, 5);
-  assert_int_equal(field(&c, "equal").columns, 32);
+  assert_ptr_equal(field(&c, "equal_start").data, c.d->equal_start);
+  assert_int_equal(field(&c, "equal").rows, c.d->equal_start[c.d->nequal]);
   assert_ptr_equal(field(&c, "worst_condition").data, &c.d->result.worst_condition);
   assert_ptr_equal(field(&c, "term").data, c.d->result.term);
   djArray type = field(&c, "term.type"), picked = field(&c, "variable.picked");

@@ -4,6 +4,7 @@
 #include "common/design_case.h"
 #include "common/random_model.h"
 #include "gradient/pieces.h"
+#include "io/task_attach.h"
 #include "math/vec.h"
 #include "scene/body_part.h"
 #include "shape/common.h"
@@ -360,10 +361,10 @@ static void testCage(void** state) {
   assert_int_equal(c.p->nconnect, 3); // the upper link's: two hulls, its joint, the lower link
   for (int i = 0; i < 3; i++) {
     assert_true(c.d->value[i] == 0);
-    for (int k = 0; k < c.d->n; k++) assert_true(c.d->equal[i * c.d->n + k] == 0);
+    assert_int_equal(c.d->equal_start[i + 1], 0);
   }
   double most = 0;
-  for (int k = 0; k < c.d->n; k++) most = fmax(most, fabs(c.d->equal[6 * c.d->n + k]));
+  for (int k = 0; k < c.d->n; k++) most = fmax(most, fabs(djt_equal(c.d, 6, k)));
   assert_true(most > 0.1);
   djt_closeDesign(&c);
   free(text);
@@ -425,6 +426,67 @@ static void testOutsideOne(void** state) {
   assert_non_null(error);
   assert_string_equal(error, "connect: joint 'bend' is outside of body 'upper' by 0.1 m");
   djt_closeDesign(&c);
+  free(text);
+}
+
+// The same where connections are listed: which link the geom that is tied belongs to counts.
+static void testOutsideListed(void** state) {
+  (void)state;
+  enum { PLACES = 4, TIES = 6 };
+  static const struct {
+    const char *lower, *l0; // where the lower body hangs, and where its first geom is
+  } place[PLACES] = {{"0.25", "0.1"}, {"0.35", "0.1"}, {"0.25", "0.2"}, {"0.35", "0.2"}};
+  static const char* const tie[TIES] = {
+      "{\"a\":{\"geom\":\"u1\",\"vertex\":1},\"b\":{\"body\":\"lower\"}}",
+      "{\"a\":{\"geom\":\"u1\",\"vertex\":1},\"b\":{\"anchor\":\"bend\"}}",
+      "{\"a\":{\"joint\":\"bend\"},\"b\":{\"geom\":\"l0\",\"vertex\":0}}",
+      "{\"a\":{\"geom\":\"l0\"},\"b\":{\"joint\":\"bend\"}}",
+      "{\"a\":{\"site\":\"tip\"},\"b\":{\"joint\":\"bend\"}}",
+      "{\"a\":{\"geom\":\"l0\",\"vertex\":1},\"b\":{\"geom\":\"l1\",\"vertex\":0}}"};
+  static const char upper[] = "connect[1]: joint 'bend' is outside of body 'upper' by 0.1 m",
+                    lower[] = "connect[1]: joint 'bend' is outside of body 'lower' by 0.1 m",
+                    both[] = "connect[1]: where body 'lower' hangs is outside of it and of body "
+                             "'upper'";
+  static const char* const said[PLACES][TIES] = {
+      {NULL}, {upper, upper}, {NULL, NULL, lower, lower}, {both, both, both, both}};
+  for (int k = 0; k < PLACES * TIES; k++) {
+    DesignCase c;
+    char* text = sceneWith(place[k / TIES].lower, "b1", "0.4");
+    char task[2000], moved[32], *at = strstr(text, "\"pos\":[0.1,0,0]}");
+    snprintf(moved, sizeof moved, "\"pos\":[%s,0,0]}", place[k / TIES].l0);
+    memcpy(at, moved, strlen(moved));
+    snprintf(task, sizeof task, TASK(ALL ",\"connect\":[{\"a\":{\"geom\":\"u0\"},\"b\":null},%s]"),
+             tie[k % TIES]);
+    const char *error = openAuto(&c, text, task), *want = said[k / TIES][k % TIES];
+    if (want ? !error || strcmp(error, want) : error != NULL) {
+      fail_msg("%d: %s", k, error ? error : "no error");
+    }
+    djt_closeDesign(&c);
+    free(text);
+  }
+}
+
+// Parts of a link, what is deepest in them, and a link without any.
+static void testLinkHolds(void** state) {
+  (void)state;
+  DesignCase c;
+  djBodyPart part[5] = {{0}};
+  djVec3 own, above;
+  double depth;
+  char* text = sceneWith("0.25", "b1", "0.3");
+  if (dj_loadModelText(&c.m, text, NULL) != DJ_OK) fail();
+  for (int g = 1; g < 5; g++) assert_int_equal(dj_makePart(&part[g], c.m, g, NULL), DJ_OK);
+  dj_placeOfHanging(&own, &above, c.m, 2, 1);
+  assert_true(dju_norm3(own) == 0 && above.x == 0.25 && above.y == 0 && above.z == 0);
+  assert_true(dj_linkHolds(&depth, c.m, part, 1, dju_vec3(-0.09, 0, 0)));
+  assert_true(fabs(depth - 0.01) < 1e-12);
+  assert_false(dj_linkHolds(&depth, c.m, part, 1, dju_vec3(-0.12, 0, 0)));
+  assert_true(fabs(depth + 0.02) < 1e-12);
+  assert_true(dj_linkHolds(&depth, c.m, part, 2, dju_vec3(0, 0.05, 0)));   // on a face
+  assert_false(dj_linkHolds(&depth, c.m, part, 0, own));
+  assert_true(depth == -INFINITY);
+  for (int g = 1; g < 5; g++) dj_freePart(&part[g]);
+  dj_deleteModel(c.m);
   free(text);
 }
 
@@ -510,7 +572,9 @@ int main(void) {
       cmocka_unit_test(testEdges),         cmocka_unit_test(testCertificates),
       cmocka_unit_test(testHolds),         cmocka_unit_test(testPieces),
       cmocka_unit_test(testWritten),       cmocka_unit_test(testCage),
-      cmocka_unit_test(testErrors),        cmocka_unit_test(testOutside), cmocka_unit_test(testOutsideOne),
+      cmocka_unit_test(testErrors),        cmocka_unit_test(testOutside),
+      cmocka_unit_test(testOutsideOne),    cmocka_unit_test(testOutsideListed),
+      cmocka_unit_test(testLinkHolds),
       cmocka_unit_test(testContradiction), cmocka_unit_test(testFlat)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -697,11 +697,10 @@ static void checkRows(djDesign* d, const double before[6]) {
   assert_int_equal(djd_moveDesign(d, x), DJ_OK);
   gaps(after, d->model);
   for (int r = 0; r < 6; r++) {
-    const double* row = d->equal + (size_t)r * (size_t)d->n;
     double change = 0, value = 0, sign = r < 3 ? 1 : -1;   // the site is the second one's first
     for (int k = 0; k < d->n; k++) {
-      change += row[k] * (x[k] - d->x0[k]);
-      value += row[k] * d->x0[k];
+      change += djt_equal(d, r, k) * (x[k] - d->x0[k]);
+      value += djt_equal(d, r, k) * d->x0[k];
     }
     assert_true(fabs(change - sign * (after[r] - before[r])) < 1e-14);
     assert_true(fabs(value - d->value[r]) < 1e-14);
@@ -736,7 +735,8 @@ static void testConnect(void** state) {
     o.radius = 0.02;
     o.iterations = 5;
     djOptimizeProblem p = {.n = d->n, .lower = d->lower, .upper = d->upper, .group = d->group,
-                           .nequal = d->nequal, .equal = d->equal, .value = d->value,
+                           .nequal = d->nequal, .equal_start = d->equal_start,
+                           .equal_index = d->equal_index, .equal = d->equal, .value = d->value,
                            .objective = djd_designObjective, .user = d};
     djOptimizeResult r;
     for (int held = 1; held >= 0; held--) {

@@ -241,8 +241,8 @@ static void testConnect(void** state) {
   }
   for (int r = 0; r < 3; r++) {
     double before = 0, after = 0, sign;
-    for (int i = 0; i < 6; i++) before += d->equal[6 * r + i] * d->x0[i];
-    for (int i = 0; i < 6; i++) after += d->equal[6 * r + i] * x[i];
+    for (int i = 0; i < 6; i++) before += djt_equal(d, r, i) * d->x0[i];
+    for (int i = 0; i < 6; i++) after += djt_equal(d, r, i) * x[i];
     djt_near(before, d->value[r], 1e-15);
     sign = before * at[0][r] < 0 ? -1 : 1;   // either end may come first
     djt_near(after - before, sign * (at[1][r] - at[0][r]), 1e-14);

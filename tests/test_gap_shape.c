@@ -164,7 +164,7 @@ static void testDense(void** state) {
   for (int i = 0; i < N; i++) dju_store3(vert + 3 * i, randomUnit(&r));
   djcShape ball = {.nvert = N, .vert = vert, .quat = {1, 0, 0, 0}};
   djGapSide side = {0};
-  djPool pool = {NULL};
+  djPool pool = {0};
   djError err = {""};
   assert_int_equal(dj_makeGapSide(&side, &pool, 1, &ball, 'a', origin, &err), DJ_OK);
   assert_int_equal(dj_softenSide(&side, &pool, 0.2, &err), DJ_OK);

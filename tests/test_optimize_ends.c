@@ -384,6 +384,29 @@ static void testManyEquations(void** state) {
     product += (start[i] - x[i]) * (inside[i] - x[i]);
   }
   assert_true(product <= 1e-9 && nbound > 3);
+  // The same equations by what is not 0.
+  double entry[ROWS * MANY];
+  int at[ROWS + 1] = {0}, index[ROWS * MANY], n = 0;
+  for (int k = 0; k < ROWS * MANY; k++) {
+    if (equal[k] != 0) index[n] = k % MANY, entry[n++] = equal[k];
+    at[k / MANY + 1] = n;
+  }
+  assert_true(n < ROWS * MANY / 2);
+  p.equal = entry;
+  p.equal_start = at;
+  p.equal_index = index;
+  assert_int_equal(dj_optimize(&r, start, &p, &o, NULL), DJ_OK);
+  assert_memory_equal(start, x, sizeof x);
+  p.equal_index = NULL;
+  assert_int_equal(dj_optimize(&r, start, &p, &o, NULL), DJ_INVALID);
+  p.equal_index = index;
+  static const int bad[] = {-1, MANY};
+  for (int k = 0; k < 3; k++) {
+    djError err = {""};
+    index[2] = k < 2 ? bad[k] : index[1];
+    assert_int_equal(dj_optimize(&r, start, &p, &o, &err), DJ_INVALID);
+    assert_string_equal(err.text, "equation 0: bad entries");
+  }
 }
 
 // A run ends at the first step that is as short as the tolerance.

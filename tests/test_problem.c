@@ -15,7 +15,7 @@ static void testParams(void** state) {
   (void)state;
   djModel* m = djt_sampleModel(NULL);
   djProblem p = {0};
-  djPool pool = {NULL};
+  djPool pool = {0};
   djError err = {""};
   djParam listed[40];
   int n = 0, tangent = 0;

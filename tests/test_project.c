@@ -41,8 +41,9 @@ static void openCase(Case* c, djRng* rng, int n, int m) {
 }
 
 static void makeSet(Case* c, int n, int m, const int* group) {
-  assert_int_equal(
-      dj_makeFeasible(&c->s, &c->pool, n, m, c->lower, c->upper, c->equal, c->value, group), DJ_OK);
+  djEquations q;
+  assert_int_equal(dj_sparseEquations(&q, &c->pool, n, m, c->equal, c->value), DJ_OK);
+  assert_int_equal(dj_makeFeasible(&c->s, &c->pool, c->lower, c->upper, &q, group), DJ_OK);
 }
 
 // That point fulfils all equations; some are sums of others, or empty.
@@ -186,12 +187,15 @@ static void testTold(void** state) {
   const double point[3] = {3, -7, 9};
   const int group[4] = {0, 1, 1, 1};
   djFeasible s;
-  djPool pool = {NULL};
-  assert_int_equal(dj_makeFeasible(&s, &pool, 3, 1, lower, upper, equal, &value, group), DJ_OK);
+  djPool pool = {0};
+  djEquations q;
+  assert_int_equal(dj_sparseEquations(&q, &pool, 3, 1, equal, &value), DJ_OK);
+  assert_true(q.start[1] == 2 && q.index[1] == 1 && q.entry[1] == -1);
+  assert_int_equal(dj_makeFeasible(&s, &pool, lower, upper, &q, group), DJ_OK);
   assert_true(s.couples && s.ntie == 1 && s.nblock == 0);
   assert_int_equal(dj_project(out, &s, point), DJ_INVALID);
   upper[1] = 0.5;
-  assert_int_equal(dj_makeFeasible(&s, &pool, 3, 1, lower, upper, equal, &value, group + 1), DJ_OK);
+  assert_int_equal(dj_makeFeasible(&s, &pool, lower, upper, &q, group + 1), DJ_OK);
   assert_false(s.couples);
   assert_int_equal(dj_project(out, &s, point), DJ_OK);
   assert_true(out[0] == 0 && out[1] == 0 && out[2] == 5);

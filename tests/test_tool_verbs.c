@@ -205,6 +205,12 @@ static void testBenchTask(void** state) {
   }
   const cJSON *forward = cJSON_GetArrayItem(list, 0), *adjoint = cJSON_GetArrayItem(list, 1);
   const cJSON* both = cJSON_GetArrayItem(list, 3);
+  const char* memory = strstr(cJSON_GetObjectItem(forward, "note")->valuestring, "; tape ");
+  double tape = 0, data = 0, design = 0;
+  assert_non_null(memory);
+  assert_int_equal(
+      sscanf(memory, "; tape %lf MB, data %lf MB, design %lf MB", &tape, &data, &design), 3);
+  assert_true(tape < 200 && data < 200 && design < 200);
   djt_near(number(both, "ours"), number(forward, "ours") + number(adjoint, "ours"), 1e-9);
   assert_true(number(adjoint, "peer") == number(forward, "ours"));
   cJSON_Delete(json);

@@ -115,6 +115,16 @@ static void pass(Passes* p) {
   for (int k = 0; k < 4 && !p->failed; k++) times_add(all[k], second[k]);
 }
 
+// Bytes of all scenes' tapes, data and designs.
+static void add_bytes(double bytes[3], const GradRun* g) {
+  for (int k = 0; k < g->nscene; k++) {
+    const djDesign* d = g->part[k].design;
+    bytes[0] += (double)djd_tapeBytes(d->tape);
+    bytes[1] += (double)dj_dataBytes(d->data);
+    bytes[2] += (double)djd_designBytes(d);
+  }
+}
+
 static const char* const items[] = {"task_forward", "task_adjoint", "task_adjoint_ctrl",
                                     "task_gradient"};
 enum { NITEM = sizeof items / sizeof *items };
@@ -136,12 +146,13 @@ static void add_rows(Bench* b, const BenchTask* t, bool drawn, Passes* p) {
     char name[100], note[260] = "";
     name_item(name, k, t, drawn);
     if (k == 0) {
-      snprintf(
-          note, sizeof note,
-          "A step, by %d of %g ms, %d variables, %d numbers of the model; unconverged %d. Times "
-          "are the thread's; tape %.1f MB, data %.1f MB",
-          steps, 1e3 * d->model->opt.timestep, d->n, d->problem->nparamtangent, p->unconverged,
-          (double)djd_tapeBytes(d->tape) / 1e6, (double)dj_dataBytes(d->data) / 1e6);
+      double bytes[3] = {0, 0, 0};
+      add_bytes(bytes, &t->run);
+      snprintf(note, sizeof note,
+               "A step, by %d of %g ms, %d variables, %d numbers of the model; unconverged %d. Times "
+               "are the thread's; tape %.1f MB, data %.1f MB, design %.1f MB",
+               steps, 1e3 * d->model->opt.timestep, d->n, d->problem->nparamtangent,
+               p->unconverged, bytes[0] / 1e6, bytes[1] / 1e6, bytes[2] / 1e6);
     }
     bench_add(b, name, ours[k], k == 0 || k == NITEM - 1 ? run : own, peer[k], "%s", note);
   }

@@ -111,7 +111,9 @@ static const Verb verbs[] = {
      "after the timing at hand, with status 1; a second one at once.\n\n"
      "Of tasks a step of the run, recorded, and of the gradients by all variables and by controls\n"
      "and start alone; the peer is the run without a record, or the recorded one. Once with the\n"
-     "task's own controls, once with others, drawn from the middle half of their bounds.",
+     "task's own controls, once with others, drawn from the middle half of their bounds. A note\n"
+     "tells the memory, of all scenes, of what is recorded (tape), of simulations (data), and of\n"
+     "designs: their models, variables and connections.",
      verb_bench},
     {"help", "TOPIC", 1, GROUP_JSON | GROUP_MARKDOWN,
      "tables of names: settings, presets, losses, parameters, maps, optimizers",

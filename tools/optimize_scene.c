@@ -30,8 +30,11 @@ static bool clashes(const OutScene* list, int k) {
 
 static djStatus make(OutScene* scene, const GradPart* part, const char* suffix, djError* err) {
   const djRollout* rollout = &part->design->rollout;
-  const djKeyDef key = {.name = "optimized", .qpos = rollout->qpos0, .qvel = rollout->qvel0,
-                        .act = rollout->act0, .ctrl = rollout->ctrl};
+  const djKeyDef key = {.name = "optimized",
+                        .qpos = rollout->qpos0,
+                        .qvel = rollout->qvel0,
+                        .act = rollout->act0,
+                        .ctrl = rollout->ctrl};
   djm_freeSceneFiles(&scene->files);
   return djm_makeSceneFiles(&scene->files, part->task->scene, part->design->model, &key, suffix,
                             err);
@@ -40,7 +43,7 @@ static djStatus make(OutScene* scene, const GradPart* part, const char* suffix, 
 void scene_make(OutScene* list, int k, const OptimizeRun* r) {
   const GradPart* part = &r->grad.part[k];
   const char *path = part->task->scene, *form = r->options->export;
-  const char* plain = form && strcmp(form, "obj") == 0 ? "_mesh" : "";   // links have theirs
+  const char* plain = form && strcmp(form, "obj") == 0 ? "_mesh" : ""; // links have theirs
   djError err = {""};
   djStatus status = make(&list[k], part, plain, &err);
   if (status == DJ_OK && clashes(list, k)) {

@@ -322,14 +322,22 @@ int opt_parse(Options* o, const Verb* verb, int argc, char* const* argv, int ver
   return 0;
 }
 
+// In lines of at most 100 columns.
 static void print_option(const char* name, const char* value, const char* help) {
   char left[96];
   snprintf(left, sizeof left, "%s %s", name, value ? value : "");
   if (strlen(left) > 27) {
-    printf("  %s\n  %27s %s\n", left, "", help);
-  } else {
-    printf("  %-27s %s\n", left, help);
+    printf("  %s\n", left);
+    left[0] = 0;
   }
+  while (strlen(help) > 70) {
+    int n = 70;
+    while (n > 0 && help[n] != ' ') n--;
+    printf("  %-27s %.*s\n", left, n, help);
+    left[0] = 0;
+    help += n + 1;
+  }
+  printf("  %-27s %s\n", left, help);
 }
 
 // "--overlap recover|error    what to do with ... (default recover)"
@@ -370,10 +378,7 @@ static void print_settings(const Verb* verb) {
 void opt_printHelp(const Verb* verb) {
   printf("dijoco %s %s\n\n%s\n", verb->name, verb->arguments, verb->help);
   int general = GROUP_JSON;
-  print_group(verb, GROUP_START | GROUP_RUN | GROUP_ENGINE | GROUP_FILE | GROUP_FOLDER |
-                        GROUP_LIMITS | GROUP_CHECK | GROUP_FILTER | GROUP_OPTIMIZE |
-                        GROUP_MARKDOWN | GROUP_SURFACE | GROUP_EXPORT,
-              "Options:");
+  print_group(verb, ~(GROUP_SETTINGS | general), "Options:");
   print_settings(verb);
   print_group(verb, GROUP_SETTINGS, "Scene:");
   print_group(verb, general, "Output:");

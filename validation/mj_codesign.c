@@ -119,18 +119,6 @@ static int runOurs(CdTrack* t, const djTask* task, const CdWritten* w, const CdA
   return unsolved;
 }
 
-static double most(const double* x, int n) {
-  double top = x[0];
-  for (int k = 1; k <= n; k++) top = fmax(top, x[k]);
-  return top;
-}
-
-static double least(const double* x, int n) {
-  double low = x[0];
-  for (int k = 1; k <= n; k++) low = fmin(low, x[k]);
-  return low;
-}
-
 // By how many % of their range in ours the ends of a number are apart.
 static double part(const double* stock, const double* ours, int n) {
   return 100 * fabs(stock[n] - ours[n]) / cd_range(ours, n);
@@ -151,8 +139,8 @@ static void row(const char* what, const Pair* p, const CdAim* aim) {
   } else {
     djv_note("%-14s %9.4f %9.4f %5.1f %9.4f %9.4f %5.1f   %8.3f %8.3f   %8.3f %8.3f", what,
              a->distance[n], b->distance[n], part(b->distance, a->distance, n), a->height[n],
-             b->height[n], part(b->height, a->height, n), most(a->tilt, n), least(a->low, n),
-             most(b->tilt, n), least(b->low, n));
+             b->height[n], part(b->height, a->height, n), cd_extremes(a->tilt, n).high,
+             cd_extremes(a->low, n).low, cd_extremes(b->tilt, n).high, cd_extremes(b->low, n).low);
   }
 }
 
@@ -190,7 +178,8 @@ static void judge(djvReport* r, const Wanted* w, const char* name, const Pair* p
   robot_below(r, height, w->height, "%", "%s: height%s", name, w->height > 5 ? " (meant: 5)" : "");
   snprintf(text, sizeof text, "%.50s: forward, part of ours", name);
   if (w->forward > 0) djv_above(r, text, b->distance[n] / a->distance[n], w->forward, "");
-  if (w->tilt > 0) robot_below(r, most(b->tilt, n), w->tilt, "rad", "%s: tilt in MuJoCo", name);
+  if (w->tilt > 0)
+    robot_below(r, cd_extremes(b->tilt, n).high, w->tilt, "rad", "%s: tilt in MuJoCo", name);
   snprintf(text, sizeof text, "%.60s: raised, part", name);
   if (w->raised > 0) djv_above(r, text, rise(b, aim) / b->holder[n], w->raised, "");
   if (w->raised < 0) {

@@ -6,7 +6,10 @@
 // Besides: a vertex of the spider's foot that lies in a facet of its hull, and so passes through it
 // as it varies, with "vertices": "all"; and, where nothing touches, what mass and inertia alone do
 // to a loss, beside the masses themselves as MuJoCo's compiler has them of the same vertices.
+// Of many blocks those of the largest gradients are looked at, and all of them along one direction;
+// the summary says which.
 //   --results DIR: folder of results DIR/NAME_task; --only NAME; --quick: starts of two tasks
+//   --blocks N: at most so many of a task; --threads N: for scenes; --at start|result: only there
 
 #include "common/codesign.h"
 #include "common/robots.h"
@@ -18,13 +21,23 @@
 
 enum {
   MAX_BLOCK = 40,
-  FEW_BLOCK = 6,
+  FEW_BLOCK = 6,  // of several scenes...
+  ALL_BLOCK = 60, // with more blocks in all
   STEPS = 20,
   BEFORE = 10,
   MAX_FREE = 64,
   MAX_LOSS = 8,
-  MAX_MESH = 400
+  MAX_MESH = 400,
+  MAX_LOOK = 30
 };
+
+// What was looked at, for the summary.
+typedef struct Looks {
+  djvReport* report;
+  int blocks, threads; // 0: as many as the task's scenes allow; of scenes
+  int n;
+  char line[MAX_LOOK][300];
+} Looks;
 
 // A task of STEPS steps from a state of a run.
 typedef struct Window {
@@ -197,8 +210,25 @@ static int choose(bool* chosen, const djDesign* d, const double* gradient, int m
   return n;
 }
 
+// "NAME: 6 of 312 blocks (a, b, ...), worst 1e-7, in 20 s".
+static void note(Looks* l, const char* what, const djDesign* d, const bool* chosen, int n,
+                 double worst, double seconds) {
+  if (l->n == MAX_LOOK) return;
+  int nvariable = d->problem->nvariable, size = sizeof *l->line;
+  char* line = l->line[l->n++];
+  int at = snprintf(line, (size_t)size, "%s: %d of %d blocks", what, n, nvariable);
+  for (int i = 0, k = 0; i < nvariable && n < nvariable && at < size - 80; i++) {
+    if (!chosen[i]) continue;
+    at += snprintf(line + at, (size_t)(size - at), "%s%.40s", k++ ? ", " : " (",
+                   d->problem->variable[i].name);
+    if (k == n) at += snprintf(line + at, (size_t)(size - at), ")");
+  }
+  snprintf(line + at, (size_t)(size - at), "%s, and all along a direction; worst %.1e; %.0f s",
+           at < size - 80 ? "" : "...)", worst, seconds);
+}
+
 // Certifies the variables of the sum of windows; free: without contact.
-static void certify(djvReport* r, const char* what, int n, Window* w, bool free_of_contact) {
+static void certify(Looks* l, const char* what, int n, Window* w, bool free_of_contact) {
   CdScene s[CD_MAX_SCENE];
   djDesign* design[CD_MAX_SCENE];
   double weight[CD_MAX_SCENE], loss, worst = 0;
@@ -210,13 +240,17 @@ static void certify(djvReport* r, const char* what, int n, Window* w, bool free_
     design[k] = s[k].design;
     weight[k] = w[k].task.weight;
   }
-  if (djd_makeScenes(&phases, n, design, weight, 1, 1, &err) < 0) djv_fail("%s", err.text);
+  if (djd_makeScenes(&phases, n, design, weight, 1, l->threads, &err) < 0) {
+    djv_fail("%s", err.text);
+  }
   const djDesign* d = design[0];
   int nvariable = d->problem->nvariable;
   double* gradient = djv_take((size_t)d->n, sizeof *gradient);
   bool* chosen = djv_take((size_t)nvariable, sizeof *chosen);
   if (djd_evaluatePhases(&loss, gradient, phases, d->x0) < 0) djv_fail("%s: no loss", what);
-  int looked = choose(chosen, d, gradient, n > 1 ? FEW_BLOCK : MAX_BLOCK) + 1;
+  double start = robot_clock();
+  int most = l->blocks > 0 ? l->blocks : n * nvariable > ALL_BLOCK && n > 1 ? FEW_BLOCK : MAX_BLOCK;
+  int looked = choose(chosen, d, gradient, most);
   djv_note("%s: from step %d%s, loss %.6g, %d blocks", what, w[0].first,
            free_of_contact || w[0].touches ? "" : " (no contact)", loss, nvariable);
   djv_note("  %-24s %6s %13s %13s %9s %9s %7s", "block", "n", "gradient", "difference", "error",
@@ -225,8 +259,9 @@ static void certify(djvReport* r, const char* what, int n, Window* w, bool free_
   for (int i = 0; i < nvariable; i++) {
     if (chosen[i]) failed += !certifyOne(&worst, phases, i, loss, gradient);
   }
-  robot_countOf(r, failed, 0, looked, "%s: refused", what);
-  djv_figure(r, free_of_contact ? "error of mass alone" : "error of a gradient", worst, "");
+  robot_countOf(l->report, failed, 0, looked + 1, "%s: refused", what);
+  note(l, what, d, chosen, looked, worst, robot_clock() - start);
+  djv_figure(l->report, free_of_contact ? "error of mass alone" : "error of a gradient", worst, "");
   free(chosen);
   free(gradient);
   djd_deletePhases(phases);
@@ -234,13 +269,13 @@ static void certify(djvReport* r, const char* what, int n, Window* w, bool free_
 }
 
 // The design's last variables alone, as a loss by what mass and inertia do.
-static void certifyMass(djvReport* r, const char* what, Window* w) {
+static void certifyMass(Looks* l, const char* what, Window* w) {
   djTask* t = &w->task;
   t->variable += t->nvariable - 1;
   t->nvariable = 1;
   w->loss[0] = (djTaskLoss){.term = {.type = DJ_LOSS_COM, .weight = 1, .when = DJ_WHEN_FINAL}};
   t->nloss = 1;
-  certify(r, what, 1, w, true);
+  certify(l, what, 1, w, true);
 }
 
 // ---- a vertex in a facet ------------------------------------------------------------------------
@@ -267,7 +302,7 @@ static double offFacet(const char* scene, int mesh, const double* vert, int last
   return least;
 }
 
-static void certifyFacet(djvReport* r, const djTask* task) {
+static void certifyFacet(Looks* l, const djTask* task) {
   Window w;
   CdScene s;
   openWindow(&w, task);
@@ -287,7 +322,7 @@ static void certifyFacet(djvReport* r, const djTask* task) {
   w.task.variable = w.variable;
   w.task.nvariable = 1;
   cd_close(&s);
-  certify(r, "vertex in a facet", 1, &w, false);
+  certify(l, "vertex in a facet", 1, &w, false);
   closeWindow(&w);
   free(vert);
 }
@@ -347,39 +382,45 @@ static void masses(djvReport* r, const char* what, const char* folder, const djT
   cd_closeWritten(&w);
 }
 
-static void look(djvReport* r, const char* name, const char* point, const char* path) {
+static void look(Looks* l, const char* name, const char* point, const char* path) {
   Window w[CD_MAX_SCENE];
   char what[100];
   djTask* task = cd_load(path);
   int n = dj_taskScenes(task);
   for (int k = 0; k < n; k++) openWindow(&w[k], dj_taskOfScene(task, k));
   snprintf(what, sizeof what, "%s, %s", name, point);
-  certify(r, what, n, w, false);
+  certify(l, what, n, w, false);
   snprintf(what, sizeof what, "%s, %s, no contact", name, point);
-  certifyMass(r, what, &w[0]);
+  certifyMass(l, what, &w[0]);
   for (int k = 0; k < n; k++) closeWindow(&w[k]);
-  if (strcmp(name, "spider") == 0 && strcmp(point, "start") == 0) certifyFacet(r, task);
+  if (strcmp(name, "spider") == 0 && strcmp(point, "start") == 0) certifyFacet(l, task);
   dj_deleteTask(task);
 }
 
 int main(int argc, char** argv) {
   const char* results = cd_takeResults(&argc, argv);
   const char* only = djv_takeText(&argc, argv, "--only");
-  bool quick = djv_isQuick(argc, argv);
+  const char* at = djv_takeText(&argc, argv, "--at");
   djvReport report = {0};
+  Looks looks = {.report = &report,
+                 .blocks = (int)djv_takeNumber(&argc, argv, "--blocks", 0),
+                 .threads = (int)djv_takeNumber(&argc, argv, "--threads", 1)};
+  bool quick = djv_isQuick(argc, argv);
   char path[500], folder[400];
   djv_title("Certificates of %d steps", STEPS);
   for (int k = 0; k < CD_NTASK; k++) {
     if (only ? strcmp(only, cd_names[k]) != 0 : quick && k > 1) continue;
     cd_taskPath(path, cd_names[k]);
-    look(&report, cd_names[k], "start", path);
-    if (quick) continue;
+    if (!at || strcmp(at, "start") == 0) look(&looks, cd_names[k], "start", path);
+    if (quick || (at && strcmp(at, "result") != 0)) continue;
     cd_result(folder, results, cd_names[k], NULL);
     snprintf(path, sizeof path, "%s/task.json", folder);
-    look(&report, cd_names[k], "result", path);
+    look(&looks, cd_names[k], "result", path);
     djTask* task = cd_load(path);
     masses(&report, cd_names[k], folder, dj_taskOfScene(task, 0));
     dj_deleteTask(task);
   }
+  djv_title("Looked at");
+  for (int k = 0; k < looks.n; k++) djv_note("%s", looks.line[k]);
   return djv_finish(&report);
 }

@@ -160,14 +160,13 @@ static void robust(djvReport* r, const char* name, const djTask* task, const CdW
   for (int k = 0; k < NCHANGE; k++) {
     CdTrack t;
     if (CHANGES[k].shift[1] != 0 && !aim.holder && w->m->jnt_type[0] != mjJNT_FREE) continue;
-    double loss = runChanged(&t, task, w, &aim, &CHANGES[k], &unsolved), tilt = 0;
+    double loss = runChanged(&t, task, w, &aim, &CHANGES[k], &unsolved);
     double got = aim.holder ? t.height[t.n] - t.height[aim.from] : t.distance[t.n];
-    for (int i = 0; i <= t.n; i++) tilt = fmax(tilt, t.tilt[i]);
     if (k == 0) nominal = got;
     worst = fmin(worst, got);
     all += unsolved;
     djv_note("  %-16s %12.4f %12.4f %12.5g %8.3f", CHANGES[k].name, got,
-             aim.holder ? t.holder[t.n] : t.height[t.n], loss, tilt);
+             aim.holder ? t.holder[t.n] : t.height[t.n], loss, cd_extremes(t.tilt, t.n).high);
     cd_freeTrack(&t);
   }
   djv_note("  the worst has %.0f%% of the nominal; unsolved steps: %d", 100 * worst / nominal, all);

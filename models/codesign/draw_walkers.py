@@ -17,6 +17,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / "scripts"), str(ROOT / "models/codesign")]
 from generate_walkers import BIPED_Z as GROUND, BODY  # noqa: E402  pylint: disable=C0413
+from curves import log_ticks  # noqa: E402  pylint: disable=wrong-import-position
 from guide_pictures import Panel, write  # noqa: E402  pylint: disable=wrong-import-position
 
 BUILD = pathlib.Path(os.environ.get("DIJOCO_BUILD", ROOT / "build"))
@@ -112,13 +113,6 @@ def report(name, variant, folder, losses, seconds):
           flush=True)
 
 
-def ticks(low, high):
-    """(log10, text) of 1, 2 and 5 times powers of ten, or of powers alone over many of them."""
-    part = (1, 2, 5) if high - low < 3 else (1,)
-    values = [m * 10 ** k for k in range(math.floor(low), math.ceil(high) + 1) for m in part]
-    return [(math.log10(v), "%g" % v) for v in values if low <= math.log10(v) <= high]
-
-
 def draw(name):
     found = {}
     for variant in VARIANTS:
@@ -133,7 +127,7 @@ def draw(name):
     panel = Panel(80, 34, 560, 300, (0, last), (low, high), False)
     panel.text(360, 22, name)
     panel.axis_x([(k, "%d" % k) for k in range(0, last + 1, 50)], "iteration")
-    panel.axis_y(ticks(low, high), "loss (m2)")
+    panel.axis_y(log_ticks(low, high), "loss (m2)")
     for k, (variant, values) in enumerate(logs.items()):
         color, title = VARIANTS[variant]
         panel.curve(list(enumerate(values)), color)

@@ -108,6 +108,11 @@ def rod(length, straight, radius, axis, sides=8):
     return [v if axis == 0 else (-v[1], v[0], v[2]) for v in out]
 
 
+def staged(stages):
+    """Stages of an optimizer: friction of all geoms, iterations of each."""
+    return [{"set": {"geom/*/friction": [mu, .005, .0001]}, "iterations": n} for mu, n in stages]
+
+
 def surface_nodes(cells):
     """How many nodes the surface of a lattice of cells has."""
     inner = [max(c - 1, 0) for c in cells]
@@ -249,8 +254,8 @@ def single_jaw():
 # parallel_jaw: block and thickness of the jaws' plates, density, where their inner faces begin, the
 # closed pose (how far they would pass the middle), gains; objects are of capsules: radius, mass.
 PARALLEL = dict(block=0.007, thick=0.012, density=1000, open=0.034, closed=0.010, friction=0.1,
-                mass=0.055, kp=(500, 60), kv=(50, 6), steps=180, dt=0.01, close=60,
-                palm=0.3, radius=0.009)
+                mass=0.055, kp=(500, 60), kv=(50, 6), steps=180, dt=0.005, close=60, rest=20,
+                palm=0.3, radius=0.009, stages=((.1, 90),))
 
 
 def capsule(name, a, b, r, mass):
@@ -289,7 +294,7 @@ def parked(k):
 def path(target, c):
     """Positions and rates of a base that stays until the grasp and then moves to a target."""
     rows = []
-    last = c["steps"] - 10
+    last = c["steps"] - c["rest"]
     for t in range(c["steps"]):
         s = min(max((t + 1 - c["close"]) / (last - c["close"]), 0), 1)
         at = s ** 3 * (10 - 15 * s + 6 * s * s)
@@ -307,11 +312,11 @@ def parallel_jaw(targets=None):
     height = ROWS * c["block"] / 2 + .002
     lines = ['<!-- A palm with two jaws of blocks, and four objects: written by generate_grippers.py.',
              '     -->', '<mujoco model="parallel_jaw">',
-             '  <option timestep="%g" integrator="implicitfast" cone="elliptic" impratio="10"/>' %
+             '  <option timestep="%g" integrator="discrete" cone="elliptic" impratio="100"/>' %
              c["dt"], '  <asset>']
     lines += plates["left"].meshes() + plates["right"].meshes()
-    lines += ['  </asset>', '  <default>', '    <geom friction="%g" solref="0.02 1"/>' %
-              c["friction"], '  </default>', '  <worldbody>', '    <light pos="0 -1 2"/>',
+    lines += ['  </asset>', '  <default>', '    <geom friction="%g" solref="%g 1"/>' %
+              (c["friction"], 2 * c["dt"]), '  </default>', '  <worldbody>', '    <light pos="0 -1 2"/>',
               '    <camera name="side" pos="-.1 -.4 .15" xyaxes="1 -.2 0 .05 .25 1"/>',
               '    <geom name="floor" type="plane" size="1 1 0.1"/>',
               '    <body name="palm" pos="0 0 %g" gravcomp="1">' % height]
@@ -372,7 +377,7 @@ def parallel_jaw(targets=None):
                         "support": 1e-3},
             "inertia_from_geom": True, "scenes": scenes}
     optimizer = {"type": "trust_region", "direction": "adam", "radius": 2e-2,
-                 "stages": [{"iterations": n} for n in (30, 20, 20, 20)]}
+                 "stages": staged(c["stages"])}
     write("parallel_jaw", "task.json", {
         **task, "variables": [{"name": ["mesh/left_*/vert", "mesh/right_*/vert"], "min": -.012,
                                "max": .012}],
@@ -386,7 +391,9 @@ def parallel_jaw(targets=None):
 # begin and its height, where they start and close (rad), density, gains (twice k_p, k_d = 3e2, 3).
 FINGER = dict(links=(0.4, 0.35), width=0.1, ring=0.32, height=0.86, start=(-0.1, 0.15),
               closed=(0.25, 0.55), density=500, kp=600, kv=6, friction=0.1, mass=38, radius=0.2,
-              steps=200, dt=0.01, close=70, base=(2000, 400), parts=4)
+              steps=200, dt=0.01, close=70, rest=10, base=(2000, 400), parts=4,
+              stages=((.4, 50), (.32, 50), (.26, 50), (.21, 50), (.17, 50), (.14, 60), (.115, 60),
+                      (.095, 70), (.1, 60)))
 
 
 def column(name, width, length, parts):
@@ -457,7 +464,7 @@ def three_finger(targets=None):
         bodies += [pad + '</body>', "      </body>"]
     lines = ['<!-- A hand of three fingers on a base that moves, and three objects: written by',
              '     generate_grippers.py. -->', '<mujoco model="three_finger">',
-             '  <option timestep="%g" integrator="implicitfast" cone="elliptic" impratio="10"/>' %
+             '  <option timestep="%g" integrator="discrete" cone="elliptic" impratio="100"/>' %
              c["dt"], '  <asset>'] + assets
     lines += ['  </asset>', '  <default>', '    <geom friction="%g" solref="0.02 1"/>' %
               c["friction"], '  </default>', '  <worldbody>', '    <light pos="0 -3 5"/>',
@@ -500,9 +507,9 @@ def three_finger(targets=None):
         lines.append('    <key name="%s" qpos="%s"/>' % (name, text(qpos)))
     lines += ['  </keyframe>', '</mujoco>']
     (folder / "scene.xml").write_text("\n".join(lines) + "\n")
-    targets = targets or {"ball": [(.5, .3, .8), (-.6, 0, .6)],
-                          "egg": [(-.4, .5, .7), (.6, .2, .4)],
-                          "bunny": [(.2, -.6, .8), (0, .7, .5)]}
+    targets = targets or {"ball": [(.5, .3, .8), (-.6, 0, .6), (.3, -.8, .5)],
+                          "egg": [(-.4, .5, .7), (.6, .2, .4), (-.8, -.3, .5)],
+                          "bunny": [(.2, -.6, .8), (0, .7, .5), (-.8, .3, .5)]}
     scenes = []
     for name, k in [(name, k) for name, to in targets.items() for k in range(len(to))]:
         label, target = "%s_%d" % (name, k), targets[name][k]
@@ -520,7 +527,7 @@ def three_finger(targets=None):
             "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
                         "support": 5e-3},
             "inertia_from_geom": True, "scenes": scenes}
-    optimizer = {"type": "adam", "rate": 1e-3, "iterations": 500}
+    optimizer = {"type": "adam", "rate": 1e-3, "stages": staged(c["stages"])}
     write("three_finger", "task.json", {
         **task, "variables": [{"name": ["mesh/near_*/vert", "mesh/far_*/vert"], "min": -1.5 * w,
                                "max": 1.5 * w}],

@@ -96,7 +96,7 @@ class _Part:
         field = CArray()
         if core.djd_designArray(byref(field), self.handle.address, name.encode()) < 0:
             return np.zeros(0)
-        return _lib.view(field, self.handle, name != "equal")
+        return _lib.view(field, self.handle, True)
 
 
 def _take_models(task):
@@ -140,7 +140,7 @@ class Design:
         self._handle, self._scene = first.handle, first.model
         self._address, self._problem = first.handle.address, first.problem
         self._sum = self._make_sum(1, threads)
-        self._alone, self._threads = self._make_sums(threads)
+        self._alone, self._threads = None, min(count, threads or os.cpu_count() or 1)
         self._lock = threading.Lock()
         kinds, nvalues = self._array("variable.kind"), self._array("variable.nvalue")
         tangents, picked = self._array("variable.ntangent"), self._array("variable.picked")
@@ -153,15 +153,17 @@ class Design:
         return (n, (c_void_p * n)(*(part.handle.address for part in self._parts)),
                 (c_double * n)(*(part.weight for part in self._parts)))
 
-    def _make_sums(self, threads):
-        """Each scene by itself, and how many threads share them."""
+    def _make_alone(self):
+        """Each scene by itself, where that is not there yet."""
+        if self._alone:
+            return
         out = []
         for part in self._parts:
             address = c_void_p()
             call(core.djd_makeScenes, byref(address), 1, (c_void_p * 1)(part.handle.address),
                  (c_double * 1)(1), 1, 1)
             out.append(Handle(address.value, core.djd_deletePhases, [part.handle]))
-        return out, min(len(out), threads or os.cpu_count() or 1)
+        self._alone = out
 
     def _make_sum(self, phases, threads):
         out = c_void_p()
@@ -246,6 +248,7 @@ class Design:
             return status
 
         with self._lock, ThreadPoolExecutor(self._threads) as pool:
+            self._make_alone()
             for part, status in zip(self._parts, pool.map(run, range(len(losses)))):
                 self._check(status, part.handle.address)
         return losses, out

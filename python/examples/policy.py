@@ -1,14 +1,17 @@
 """Search for a policy without gradients, in stock MuJoCo, for two designs: which one can do more?
 
-    python policy.py walk biped/scene.xml result/scene.xml --mark 0,3,0 --out curves.svg
+    python policy.py walk biped/scene.xml result/scene_still.xml --mark 0,3,0 --mirror l_,r_
     python policy.py raise single_jaw/scene.xml,ctrl.csv result/scene.xml,ctrl.csv --body cross
 
 A design is a scene, with controls (a CSV file, a row a step) that the policy corrects, or without,
 when it corrects the servos' targets at the start. Rewards: `walk` towards a mark, upright; `raise`
-an object and hold it. The methods are the cross-entropy method (CEM, numpy), whose policy is linear
-in features of time and of the body's tilt, and where PyTorch is installed soft actor-critic (SAC)
-by the whole state. Each runs from every seed with the same budget for both designs. Printed, and
-drawn: the best reward of an episode so far over episodes, mean and range over seeds.
+an object and hold it; both as a mean over the episode, and at its end. Each episode begins with a
+push of its own. The methods are the cross-entropy method (CEM, numpy), whose policy is linear in a
+clock, the body's tilt and its velocities, and where PyTorch is installed soft actor-critic (SAC) by
+these and the whole state. Each runs from every seed with the same budget for both designs. Every 24
+episodes the policy that there is is tried, without noise, from four starts that are always the same
+and do not count as episodes. Printed, and drawn: the mean of these four, the best so far, over
+episodes; its mean and range over seeds.
 """
 import argparse
 import pathlib
@@ -17,34 +20,35 @@ import sys
 import mujoco
 import numpy as np
 
-HOLD = 8          # steps that one action holds
+HOLD = 0.04       # s that one action holds
+EVERY = 24        # episodes between two trials of the policy
+TRIALS = 4        # starts of a trial
 
 
 # ---- what is to be done -----------------------------------------------------------------------
 
 class Walk:
-    """Metres nearer to the mark, and 0.1 for each second upright; a fall costs 1 and ends it."""
+    """Metres nearer to the mark, and 1, while it is upright: a lunge ends with nothing, who stands
+    has half of what it is worth to walk a metre at once."""
     periodic = True
 
     def __init__(self, task):
-        self.start = task.distance()
+        self.start, self.height = task.distance(), task.height()
 
-    def step(self, task, seconds):
-        fallen = task.tilt() > 0.8
-        before, self.start = self.start, task.distance()
-        return before - self.start + 0.1 * seconds - fallen, fallen
+    def value(self, task):
+        fallen = task.tilt() > 0.5 or task.height() < 0.8 * self.height
+        return (0 if fallen else 1 + self.start - task.distance()), fallen
 
 
 class Raise:
-    """Metres that the object is higher than at first, as a mean over time, and at the end."""
+    """Metres that the object is higher than at first."""
     periodic = False
 
     def __init__(self, task):
         self.start = task.height()
 
-    def step(self, task, seconds):
-        gained = task.height() - self.start
-        return gained * seconds / task.seconds + (gained if task.ended() else 0), False
+    def value(self, task):
+        return task.height() - self.start, False
 
 
 REWARDS = {"walk": Walk, "raise": Raise}
@@ -62,10 +66,14 @@ class Task:
         self.moves = [i for i in range(self.model.nu) if self._is_servo(i)]
         if not self.moves:
             sys.exit("policy: %s: no position actuator on a joint to give targets to" % scene)
+        self.joints = self.model.actuator_trnid[self.moves, 0]
+        self.hold = max(1, round(HOLD / self.model.opt.timestep))
         self.plan = np.loadtxt(ctrl, delimiter=",", skiprows=1, ndmin=2) if ctrl else None
         self.steps = len(self.plan) if ctrl else round(options.time / self.model.opt.timestep)
-        self.seconds = self.steps * self.model.opt.timestep
+        self.ground = min([0.0] + [self.model.geom_pos[g, 2] for g in range(self.model.ngeom)
+                                   if self.model.geom_type[g] == mujoco.mjtGeom.mjGEOM_PLANE])
         self.reset()
+        self.pairs = self._pairs(*options.mirror) if options.mirror else None
 
     def _first_free(self):
         free = np.flatnonzero(self.model.jnt_type == mujoco.mjtJoint.mjJNT_FREE)
@@ -77,19 +85,46 @@ class Task:
         on_joint = self.model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT
         return on_joint and self.model.actuator_biasprm[i, 1] != 0
 
-    def reset(self):
-        """To the scene's first keyframe, or its start. Returns what a policy sees."""
-        if self.model.nkey:
-            mujoco.mj_resetDataKeyframe(self.model, self.data, 0)
+    def _pairs(self, left, right):
+        """Actions of the left joints, of their mirror images, and by which sign these turn."""
+        names = [self.model.joint(j).name for j in self.joints]
+        one = [i for i, name in enumerate(names) if name.startswith(left)]
+        try:
+            other = [names.index(right + names[i][len(left):]) for i in one]
+        except ValueError as error:
+            sys.exit("policy: --mirror: %s of the joints' names" % error)
+        if not one or sorted(one + other) != list(range(len(names))):
+            sys.exit("policy: --mirror: not all moved joints are left or right")
+        axes = self.data.xaxis[self.joints]
+        side = self.across()
+        turned = 2 * np.outer(axes[one] @ side, side) - axes[one]
+        return one, other, np.sign(np.sum(turned * axes[other], axis=1))
+
+    def across(self):
+        """The horizontal direction across the way to the mark, to the right."""
+        ahead = (self.options.mark - self.first)[:2] if self.judge.periodic else np.array([0, 1])
+        ahead = ahead / max(1e-9, np.linalg.norm(ahead))
+        return np.array([ahead[1], -ahead[0], 0])
+
+    def reset(self, push=(0, 0)):
+        """To the scene's first keyframe, or its start, pushed. Returns what a policy sees."""
+        m, d = self.model, self.data
+        if m.nkey:
+            mujoco.mj_resetDataKeyframe(m, d, 0)
         else:
-            mujoco.mj_resetData(self.model, self.data)
-        mujoco.mj_forward(self.model, self.data)
-        joints = self.model.actuator_trnid[self.moves, 0]
-        self.rest = self.data.ctrl.copy()
-        self.rest[self.moves] = self.data.qpos[self.model.jnt_qposadr[joints]]
-        self.upright = self.data.xmat[self.body].reshape(3, 3)[2].copy()
+            mujoco.mj_resetData(m, d)
+        joint = m.body_jntadr[self.body]
+        if joint >= 0 and m.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE:
+            at = m.jnt_dofadr[joint]
+            d.qvel[at:at + 2] += self.options.push * np.asarray(push)
+        mujoco.mj_forward(m, d)
+        self.rest = d.ctrl.copy()
+        self.rest[self.moves] = d.qpos[m.jnt_qposadr[self.joints]]
+        self.upright = d.xmat[self.body].reshape(3, 3)[2].copy()
+        self.first = d.subtree_com[self.body].copy()
         self.at = 0
         self.judge = self.reward(self)
+        self.right = d.xmat[self.body].reshape(3, 3).T @ self.across()
         return self.state()
 
     def tilt(self):
@@ -98,7 +133,7 @@ class Task:
         return np.arccos(np.clip(up @ self.upright, -1, 1))
 
     def height(self):
-        return self.data.xipos[self.body, 2]
+        return self.data.xipos[self.body, 2] - self.ground
 
     def distance(self):
         return np.linalg.norm((self.data.subtree_com[self.body] - self.options.mark)[:2])
@@ -106,70 +141,103 @@ class Task:
     def ended(self):
         return self.at >= self.steps
 
+    def features(self, mirrored=False):
+        """1, a clock, periodic or hats over the episode, and how the body leans, turns and moves,
+        each along the way and across; mirrored: as its mirror image sees it, half a turn later."""
+        d = self.data
+        t = self.at * self.model.opt.timestep
+        if self.judge.periodic:
+            turn = 2 * np.pi * self.options.frequency * t + np.pi * mirrored
+            clock = [1, np.sin(turn), np.cos(turn)]
+        else:
+            clock = np.maximum(0, 1 - np.abs(6 * t / (self.steps * self.model.opt.timestep)
+                                             - np.arange(7)))
+        side = self.across()
+        ahead = np.array([-side[1], side[0], 0])
+        frame = d.xmat[self.body].reshape(3, 3)
+        lean = frame @ self.upright
+        speed = np.empty(6)
+        mujoco.mj_objectVelocity(self.model, d, mujoco.mjtObj.mjOBJ_BODY, self.body, speed, 0)
+        speed = np.tanh(speed)
+        along = [ahead @ lean, side @ speed[:3], ahead @ speed[3:]]
+        across = [side @ lean, ahead @ speed[:3], side @ speed[3:], speed[2],
+                  ahead @ (frame @ self.right)]
+        return np.concatenate([clock, along, np.multiply(-1 if mirrored else 1, across)])
+
     def state(self):
-        """Positions but for where the whole is, velocities, and how much of the episode is over."""
+        """What SAC sees: positions but for where the whole is, velocities, how much of the episode
+        is over, and the features."""
         d = self.data
         return np.concatenate([d.qpos[2 if self.judge.periodic else 0:], np.tanh(d.qvel / 5),
-                               [self.at / self.steps]])
+                               [self.at / self.steps], self.features()])
 
     def step(self, action):
-        """HOLD steps with an action in [-1, 1]. Returns state, reward, whether it is over."""
-        ctrl = np.array(self.rest)
-        seconds = 0
-        for _ in range(HOLD):
+        """HOLD seconds with an action in [-1, 1]. Returns whether it is over, and the reward."""
+        first = self.at
+        for _ in range(self.hold):
             if self.ended():
                 break
-            if self.plan is not None:
-                ctrl[:] = self.plan[self.at]
-            ctrl[self.moves] += self.options.size * np.clip(action, -1, 1)
-            self.data.ctrl[:] = ctrl
+            self.data.ctrl[:] = self.rest if self.plan is None else self.plan[self.at]
+            self.data.ctrl[self.moves] += self.options.size * np.clip(action, -1, 1)
             mujoco.mj_step(self.model, self.data)
-            seconds += self.model.opt.timestep
             self.at += 1
         if not np.all(np.isfinite(self.data.qpos)):
-            return np.zeros_like(self.state()), -1.0, True
-        reward, over = self.judge.step(self, seconds)
-        return self.state(), float(reward), over or self.ended()
+            self.reset()
+            return True, -1.0
+        value, over = self.judge.value(self)
+        return (over or self.ended(),
+                float(value * ((self.at - first) / self.steps + (1 if self.ended() else 0))))
 
 
-# ---- the cross-entropy method -----------------------------------------------------------------
-
-def features(task):
-    """Of time, periodic or hats over the episode, and of the body's tilt."""
-    t = task.at * task.model.opt.timestep
-    if task.judge.periodic:
-        turn = 2 * np.pi * task.options.frequency * t
-        clock = [1, np.sin(turn), np.cos(turn), np.sin(2 * turn), np.cos(2 * turn)]
-    else:
-        clock = np.maximum(0, 1 - np.abs(6 * t / task.seconds - np.arange(7)))
-    up = task.data.xmat[task.body].reshape(3, 3)[2] - task.upright
-    return np.concatenate([clock, up[:2], np.tanh(task.data.qvel[:2])])
-
-
-def run_linear(task, weights):
+def run(task, act, push):
+    """Reward of an episode by a function that gives actions."""
     total, over = 0.0, False
-    task.reset()
+    task.reset(push)
     while not over:
-        _, reward, over = task.step(np.tanh(weights @ features(task)))
+        over, reward = task.step(act())
         total += reward
     return total
 
 
+def pushes(rng, count):
+    """As parts of --push, along x and y."""
+    return rng.uniform(-1, 1, (count, 2))
+
+
+def trial(task, act):
+    """Mean reward from the starts that are always the same."""
+    return float(np.mean([run(task, act, p) for p in pushes(np.random.default_rng(99), TRIALS)]))
+
+
+# ---- the cross-entropy method -----------------------------------------------------------------
+
+def linear(task, weights):
+    """The function that gives actions by weights (rows of moved or of left joints, features)."""
+    def act():
+        if not task.pairs:
+            return np.tanh(weights @ task.features())
+        one, other, sign = task.pairs
+        out = np.empty(len(task.moves))
+        out[one] = np.tanh(weights @ task.features())
+        out[other] = sign * np.tanh(weights @ task.features(True))
+        return out
+    return act
+
+
 def cem(task, seed, episodes):
-    """Rewards of episodes, one after the other."""
+    """Results of trials, one after the other."""
     rng = np.random.default_rng(seed)
     task.reset()
-    shape = (len(task.moves), len(features(task)))
-    mean, spread, rewards = np.zeros(shape), np.full(shape, 0.5), []
-    population = min(24, max(4, episodes // 4))
-    while len(rewards) < episodes:
-        tried = mean + spread * rng.standard_normal((population, *shape))
-        tried[0] = mean
-        got = np.array([run_linear(task, w) for w in tried])
-        best = tried[np.argsort(-got)[:max(2, population // 5)]]
+    shape = (len(task.pairs[0] if task.pairs else task.moves), len(task.features()))
+    mean, spread, results = np.zeros(shape), np.full(shape, 0.5), []
+    for _ in range(max(1, episodes // EVERY)):
+        push = pushes(rng, 1)[0]
+        tried = mean + spread * rng.standard_normal((EVERY, *shape))
+        got = np.array([run(task, linear(task, w), push) for w in tried])
+        best = tried[np.argsort(-got)[:EVERY // 5]]
         mean, spread = best.mean(0), 0.9 * best.std(0) + 0.1 * spread + 0.005
-        rewards += got.tolist()
-    return rewards[:episodes]
+        results.append(trial(task, linear(task, mean)))
+    return results
 
 
 # ---- soft actor-critic ------------------------------------------------------------------------
@@ -180,7 +248,7 @@ def sac(task, seed, episodes):
     from torch import nn
     torch.set_num_threads(1)
     torch.manual_seed(seed)
-    rng = np.random.default_rng(seed)
+    rng, batches = np.random.default_rng(seed), np.random.default_rng(seed)
     n_in, n_out = len(task.reset()), len(task.moves)
 
     def network(inputs, outputs):
@@ -210,7 +278,7 @@ def sac(task, seed, episodes):
         return torch.min(*(c(both) for c in networks))
 
     def learn(memory):
-        rows = [memory[i] for i in rng.integers(len(memory), size=64)]
+        rows = [memory[i] for i in batches.integers(len(memory), size=64)]
         s, a, r, s2, end = (torch.as_tensor(np.array(x), dtype=torch.float32) for x in zip(*rows))
         r, end = r[:, None], end[:, None]
         with torch.no_grad():
@@ -236,19 +304,26 @@ def sac(task, seed, episodes):
                 for p, q in zip(c.parameters(), k.parameters()):
                     q.lerp_(p, 0.01)
 
-    memory, rewards = [], []
-    for _ in range(episodes):
-        state, total, over = task.reset(), 0.0, False
+    def act(noise=False):
+        with torch.no_grad():
+            state = torch.as_tensor(task.state(), dtype=torch.float32)
+            best = torch.tanh(actor(state).chunk(2, -1)[0])
+            return (choose(state)[0] if noise else best).numpy()
+
+    memory, results = [], []
+    for episode in range(1, episodes + 1):
+        state, over = task.reset(pushes(rng, 1)[0]), False
         while not over:
-            with torch.no_grad():
-                action = choose(torch.as_tensor(state, dtype=torch.float32))[0].numpy()
-            after, reward, over = task.step(action)
+            action = act(noise=True)
+            over, reward = task.step(action)
+            after = task.state()
             memory.append((state, action, reward, after, float(over)))
-            state, total = after, total + reward
+            state = after
             if len(memory) > 200:
                 learn(memory)
-        rewards.append(total)
-    return rewards
+        if episode % EVERY == 0 or episode == episodes < EVERY:
+            results.append(trial(task, act))
+    return results
 
 
 def methods():
@@ -298,8 +373,8 @@ def draw(curves):
                        % (" ".join(place(i, n, y) for i, y in enumerate(mean)), colors[design]))
             out.append('<text x="%d" y="%d" fill="%s">%s</text>'
                        % (x0 + 100 * row, top + high + 48, colors[design], design))
-        out.append('<text x="%d" y="%d" text-anchor="middle">episodes (to %d); best reward so far'
-                   '</text>' % (x0 + wide / 2, top + high + 20, n))
+        out.append('<text x="%d" y="%d" text-anchor="middle">episodes (to %d); reward of the '
+                   'best policy so far</text>' % (x0 + wide / 2, top + high + 20, n * EVERY))
     return "\n".join(out + ["</svg>\n"])
 
 
@@ -321,6 +396,9 @@ def main(arguments=None):
     parser.add_argument("--size", type=float, default=0.3, help="of actions, rad or m")
     parser.add_argument("--frequency", type=float, default=1, help="of walk's features, Hz")
     parser.add_argument("--episodes", type=int, default=480)
+    parser.add_argument("--push", type=float, default=0.1, help="of free starts, m/s at most")
+    parser.add_argument("--mirror", type=lambda text: text.split(","), metavar="L,R",
+                        help="joints that begin with these are mirror images, half a turn apart")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--method", help="one of CEM, SAC (default: all that there are)")
     parser.add_argument("--out", type=pathlib.Path, help="SVG file")

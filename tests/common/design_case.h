@@ -28,6 +28,14 @@ static inline void djt_openDesign(DesignCase* c, const char* scene, const char* 
   if (djd_makeDesign(&c->d, c->m, c->p, &err) != DJ_OK) fail_msg("%s", err.text);
 }
 
+// Entry of an equation.
+static inline double djt_equal(const djDesign* d, int row, int entry) {
+  for (int k = d->equal_start[row]; k < d->equal_start[row + 1]; k++) {
+    if (d->equal_index[k] == entry) return d->equal[k];
+  }
+  return 0;
+}
+
 static inline void djt_closeDesign(DesignCase* c) {
   djd_deleteDesign(c->d);
   dj_deleteProblem(c->p);

@@ -150,10 +150,15 @@ void cd_addTrack(CdTrack* t, int k, const CdAim* aim, const mjModel* m, const mj
   }
 }
 
+CdExtremes cd_extremes(const double* x, int n) {
+  CdExtremes e = {x[0], x[0]};
+  for (int k = 1; k <= n; k++) e = (CdExtremes){fmin(e.low, x[k]), fmax(e.high, x[k])};
+  return e;
+}
+
 double cd_range(const double* x, int n) {
-  double low = x[0], high = x[0];
-  for (int k = 1; k <= n; k++) low = fmin(low, x[k]), high = fmax(high, x[k]);
-  return high - low;
+  CdExtremes e = cd_extremes(x, n);
+  return e.high - e.low;
 }
 
 double* cd_run(int* unsolved, CdScene* s, double* loss) {

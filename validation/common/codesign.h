@@ -10,7 +10,7 @@
 #include <dijoco/dijoco.h>
 #include <dijoco/mujoco.h>
 
-enum { CD_NTASK = 6, CD_MAX_SCENE = 8 };
+enum { CD_NTASK = 6, CD_MAX_SCENE = 12 };
 extern const char* const cd_names[CD_NTASK];
 
 // Takes "--results DIR" out of the arguments; NULL where there is none.
@@ -60,7 +60,13 @@ void cd_newTrack(CdTrack* t, int n);
 void cd_freeTrack(CdTrack* t);
 // Adds the state after step k, with kinematics and centres of mass done.
 void cd_addTrack(CdTrack* t, int k, const CdAim* aim, const mjModel* m, const mjData* d);
-double cd_range(const double* x, int n); // most less least of n + 1
+
+// The least and the most of n + 1 numbers, and how far these are apart.
+typedef struct CdExtremes {
+  double low, high;
+} CdExtremes;
+CdExtremes cd_extremes(const double* x, int n);
+double cd_range(const double* x, int n);
 
 // The design's own run at x0: states (n + 1 x nq), new memory. *unsolved: steps.
 double* cd_run(int* unsolved, CdScene* s, double* loss);

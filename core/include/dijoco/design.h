@@ -30,7 +30,9 @@ typedef struct djDesign {
   const double* upper;      // (n) likewise, units of x
   const int* group;         // (n) 0: parameters of the model; 1: controls and start
   int nequal;               // equations equal x = value that hold at x0: the task's connections
-  const double* equal;      // (nequal x n) m, by units of x
+  const int* equal_start;   // (nequal + 1) where an equation's entries start: so many are not 0
+  const int* equal_index;   // (equal_start[nequal]) the entry of x, in an equation ever higher
+  const double* equal;      // (equal_start[nequal]) the factor of it, m by units of x
   const double* value;      // (nequal) m
   double phase;             // 1; see djd_setPhase
   // The present point, after any of the functions below:
@@ -50,6 +52,8 @@ DJ_API djStatus djd_makeDesign(djDesign** design, const djModel* model, const dj
                                djError* err);
 // Release a design; NULL is allowed.
 DJ_API void djd_deleteDesign(djDesign* design);
+// Bytes it holds now, without its tape and data: see djd_tapeBytes and dj_dataBytes.
+DJ_API size_t djd_designBytes(const djDesign* design);
 
 // Set parameters, start and controls to those of x (n), maps included, without a rollout. Negative:
 // x makes no valid design (a negative size...), design->error says why; the next call with a valid
@@ -185,9 +189,10 @@ DJ_API djStatus djd_certifyPhases(djdCertificate* result, djPhases* phases, int 
                                   double loss, const double* gradient, unsigned long seed);
 
 // Fields by name, for other languages (see array.h): n, nvariable, nterm, nequal, horizon,
-// evaluations (losses asked for so far), unconverged_steps, worst_residual, worst_condition; x0, x, lower, upper, group (n), adr
-// (nvariable+1), equal (nequal x n), value (nequal), term, term.type (nterm); of variables, a row
-// each: variable.kind, .n, .nvalue, .ntangent, .picked. DJ_INVALID: no such field, or no row.
+// evaluations (losses asked for so far), unconverged_steps, worst_residual, worst_condition; x0, x,
+// lower, upper, group (n), adr (nvariable+1), equal_start (nequal+1), equal_index and equal (a row
+// for each entry), value (nequal), term, term.type (nterm); of variables, a row each:
+// variable.kind, .n, .nvalue, .ntangent, .picked. DJ_INVALID: no such field, or no row.
 DJ_API djStatus djd_designArray(djArray* array, const djDesign* design, const char* name);
 DJ_API const char* djd_designError(const djDesign* design);   // text of the last failure
 // Name of a variable, and the entry of it that varies as its k-th; "" and -1: none.

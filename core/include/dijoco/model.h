@@ -516,6 +516,8 @@ typedef struct djModel {
 DJ_API djStatus dj_makeModel(djModel** model, const djModelDef* def, djError* err);
 DJ_API djStatus dj_copyModel(djModel** copy, const djModel* model, djError* err);
 DJ_API void dj_deleteModel(djModel* model);
+// Bytes it holds now.
+DJ_API size_t dj_modelBytes(const djModel* model);
 
 // The pairs of bodies between whose geoms the guide of contact acts, on an unshared model: names
 // (npair x 2), where * stands for any characters; npair 0: all. The model's arrays move: pointers to

@@ -158,7 +158,10 @@ typedef struct djOptimizeProblem {
   const double* upper;          // (n) units of x; or NULL
   const int* group;             // (n) of trust_region: 0 or 1; NULL: all 0
   int nequal;                   // equations equal x = value
-  const double* equal;          // (nequal x n) units of the equation by those of x
+  const double* equal;          // (nequal x n) units of the equation by those of x; with
+                                //   equal_start only entries that are not 0, row by row
+  const int* equal_start;       // (nequal + 1) where a row's entries start; or NULL
+  const int* equal_index;       // (equal_start[nequal]) the entry of x, in a row ever higher
   const double* value;          // (nequal) units of the equation
   djObjective objective;        // what is minimised
   int nresidual;                // m of residuals

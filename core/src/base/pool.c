@@ -11,8 +11,10 @@ typedef struct djPoolBlock {
 
 void* dj_poolTake(djPool* pool, size_t count, size_t size) {
   if (size > 0 && count > (SIZE_MAX / 2) / size) return NULL;
-  djPoolBlock* block = calloc(1, sizeof *block + count * size + 1);
+  size_t bytes = sizeof(djPoolBlock) + count * size + 1;
+  djPoolBlock* block = calloc(1, bytes);
   if (!block) return NULL;
+  pool->bytes += bytes;
   block->next = pool->first;
   pool->first = block;
   return block->data;
@@ -32,5 +34,5 @@ void dj_poolFree(djPool* pool) {
     free(block);
     block = next;
   }
-  pool->first = NULL;
+  *pool = (djPool){0};
 }

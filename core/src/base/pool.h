@@ -7,6 +7,7 @@
 
 typedef struct djPool {
   struct djPoolBlock* first;
+  size_t bytes;         // that it holds
 } djPool;
 
 // Zeroed memory for count elements of size bytes (never of zero length), or NULL.

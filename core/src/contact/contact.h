@@ -47,6 +47,7 @@ struct djCollision {
   struct djFacets* facets;         // (nmesh) see inertia/facets.h; NULL: none yet
   struct djFacets* own_facets;     // (nmesh) those of dj_renewFacets; NULL: there was none
   struct djExcess* excess;         // (2 nbody) see inertia/mass_rule.c; NULL: none yet
+  double* lumps;                   // (nbody x 2) see inertia/mass_rule.h; NULL: none
   int inertia_rule;                // of the last dj_followGeomsBy; 0: there was none
   void* buffer;
   size_t nbuffer;
@@ -107,6 +108,7 @@ djStatus dj_changeCollision(djModel* model, const djParam* param, djError* err);
 // The collision data of a model for its copy, bit by bit.
 djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err);
 void dj_freeCollision(djModel* model);
+size_t dj_collisionBytes(const djModel* model);
 
 // MuJoCo's pair predicate, exact (mujoco: filterparent, excludes, bitmasks, explicit pairs).
 bool dj_canCollide(const djModel* model, int geom1, int geom2);

@@ -223,6 +223,12 @@ void djd_deleteDesign(djDesign* d) {
   free(d);
 }
 
+size_t djd_designBytes(const djDesign* d) {
+  if (!d) return 0;
+  const djDesignMemory* w = dj_designMemory(d);
+  return sizeof *d + sizeof *w + w->pool.bytes + dj_modelBytes(w->given) + dj_modelBytes(d->model);
+}
+
 // ---- present point ---------------------------------------------------------------------------
 
 // Thinner than this part of what it was, by its size, a hull is flat.

@@ -176,6 +176,8 @@ djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phase
                                .group = d->group,
                                .nequal = d->nequal,
                                .equal = d->equal,
+                               .equal_start = d->equal_start,
+                               .equal_index = d->equal_index,
                                .value = d->value,
                                .objective = djd_phasesObjective,
                                .user = phases,

@@ -1,6 +1,7 @@
 #include "base/status.h"
 #include "gradient/phases.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,18 @@ static bool hasSameValues(const djDesign* first, const djDesign* d, int variable
   djd_designValue(scratch, first, variable);
   djd_designValue(scratch + v->nvalue, d, variable);
   return isSame(scratch, scratch + v->nvalue, v->nvalue);
+}
+
+// Of equation r. An entry that one has, and the other not, is 0 there.
+static bool hasSameRow(const djDesign* a, const djDesign* b, int r) {
+  int i = a->equal_start[r], j = b->equal_start[r];
+  const int iend = a->equal_start[r + 1], jend = b->equal_start[r + 1];
+  while (i < iend || j < jend) {
+    int at = i < iend ? a->equal_index[i] : INT_MAX, other = j < jend ? b->equal_index[j] : INT_MAX;
+    double x = at <= other ? a->equal[i++] : 0, y = other <= at ? b->equal[j++] : 0;
+    if (!isSame(&x, &y, 1)) return false;
+  }
+  return true;
 }
 
 static djStatus checkVariables(const djDesign* first, const djDesign* d, int scene, djError* err) {
@@ -85,8 +98,8 @@ djStatus dj_checkScenesAlike(int nscene, djDesign* const* design, const double* 
     djStatus status = checkVariables(design[0], design[s], s, err);
     if (status < 0) return status;
     const djDesign *a = design[0], *b = design[s];
-    bool alike = a->nequal == b->nequal && isSame(a->equal, b->equal, a->nequal * a->n) &&
-                 isSame(a->value, b->value, a->nequal);
+    bool alike = a->nequal == b->nequal && isSame(a->value, b->value, a->nequal);
+    for (int r = 0; r < a->nequal && alike; r++) alike = hasSameRow(a, b, r);
     if (alike) continue;
     return dj_fail(err, DJ_INVALID, "%s: connect: has other equations than the first scene",
                    dj_sceneOf(b)[0] ? dj_sceneOf(b) : "scenes");

@@ -29,6 +29,7 @@ static void geomsOf(int* first, int* last, const djModel* m, int body) {
 typedef struct Inertia {
   bool follows;
   double mass, ipos[3], iquat[4], inertia[3];
+  double lumps[2];
 } Inertia;
 
 // Sigma = M2 - m c c^T, c = M1/m.
@@ -132,8 +133,11 @@ djStatus dj_followGeomsBy(djModel* design, const djModel* compiled, djInertiaRul
   if (rule == DJ_INERTIA_UNION && !c->excess) {
     c->excess = calloc(2 * (size_t)design->nbody + 2, sizeof *c->excess);
   }
+  if (rule == DJ_INERTIA_LUMPED && !c->lumps) {
+    c->lumps = calloc(2 * (size_t)design->nbody + 2, sizeof *c->lumps);
+  }
   djMassRule r = {design, compiled, &surfaces, rule, c->excess, true};
-  if (!made || status < 0) {
+  if (!made || status < 0 || (rule == DJ_INERTIA_LUMPED && !c->lumps)) {
     dj_freeSurfaces(&surfaces);
     free(made);
     return dj_failMemory(err);
@@ -145,6 +149,8 @@ djStatus dj_followGeomsBy(djModel* design, const djModel* compiled, djInertiaRul
     if (status < 0) dj_failMemory(err);
     made[b].follows = f.rho > 0;
     loadInertia(&made[b], compiled, b);
+    made[b].lumps[0] = f.share;
+    made[b].lumps[1] = f.rho;
     if (f.rho == 0 || !f.moved || status < 0) continue;
     if (readMoments(&made[b], &f.mass, compiled->body_iquat + 4 * b)) continue;
     const char* name = design->names + design->name_body[b];
@@ -153,11 +159,12 @@ djStatus dj_followGeomsBy(djModel* design, const djModel* compiled, djInertiaRul
   }
   for (int b = 1; b < design->nbody && status == DJ_OK; b++) {
     if (made[b].follows) storeInertia(design, &made[b], b);
+    if (rule == DJ_INERTIA_LUMPED) memcpy(c->lumps + 2 * b, made[b].lumps, sizeof made[b].lumps);
   }
   if (status == DJ_OK) {
     dj_sumMasses(design);
     dj_keepSurfaces(design, &surfaces);
-    design->collision->inertia_rule = rule;
+    c->inertia_rule = rule;
   }
   dj_freeSurfaces(&surfaces);
   free(made);

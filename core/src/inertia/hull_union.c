@@ -94,13 +94,15 @@ static void visitPolygons(const Visitor* v, const djSolid* g, int index, int fac
 typedef struct Scratch {
   djSolids solids;
   djPolygons left, next;
-  uint64_t* cut;           // (most words of a solid)
+  int most;                // words of a solid
+  uint64_t* cut;           // (solids + 1, most) of those that are seen, then of the one in hand
   int* seen;               // (solids) near solids that cover some of the face in hand
 } Scratch;
 
-static djStatus subtract(Scratch* s, const djSolid* other) {
+// Sides that cut a face: the others hold all of it.
+static djStatus subtract(Scratch* s, const djSolid* other, const uint64_t* cut) {
   s->next.n = 0;
-  djStatus status = dj_subtractSolid(&s->next, &s->left, other->nside, other->side);
+  djStatus status = dj_subtractSolid(&s->next, &s->left, other->nword, cut, other->side);
   djPolygons swap = s->left;
   s->left = s->next;
   s->next = swap;
@@ -128,17 +130,18 @@ static djStatus visitCovered(const Visitor* v, int index, int face, Scratch* s) 
     const djSolid* other = &s->solids.solid[near->other];
     int n;
     djVec3* inside;
-    if (!dj_mayEnter(s->cut, &s->solids, index, face, near)) continue;
-    if (nseen == 0 && isZero(s->cut, other->nword)) {
+    uint64_t* cut = s->cut + (size_t)nseen * (size_t)s->most;
+    if (!dj_mayEnter(cut, &s->solids, index, face, near)) continue;
+    if (nseen == 0 && isZero(cut, other->nword)) {
       visitWhole(v, v->excess ? 1 : -1, g->part, index, face);
       return DJ_OK;
     }
-    status = dj_clipPolygon(&s->next, &n, &inside, 3, x, other->nword, s->cut, other->side);
+    status = dj_clipPolygon(&s->next, &n, &inside, 3, x, other->nword, cut, other->side);
     if (status < 0 || n < 3) continue;
     s->left.n = 0;
     status = dj_addPolygon(&s->left, n, inside);
     for (int j = 0; j < nseen && status == DJ_OK; j++) {
-      status = subtract(s, &s->solids.solid[s->seen[j]]);
+      status = subtract(s, &s->solids.solid[s->seen[j]], s->cut + (size_t)j * (size_t)s->most);
     }
     s->seen[nseen++] = near->other;
     if (status == DJ_OK) visitPolygons(v, g, index, face, &s->left);
@@ -160,7 +163,7 @@ static djStatus addOuter(djPolygons* surface, int index, int face, Scratch* s) {
   for (int k = g->near_begin; k < g->near_end && status == DJ_OK && s->left.n > 0; k++) {
     const djNear* near = &s->solids.near[k];
     if (!dj_mayEnter(s->cut, &s->solids, index, face, near)) continue;
-    status = subtract(s, &s->solids.solid[near->other]);
+    status = subtract(s, &s->solids.solid[near->other], s->cut);
     cut = true;
   }
   if (!cut && status == DJ_OK) return dj_addPolygon(surface, 3, own);
@@ -179,11 +182,11 @@ static djStatus addOuter(djPolygons* surface, int index, int face, Scratch* s) {
 static djStatus visitAll(const Visitor* v, djPolygons* surface, int n, const djPolytope* part) {
   Scratch s = {.seen = malloc(((size_t)n + 1) * sizeof *s.seen)};
   djStatus status = dj_makeSolids(&s.solids, n, part, surface ? GROW : -SHRINK);
-  int most = 1;
+  s.most = 1;
   for (int k = 0; k < n && status == DJ_OK; k++) {
-    if (s.solids.solid[k].nword > most) most = s.solids.solid[k].nword;
+    if (s.solids.solid[k].nword > s.most) s.most = s.solids.solid[k].nword;
   }
-  s.cut = malloc((size_t)most * sizeof *s.cut);
+  s.cut = malloc(((size_t)n + 1) * (size_t)s.most * sizeof *s.cut);
   if (!s.cut || !s.seen) status = DJ_NO_MEMORY;
   for (int i = 0; i < n && status == DJ_OK; i++) {
     const djSolid* g = &s.solids.solid[i];
@@ -222,11 +225,6 @@ djStatus dj_unionMoments(djMoments* moments, int n, const djPolytope* part) {
 
 djStatus dj_excessMoments(djMoments* moments, int n, const djPolytope* part) {
   return addMoments(moments, n, part, true);
-}
-
-djStatus dj_unionParams(double* const* by, int n, const djPolytope* part, const djQuadratic* f) {
-  Visitor v = {.by = by, .f = f};
-  return visitAll(&v, NULL, n, part);
 }
 
 djStatus dj_excessParams(double* const* by, int n, const djPolytope* part, const djQuadratic* f) {

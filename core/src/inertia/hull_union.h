@@ -30,12 +30,11 @@ typedef struct djPolytope {
 // Adds the moments of the union of n polytopes.
 djStatus dj_unionMoments(djMoments* moments, int n, const djPolytope* part);
 
-// Adds the derivative of f's integral over the union by vertices: by[k] (vertices of part k x 3).
-djStatus dj_unionParams(double* const* by, int n, const djPolytope* part, const djQuadratic* f);
-
 // The same of what counts too often: the sum of all polytopes less their union, 0 to the last bit
 // where none meet.
 djStatus dj_excessMoments(djMoments* moments, int n, const djPolytope* part);
+
+// Adds the derivative of f's integral over that by vertices: by[k] (vertices of part k x 3).
 djStatus dj_excessParams(double* const* by, int n, const djPolytope* part, const djQuadratic* f);
 
 // Adds the union's surface as triangles, outward. Here facets that touch, or are nearer than about

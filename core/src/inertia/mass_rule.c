@@ -131,9 +131,9 @@ static djStatus addLumps(djMoments* mass, double* param, const djFollower* f, co
   return status;
 }
 
-static djStatus lump(djFollower* f, const djMassRule* r, double mass) {
+static djStatus lump(djFollower* f, const djMassRule* r) {
   const djModel* m = r->design;
-  djStatus status = findLump(f, r, mass);
+  djStatus status = findLump(f, r, f->share);
   f->mass = (djMoments){0};
   f->moved = true;
   for (int g = f->first; g < f->last && status == DJ_OK; g++) {
@@ -246,13 +246,19 @@ static djStatus uniteParams(double* param, const djMassRule* r, const djFollower
 
 djStatus dj_findFollower(djFollower* f, const djMassRule* r, int b) {
   double meshes, unused;
-  f->rho = f->lump = 0;
+  f->rho = f->lump = f->share = 0;
   f->moved = false;
   f->mass = bodyMoments(r->compiled, b);
   djMoments before = volumes(&meshes, f, r->compiled, r->surfaces->before);
   if (!(before.volume > 0 && r->compiled->body_mass[b] > 0)) return DJ_OK;
   f->rho = r->compiled->body_mass[b] / before.volume;
-  if (r->rule == DJ_INERTIA_LUMPED && meshes > 0) return lump(f, r, f->rho * meshes);
+  if (r->rule == DJ_INERTIA_LUMPED) {
+    const struct djCollision* c = r->compiled->collision;
+    const double* known = c->inertia_rule == DJ_INERTIA_LUMPED ? c->lumps : NULL;
+    f->share = known ? known[2 * b] : f->rho * meshes;
+    if (known) f->rho = known[2 * b + 1];
+    if (f->share > 0) return lump(f, r);
+  }
   for (int g = f->first; g < f->last && !f->moved; g++) {
     f->moved = dj_isSolid(r->design->geom_type[g]) && isMoved(r->design, r->compiled, g);
   }

@@ -6,6 +6,8 @@
 //   lumped  M = sum over vertices of (m/n) (1, x, x x^T): n vertices of all its meshes' hulls share
 //           what meshes have of the compiled mass, by their volumes; rho V of other geoms is added
 //           (SDRS eq. 4, where rho is then a mass). A vertex that two meshes share counts twice.
+//           m and rho stay those of the first compiled model where one that was made so is the
+//           compiled one of another: djCollision.lumps, a pair for each body
 //   union   M = M_compiled + rho (V - E - base), base = V_compiled where M_compiled is that, as
 //           MuJoCo compiles from geoms; else V_compiled - E_compiled, and rho with it, as where
 //           M_compiled was measured or is a union's
@@ -31,6 +33,7 @@ typedef struct djFollower {
   djMoments mass;          // now, about the body frame; `volume` is the mass
   double rho;              // 0: does not follow
   bool moved;              // it is not the compiled mass
+  double share;            // what its meshes have of the mass, lumped
   double lump;             // mass of a hull's vertex; 0: there are none
 } djFollower;
 

@@ -81,38 +81,51 @@ static void split(djVec3* outer, int* nouter, djVec3* inner, int* ninner, int n,
   }
 }
 
-static bool isOutside(int n, const djVec3* point, int nhalf, const djHalfSpace* solid) {
-  for (int k = 0; k < nhalf; k++) {
-    int i = 0;
-    while (i < n && heightOf(point[i], &solid[k]) >= 0) i++;
-    if (i == n) return true;
+static int countBits(int nword, const uint64_t* which) {
+  int n = 0;
+  for (int w = 0; w < nword; w++) n += __builtin_popcountll(which[w]);
+  return n;
+}
+
+static bool isOutside(int n, const djVec3* point, int nword, const uint64_t* which,
+                      const djHalfSpace* solid) {
+  for (int w = 0; w < nword; w++) {
+    for (uint64_t bits = which[w]; bits; bits &= bits - 1) {
+      const djHalfSpace* h = &solid[64 * w + __builtin_ctzll(bits)];
+      int i = 0;
+      while (i < n && heightOf(point[i], h) >= 0) i++;
+      if (i == n) return true;
+    }
   }
   return false;
 }
 
-// Parts of one polygon; scratch has room for three of n + nhalf points.
-static djStatus subtractOne(djPolygons* out, int n, const djVec3* point, int nhalf,
-                            const djHalfSpace* solid, djVec3* scratch) {
-  int before = out->n, left = n, noutside;
-  if (isOutside(n, point, nhalf, solid)) return dj_addPolygon(out, n, point);
-  djVec3 *rest = scratch, *outside = rest + n + nhalf, *inside = outside + n + nhalf;
+// Parts of one polygon; scratch has room for three of n points and one more for each half space.
+static djStatus subtractOne(djPolygons* out, int n, const djVec3* point, int nword,
+                            const uint64_t* which, const djHalfSpace* solid, djVec3* scratch) {
+  int before = out->n, left = n, noutside, room = n + countBits(nword, which);
+  if (isOutside(n, point, nword, which, solid)) return dj_addPolygon(out, n, point);
+  djVec3 *rest = scratch, *outside = rest + room, *inside = outside + room;
   memcpy(rest, point, (size_t)n * sizeof *rest);
-  for (int k = 0; k < nhalf; k++) {
-    double least, most;
-    int ninside;
-    sides(&least, &most, left, rest, &solid[k]);
-    if (most <= 0) continue;
-    if (least >= 0) { // nothing of it is inside: it stays in one piece
-      out->n = before;
-      return dj_addPolygon(out, n, point);
+  for (int w = 0; w < nword; w++) {
+    for (uint64_t bits = which[w]; bits; bits &= bits - 1) {
+      const djHalfSpace* h = &solid[64 * w + __builtin_ctzll(bits)];
+      double least, most;
+      int ninside;
+      sides(&least, &most, left, rest, h);
+      if (most <= 0) continue;
+      if (least >= 0) { // nothing of it is inside: it stays in one piece
+        out->n = before;
+        return dj_addPolygon(out, n, point);
+      }
+      split(outside, &noutside, inside, &ninside, left, rest, h);
+      djStatus status = dj_addPolygon(out, noutside, outside);
+      if (status < 0) return status;
+      djVec3* swap = rest;
+      rest = inside;
+      inside = swap;
+      left = ninside;
     }
-    split(outside, &noutside, inside, &ninside, left, rest, &solid[k]);
-    djStatus status = dj_addPolygon(out, noutside, outside);
-    if (status < 0) return status;
-    djVec3* swap = rest;
-    rest = inside;
-    inside = swap;
-    left = ninside;
   }
   return DJ_OK;
 }
@@ -128,16 +141,18 @@ static djStatus makeScratch(djPolygons* list, int n) {
   return DJ_OK;
 }
 
-djStatus dj_subtractSolid(djPolygons* out, const djPolygons* in, int n, const djHalfSpace* solid) {
+djStatus dj_subtractSolid(djPolygons* out, const djPolygons* in, int nword, const uint64_t* which,
+                          const djHalfSpace* solid) {
   int most = 0;
   for (int k = 0; k < in->n; k++) {
     int points = in->end[k] - dj_polygonStart(in, k);
     if (points > most) most = points;
   }
-  djStatus status = makeScratch(out, 3 * (most + n));
+  djStatus status = makeScratch(out, 3 * (most + countBits(nword, which)));
   for (int k = 0; k < in->n && status == DJ_OK; k++) {
     int start = dj_polygonStart(in, k);
-    status = subtractOne(out, in->end[k] - start, in->point + start, n, solid, out->scratch);
+    status = subtractOne(out, in->end[k] - start, in->point + start, nword, which, solid,
+                         out->scratch);
   }
   return status;
 }
@@ -175,9 +190,7 @@ static inline void heightsOf(double* height, bool* above, bool* below, int n, co
 
 djStatus dj_clipPolygon(djPolygons* inside, int* nout, djVec3** out, int n, const djVec3* point,
                         int nword, const uint64_t* which, const djHalfSpace* solid) {
-  int room = n;
-  for (int w = 0; w < nword; w++) room += __builtin_popcountll(which[w]);
-  room *= 2;   // rounded corners may be cut twice
+  int room = 2 * (n + countBits(nword, which));   // rounded corners may be cut twice
   djStatus status = makeScratch(inside, 3 * room);   // the last third for heights
   *nout = 0;
   if (status < 0) return status;

@@ -30,10 +30,12 @@ void dj_freePolygons(djPolygons* list);
 // Add a polygon of n points.
 djStatus dj_addPolygon(djPolygons* list, int n, const djVec3* point);
 
-// Add to `out` convex pieces of each polygon that lie outside of the intersection of n half spaces
-// and together are all of it. What lies in one of the planes within rounding errors is not cut by
-// it.
-djStatus dj_subtractSolid(djPolygons* out, const djPolygons* in, int n, const djHalfSpace* solid);
+// Add to `out` convex pieces of each polygon that lie outside of the intersection of those half
+// spaces of which `which` has a bit set (nword words of 64), and together are all of it. What lies
+// in one of the planes within rounding errors is not cut by it. Half spaces left out must hold all
+// of the polygons.
+djStatus dj_subtractSolid(djPolygons* out, const djPolygons* in, int nword, const uint64_t* which,
+                          const djHalfSpace* solid);
 
 // What of a convex polygon lies inside of the half spaces of which `which` has a bit set (nword words
 // of 64), into scratch of `inside`; 0 points: nothing. Half spaces left out must hold all of it.

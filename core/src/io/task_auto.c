@@ -3,12 +3,12 @@
 
 #include "base/status.h"
 #include "gradient/problem.h"
+#include "io/task_attach.h"
 #include "io/task_parse.h"
 #include "io/task_resolve.h"
 #include "math/vec.h"
 #include "model/joint_type.h"
 #include "model/param.h"
-#include "scene/body_part.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,38 +201,24 @@ static djStatus attach(djFinder* f, int g, djVec3 x, djTaskPoint to) {
   return to.name ? addPoint(&c->a, f, g, x) : dj_failMemory(f->err);
 }
 
-// A link that varies has nothing of itself where it is to be tied.
-static djStatus failLink(djFinder* f, int body, int link, djVec3 x) {
-  const djModel* m = f->m;
-  double depth = -INFINITY;
-  for (int g = m->body_geomadr[link]; g < m->body_geomadr[link] + m->body_geomnum[link]; g++) {
-    if (f->part[g].plane) depth = fmax(depth, dj_depthIn(&f->part[g], x));
-  }
-  const bool hinged = m->body_jntnum[body] > 0;
-  const char* name = hinged ? nameOf(f, DJ_OBJ_JOINT, m->body_jntadr[body])
-                            : nameOf(f, DJ_OBJ_BODY, body);
-  return dj_fail(f->err, DJ_INVALID, "connect: %s '%.60s' is outside of body '%.60s' by %.3g m",
-                 hinged ? "joint" : "the frame of body", name, nameOf(f, DJ_OBJ_BODY, link),
-                 -depth);
-}
-
 static djStatus joinLink(djFinder* f, int body) {
   const djModel* m = f->m;
   int parent = m->body_parent[body], joint = m->body_jntnum[body] > 0 ? m->body_jntadr[body] : -1;
   if ((joint >= 0 && dj_jointRow(m, joint)->pose) || m->body_mocap[body] >= 0) return DJ_OK;
   if (!anyVaries(f, body) && !(parent > 0 && anyVaries(f, parent))) return DJ_OK;
-  djVec3 own = joint >= 0 ? dju_load3(m->jnt_pos + 3 * joint) : dju_vec3(0, 0, 0);
-  const djPose pose = {dju_load3(m->body_pos + 3 * body),
-                       dju_quatToMat(dju_normalizeQuat(dju_loadQuat(m->body_quat + 4 * body)))};
-  djVec3 above = dju_transform(&pose, own);
+  djVec3 own, above;
+  double depth;
+  dj_placeOfHanging(&own, &above, m, body, joint);
   int below = holderOf(f, body, own), holder = parent > 0 ? holderOf(f, parent, above) : -1;
   if (parent > 0 && below < 0 && holder < 0) {
-    return dj_fail(f->err, DJ_INVALID,
-                   "connect: where body '%.60s' hangs is outside of it and of body '%.60s'",
-                   nameOf(f, DJ_OBJ_BODY, body), nameOf(f, DJ_OBJ_BODY, parent));
+    return dj_prefix(f->err, dj_failOutsideBoth(m, body, f->err), "connect");
   }
-  if (parent > 0 && below < 0 && anyVaries(f, body)) return failLink(f, body, body, own);
-  if (parent > 0 && holder < 0 && anyVaries(f, parent)) return failLink(f, body, parent, above);
+  for (int k = 0; k < 2 && parent > 0; k++) {   // a link that varies has nothing of itself there
+    int link = k ? parent : body;
+    if ((k ? holder : below) >= 0 || !anyVaries(f, link)) continue;
+    dj_linkHolds(&depth, m, f->part, link, k ? above : own);
+    return dj_prefix(f->err, dj_failOutside(m, body, joint, link, depth, f->err), "connect");
+  }
   djTaskPoint to = {DJ_NOBJ, "", -1, false};
   if (joint >= 0) to = (djTaskPoint){DJ_OBJ_JOINT, nameOf(f, DJ_OBJ_JOINT, joint), -1, false};
   djStatus status = attach(f, below, own, to);
@@ -246,7 +232,7 @@ static djStatus joinLink(djFinder* f, int body) {
 // Which geoms' vertices vary, as variables or as what maps compute: bounds and picked entries of
 // variables may be about vertices that are not there yet.
 static djStatus findVarying(djFinder* f, const djTask* task) {
-  djPool pool = {NULL};
+  djPool pool = {0};
   djProblem p = {0};
   djTask bare = *task;
   djTaskVariable* v = dj_poolTake(&pool, (size_t)task->nvariable, sizeof *v);
@@ -330,7 +316,7 @@ djStatus dj_connectAuto(djModel* m, const djTask* task, djError* err) {
                    "connect: \"auto\" needs \"contact\": {\"vertices\": \"all\"}: it adds vertices "
                    "inside of hulls");
   }
-  djPool own = {NULL};
+  djPool own = {0};
   size_t ngeom = (size_t)m->ngeom;
   djFinder f = {.m = m,
                 .pool = &((djTaskMemory*)task->memory)->pool,

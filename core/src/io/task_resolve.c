@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "gradient/problem.h"
+#include "io/task_attach.h"
 #include "model/check.h"
 #include "model/joint_type.h"
 #include "model/make.h"
@@ -248,6 +249,7 @@ djStatus dj_applySet(djModel* model, const djTask* task, djError* err) {
   djStatus status = dj_growBySet(model, task, err);
   if (status == DJ_OK) status = applySet(model, task, err);
   if (status == DJ_OK) status = dj_connectAuto(model, task, err);
+  if (status == DJ_OK && task->nconnect > 0) status = dj_checkAttachments(model, task, err);
   return named(task, status, err);
 }
 

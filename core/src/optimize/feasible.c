@@ -25,9 +25,10 @@
 // Entries of the equations by row and by unknown.
 typedef struct Entries {
   int n, m;
-  const double *equal, *value;
+  const double* value;
   int* row_start; // (m + 1)
   int* row;       // unknowns
+  double* entry;  // what they are multiplied by
   int* of_start;  // (n + 1)
   int* of;        // equations of an unknown
   int* part;      // (n) an unknown of the same part: the first one; -1: of none
@@ -43,48 +44,72 @@ static double within(double low, double value, double high) {
   return value > low ? value < high ? value : high : low;
 }
 
+// Of an unknown that row r has; rows of ties are short.
 static double entry(const Entries* e, int r, int i) {
-  return e->equal[(size_t)r * (size_t)e->n + (size_t)i];
+  int k = e->row_start[r];
+  while (e->row[k] != i) k++;
+  return e->entry[k];
+}
+
+djStatus dj_sparseEquations(djEquations* out, djPool* pool, int n, int m, const double* equal,
+                            const double* value) {
+  int all = 0, *start = dj_poolTake(pool, (size_t)m + 1, sizeof *start);
+  for (size_t k = 0; k < (size_t)m * (size_t)n; k++) all += equal[k] != 0;
+  int* index = dj_poolTake(pool, (size_t)all, sizeof *index);
+  double* entries = dj_poolTake(pool, (size_t)all, sizeof *entries);
+  if (!start || !index || !entries) return DJ_NO_MEMORY;
+  *out = (djEquations){n, m, start, index, entries, value};
+  for (int r = 0, k = 0; r < m; r++) {
+    for (int i = 0; i < n; i++) {
+      double a = equal[(size_t)r * (size_t)n + (size_t)i];
+      if (a == 0) continue;
+      index[k] = i;
+      entries[k++] = a;
+    }
+    start[r + 1] = k;
+  }
+  return DJ_OK;
 }
 
 // ------------------------------------------ parts -----------------------------------------------
 
-static djStatus takeEntries(Entries* e, djPool* pool) {
+static djStatus takeEntries(Entries* e, djPool* pool, int all) {
   const size_t n = (size_t)e->n, m = (size_t)e->m;
   e->row_start = dj_poolTake(pool, m + 1, sizeof(int));
+  e->row = dj_poolTake(pool, (size_t)all, sizeof(int));
+  e->entry = dj_poolTake(pool, (size_t)all, sizeof(double));
   e->of_start = dj_poolTake(pool, n + 1, sizeof(int));
+  e->of = dj_poolTake(pool, (size_t)all, sizeof(int));
   e->part = dj_poolTake(pool, n, sizeof(int));
   e->size = dj_poolTake(pool, n, sizeof(int));
   e->general = dj_poolTake(pool, n, sizeof(bool));
   e->queue = dj_poolTake(pool, n, sizeof(int));
   e->a = dj_poolTake(pool, n, sizeof(double));
   e->b = dj_poolTake(pool, n, sizeof(double));
-  if (!e->row_start || !e->of_start || !e->part || !e->size || !e->general || !e->queue || !e->a ||
-      !e->b)
+  if (!e->row_start || !e->row || !e->entry || !e->of_start || !e->of || !e->part || !e->size ||
+      !e->general || !e->queue || !e->a || !e->b)
     return DJ_NO_MEMORY;
   return DJ_OK;
 }
 
-// Unknowns of row r, into out unless NULL; how many.
-static int unknowns(int* out, const Entries* e, int r) {
+// Row r without what rounding has left.
+static void readRow(Entries* e, const djEquations* from, int r) {
   double most = 0;
-  int count = 0;
-  for (int i = 0; i < e->n; i++) most = fmax(most, fabs(entry(e, r, i)));
-  for (int i = 0; i < e->n; i++) {
-    if (!(fabs(entry(e, r, i)) > NOTHING * most)) continue;
-    if (out) out[count] = i;
-    count++;
+  int at = e->row_start[r];
+  for (int k = from->start[r]; k < from->start[r + 1]; k++) most = fmax(most, fabs(from->entry[k]));
+  for (int k = from->start[r]; k < from->start[r + 1]; k++) {
+    if (!(fabs(from->entry[k]) > NOTHING * most)) continue;
+    e->row[at] = from->index[k];
+    e->entry[at++] = from->entry[k];
   }
-  return count;
+  e->row_start[r + 1] = at;
 }
 
-static djStatus readEntries(Entries* e, djPool* pool) {
-  for (int r = 0; r < e->m; r++) e->row_start[r + 1] = e->row_start[r] + unknowns(NULL, e, r);
+static djStatus readEntries(Entries* e, djPool* pool, const djEquations* from) {
+  djStatus status = takeEntries(e, pool, from->start[from->m]);
+  if (status < 0) return status;
+  for (int r = 0; r < e->m; r++) readRow(e, from, r);
   const int all = e->row_start[e->m];
-  e->row = dj_poolTake(pool, (size_t)all, sizeof(int));
-  e->of = dj_poolTake(pool, (size_t)all, sizeof(int));
-  if (!e->row || !e->of) return DJ_NO_MEMORY;
-  for (int r = 0; r < e->m; r++) unknowns(e->row + e->row_start[r], e, r);
   for (int k = 0; k < all; k++) e->of_start[e->row[k] + 1]++;
   for (int i = 0; i < e->n; i++) {
     e->of_start[i + 1] += e->of_start[i];
@@ -209,7 +234,7 @@ static bool isOf(const Entries* e, int r, int part) {
   return e->part[e->row[e->row_start[r]]] == part;
 }
 
-static djStatus makeBlock(djFeasible* s, djPool* pool, const Entries* e, int part) {
+static djStatus makeBlock(djFeasible* s, djPool* pool, Entries* e, int part) {
   djBlock* b = &s->block[s->nblock++];
   b->n = part < 0 ? 0 : e->size[part];
   for (int r = 0; r < e->m; r++) b->nequal += isOf(e, r, part);
@@ -218,14 +243,15 @@ static djStatus makeBlock(djFeasible* s, djPool* pool, const Entries* e, int par
   for (int i = 0, k = 0; i < e->n && k < b->n; i++) {
     if (e->part[i] != part) continue;
     b->column[k] = i;
+    e->queue[i] = k;
     b->lower[k] = s->lower[i];
     b->upper[k++] = s->upper[i];
   }
   for (int r = 0, k = 0; r < e->m; r++) {
     if (!isOf(e, r, part)) continue;
     b->value[k] = e->value[r];
-    for (int i = 0; i < b->n; i++) b->equal[k * b->n + i] = entry(e, r, b->column[i]);
-    k++;
+    double* row = b->equal + (size_t)k++ * (size_t)b->n;
+    for (int c = e->row_start[r]; c < e->row_start[r + 1]; c++) row[e->queue[e->row[c]]] = e->entry[c];
   }
   return DJ_OK;
 }
@@ -277,17 +303,16 @@ static djStatus makeParts(djFeasible* s, djPool* pool, Entries* e, const int* gr
   return status;
 }
 
-djStatus dj_makeFeasible(djFeasible* set, djPool* pool, int n, int nequal, const double* lower,
-                         const double* upper, const double* equal, const double* value,
-                         const int* group) {
-  Entries e = {.n = n, .m = nequal, .equal = equal, .value = value};
-  djPool own = {NULL};
-  *set = (djFeasible){.n = n, .nequal = nequal, .lower = lower, .upper = upper};
-  set->x = dj_poolTake(pool, (size_t)n, sizeof *set->x);
+djStatus dj_makeFeasible(djFeasible* set, djPool* pool, const double* lower, const double* upper,
+                         const djEquations* equations, const int* group) {
+  const djEquations* q = equations;
+  Entries e = {.n = q->n, .m = q->m, .value = q->value};
+  djPool own = {0};
+  *set = (djFeasible){.n = q->n, .nequal = q->m, .lower = lower, .upper = upper};
+  set->x = dj_poolTake(pool, (size_t)q->n, sizeof *set->x);
   if (!set->x) return DJ_NO_MEMORY;
-  if (nequal == 0) return DJ_OK;
-  djStatus status = takeEntries(&e, &own);
-  if (status == DJ_OK) status = readEntries(&e, &own);
+  if (q->m == 0) return DJ_OK;
+  djStatus status = readEntries(&e, &own, q);
   if (status == DJ_OK) status = makeParts(set, pool, &e, group);
   dj_poolFree(&own);
   return status;

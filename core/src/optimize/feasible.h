@@ -15,6 +15,15 @@ typedef struct djTie {
   double square;    // sum of a_i^2
 } djTie;
 
+// Equations of n unknowns, by what is not 0 in them.
+typedef struct djEquations {
+  int n, m;
+  const int* start;     // (m + 1) where an equation's entries start
+  const int* index;     // unknowns
+  const double* entry;
+  const double* value;  // (m)
+} djEquations;
+
 // Some unknowns and their equations: lower <= x <= upper, equal x = value.
 typedef struct djBlock {
   int n, nequal;
@@ -50,11 +59,13 @@ typedef struct djFeasible {
   int failed;     // an unknown of what cannot be, after DJ_INVALID
 } djFeasible;
 
-// equal (nequal x n), value (nequal), lower, upper (n): kept. group (n): 0 or 1, or NULL. Memory is
-// the pool's.
-djStatus dj_makeFeasible(djFeasible* set, djPool* pool, int n, int nequal, const double* lower,
-                         const double* upper, const double* equal, const double* value,
-                         const int* group);
+// equal (m x n) by what is not 0, in the pool's memory; value (m) is kept.
+djStatus dj_sparseEquations(djEquations* out, djPool* pool, int n, int m, const double* equal,
+                            const double* value);
+
+// lower, upper (n): kept. group (n): 0 or 1, or NULL. Memory is the pool's.
+djStatus dj_makeFeasible(djFeasible* set, djPool* pool, const double* lower, const double* upper,
+                         const djEquations* equations, const int* group);
 
 // Nearest point of the set. DJ_INVALID: there is none.
 djStatus dj_project(double* out, djFeasible* set, const double* point);

@@ -35,13 +35,29 @@ static djStatus checkOptimizer(const djOptimizer* o, const djOptimizeProblem* p,
   return DJ_OK;
 }
 
+static djStatus checkEquations(const djOptimizeProblem* p, djError* err) {
+  const int* start = p->equal_start;
+  if (p->nequal == 0) return DJ_OK;
+  if (!p->equal || !p->value || (start && !p->equal_index)) {
+    return dj_fail(err, DJ_INVALID, "equations: NULL");
+  }
+  for (int r = 0; start && r < p->nequal; r++) {
+    bool good = start[0] == 0 && start[r] <= start[r + 1];
+    for (int k = start[r]; good && k < start[r + 1]; k++) {
+      int before = k > start[r] ? p->equal_index[k - 1] : -1;
+      good = p->equal_index[k] > before && p->equal_index[k] < p->n;
+    }
+    if (!good) return dj_fail(err, DJ_INVALID, "equation %d: bad entries", r);
+  }
+  return DJ_OK;
+}
+
 static djStatus checkProblem(const djOptimizeProblem* p, const double* x, djError* err) {
   if (p->n < 0 || p->nequal < 0) return dj_fail(err, DJ_INVALID, "n: negative");
   if (!p->objective) return dj_fail(err, DJ_INVALID, "objective: NULL");
   if (p->residuals && p->nresidual < 0) return dj_fail(err, DJ_INVALID, "nresidual: negative");
-  if (p->nequal > 0 && (!p->equal || !p->value)) {
-    return dj_fail(err, DJ_INVALID, "equations: NULL");
-  }
+  djStatus status = checkEquations(p, err);
+  if (status < 0) return status;
   for (int i = 0; i < p->n && x; i++) {
     if (!isfinite(x[i])) return dj_fail(err, DJ_INVALID, "x[%d] is not finite", i);
     double low = p->lower ? p->lower[i] : -INFINITY, high = p->upper ? p->upper[i] : INFINITY;
@@ -78,11 +94,15 @@ static djStatus makeRun(djRun* run, djError* err) {
     run->past = dj_poolTake(&run->pool, (size_t)patience, sizeof *run->past);
     if (!run->past) return dj_failMemory(err);
   }
-  if (dj_makeFeasible(&run->set, &run->pool, p->n, p->nequal, lower, upper, p->equal, p->value,
-                      p->group) < 0) {
-    return dj_failMemory(err);
+  djEquations q = {p->n, p->nequal, p->equal_start, p->equal_index, p->equal, p->value};
+  djStatus status = DJ_OK;
+  if (p->nequal > 0 && !p->equal_start) {
+    status = dj_sparseEquations(&q, &run->pool, p->n, p->nequal, p->equal, p->value);
   }
-  return DJ_OK;
+  if (status == DJ_OK) {
+    status = dj_makeFeasible(&run->set, &run->pool, lower, upper, &q, p->group);
+  }
+  return status < 0 ? dj_failMemory(err) : DJ_OK;
 }
 
 static djStatus optimize(djRun* run, double* x, djError* err) {

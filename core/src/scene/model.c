@@ -17,6 +17,10 @@ void dj_deleteModel(djModel* model) {
   dj_deleteBuilt(model);
 }
 
+size_t dj_modelBytes(const djModel* m) {
+  return m ? sizeof *m + m->nbuffer + dj_collisionBytes(m) : 0;
+}
+
 djStatus dj_makeModel(djModel** model, const djModelDef* def, djError* err) {
   if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
   *model = NULL;

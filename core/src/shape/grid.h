@@ -80,6 +80,7 @@ djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, double
 
 djStatus dj_copyGrid(djGrid* copy, const djGrid* grid);
 void dj_freeGrid(djGrid* grid);
+size_t dj_gridBytes(const djGrid* grid);   // of its arrays
 
 // Value, gradient and Hessian (00 01 02 11 12 22), NULL: not asked for.
 double dj_gridAt(double gradient[3], double hessian[6], const djGrid* grid, const double x[3]);

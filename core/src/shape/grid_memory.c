@@ -15,6 +15,8 @@ static size_t gridSize(const djGrid* g) {
   return doubles * sizeof(double) + (nodes + 3 * ntri) * sizeof(int);
 }
 
+size_t dj_gridBytes(const djGrid* grid) { return grid->buffer ? gridSize(grid) : 0; }
+
 djStatus dj_allocGrid(djGrid* grid) {
   size_t nodes = nodesOf(grid), nvert = (size_t)grid->nvert, ntri = (size_t)grid->ntri;
   grid->buffer = calloc(1, gridSize(grid));

@@ -525,6 +525,10 @@ djStatus dj_makeHull(djHull* hull, int nvert, const double* vert, int nface, con
   return dj_makeHullWatched(hull, nvert, vert, nface, face, NULL, err);
 }
 
+size_t dj_hullBytes(const djHull* hull) {
+  return hull->buffer ? hullSize(hull->nvert, hull->nface) : 0;
+}
+
 djStatus dj_copyHull(djHull* copy, const djHull* hull) {
   memset(copy, 0, sizeof *copy);
   if (!hull->buffer) return DJ_OK;

@@ -35,6 +35,7 @@ djStatus dj_makeHull(djHull* hull, int nvert, const double* vert, int nface, con
 djStatus dj_makeHullWatched(djHull* hull, int nvert, const double* vert, int nface,
                             const int* face, const djWatch* watch, djError* err);
 void dj_freeHull(djHull* hull);
+size_t dj_hullBytes(const djHull* hull);   // of its arrays
 
 // Hull of points that have moved, by the facets of the hull that they had: equal to dj_makeHull's
 // up to rounding. Facets of several triangles stay one facet, with one normal, when they bend, so

@@ -57,6 +57,23 @@ static bool copyFacets(djFacets** copy, const djFacets* list, int n) {
   return good;
 }
 
+static size_t facetsBytes(const djFacets* list, int n) {
+  size_t bytes = list ? (size_t)n * sizeof *list : 0;
+  for (int k = 0; list && k < n; k++) bytes += 3 * (size_t)list[k].nface * sizeof(int);
+  return bytes;
+}
+
+size_t dj_collisionBytes(const djModel* model) {
+  const struct djCollision* c = model->collision;
+  if (!c) return 0;
+  int n = c->nhull / 2;
+  size_t bytes = sizeof *c + c->nbuffer + facetsBytes(c->facets, n) + facetsBytes(c->own_facets, n);
+  if (c->excess) bytes += 2 * (size_t)model->nbody * sizeof *c->excess;
+  for (int k = 0; k < c->nhull; k++) bytes += sizeof *c->hull + dj_hullBytes(&c->hull[k]);
+  for (int k = 0; k < n; k++) bytes += sizeof *c->grid + dj_gridBytes(&c->grid[k]);
+  return bytes;
+}
+
 djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err) {
   const struct djCollision* from = model->collision;
   struct djCollision* c = malloc(sizeof *c);
@@ -67,8 +84,10 @@ djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err) {
   c->buffer = malloc(c->nbuffer + 1);
   c->hull = calloc((size_t)c->nhull + 1, sizeof *c->hull);
   c->grid = calloc((size_t)c->nhull / 2 + 1, sizeof *c->grid);
+  const size_t nlump = 2 * (size_t)model->nbody * sizeof(double);
+  c->lumps = from->lumps ? malloc(nlump) : NULL;
   bool good = copyFacets(&c->own_facets, from->own_facets, c->nhull / 2);
-  good = good && c->buffer && c->hull && c->grid;
+  good = good && c->buffer && c->hull && c->grid && (c->lumps || !from->lumps);
   for (int k = 0; k < c->nhull && good; k++) {
     good = dj_copyHull(&c->hull[k], &from->hull[k]) == DJ_OK;
   }
@@ -79,6 +98,7 @@ djStatus dj_copyCollision(djModel* copy, const djModel* model, djError* err) {
     return dj_failMemory(err);
   }
   memcpy(c->buffer, from->buffer, c->nbuffer);
+  if (c->lumps) memcpy(c->lumps, from->lumps, nlump);
   movePointers(c, from);
   return DJ_OK;
 }

@@ -234,6 +234,7 @@ static void freeData(struct djCollision* c) {
   freeFacets(c->facets, c->nhull / 2);
   freeFacets(c->own_facets, c->nhull / 2);
   free(c->excess);
+  free(c->lumps);
   for (int k = 0; c->hull && k < c->nhull; k++) dj_freeHull(&c->hull[k]);
   free(c->hull);
   dj_freeGrids(c->grid, c->nhull / 2);
@@ -284,9 +285,11 @@ static djStatus assemble(djShapeBuilder* b, djError* err) {
     c->facets = old->facets;
     c->own_facets = old->own_facets;
     c->excess = old->excess;
+    c->lumps = old->lumps;
     c->inertia_rule = old->inertia_rule;
     old->facets = old->own_facets = NULL;
     old->excess = NULL;
+    old->lumps = NULL;
   }
   freeData(old);
   return DJ_OK;

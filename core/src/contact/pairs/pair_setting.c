@@ -56,6 +56,22 @@ static void measureDefaults(djShapeBuilder* b) {
   }
 }
 
+// Weight of all that moves: of each tree the load on its geoms, which a written design keeps, else
+// its own.
+static double weighAll(djShapeBuilder* b) {
+  const djModel* m = b->model;
+  double sum = 0;
+  weighTrees(b->mass, m);
+  for (int i = 0; i < m->nbody; i++) b->mass[i] *= m->contact.gravity;
+  for (int g = 0; g < m->ngeom; g++) { // loads are negative there
+    if (m->geom_load[g] <= 0) continue;
+    double* tree = &b->mass[m->body_root[m->geom_body[g]]];
+    *tree = *tree > 0 ? -m->geom_load[g] : fmin(*tree, -m->geom_load[g]);
+  }
+  for (int i = 0; i < m->nbody; i++) sum += fabs(b->mass[i]);
+  return sum > 0 ? sum : m->contact.gravity;
+}
+
 // ------------------------------------------ scales ---------------------------------------------
 
 djContactScale dj_pairScale(const djModel* m, int g1, int g2) {
@@ -196,6 +212,7 @@ djStatus dj_applyDefaults(djShapeBuilder* b, djError* err) {
   c->part = 1;
   m->defaults_kept = 0;
   measureDefaults(b);
+  c->weight = weighAll(b);
   fillSkins(b);
   int geom[2];
   findLargest(geom, b);
