@@ -78,28 +78,19 @@ static bool setVertices(mjsMesh* mesh, const mjModel* m, int k) {
 }
 
 // Those written in the scene itself have lost digits: they are those of the first compilation
-// again. Scaled and turned meshes are left as they are.
+// again. Scaled and turned meshes are left as they are. Before the spec is compiled: MuJoCo 4.0.1
+// writes beyond its memory where a mesh that it has compiled has more facets the next time.
 static bool restoreVertices(djmWrite* w, const mjModel* original) {
-  bool any = false;
   for (mjsElement* e = mjs_firstElement(w->spec, mjOBJ_MESH); e;
        e = mjs_nextElement(w->spec, e)) {
     mjsMesh* mesh = mjs_asMesh(e);
-    const int k = mjs_getId(e);
+    const int k = mj_name2id(original, mjOBJ_MESH, mjs_getString(mjs_getName(e)));
     const mjtNum off = fabs(mesh->refquat[0] - 1) + mju_norm3(mesh->refpos) +
                        fabs(mesh->scale[0] - 1) + fabs(mesh->scale[1] - 1) +
                        fabs(mesh->scale[2] - 1);
     if (k < 0 || off > 0 || mesh->plugin.active || mjs_getString(mesh->file)[0]) continue;
     if (!setVertices(mesh, original, k)) return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
-    any = true;
   }
-  if (!any) return true;
-  mjModel* m = mj_compile(w->spec, NULL);
-  if (!m) {
-    return djm_writeFail(w, DJ_INVALID, "MuJoCo cannot compile its meshes: %.400s",
-                         mjs_getError(w->spec));
-  }
-  mj_deleteModel(w->m);
-  w->m = m;
   return true;
 }
 
@@ -249,6 +240,7 @@ static bool reread(djmWrite* w, const char* text, const mjModel* original, const
   if (!good) return false;
   switchOff(w->spec);
   copyMeshes(w->spec, source);
+  if (!restoreVertices(w, original)) return false;
   w->m = mj_compile(w->spec, NULL);
   if (!w->m) {
     return djm_writeFail(w, DJ_INVALID, "MuJoCo cannot compile what it saved: %.400s",
@@ -257,7 +249,6 @@ static bool reread(djmWrite* w, const char* text, const mjModel* original, const
   if (!sameStructure(w->m, original)) {
     return djm_writeFail(w, DJ_UNSUPPORTED, "MuJoCo does not save all of this scene");
   }
-  if (!restoreVertices(w, original)) return false;
   copyNumbers(w->m, original);
   djStatus status = dj_importMuJoCo(&w->base, NULL, w->m, w->err);
   if (status != DJ_OK) w->status = status;

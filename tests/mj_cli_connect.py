@@ -139,7 +139,8 @@ class Connect(cli.Case):
         far = {"body/lower/pos": [0.4, 0, 0]}
         shifted = {"geom/l0/pos": [0.25, 0, 0]}
         for ties, change, names in (
-                ([above, below], far, ["connect[0]: joint 'bend' is outside of body 'upper' by 0.15"]),
+                ([above, below], far,
+                 ["connect[0]: joint 'bend' is outside of body 'upper' by 0.15 m"]),
                 ([above, below], shifted,
                  ["connect[1]: joint 'bend' is outside of body 'lower' by 0.15 m"]),
                 ([above], {**far, **shifted},

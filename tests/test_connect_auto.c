@@ -466,6 +466,34 @@ static void testOutsideListed(void** state) {
   }
 }
 
+// What has no volume holds nothing, and does no harm.
+static void testFlatPart(void** state) {
+  (void)state;
+  static const char mesh[] = "{\"name\":\"f\",\"vert\":[[0,0,0],[1,0,0],[1,1,0],[0,1,0]]},",
+                    geom[] = "{\"type\":\"mesh\",\"mesh\":\"f\",\"body\":\"upper\","
+                             "\"contype\":0,\"conaffinity\":0},";
+  static const char* const place[2] = {"0.25", "0.35"};
+  for (int k = 0; k < 2; k++) {
+    DesignCase c;
+    char text[sizeof scene + 400], *plain = sceneWith(place[k], "b1", "0.3");
+    char* at = strstr(plain, "{\"name\":\"b0\"");
+    char* next = strstr(plain, "{\"name\":\"u1\"");
+    snprintf(text, sizeof text, "%.*s%s%.*s%s%s", (int)(at - plain), plain, mesh, (int)(next - at),
+             at, geom, next);
+    const char* error = openAuto(
+        &c, text,
+        TASK("\"variables\":[{\"name\":\"mesh/a1/vert\"}],\"connect\":[{\"a\":{\"geom\":\"u1\","
+             "\"vertex\":1},\"b\":{\"body\":\"lower\"}}]"));
+    if (k == 0 && error) fail_msg("%s", error);
+    if (k == 1) {
+      assert_non_null(error);
+      assert_string_equal(error, "connect[0]: joint 'bend' is outside of body 'upper' by 0.1 m");
+    }
+    djt_closeDesign(&c);
+    free(plain);
+  }
+}
+
 // Parts of a link, what is deepest in them, and a link without any.
 static void testLinkHolds(void** state) {
   (void)state;
@@ -482,7 +510,7 @@ static void testLinkHolds(void** state) {
   assert_true(fabs(depth - 0.01) < 1e-12);
   assert_false(dj_linkHolds(&depth, c.m, part, 1, dju_vec3(-0.12, 0, 0)));
   assert_true(fabs(depth + 0.02) < 1e-12);
-  assert_true(dj_linkHolds(&depth, c.m, part, 2, dju_vec3(0, 0.05, 0)));   // on a face
+  assert_true(dj_linkHolds(&depth, c.m, part, 2, dju_vec3(0, 0.05, 0))); // on a face
   assert_false(dj_linkHolds(&depth, c.m, part, 0, own));
   assert_true(depth == -INFINITY);
   for (int g = 1; g < 5; g++) dj_freePart(&part[g]);
@@ -574,7 +602,7 @@ int main(void) {
       cmocka_unit_test(testWritten),       cmocka_unit_test(testCage),
       cmocka_unit_test(testErrors),        cmocka_unit_test(testOutside),
       cmocka_unit_test(testOutsideOne),    cmocka_unit_test(testOutsideListed),
-      cmocka_unit_test(testLinkHolds),
+      cmocka_unit_test(testFlatPart),      cmocka_unit_test(testLinkHolds),
       cmocka_unit_test(testContradiction), cmocka_unit_test(testFlat)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

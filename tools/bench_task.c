@@ -149,8 +149,8 @@ static void add_rows(Bench* b, const BenchTask* t, bool drawn, Passes* p) {
       double bytes[3] = {0, 0, 0};
       add_bytes(bytes, &t->run);
       snprintf(note, sizeof note,
-               "A step, by %d of %g ms, %d variables, %d numbers of the model; unconverged %d. Times "
-               "are the thread's; tape %.1f MB, data %.1f MB, design %.1f MB",
+               "A step, by %d of %g ms, %d variables, %d numbers of the model; unconverged %d. "
+               "Times are the thread's; tape %.1f MB, data %.1f MB, design %.1f MB",
                steps, 1e3 * d->model->opt.timestep, d->n, d->problem->nparamtangent,
                p->unconverged, bytes[0] / 1e6, bytes[1] / 1e6, bytes[2] / 1e6);
     }

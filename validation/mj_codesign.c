@@ -29,7 +29,7 @@ typedef struct Wanted {
 } Wanted;
 static const Wanted WANTED[] = {
     {"chain_reach", "", 5, 5, 0.9, 0, 0},
-    {"spider", "", 35, 35, 0.5, 0.5, 0},
+    {"spider", "", 65, 60, 0.4, 0.5, 0},
     {"biped", "still", 90, 1200, 0.1, 1.6, 0},
     {"single_jaw", "", 150, 110, 0, 0, -1},
     {"parallel_jaw", "torus", 110, 110, 0, 0, -1},

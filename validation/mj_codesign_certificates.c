@@ -36,7 +36,7 @@ typedef struct Looks {
   djvReport* report;
   int blocks, threads; // 0: as many as the task's scenes allow; of scenes
   int n;
-  char line[MAX_LOOK][300];
+  char line[MAX_LOOK][400];
 } Looks;
 
 // A task of STEPS steps from a state of a run.
@@ -210,21 +210,23 @@ static int choose(bool* chosen, const djDesign* d, const double* gradient, int m
   return n;
 }
 
-// "NAME: 6 of 312 blocks (a, b, ...), worst 1e-7, in 20 s".
+// "NAME: 6 of 312 blocks (a, b, ...), and all along a direction; worst 1e-7; 20 s".
 static void note(Looks* l, const char* what, const djDesign* d, const bool* chosen, int n,
                  double worst, double seconds) {
   if (l->n == MAX_LOOK) return;
   int nvariable = d->problem->nvariable, size = sizeof *l->line;
   char* line = l->line[l->n++];
   int at = snprintf(line, (size_t)size, "%s: %d of %d blocks", what, n, nvariable);
-  for (int i = 0, k = 0; i < nvariable && n < nvariable && at < size - 80; i++) {
+  for (int i = 0, k = 0; i < nvariable && n < nvariable && k < FEW_BLOCK; i++) {
     if (!chosen[i]) continue;
-    at += snprintf(line + at, (size_t)(size - at), "%s%.40s", k++ ? ", " : " (",
-                   d->problem->variable[i].name);
-    if (k == n) at += snprintf(line + at, (size_t)(size - at), ")");
+    at += snprintf(line + at, (size_t)(size - at), "%s%.30s",
+                   k++ ? ", " : " of the largest gradients (", d->problem->variable[i].name);
+    if (k == n || k == FEW_BLOCK) {
+      at += snprintf(line + at, (size_t)(size - at), k < n ? "...)" : ")");
+    }
   }
-  snprintf(line + at, (size_t)(size - at), "%s, and all along a direction; worst %.1e; %.0f s",
-           at < size - 80 ? "" : "...)", worst, seconds);
+  snprintf(line + at, (size_t)(size - at), ", and all along a direction; worst %.1e; %.0f s", worst,
+           seconds);
 }
 
 // Certifies the variables of the sum of windows; free: without contact.
@@ -387,6 +389,7 @@ static void look(Looks* l, const char* name, const char* point, const char* path
   char what[100];
   djTask* task = cd_load(path);
   int n = dj_taskScenes(task);
+  if (n > CD_MAX_SCENE) djv_fail("%s: too many scenes", path);
   for (int k = 0; k < n; k++) openWindow(&w[k], dj_taskOfScene(task, k));
   snprintf(what, sizeof what, "%s, %s", name, point);
   certify(l, what, n, w, false);

@@ -14,12 +14,13 @@ import textwrap
 HERE = pathlib.Path(__file__).resolve().parent
 
 # Of each task: timestep (s), steps, radii of design and control, gains k_p, k_d of SDRS eq. 5
-# (twice these are MuJoCo's kp, kv), iterations; density of feet (kg/m3), friction.
+# (twice these are MuJoCo's kp, kv), stages and their iterations; density of feet (kg/m3), friction;
+# epsilon of Adam's direction (m2 by m, rad or Hz) where it is not the optimizer's own.
 TASKS = {
     "chain_reach": dict(dt=0.01, steps=250, design=0.02, control=0.1, kp=5e3, kd=5e2, stages=2,
                         iterations=60, density=500, friction=0.3),
-    "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.3, kp=1e2, kd=1e1, stages=6,
-                   iterations=107, density=500, friction=0.7),
+    "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.02, kp=1e2, kd=1e1, stages=3,
+                   iterations=100, density=500, friction=0.7, epsilon=1),
     "biped": dict(dt=0.01, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=24,
                   iterations=25, density=80, friction=1),
 }
@@ -34,6 +35,10 @@ SLOPE = math.radians(15)
 # Half sizes and mass of the trunk; length, radius and mass of the upper links.
 TRUNK = dict(half=(0.2, 0.15, 0.05), mass=4.0)
 UPPER = dict(length=0.2, radius=0.03, mass=0.4)
+# Of the feet over the ground at the start, and by how much a design may lengthen them (m): it cannot
+# begin in the ground.
+CLEAR, LONGER = 0.03, 0.02
+TIP = 0.0745                  # of the lowest hull, below its centre of mass
 # Hulls of a foot from the knee down: rings as (depth, radius).
 FOOT = [[(0.0, 0.025), (0.05, 0.025), (0.11, 0.022)],
         [(0.09, 0.023), (0.15, 0.021), (0.20, 0.018)],
@@ -117,9 +122,9 @@ def sines(first, hz=HZ):
     return [[first[0] if k == 0 else 0, f, first[1] if k == 0 else 0] for k, f in enumerate(hz)]
 
 
-def cages(feet, hulls, grid):
+def cages(feet, hulls, grid, longer=None):
     """Free vectors, maps and variables of a lattice of cells about each foot, whose uppermost nodes
-    stay where the foot is attached."""
+    stay where the foot is attached; those below go down by `longer` at most."""
     low = [round(min(p[k] for h in hulls for p in h) - 0.001, 6) for k in range(3)]
     high = [round(max(p[k] for h in hulls for p in h) + 0.001, 6) for k in range(3)]
     nodes = [(i, j, k) for k in range(grid[2] + 1) for j in range(grid[1] + 1)
@@ -127,6 +132,8 @@ def cages(feet, hulls, grid):
              if i in (0, grid[0]) or j in (0, grid[1]) or k in (0, grid[2])]
     index = [3 * n + c for n, node in enumerate(nodes) if node[2] < grid[2] for c in range(3)]
     free = {"cage_" + body: {"value": 3 * len(nodes) * [0]} for body in feet}
+    for cage in free.values() if longer else []:
+        cage["min"] = len(nodes) * [-1, -1, -longer]
     maps = [{"type": "cage", "from": "cage_" + body, "body": body, "box": [low, high],
              "grid": grid} for body in feet]
     return free, maps, [{"name": name, "index": index} for name in free]
@@ -180,7 +187,7 @@ def spider():
               "degrees; the mark is 10 m up the slope.", row_["dt"], feet)
     up, tilt = 0.1, 0.15    # of the upper links above, of the feet outward of the vertical (rad)
     knee = UPPER["length"] * math.sin(up)
-    height = FOOT[-1][-1][0] * math.cos(tilt) - knee + 0.002
+    height = FOOT[-1][-1][0] * math.cos(tilt) - knee + CLEAR
     c, s = math.cos(SLOPE / 2), math.sin(SLOPE / 2)
     normal = (-math.sin(SLOPE), 0, math.cos(SLOPE))
     x.open("worldbody")
@@ -230,8 +237,11 @@ def spider():
         "loss": [{"type": "com", "target": goal}],
         "variables": [{"name": j} for j in joints],
     }
-    caged = ["foot_" + leg for leg, _, _ in LEGS], hulls
-    return x.text(), task, [{"name": "mesh/foot_*/vert"}], connect, caged
+    caged = ["foot_" + leg for leg, _, _ in LEGS], hulls, LONGER
+    # The lowest hull's tip is where z is least in MuJoCo's frame of it, as nothing else is.
+    design = [{"name": "mesh/foot_*_%d/vert" % i} for i in range(len(hulls))]
+    design[-1]["min"] = -TIP - LONGER
+    return x.text(), task, design, connect, caged
 
 
 # ---- biped
@@ -432,6 +442,8 @@ def write(folder, name, made):
     optimizer = {"type": "trust_region", "direction": "adam", "radius": row_["design"],
                  "control_radius": row_["control"],
                  "stages": row_["stages"] * [{"iterations": row_["iterations"]}]}
+    if "epsilon" in row_:
+        optimizer["epsilon"] = row_["epsilon"]
     head = {"scene": "scene.xml", "integrator": row_.get("integrator", "momentum"),
             "timestep": row_["dt"], "horizon": row_["steps"],
             "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
@@ -443,7 +455,7 @@ def write(folder, name, made):
     whole["connect"] = connect
     (folder / "task.json").write_text(text_of(whole), encoding="utf-8")
     for file, grid in GRIDS.get(name, {}).items():
-        free, maps, variables = cages(*caged, grid)
+        free, maps, variables = cages(*caged[:2], grid, *caged[2:])
         whole = {**head, **task, "free": {**task["free"], **free}, "maps": task["maps"] + maps,
                  "variables": task["variables"] + variables, "optimizer": optimizer}
         (folder / file).write_text(text_of(whole), encoding="utf-8")

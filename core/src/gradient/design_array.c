@@ -31,7 +31,8 @@ static bool findList(djArray* array, const djDesign* d, const char* name) {
   }
   X("x0", d->x0, d->n, 1) X("x", d->x, d->n, 1) X("lower", d->lower, d->n, 1)
   X("upper", d->upper, d->n, 1) X("group", d->group, d->n, 1)
-  X("adr", d->adr, d->problem->nvariable + 1, 1) X("value", d->value, d->nequal, 1) X("term", d->result.term, nterm, 1)
+  X("adr", d->adr, d->problem->nvariable + 1, 1) X("value", d->value, d->nequal, 1)
+  X("term", d->result.term, nterm, 1)
   int nentry = d->nequal > 0 ? d->equal_start[d->nequal] : 0;
   X("equal_start", d->equal_start, d->nequal + 1, 1) X("equal_index", d->equal_index, nentry, 1)
   X("equal", d->equal, nentry, 1)

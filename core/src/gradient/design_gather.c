@@ -192,8 +192,10 @@ static djStatus addEntry(djRows* rows, int index, double entry) {
     int* more_index = dj_poolTake(rows->pool, (size_t)room, sizeof *more_index);
     double* more_entry = dj_poolTake(rows->pool, (size_t)room, sizeof *more_entry);
     if (!more_index || !more_entry) return DJ_NO_MEMORY;
-    if (rows->n > 0) memcpy(more_index, rows->index, (size_t)rows->n * sizeof *more_index);
-    dj_copyNumbers(more_entry, rows->entry, rows->n);
+    if (rows->n > 0) {
+      memcpy(more_index, rows->index, (size_t)rows->n * sizeof *more_index);
+      dj_copyNumbers(more_entry, rows->entry, rows->n);
+    }
     rows->index = more_index;
     rows->entry = more_entry;
     rows->room = room;

@@ -69,37 +69,38 @@ static int childOf(int* joint, const djModel* m, const djTaskPoint* p) {
   return body;
 }
 
+// What has no volume holds nothing.
 static djStatus makeParts(djBodyPart* part, const djModel* m, int body, djError* err) {
-  djStatus status = DJ_OK;
   for (int g = m->body_geomadr[body]; g < m->body_geomadr[body] + m->body_geomnum[body]; g++) {
-    if (part[g].plane || !dj_isPart(m, g) || status < 0) continue;
-    char name[64];
-    status = dj_makePart(&part[g], m, g, err);
-    if (status < 0) dj_prefix(err, status, nameOf(name, m, DJ_OBJ_GEOM, g));
+    if (part[g].plane || !dj_isPart(m, g)) continue;
+    djError why;
+    djStatus status = dj_makePart(&part[g], m, g, &why);
+    if (status == DJ_NO_MEMORY) return dj_failMemory(err);
+    if (status < 0) dj_freePart(&part[g]);
   }
-  return status;
+  return DJ_OK;
 }
 
-// A geom's point tied to where a child hangs: the geom's link is to have that place in it. What is
-// not as it should be else is told when connections are resolved.
+// A geom's point tied to where a child hangs: the geom's link is to have that place in it. The
+// world is no link. What is not as it should be else is told when connections are resolved.
 static djStatus checkOne(djBodyPart* part, const djModel* m, const djTaskPoint* geom,
                          const djTaskPoint* place, djError* err) {
   int joint, child = childOf(&joint, m, place);
   int g = geom->object == DJ_OBJ_GEOM ? dj_name2id(m, DJ_OBJ_GEOM, geom->name) : -1;
   if (child <= 0 || g < 0) return DJ_OK;
   int parent = m->body_parent[child], link = m->geom_body[g];
-  if (m->body_mocap[child] >= 0 || link == 0 || (link != child && link != parent)) return DJ_OK;
+  if (parent == 0 || m->body_mocap[child] >= 0 || (link != child && link != parent)) return DJ_OK;
   djVec3 own, above;
   double depth, other = -INFINITY;
   djStatus status = makeParts(part, m, child, err);
-  if (status == DJ_OK && parent > 0) status = makeParts(part, m, parent, err);
+  if (status == DJ_OK) status = makeParts(part, m, parent, err);
   if (status < 0) return status;
   dj_placeOfHanging(&own, &above, m, child, joint);
   if (dj_linkHolds(&depth, m, part, link, link == child ? own : above)) return DJ_OK;
   if (isinf(depth)) return DJ_OK; // nothing of it has a shape
   bool held = link == child ? dj_linkHolds(&other, m, part, parent, above)
                             : dj_linkHolds(&other, m, part, child, own);
-  if (parent > 0 && !held && isfinite(other)) return dj_failOutsideBoth(m, child, err);
+  if (!held && isfinite(other)) return dj_failOutsideBoth(m, child, err);
   return dj_failOutside(m, child, joint, link, depth, err);
 }
 

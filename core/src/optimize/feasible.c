@@ -251,7 +251,9 @@ static djStatus makeBlock(djFeasible* s, djPool* pool, Entries* e, int part) {
     if (!isOf(e, r, part)) continue;
     b->value[k] = e->value[r];
     double* row = b->equal + (size_t)k++ * (size_t)b->n;
-    for (int c = e->row_start[r]; c < e->row_start[r + 1]; c++) row[e->queue[e->row[c]]] = e->entry[c];
+    for (int c = e->row_start[r]; c < e->row_start[r + 1]; c++) {
+      row[e->queue[e->row[c]]] = e->entry[c];
+    }
   }
   return DJ_OK;
 }
