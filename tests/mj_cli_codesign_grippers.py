@@ -18,8 +18,8 @@ GENERATOR = os.path.join(FOLDER, "generate_grippers.py")
 # Of each: hulls that are designed, their vertices, ties, steps of a run, and what the terms
 # `relative` come to where objects are dropped, at least, one a scene.
 TASKS = {"single_jaw": (156, 156 * 8 + 2 * 287, 287, 480, [0.1]),
-         "parallel_jaw": (312, 2 * (156 * 8 + 2 * 287), 574, 180, [0.5] * 4),
-         "three_finger": (24, 24 * 10, 27, 200, [0.15] * 6)}
+         "parallel_jaw": (312, 2 * (156 * 8 + 2 * 287), 574, 180, [0.3] * 4),
+         "three_finger": (24, 24 * 10, 27, 200, [0.15] * 9)}
 FILES = ["task.json", "cage_coarse.json", "cage_fine.json"]
 
 

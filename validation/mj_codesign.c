@@ -32,13 +32,13 @@ static const Wanted WANTED[] = {
     {"spider", "", 65, 60, 0.4, 0.5, 0},
     {"biped", "still", 90, 1200, 0.1, 1.6, 0},
     {"single_jaw", "", 150, 110, 0, 0, -1},
-    {"parallel_jaw", "torus", 110, 110, 0, 0, -1},
-    {"parallel_jaw", "cross", 110, 110, 0, 0, -1},
+    {"parallel_jaw", "torus", 5, 5, 0, 0, 0.9},
+    {"parallel_jaw", "cross", 5, 5, 0, 0, 0.9},
     {"parallel_jaw", "dumbbell", 5, 5, 0, 0, 0.9},
     {"parallel_jaw", "bent", 110, 110, 0, 0, -1},
-    {"three_finger", "ball_0", 110, 110, 0, 0, -1},
-    {"three_finger", "egg_0", 110, 110, 0, 0, -1},
-    {"three_finger", "bunny_0", 110, 250, 0, 0, -1},
+    {"three_finger", "ball_0", 5, 5, 0, 0, 0.9},
+    {"three_finger", "egg_0", 5, 5, 0, 0, 0.9},
+    {"three_finger", "bunny_0", 5, 5, 0, 0, 0.9},
 };
 enum { NWANTED = sizeof WANTED / sizeof WANTED[0] };
 

@@ -2,7 +2,7 @@
 //
 // Overlap: at every step of our run MuJoCo, with the scene that was written, gives the distance of
 // every two geoms that may touch (mj_geomDistance; of a plane by vertices and support points). None
-// is below zero after the first step; where a design grew into the ground its start may be.
+// is below zero from the third step on; where a design grew into the ground its start may be.
 //
 // Robustness: what a result comes to when it starts 1 cm beside, or has friction 10% lower or
 // higher: of grippers the object is moved, of walkers the robot, of the chain its base; along x and
@@ -77,6 +77,8 @@ static double gapOf(const mjModel* m, mjData* d, int a, int b, double limit) {
   return height - m->geom_rbound[b] > limit ? INFINITY : height + reach(m, d, b, normal);
 }
 
+enum { OUT = 3 }; // steps in which what reached into the ground comes out
+
 static void overlap(djvReport* r, const char* name, const CdWritten* w, const double* qpos, int n) {
   mjModel* m = w->m;
   mjData* d = mj_makeData(m);
@@ -91,7 +93,7 @@ static void overlap(djvReport* r, const char* name, const CdWritten* w, const do
       double gap = gapOf(m, d, p.geom[i][0], p.geom[i][1], 0.01);
       looked += gap < INFINITY;
       if (k == 0) first = fmin(first, gap);
-      if (k == 0) continue;
+      if (k < OUT) continue;
       over += gap < 0;
       if (gap < least) least = gap, at = k, pair = i;
     }

@@ -254,8 +254,9 @@ def single_jaw():
 # parallel_jaw: block and thickness of the jaws' plates, density, where their inner faces begin, the
 # closed pose (how far they would pass the middle), gains; objects are of capsules: radius, mass.
 PARALLEL = dict(block=0.007, thick=0.012, density=1000, open=0.034, closed=0.010, friction=0.1,
-                mass=0.055, kp=(500, 60), kv=(50, 6), steps=180, dt=0.005, close=60, rest=20,
-                palm=0.3, radius=0.009, stages=((.1, 90),))
+                mass=0.055, kp=(500, 60), kv=(50, 6), steps=180, dt=0.01, close=60, rest=10,
+                palm=0.3, radius=0.009,
+                stages=(30, 20, 20, 20))
 
 
 def capsule(name, a, b, r, mass):
@@ -315,8 +316,8 @@ def parallel_jaw(targets=None):
              '  <option timestep="%g" integrator="discrete" cone="elliptic" impratio="100"/>' %
              c["dt"], '  <asset>']
     lines += plates["left"].meshes() + plates["right"].meshes()
-    lines += ['  </asset>', '  <default>', '    <geom friction="%g" solref="%g 1"/>' %
-              (c["friction"], 2 * c["dt"]), '  </default>', '  <worldbody>', '    <light pos="0 -1 2"/>',
+    lines += ['  </asset>', '  <default>', '    <geom friction="%g" solref="0.02 1"/>' %
+              c["friction"], '  </default>', '  <worldbody>', '    <light pos="0 -1 2"/>',
               '    <camera name="side" pos="-.1 -.4 .15" xyaxes="1 -.2 0 .05 .25 1"/>',
               '    <geom name="floor" type="plane" size="1 1 0.1"/>',
               '    <body name="palm" pos="0 0 %g" gravcomp="1">' % height]
@@ -377,7 +378,7 @@ def parallel_jaw(targets=None):
                         "support": 1e-3},
             "inertia_from_geom": True, "scenes": scenes}
     optimizer = {"type": "trust_region", "direction": "adam", "radius": 2e-2,
-                 "stages": staged(c["stages"])}
+                 "stages": [{"iterations": n} for n in c["stages"]]}
     write("parallel_jaw", "task.json", {
         **task, "variables": [{"name": ["mesh/left_*/vert", "mesh/right_*/vert"], "min": -.012,
                                "max": .012}],

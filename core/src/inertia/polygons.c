@@ -100,10 +100,15 @@ static bool isOutside(int n, const djVec3* point, int nword, const uint64_t* whi
   return false;
 }
 
-// Parts of one polygon; scratch has room for three of n points and one more for each half space.
+// Points that n become at most by cuts: one more a half space, and rounded corners may be cut twice.
+static int roomFor(int n, int nword, const uint64_t* which) {
+  return 2 * (n + countBits(nword, which));
+}
+
+// Parts of one polygon; scratch has room for three of roomFor(n) points.
 static djStatus subtractOne(djPolygons* out, int n, const djVec3* point, int nword,
                             const uint64_t* which, const djHalfSpace* solid, djVec3* scratch) {
-  int before = out->n, left = n, noutside, room = n + countBits(nword, which);
+  int before = out->n, left = n, noutside, room = roomFor(n, nword, which);
   if (isOutside(n, point, nword, which, solid)) return dj_addPolygon(out, n, point);
   djVec3 *rest = scratch, *outside = rest + room, *inside = outside + room;
   memcpy(rest, point, (size_t)n * sizeof *rest);
@@ -148,7 +153,7 @@ djStatus dj_subtractSolid(djPolygons* out, const djPolygons* in, int nword, cons
     int points = in->end[k] - dj_polygonStart(in, k);
     if (points > most) most = points;
   }
-  djStatus status = makeScratch(out, 3 * (most + countBits(nword, which)));
+  djStatus status = makeScratch(out, 3 * roomFor(most, nword, which));
   for (int k = 0; k < in->n && status == DJ_OK; k++) {
     int start = dj_polygonStart(in, k);
     status = subtractOne(out, in->end[k] - start, in->point + start, nword, which, solid,
@@ -190,7 +195,7 @@ static inline void heightsOf(double* height, bool* above, bool* below, int n, co
 
 djStatus dj_clipPolygon(djPolygons* inside, int* nout, djVec3** out, int n, const djVec3* point,
                         int nword, const uint64_t* which, const djHalfSpace* solid) {
-  int room = 2 * (n + countBits(nword, which));   // rounded corners may be cut twice
+  int room = roomFor(n, nword, which);
   djStatus status = makeScratch(inside, 3 * room);   // the last third for heights
   *nout = 0;
   if (status < 0) return status;
