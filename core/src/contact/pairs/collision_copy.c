@@ -69,6 +69,7 @@ size_t dj_collisionBytes(const djModel* model) {
   int n = c->nhull / 2;
   size_t bytes = sizeof *c + c->nbuffer + facetsBytes(c->facets, n) + facetsBytes(c->own_facets, n);
   if (c->excess) bytes += 2 * (size_t)model->nbody * sizeof *c->excess;
+  if (c->lumps) bytes += 2 * (size_t)model->nbody * sizeof *c->lumps;
   for (int k = 0; k < c->nhull; k++) bytes += sizeof *c->hull + dj_hullBytes(&c->hull[k]);
   for (int k = 0; k < n; k++) bytes += sizeof *c->grid + dj_gridBytes(&c->grid[k]);
   return bytes;

@@ -208,9 +208,8 @@ djStatus dj_applyDefaults(djShapeBuilder* b, djError* err) {
   djContactSettings* c = &m->contact;
   for (int slot = 0; slot < m->nkernelsetting; slot++) dj_readGiven(m, slot);
   c->gravity = fmax(dju_norm3(dju_load3(m->opt.gravity)), 9.81);
-  c->weight = (m->moving_mass > 0 ? m->moving_mass : 1) * c->gravity;
   c->radius = m->opt.length_scale;
-  c->load = c->weight;
+  c->load = (m->moving_mass > 0 ? m->moving_mass : 1) * c->gravity;
   c->bound = m->opt.length_scale;
   c->part = 1;
   m->defaults_kept = 0;
