@@ -178,10 +178,11 @@ class Scenes(interrupt.Case):
         self.refused("optimize", self.write("task.json", window), "--out", self.path("out"),
                      names=["receding: takes one scene"])
         stage = {**TASK, "optimizer": {"stages": [{"set": {"geom/block/friction": [1, 0, 0]}}]}}
-        code, _, err = self.run_cli("optimize", self.write("task.json", stage), "--out",
-                                    self.path("out"))
-        self.assertEqual(code, 2)
-        self.assertIn("stages[0]: set: scenes[0] 'near': ", err)
+        task = self.write("task.json", stage)
+        for verb in (("optimize", "--out", self.path("out")), ("grad",)):
+            code, _, err = self.run_cli(verb[0], task, *verb[1:])
+            self.assertEqual(code, 2)
+            self.assertIn("stages[0]: set: scenes[0] 'near': ", err)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 patterns in --set and tasks."""
 import json
 import os
+import re
 import sys
 import unittest
 
@@ -80,6 +81,11 @@ class Tables(cli.Case):
                 self.refused("grad", self.write("b.json", dict(TASK, set={name: value + [1]})),
                              names=[name])
 
+    @staticmethod
+    def option(key):
+        """Of an optimizer; `damping` alone is a setting of contact's, too."""
+        return "--" + ("optimizer-" if key == "damping" else "") + key.replace("_", "-")
+
     def test_optimizers(self):
         rows = self.rows("optimizers")
         objects = ("all", "receding", "anneal", "stages")
@@ -88,8 +94,10 @@ class Tables(cli.Case):
         self.assertGreaterEqual(len(keys), 10)
         text = self.run_cli("optimize", "--help")[1]
         task = self.write("t.json", TASK)
+        named = re.findall(r"^ +(--[\w-]+)", text, re.MULTILINE)
+        self.assertEqual(sorted(set(named)), sorted(named))
         for key in keys:
-            option = "--" + key.replace("_", "-")
+            option = self.option(key)
             self.assertIn(option + " ", text)
             for bad in ("-1", "x", "nan"):
                 self.refused("optimize", task, "--out", self.path("out"), option, bad,
@@ -103,6 +111,31 @@ class Tables(cli.Case):
                      names=["--optimizer", "luck"] + types)
         self.refused("optimize", self.write("b.json", dict(TASK, optimizer={"type": "luck"})),
                      "--out", self.path("out"), names=["luck"] + types)
+
+    def test_keys_of_other_optimizers(self):
+        """They are refused, in tasks and as options; a type of the command line drops the task's."""
+        rows = {r["name"]: r for r in self.rows("optimizers")}
+        types = [name for name, r in rows.items()
+                 if r["keys"] and name not in ("all", "receding", "anneal", "stages")]
+        names = {name: set(re.findall(r"`(\w+)`", rows[name]["keys"])) for name in types + ["all"]}
+        given = dict(TASK, variables=[{"name": "qvel0", "index": [0, 1]}])
+        for kind in types:
+            for key in sorted(set().union(*names.values()) - names[kind] - names["all"]):
+                value = "adam" if key == "direction" else 0.5 if "beta" in key else 1
+                users = [t for t in types if key in names[t]]
+                how = {"type": kind, key: value}
+                bad = self.write("b.json", dict(given, optimizer=how))
+                self.refused("grad", bad, names=["optimizer: " + key, kind, *users])
+                self.refused("optimize", self.write("t.json", given), "--out", self.path("out"),
+                             "--optimizer", kind, self.option(key), value,
+                             names=[self.option(key), kind, *users])
+        adam = {"type": "adam", "rate": 0.1, "epsilon": 1e-6, "iterations": 2}
+        self.run_json("optimize", self.write("t.json", dict(given, optimizer=adam)), "--out",
+                      self.path("out"), "--optimizer", "trust_region", "--radius", 0.05)
+        with open(os.path.join(self.path("out"), "task.json")) as f:
+            self.assertEqual(json.load(f)["optimizer"], {"type": "trust_region", "radius": 0.05,
+                                                         "epsilon": 1e-6, "iterations": 2})
+        self.run_json("grad", self.path("out/task.json"))
 
     def test_optimizer_is_used(self):
         """Given on the command line as in the task: the same course, and the next task has it."""

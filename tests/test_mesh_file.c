@@ -6,6 +6,7 @@
 
 #include <dijoco/decompose.h>
 
+#include <ctype.h>
 #include <stdio.h>
 
 #define TETRAHEDRON "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
@@ -45,7 +46,7 @@ static void addFloat(unsigned char** p, double x) {
   *p += 4;
 }
 
-// The same solid as text and as bytes whose header says "solid".
+// The same solid as text, also in capitals, and as bytes whose header says "solid".
 static void testStl(void** state) {
   (void)state;
   SolidMesh m = makeBoxSolid(0.5, 0.25, 0.125);
@@ -64,12 +65,13 @@ static void testStl(void** state) {
     p += 2;
   }
   strcat(text, "endsolid box\n");
-  for (int binary = 0; binary < 2; binary++) {
+  for (int way = 0; way < 3; way++) {
     djTriangles mesh;
     double volume;
     djError err = {""};
-    djStatus status = binary ? dj_parseTriangles(&mesh, "stl", bytes, sizeof bytes, &err)
-                             : dj_parseTriangles(&mesh, "stl", text, strlen(text), &err);
+    for (char* c = text; way == 2 && *c; c++) *c = (char)toupper((unsigned char)*c);
+    djStatus status = way == 1 ? dj_parseTriangles(&mesh, "stl", bytes, sizeof bytes, &err)
+                               : dj_parseTriangles(&mesh, "stl", text, strlen(text), &err);
     if (status != DJ_OK) fail_msg("%s", err.text);
     assert_int_equal(mesh.nvert, 8);
     assert_int_equal(mesh.ntri, 12);

@@ -24,15 +24,17 @@ static const char scene[] =
   "{\"scene\":\"s\",\"horizon\":15,\"loss\":[{\"type\":\"position\",\"body\":\"end\","          \
   "\"target\":[0.5,0,-0.5]},{\"type\":\"effort\",\"weight\":1e-3}],\"variables\":[{\"name\":" \
   "\"ctrl\",\"min\":-4,\"max\":4}],\"optimizer\":{" optimizer "}}"
-#define LIST                                                                              \
+#define LIST_WITH(last)                                                                   \
   "\"stages\":[{\"set\":{\"joint/hinge/damping\":[0.5],\"body/*/mass\":[0.3]},\"iterations\":3}," \
-  "{\"set\":{\"joint/hinge/damping\":[0.1]}},{\"set\":{\"body/arm/mass\":[0.6]},\"iterations\":2}]"
+  "{\"set\":{\"joint/hinge/damping\":[0.1]}},{\"set\":{\"body/arm/mass\":[0.6]" last "}," \
+  "\"iterations\":2}]"
+#define LIST LIST_WITH("")
 
 enum { N = 15, STAGES = 3 };
 
-// By hand: damping, masses of arm and end, iterations.
-static const double by_hand[STAGES][4] = {
-    {0.5, 0.3, 0.3, 3}, {0.1, 0.3, 0.3, 4}, {0.1, 0.6, 0.3, 2}};
+// By hand: damping, masses of arm and end, iterations, armature, which the last alone sets.
+static const double by_hand[STAGES][5] = {
+    {0.5, 0.3, 0.3, 3, 0}, {0.1, 0.3, 0.3, 4, 0}, {0.1, 0.6, 0.3, 2, 0.05}};
 
 typedef struct Seen {
   int n, last;                // steps told, stage of the last
@@ -71,7 +73,9 @@ static void testSingle(void** state) {
   static const char* const types[] = {"lbfgsb", "adam", "gauss_newton"};
   for (int t = 0; t < 3; t++) {
     char text[2000];
-    snprintf(text, sizeof text, TASK("\"type\":\"%s\",\"iterations\":4," LIST), types[t]);
+    snprintf(text, sizeof text,
+             TASK("\"type\":\"%s\",\"iterations\":4,"
+                  LIST_WITH(",\"joint/hinge/armature\":[0.05]")), types[t]);
     DesignCase c, single;
     djt_openDesign(&c, scene, text);
     djt_openDesign(&single, scene, TASK(""));
@@ -88,6 +92,7 @@ static void testSingle(void** state) {
       setNumber(m, "joint/hinge/damping", by_hand[i][0]);
       setNumber(m, "body/arm/mass", by_hand[i][1]);
       setNumber(m, "body/end/mass", by_hand[i][2]);
+      setNumber(m, "joint/hinge/armature", by_hand[i][4]);
       assert_memory_equal(s.begun[i], y, sizeof y);
       djOptimizer plain = how;
       plain.nstage = 0;

@@ -225,20 +225,67 @@ static void testMaps(void** state) {
 
 // ---- optimizers -------------------------------------------------------------------------------
 
+// The entry of a type has a key.
+static bool has(const djEntry* e, const char* name) {
+  const djKey* key = e->key;
+  while (key->name && strcmp(key->name, name) != 0) key++;
+  return key->name;
+}
+
+// Keys are refused where their type is not, in tasks too; those of no type are of all.
+static void testKeysOfTypes(void** state) {
+  (void)state;
+  djError err;
+  const djSetting* key;
+  const djEntry *e, *other;
+  for (int i = 0; (key = dj_optimizerKey(i)); i++) {
+    int users = 0;
+    for (int t = 0; (e = dj_optimizerEntry(t)); t++) users += has(e, key->name);
+    for (int t = 0; (e = dj_optimizerEntry(t)); t++) {
+      bool used = users == 0 || has(e, key->name);
+      djOptimizer o = dj_defaultOptimizer();
+      assert_int_equal(dj_setOptimizerType(&o, e->name, &err), DJ_OK);
+      assert_int_equal(dj_checkOptimizerKey(&o, key->name, &err), used ? DJ_OK : DJ_INVALID);
+      for (int k = 0; !used && (other = dj_optimizerEntry(k)); k++) {
+        if (other == e || has(other, key->name)) expect(&err, other->name);
+      }
+      char text[40];
+      const char* quote = key->choice ? "\"" : "";
+      snprintf(text, sizeof text, "%g", allowed(key));
+      djTask* task = load(&err, "\"optimizer\":{\"%s\":%s%s%s,\"type\":\"%s\"}", key->name, quote,
+                          key->choice ? dj_choiceName(key, (int)allowed(key)) : text, quote,
+                          e->name);
+      assert_true((task != NULL) == used);
+      if (!used) expect(&err, key->name);
+      dj_deleteTask(task);
+    }
+  }
+  djOptimizer o = dj_defaultOptimizer();
+  assert_int_equal(dj_checkOptimizerKey(&o, "anything", &err), DJ_OK);
+  assert_int_equal(dj_checkOptimizerKey(&o, NULL, &err), DJ_INVALID);
+  assert_int_equal(dj_checkOptimizerKey(NULL, "rate", &err), DJ_INVALID);
+  o.type = "luck";
+  assert_int_equal(dj_checkOptimizerKey(&o, "rate", &err), DJ_INVALID);
+  expect(&err, "luck");
+}
+
 static void testOptimizers(void** state) {
   (void)state;
   djError err;
   const djSetting* key;
   for (int i = 0; (key = dj_optimizerKey(i)); i++) {
     double good = allowed(key);
-    const char* format =
-        key->choice ? "\"optimizer\":{\"%s\":\"%s\"}" : "\"optimizer\":{\"%s\":%s}";
+    const char* format = key->choice ? "\"optimizer\":{\"%s\":\"%s\",\"type\":\"%s\"}"
+                                     : "\"optimizer\":{\"%s\":%s,\"type\":\"%s\"}";
     char text[32];
     snprintf(text, sizeof text, "%g", good);
-    djTask* task = load(&err, format, key->name,
-                        key->choice ? dj_choiceName(key, (int)good) : text);
-    if (!task) fail_msg("%s", err.text);
     djOptimizer o = dj_defaultOptimizer();
+    for (int k = 0; dj_checkOptimizerKey(&o, key->name, NULL) < 0; k++) {
+      o.type = dj_optimizerEntry(k)->name;
+    }
+    djTask* task = load(&err, format, key->name,
+                        key->choice ? dj_choiceName(key, (int)good) : text, o.type);
+    if (!task) fail_msg("%s", err.text);
     assert_int_equal(dj_setOptimizer(&o, key->name, good, &err), DJ_OK);
     const djSetting* other;
     for (int k = 0; (other = dj_optimizerKey(k)); k++) {
@@ -580,6 +627,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testRows),       cmocka_unit_test(testLosses),
       cmocka_unit_test(testMaps),       cmocka_unit_test(testOptimizers),
+      cmocka_unit_test(testKeysOfTypes),
       cmocka_unit_test(testParameters), cmocka_unit_test(testMatch),
       cmocka_unit_test(testStarInName), cmocka_unit_test(testVariables),
       cmocka_unit_test(testSet),        cmocka_unit_test(testMapTargets),

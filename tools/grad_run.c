@@ -106,7 +106,9 @@ int grad_load(GradRun* g, const Options* o, const char* path) {
   g->term = tool_alloc((size_t)g->nterm, sizeof *g->term);
   g->scene_loss = tool_alloc((size_t)g->nscene, sizeof *g->scene_loss);
   g->gradient = tool_alloc((size_t)g->design->n, sizeof *g->gradient);
-  return grad_phases(&g->sum, g, 1);
+  status = grad_phases(&g->sum, g, 1);
+  if (status) return status;
+  return djd_checkStages(g->sum, &g->task->optimizer, &err) < 0 ? scene_fail(o, path, &err) : 0;
 }
 
 // ---- scenes

@@ -14,7 +14,11 @@
 // What the command line says about it.
 static int choose_optimizer(djOptimizer* how, djStage* stage, const Options* o) {
   const djSetting* key;
+  djError err = {""};
   int iterations = 0;
+  if (o->optimizer && dj_setOptimizerType(how, o->optimizer, &err) < 0) {
+    return tool_fail(o->verb, NULL, "--optimizer", "%s", err.text);
+  }
   for (int i = 0; (key = dj_optimizerKey(i)); i++) {
     double value = dj_getOptimizer(&o->how, key);
     if (strcmp(key->name, "iterations") == 0) iterations = i;
@@ -23,13 +27,14 @@ static int choose_optimizer(djOptimizer* how, djStage* stage, const Options* o) 
       return tool_fail(o->verb, NULL, "--iterations", "nothing would be done");
     }
     dj_setOptimizer(how, key->name, value, NULL);
+    if (dj_checkOptimizerKey(how, key->name, &err) < 0) {
+      return tool_fail(o->verb, NULL, opt_nameOf(key).text, "%s", strchr(err.text, ':') + 2);
+    }
   }
-  djError err = {""};
   if (how->nstage > 0 && (o->how_given >> iterations & 1)) {
     for (int i = 0; i < how->nstage; i++) stage[i].iterations = how->iterations;
   }
-  if (!o->optimizer || dj_setOptimizerType(how, o->optimizer, &err) == DJ_OK) return 0;
-  return tool_fail(o->verb, NULL, "--optimizer", "%s", err.text);
+  return 0;
 }
 
 int optimize_load(OptimizeRun* r, const Options* o) {

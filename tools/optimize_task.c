@@ -290,10 +290,15 @@ static void put_connect(cJSON* task, const OptimizeRun* r) {
   put(task, "connect", list);
 }
 
-static void put_optimizer(cJSON* task, const Options* o) {
+// Keys of the task that the type of the command line does not use are left out.
+static void put_optimizer(cJSON* task, const OptimizeRun* r) {
+  const Options* o = r->options;
   const djSetting* key;
+  cJSON* own = cJSON_GetObjectItemCaseSensitive(task, "optimizer");
   if (o->optimizer) put(member(task, "optimizer"), "type", cJSON_CreateString(o->optimizer));
   for (int i = 0; (key = dj_optimizerKey(i)); i++) {
+    bool used = dj_checkOptimizerKey(&r->how, key->name, NULL) == DJ_OK;
+    if (!used) cJSON_DeleteItemFromObjectCaseSensitive(own, key->name);
     if (!(o->how_given >> i & 1)) continue;
     double value = dj_getOptimizer(&o->how, key);
     put(member(task, "optimizer"), key->name,
@@ -347,7 +352,7 @@ int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
     put_annealed(task, r);
     put_staged(task, r);
     put_connect(task, r);
-    put_optimizer(task, o);
+    put_optimizer(task, r);
     put_receding(task, r);
     put_stages(task, r);
     make_exact(task);

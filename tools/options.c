@@ -93,7 +93,9 @@ typedef struct Option {
 
 OptionName opt_nameOf(const djSetting* setting) {
   OptionName name;
-  snprintf(name.text, sizeof name.text, "--%s", setting->name);
+  const djSetting* scene = dj_findSetting(setting->name, DJ_BY_COMMAND);
+  bool taken = scene && scene != setting;   // by a setting: this is a key of the optimizer
+  snprintf(name.text, sizeof name.text, "--%s%s", taken ? "optimizer-" : "", setting->name);
   for (char* c = name.text; *c; c++) {
     if (*c == '_') *c = '-';
   }

@@ -428,6 +428,8 @@ def _optimizer(design, iterations, keys):
         keys = dict(keys, iterations=_lib.integer(iterations, "iterations"))
     for name, value in keys.items():
         _set_optimizer(how, name, value)
+    for name in keys:
+        call(core.dj_checkOptimizerKey, how, _lib.text(name, "optimizer"))
     return how
 
 

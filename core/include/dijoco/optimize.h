@@ -112,6 +112,10 @@ DJ_API djStatus dj_setOptimizer(djOptimizer* optimizer, const char* key, double 
 DJ_API djStatus dj_setOptimizerText(djOptimizer* optimizer, const char* key, const char* text,
                                     djError* err);
 
+// Whether the type of an optimizer uses a key: one that all do, or one of its own. Errors name the
+// types that do; keys that there are not are left to others.
+DJ_API djStatus dj_checkOptimizerKey(const djOptimizer* optimizer, const char* key, djError* err);
+
 // Is there an optimiser of this type?
 DJ_API bool dj_isOptimizer(const char* type);
 

@@ -17,45 +17,54 @@ static bool isOfDesign(const djProblem* p, const djParam* param) {
   return false;
 }
 
-static djStatus setOne(djDesign* d, const djTaskSet* s, const djParam* param, djError* err) {
-  if (isOfDesign(d->problem, param)) {
+static djStatus setOne(djModel* m, const djProblem* p, const djTaskSet* s, const djParam* param,
+                       djError* err) {
+  if (isOfDesign(p, param)) {
     return dj_fail(err, DJ_INVALID, "'%.100s' varies", s->name);
   }
   if (s->n != param->nvalue) {
     return dj_fail(err, DJ_INVALID, "'%.100s': must be %d numbers", s->name, param->nvalue);
   }
-  return dj_setParam(d->model, param, s->value, err);
+  return dj_setParam(m, param, s->value, err);
 }
 
-static djStatus setAll(djDesign* d, const djStage* stage, djError* err) {
+// m: the design's model, or a copy.
+static djStatus setAll(djModel* m, const djDesign* d, const djStage* stage, djError* err) {
   djStatus status = DJ_OK;
   for (int i = 0; i < stage->nset && status == DJ_OK; i++) {
     const djTaskSet* s = &stage->set[i];
-    int n = dj_matchParams(NULL, 0, d->model, s->name, err);
+    int n = dj_matchParams(NULL, 0, m, s->name, err);
     if (n < 0) return (djStatus)n;
     djParam* param = calloc((size_t)n + 1, sizeof *param);
     if (!param) return dj_failMemory(err);
-    dj_matchParams(param, n, d->model, s->name, NULL);
-    for (int k = 0; k < n && status == DJ_OK; k++) status = setOne(d, s, &param[k], err);
+    dj_matchParams(param, n, m, s->name, NULL);
+    for (int k = 0; k < n && status == DJ_OK; k++) {
+      status = setOne(m, d->problem, s, &param[k], err);
+    }
     free(param);
   }
   const djModel* compiled = dj_designMemory(d)->compiled;
   if (status < 0 || stage->nset == 0 || !compiled) return status;
   int changed;
-  status = dj_renewFacets(&changed, d->model, compiled, err);
+  status = dj_renewFacets(&changed, m, compiled, err);
   if (status < 0) return status;
-  return dj_followGeomsBy(d->model, compiled, d->problem->inertia_from_geom, err);
+  return dj_followGeomsBy(m, compiled, d->problem->inertia_from_geom, err);
 }
 
-static djStatus setStage(djPhases* phases, const djStage* stage, int i, djError* err) {
-  djStatus status = DJ_OK;
-  for (int j = 0; j < phases->n && status == DJ_OK; j++) {
-    status = setAll(phases->design[j], stage, err);
-    if (status < 0) dj_prefixScene(err, status, phases->design[j]);
-  }
+static djStatus setStage(djModel* m, const djDesign* d, const djStage* stage, int i, djError* err) {
+  djStatus status = setAll(m, d, stage, err);
   char element[48];
   snprintf(element, sizeof element, "optimizer: stages[%d]: set", i);
-  return status < 0 ? dj_prefix(err, status, element) : status;
+  return status < 0 ? dj_prefix(err, dj_prefixScene(err, status, d), element) : status;
+}
+
+static djStatus setStages(djPhases* phases, const djStage* stage, int i, djError* err) {
+  djStatus status = DJ_OK;
+  for (int j = 0; j < phases->n && status == DJ_OK; j++) {
+    djDesign* d = phases->design[j];
+    status = setStage(d->model, d, stage, i, err);
+  }
+  return status;
 }
 
 // Masses go by the facets that hulls have at x, whatever was looked at last: so a stage begins alike
@@ -82,7 +91,7 @@ static bool onStep(void* user, const djOptimizeStep* step) {
   return s->callback(s->user, &told);
 }
 
-static djStatus checkStages(const djDesign* d, const djOptimizer* o, djError* err) {
+static djStatus checkOrder(const djDesign* d, const djOptimizer* o, djError* err) {
   if (o->nanneal > 0) return dj_fail(err, DJ_UNSUPPORTED, "optimizer: stages: not with anneal");
   if (o->first_stage < 0 || o->first_stage >= o->nstage) {
     return dj_fail(err, DJ_INVALID, "optimizer: stage: there is no stage %d", o->first_stage);
@@ -93,17 +102,30 @@ static djStatus checkStages(const djDesign* d, const djOptimizer* o, djError* er
   return DJ_OK;
 }
 
+djStatus djd_checkStages(const djPhases* phases, const djOptimizer* o, djError* err) {
+  if (!phases || !o) return dj_fail(err, DJ_INVALID, "phases or optimizer: NULL");
+  if (o->nstage == 0) return DJ_OK;
+  djStatus status = checkOrder(phases->design[0], o, err);
+  for (int j = 0; j < phases->n && status == DJ_OK; j += phases->nphase) {
+    const djDesign* d = phases->design[j];
+    djModel* copy = NULL;
+    status = dj_copyModel(&copy, d->model, err);
+    for (int i = 0; i < o->nstage && status == DJ_OK; i++) {
+      status = setStage(copy, d, &o->stage[i], i, err);
+    }
+    dj_deleteModel(copy);
+  }
+  return status;
+}
+
 djStatus dj_optimizeStages(djOptimizeResult* result, double* x, djPhases* phases,
                            const djOptimizeProblem* problem, const djOptimizer* optimizer,
                            djError* err) {
   djOptimizeResult sum = {.loss = INFINITY};
-  djStatus status = checkStages(phases->design[0], optimizer, err);
-  for (int i = 0; i < optimizer->nstage && status >= 0; i++) {   // all can be set
-    status = setStage(phases, &optimizer->stage[i], i, err);
-  }
+  djStatus status = djd_checkStages(phases, optimizer, err);
   for (int i = 0; i < optimizer->nstage && status >= 0; i++) {
     const djStage* stage = &optimizer->stage[i];
-    status = setStage(phases, stage, i, err);
+    status = setStages(phases, stage, i, err);
     if (i < optimizer->first_stage || status < 0) continue;
     if (i == optimizer->first_stage && optimizer->nstart > 0) {
       dj_copyNumbers(x, optimizer->start, optimizer->nstart);

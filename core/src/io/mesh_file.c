@@ -99,6 +99,16 @@ static bool isWord(const char* word, size_t n, const char* name) {
   return strlen(name) == n && memcmp(word, name, n) == 0;
 }
 
+// The same of words that may be in capitals; name: in small letters.
+static bool isAnyCase(const char* word, size_t n, const char* name) {
+  bool same = strlen(name) == n;
+  for (size_t i = 0; i < n && same; i++) {
+    char c = word[i];
+    same = (c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c) == name[i];
+  }
+  return same;
+}
+
 static djStatus readPoint(Reader* r) {
   double x[3];
   for (int k = 0; k < 3; k++) {
@@ -179,14 +189,14 @@ static djStatus addLastTriangle(Reader* r) {
 static djStatus parseStlLine(Reader* r, const char* word, size_t n, int* corner) {
   static const char* const ends[] = {"facet", "endfacet", "outer", "endloop", NULL};
   int k = 0;
-  if (isWord(word, n, "vertex")) {
+  if (isAnyCase(word, n, "vertex")) {
     if (*corner == 3) return fail(r, "a facet has three vertices", NULL, 0);
     djStatus status = readPoint(r);
     if (status == DJ_OK && ++*corner == 3) status = addLastTriangle(r);
     return status;
   }
-  if (isWord(word, n, "solid") || isWord(word, n, "endsolid")) return DJ_OK;
-  while (ends[k] && !isWord(word, n, ends[k])) k++;
+  if (isAnyCase(word, n, "solid") || isAnyCase(word, n, "endsolid")) return DJ_OK;
+  while (ends[k] && !isAnyCase(word, n, ends[k])) k++;
   if (!ends[k]) return fail(r, "not known in an STL file:", word, n);
   if (*corner != 0 && *corner != 3) return fail(r, "a facet has three vertices", NULL, 0);
   *corner = 0;
@@ -242,7 +252,7 @@ static djStatus parseStl(Reader* r, const void* bytes, size_t n) {
   }
   while (r->at < r->end && *r->at == '\n') skipLine(r);
   size_t length = nextWord(r, &word);
-  if (!isWord(word, length, "solid")) {
+  if (!isAnyCase(word, length, "solid")) {
     return dj_fail(r->err, DJ_INVALID,
                    "neither a text nor a binary STL file: no 'solid' at its start, and not as long "
                    "as its number of triangles wants");

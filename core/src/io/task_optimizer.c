@@ -93,6 +93,15 @@ static djStatus parseRows(void* out, const djSetting* (*row)(int), const cJSON* 
   return status;
 }
 
+// All keys are of the type.
+static djStatus checkKeys(const djOptimizer* o, const cJSON* item, djError* err) {
+  djStatus status = DJ_OK;
+  for (const cJSON* c = item->child; c && status == DJ_OK; c = c->next) {
+    status = dj_checkOptimizerKey(o, c->string, err);
+  }
+  return status < 0 ? dj_prefix(err, status, "optimizer") : DJ_OK;
+}
+
 djStatus dj_parseOptimizer(djOptimizer* o, const cJSON* item, djPool* pool, djError* err) {
   enum { NKEY = 6 };
   const char* keys[DJ_MAX_SETTINGS + NKEY + 1] = {"type",   "receding", "anneal",
@@ -108,6 +117,7 @@ djStatus dj_parseOptimizer(djOptimizer* o, const cJSON* item, djPool* pool, djEr
   if (type) status = dj_jsonEntry(&row, type, dj_optimizerEntry, "optimizer", &at);
   if (type && status == DJ_OK) o->type = dj_optimizerEntry(row)->name;
   if (status == DJ_OK) status = parseRows(o, dj_optimizerKey, item, &at);
+  if (status == DJ_OK) status = checkKeys(o, item, err);
   const cJSON* anneal = dj_jsonGet(item, "anneal");
   if (status == DJ_OK && anneal) status = parseAnneal(o, anneal, pool, err);
   const cJSON* stages = dj_jsonGet(item, "stages");

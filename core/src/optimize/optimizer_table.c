@@ -40,4 +40,25 @@ djStatus dj_setOptimizerType(djOptimizer* o, const char* type, djError* err) {
   return DJ_OK;
 }
 
+static bool uses(const djOptimizerRow* row, const char* name) {
+  const djKey* key = row->entry.key;
+  while (key->name && strcmp(key->name, name) != 0) key++;
+  return key->name;
+}
+
+djStatus dj_checkOptimizerKey(const djOptimizer* o, const char* key, djError* err) {
+  if (!o || !key) return dj_fail(err, DJ_INVALID, "optimizer or key: NULL");
+  const djOptimizerRow* row = dj_findOptimizer(o->type);
+  if (!row) return dj_failOptimizer(o->type, err);
+  char types[160] = "";
+  for (int i = 0; i < NROW && !uses(row, key); i++) {
+    if (!uses(table[i], key)) continue;
+    size_t n = strlen(types);
+    snprintf(types + n, sizeof types - n, "%s%s", n ? ", " : "", table[i]->entry.name);
+  }
+  if (!types[0]) return DJ_OK;
+  return dj_fail(err, DJ_INVALID, "%s: is not of the optimizer %s, but of %s", key,
+                 row->entry.name, types);
+}
+
 bool dj_isOptimizer(const char* type) { return dj_findOptimizer(type) != NULL; }
