@@ -156,7 +156,7 @@ class Decompose(cli.Case):
             self.assertEqual(len(corners), 24)
             self.scene_runs(r, 750, out)
         text = self.run_cli("decompose", path, "--out", self.path("a"), "--grid", "3,2,1")[1]
-        for word in ("6 hulls of 8 to 8 vertices", "blocks", "grid 3,2,1", "volume 0.75"):
+        for word in ("6 hulls of 8 vertices", "blocks", "grid 3,2,1", "volume 0.75"):
             self.assertIn(word, text)
 
     def test_bent_rod(self):
@@ -202,6 +202,38 @@ class Decompose(cli.Case):
             self.assertLess(r["overlap"], 0.05)
         self.assertEqual(*trees)
         self.scene_runs(r, 1000 * sum(h["volume"] for h in r["hulls"]), "c2")
+
+    @unittest.skipUnless(os.path.exists(COACD), "scripts/fetch.py coacd fetches CoACD")
+    def test_coacd_merges_on(self):
+        """It stops at two hulls of a star; at most N means N."""
+        ring = [((1, .4)[i % 2] * math.cos(math.pi * i / 5), (1, .4)[i % 2] * math.sin(math.pi * i / 5))
+                for i in range(10)]
+        star = [(x, y, z) for z in (-.1, .1) for x, y in ring] + [(0, 0, -.1), (0, 0, .1)]
+        faces = [f for i, j in ((i, (i + 1) % 10) for i in range(10))
+                 for f in ((i, j, j + 10), (i, j + 10, i + 10), (20, j, i), (21, i + 10, j + 10))]
+        with mock.patch.dict(os.environ, DIJOCO_COACD=COACD):
+            for hulls in (1, 2):
+                r = self.decompose(self.obj("star.obj", (star, faces)), "--hulls", hulls,
+                                   "--vertices", "9", out="s%d" % hulls)
+                self.assertEqual((r["method"], len(r["hulls"])), ("coacd", hulls))
+                self.assertLessEqual(max(h["vertices"] for h in r["hulls"]), 9)
+                self.assertGreater(r["volume_ratio"], 1.2)
+
+    def test_small(self):
+        """MuJoCo compiles no mesh of less than 1e-15 m^3: told before anything is written."""
+        for size, good in ((1.1e-5, True), (0.9e-5, False)):
+            path, out = self.obj("s.obj", box(size / 2, size / 2, size / 2)), self.path("s")
+            options = ("--out", out, "--grid", "1,1,1")
+            if good:
+                self.run_json("decompose", path, *options)
+                self.run_json("inspect", out + "/fragment.xml")
+            else:
+                self.refused("decompose", path, *options, names=[path, "hull 0", "7.29e-16", "1e-15"])
+                self.assertFalse(os.path.exists(out))
+            for name in os.listdir(out) if good else ():
+                os.remove(os.path.join(out, name))
+            if good:
+                os.rmdir(out)
 
     def test_without_coacd(self):
         path = self.obj("box.obj", box(1, 1, 1))

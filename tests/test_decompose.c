@@ -514,6 +514,47 @@ static void testInside(void** state) {
   freeSolid(&hollow);
 }
 
+// Fewer hulls: those go together that add least to what they fill, within the vertices.
+static void testMerge(void** state) {
+  (void)state;
+  static const double at[3][3] = {{0, 0, 0}, {0.5, 0.5, 0}, {0, 0, 1}};
+  djPieces pieces = {0};
+  djError err = {""};
+  for (int k = 0; k < 3; k++) {   // the first overlaps the second and lies flat on the third
+    SolidMesh box = makeBoxSolid(0.5, 0.5, 0.5);
+    move(&box, at[k][0], at[k][1], at[k][2]);
+    assert_int_equal(dj_addPiece(&pieces, 8, box.vert, NULL, 8, NULL), DJ_OK);
+    freeSolid(&box);
+  }
+  assert_int_equal(dj_mergePieces(&pieces, 3, 8, &err), DJ_OK);
+  assert_int_equal(pieces.n, 3);
+  assert_int_equal(dj_mergePieces(&pieces, 2, 8, &err), DJ_OK);
+  assert_int_equal(pieces.n, 2);
+  djt_near(pieces.volume[0], 2, 1e-14);
+  djt_near(pieces.volume[1], 1, 1e-14);
+  assert_int_equal(dj_mergePieces(&pieces, 1, 9, &err), DJ_OK);
+  assert_int_equal(pieces.n, 1);
+  assert_in_range(pieces.hull[0].nvert, 4, 9);
+  assert_int_equal(dj_mergePieces(&pieces, 0, 8, &err), DJ_INVALID);
+  assert_int_equal(dj_mergePieces(&pieces, 1, 3, &err), DJ_INVALID);
+  assert_int_equal(dj_mergePieces(NULL, 1, 4, &err), DJ_INVALID);
+  dj_freePieces(&pieces);
+  // A lattice of boxes: to halves and the whole, in any order of merging.
+  const int grid[3] = {4, 2, 3};
+  SolidMesh m = makeBoxSolid(1, 0.5, 0.75);
+  djTriangles mesh = viewOf(&m);
+  assert_int_equal(dj_cutBlocks(&pieces, &mesh, grid, 8, NULL, &err), DJ_OK);
+  assert_int_equal(pieces.n, 24);
+  for (int n = 23; n > 0; n--) {
+    assert_int_equal(dj_mergePieces(&pieces, n, 8, &err), DJ_OK);
+    assert_int_equal(pieces.n, n);
+  }
+  djt_near(pieces.volume[0], 3, 1e-12);
+  assert_int_equal(pieces.hull[0].nvert, 8);
+  dj_freePieces(&pieces);
+  freeSolid(&m);
+}
+
 // Two boxes that share a half: exactly what they fill, once.
 static void testOverlap(void** state) {
   (void)state;
@@ -557,6 +598,7 @@ int main(void) {
       cmocka_unit_test(testFlatVertices),
       cmocka_unit_test(testInside),
       cmocka_unit_test(testOverlap),
+      cmocka_unit_test(testMerge),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,6 +118,10 @@ djStatus coacd_run(djPieces* pieces, const djTriangles* solid, const CoacdWish* 
     snprintf(err->text, sizeof err->text, "CoACD finds no hulls");
     status = DJ_INVALID;
   }
+  // It leaves more than it was asked for where hulls are far from each other or fit badly.
+  if (status == DJ_OK && wish->hulls > 0) {
+    status = dj_mergePieces(pieces, wish->hulls, wish->vertices, err);
+  }
   library.free_list(list);
   if (status < 0) dj_freePieces(pieces);
   return status;

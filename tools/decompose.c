@@ -13,6 +13,8 @@
 
 enum { BLOCKS = 16, VERTICES = 64, MOST_HULLS = 500 };
 
+#define MIN_VOLUME 1e-15 // m^3, of a mesh: MuJoCo's mjMINVAL
+
 typedef struct Job {
   const Options* o;
   const char* method;
@@ -73,6 +75,36 @@ static int choose(Job* job) {
 
 // ------------------------------ hulls ----------------------------------------------------------
 
+// Volume of a hull as MuJoCo keeps it, with vertices in single precision.
+static double volume_of(const djTriangles* hull) {
+  double volume = 0;
+  for (int t = 0; t < hull->ntri; t++) {
+    double x[3][3];
+    for (int i = 0; i < 3; i++) {
+      const double* v = hull->vert + 3 * (size_t)hull->tri[3 * (size_t)t + (size_t)i];
+      for (int k = 0; k < 3; k++) x[i][k] = (double)(float)v[k] - (double)(float)hull->vert[k];
+    }
+    volume += (x[0][0] * (x[1][1] * x[2][2] - x[1][2] * x[2][1]) +
+               x[0][1] * (x[1][2] * x[2][0] - x[1][0] * x[2][2]) +
+               x[0][2] * (x[1][0] * x[2][1] - x[1][1] * x[2][0])) /
+              6;
+  }
+  return volume;
+}
+
+// Scenes with what is written can be compiled.
+static int check_volumes(const Job* job) {
+  for (int i = 0; i < job->pieces.n; i++) {
+    double volume = volume_of(&job->pieces.hull[i]);
+    if (volume > 1.0001 * MIN_VOLUME) continue;
+    return tool_fail(job->o->verb, job->o->argument[0], NULL,
+                     "hull %d of %d has a volume of %.3g m^3 and MuJoCo takes no mesh below %g: "
+                     "is the mesh in another unit of length, or are there too many hulls?",
+                     i, job->pieces.n, volume, MIN_VOLUME);
+  }
+  return 0;
+}
+
 static int split(Job* job) {
   const Options* o = job->o;
   djError err = {""};
@@ -91,7 +123,7 @@ static int split(Job* job) {
   }
   if (status == DJ_OK) status = dj_comparePieces(&job->report, &job->pieces, &job->solid, &err);
   if (status < 0) return fail(job, NULL, &err);
-  if (job->pieces.n <= MOST_HULLS) return 0;
+  if (job->pieces.n <= MOST_HULLS) return check_volumes(job);
   return tool_fail(o->verb, o->argument[0], NULL, "%d hulls, more than %d", job->pieces.n,
                    (int)MOST_HULLS);
 }
@@ -248,8 +280,10 @@ static void print_text(const Job* job) {
     if (p->hull[i].nvert < p->hull[least].nvert) least = i;
     if (p->hull[i].nvert > p->hull[most].nvert) most = i;
   }
-  printf("%s: %d hulls of %d to %d vertices, by %s", job->o->argument[0], p->n,
-         p->hull[least].nvert, p->hull[most].nvert, job->method);
+  int fewest = p->hull[least].nvert;
+  printf("%s: %d hull%s of %d", job->o->argument[0], p->n, p->n == 1 ? "" : "s", fewest);
+  if (p->hull[most].nvert > fewest) printf(" to %d", p->hull[most].nvert);
+  printf(" vertices, by %s", job->method);
   if (strcmp(job->method, "blocks") == 0) {
     printf(" (grid %d,%d,%d)", job->grid[0], job->grid[1], job->grid[2]);
   }

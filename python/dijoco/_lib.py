@@ -88,6 +88,7 @@ CORE = {
     "dj_readTriangles": (c_int, [P, c_char_p, ERR]),
     "dj_freeTriangles": (None, [P]),
     "dj_checkSolid": (c_int, [P, P, ERR]),
+    "dj_mergePieces": (c_int, [P, c_int, c_int, ERR]),
     "dj_addPiece": (c_int, [P, c_int, P, P, c_int, ERR]),
     "dj_freePieces": (None, [P]),
     "dj_cutBlocks": (c_int, [P, P, P, c_int, P, ERR]),

@@ -84,6 +84,8 @@ def _run_coacd(pieces, mesh, hulls, vertices, seed):
     for vert, _ in found:
         vert = np.ascontiguousarray(vert, np.float64)
         call_valued(core.dj_addPiece, byref(pieces), len(vert), vert.ctypes.data, None, vertices)
+    if hulls is not None:
+        call_valued(core.dj_mergePieces, byref(pieces), hulls, vertices)
 
 
 def _cut(pieces, mesh, hulls, grid, vertices):

@@ -46,6 +46,10 @@ DJ_API djStatus dj_addPiece(djPieces* pieces, int npoint, const double* point, c
                             int most, djError* err);
 DJ_API void dj_freePieces(djPieces* pieces);
 
+// Join pairs until at most so many (>= 1) hulls are left, each of at most so many (>= 4) vertices if
+// it is a joint one: always the two whose joint hull adds least volume to what they fill.
+DJ_API djStatus dj_mergePieces(djPieces* pieces, int most_hulls, int most_vertices, djError* err);
+
 // Cut a solid (dj_checkSolid) by a grid of cells over its box: a hull for each cell, around what of
 // the solid is in it, in x-fastest order; cells with less than 1e-6 of their volume have none.
 // Hulls do not overlap. Two on either side of a face of cells share a vertex there, where
