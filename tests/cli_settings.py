@@ -39,7 +39,7 @@ class Settings(cli.Case):
         """This setting has the value; those that no rule ties to it are as they were."""
         self.assertEqual(settings[name], value)
         follow = ["support", "stiffness", "skin", "friction_eps", "contact_range", "guide_radius",
-                  "guide_length", "recovery_stiffness", "kn", "kt", "kd"]
+                  "guide_length", "recovery_stiffness", "kn", "kt", "kd", "without_effect"]
         if name == "guide_factor":
             follow += ["guide"]
         if name == "preset":
@@ -53,6 +53,24 @@ class Settings(cli.Case):
         self.assertGreaterEqual(len(names), 20)
         for name in names:
             self.assertIn(name, self.standard)
+
+    def test_without_effect(self):
+        """Settings of a contact model that no pair is of are told; those of others are not."""
+        task = self.write("t.json", dict(TASK, contact={"kn": 500, "friction_eps": 1e-9}))
+        for words in (("inspect", self.scene, "--kn", 500, "--friction-eps", 1e-9),
+                      ("simulate", self.scene, "--kn", 500, "--time", 0), ("grad", task)):
+            self.assertEqual(self.run_json(*words)["settings"]["without_effect"], ["kn"])
+            code, text, _ = self.run_cli(*words)
+            self.assertEqual(code, 0)
+            self.assertIn("  kn: without effect,", text)
+            self.assertEqual(text.count("without effect"), 1)
+        for words in (("--kn", 500, "--contact", "penalty"), ("--support", 0.1), ("--kn", 500)):
+            scene = self.write("p.json", dict(cli.SCENE, geoms=[
+                dict(g, contact="penalty") for g in cli.SCENE["geoms"]]))
+            self.assertNotIn("without_effect", self.run_json("inspect", scene, *words)["settings"])
+        found = self.run_json("inspect", self.scene, "--contact", "penalty", "--support", 0.1,
+                              "--kn", 1)["settings"]
+        self.assertEqual(found["without_effect"], ["support"])
 
     def test_command(self):
         run = 0

@@ -224,6 +224,7 @@ static void print_table(const Comparison* c) {
          d->force.time, scene_bodyName(one, m, d->force.id), scene_bodyName(two, m, d->force.id2));
   printf("  %-22s %14.4g N\n", "  mean of last half", d->force_mean_last_half);
   if (c->plain_scene.model) printf("  %-22s %14.4g m\n", "without the guide", c->bias);
+  scene_printIdle(m);
   printf("written: %s/report.html\n", c->options->out);
 }
 

@@ -210,6 +210,7 @@ static void print_text(const Answer* a) {
     printf("\n");
   }
   overlap_warn(g->problem, a->overlap);
+  scene_printIdle(g->scene.model);
   print_variables(g);
   if (g->options->check) print_certificate(a);
   if (g->options->out) printf("written: %s\n", g->options->out);

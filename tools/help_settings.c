@@ -24,7 +24,8 @@ static const char before[] =
 static const char after[] =
     "Where a default is a rule, r is the smallest inner radius of the geoms that collide, W the\n"
     "weight of all bodies that move, g the larger of gravity and 9.81 m/s2. `dijoco inspect\n"
-    "--json` prints the values in force.";
+    "--json` prints the values in force, and as `without_effect` those of contact models by which\n"
+    "no geoms touch.";
 
 static const char* number(char text[32], double value) { return dj_formatNumber(text, value); }
 

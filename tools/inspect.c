@@ -316,6 +316,7 @@ static void print_text(const Scene* s, const djSurface* surface) {
   printf("  support %.4g, barrier coefficient (stiffness) %.4g J, skin %.4g m, range %.4g m\n",
          c->support, c->stiffness, c->skin, c->range);
   print_own(m);
+  scene_printIdle(m);
   printf("  features: %s\n", state_name(s, has_surfaces(m, surface)));
   print_report(s);
   print_surfaces(m, surface);

@@ -294,6 +294,7 @@ static void print_text(const Outcome* w) {
     printf("\n");
   }
   overlap_warn(r->grad.problem, r->overlap[AT_END]);
+  scene_printIdle(r->grad.scene.model);
   if (r->result.renewals > 0) {
     printf("  facets of hulls were renewed %d times; the loss jumped by %.3g at most\n",
            r->result.renewals, r->result.largest_jump);

@@ -274,7 +274,23 @@ void scene_writeSettings(Json* out, const Scene* s, const Options* o) {
   json_number(out, "contact_range", s->model->contact.range);
   if (s->model->nsetting > 0 || hasOwn(s->model)) write_own(out, s->model);
   json_integer(out, "threads", o->threads > 0 ? o->threads : 1);
+  bool any = false;
+  for (int i = 0; (setting = dj_setting(i)); i++) {
+    if (!dj_isIdle(s->model, setting)) continue;
+    if (!any) json_list(out, "without_effect");
+    any = true;
+    json_text(out, NULL, setting->name);
+  }
+  if (any) json_end(out);
   json_end(out);
+}
+
+void scene_printIdle(const djModel* m) {
+  const djSetting* setting;
+  for (int i = 0; (setting = dj_setting(i)); i++) {
+    if (!dj_isIdle(m, setting)) continue;
+    printf("  %s: without effect, of a contact model by which no geoms touch\n", setting->name);
+  }
 }
 
 const char* scene_bodyName(char text[16], const djModel* model, int body) {

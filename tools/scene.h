@@ -52,6 +52,8 @@ int scene_fail(const Options* o, const char* path, const djError* err);
 
 // "settings": those of our engine in force.
 void scene_writeSettings(Json* out, const Scene* scene, const Options* o);
+// Settings that are given and act on nothing, a line each.
+void scene_printIdle(const djModel* model);
 
 // Name of a body, or "#id".
 const char* scene_bodyName(char text[16], const djModel* model, int body);

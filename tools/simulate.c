@@ -40,6 +40,7 @@ static void print_table(const Engine* e, const Scene* s, const Options* o) {
   printf("  %-22s %.3g s, %.3g us per step\n", "wall time", t->wall,
          t->steps ? 1e6 * t->wall / (double)t->steps : 0);
   if (*t->note) printf("  %-22s %.70s\n", t->stopped ? "stopped" : "note", t->note);
+  scene_printIdle(s->model);
   if (o->out) printf("  %-22s %s\n", "written", o->out);
 }
 

@@ -112,6 +112,10 @@ DJ_API const djSetting* dj_contactSetting(int* model, int i);
 // contact model, and where that has no setting of a name about the first that has.
 DJ_API bool dj_isOption(const djModel* model, int i);
 
+// Whether a setting of a contact model is given, other than by default, that acts on nothing in a
+// model, since no pair of geoms is of that contact model: kn without penalty contact.
+DJ_API bool dj_isIdle(const djModel* model, const djSetting* setting);
+
 enum { DJ_MAX_PRESET = 19 };   // settings of a preset
 
 // A preset of contact: what takes the place of defaults under a name, where the user gives nothing.

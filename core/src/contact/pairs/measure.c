@@ -4,8 +4,10 @@
 
 #include "base/status.h"
 #include "model/geom_row.h"
+#include "model/kernel_setting.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char* dj_geomText(char text[80], const djModel* m, int geom) {
@@ -148,6 +150,26 @@ int dj_kernelsInUse(int* use, const djModel* m) {
     }
   }
   return n;
+}
+
+bool dj_isIdle(const djModel* m, const djSetting* setting) {
+  int kernel = -1;
+  const djOption standard = dj_defaultOption();
+  double value[3], usual[3];
+  if (!m || !setting) return false;
+  for (int slot = 0; slot < m->nkernelsetting && kernel < 0; slot++) {
+    int of;
+    const djSetting *row = dj_settingOfSlot(&of, slot), *option = dj_optionOfSlot(m, slot);
+    if (row && option && strcmp(option->name, setting->name) == 0) kernel = of;
+  }
+  dj_getSetting(value, &m->opt, setting);
+  dj_getSetting(usual, &standard, setting);
+  if (kernel < 0 || value[0] == usual[0]) return false;
+  int* use = malloc(((size_t)dj_kernelCount() + 1) * sizeof *use);
+  bool idle = use != NULL;
+  for (int n = idle ? dj_kernelsInUse(use, m) : 0; n > 0; n--) idle = idle && use[n - 1] != kernel;
+  free(use);
+  return idle;
 }
 
 bool dj_hasShape(const djShapeBuilder* b, int u, int geom) {
