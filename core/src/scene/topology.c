@@ -6,7 +6,7 @@
 // cells share a face, but for the one outside.
 //
 // Where geoms cross at a slant, cells beside the crossing touch or not as it happens, which makes
-// tunnels of a cell's width. Hulls and boxes have no more than their nerve has loops.
+// tunnels of a cell's width. The geoms, which are convex, have no more than their nerve has loops.
 
 #include <dijoco/topology.h>
 
@@ -22,13 +22,14 @@
 
 #define MOST_CELLS (1 << 26)
 #define OUTSIDE 1e-6 // m, that a centre may lie outside: faces of neighbours coincide
+enum { RING = 32, ABOUT = 256 }; // planes of a polyhedron about a round geom
 #define SHIFT 2.3183 // cells, from the lattice's begin to the body: no multiple of a half
 
 typedef struct Solid {
   int type;           // djGeom
   djPose pose;        // in the body's frame
   const double* size; // (3)
-  int nplane;         // of a hull or box
+  int nplane;         // of a hull or box; of others where their nerve is wanted
   double* plane;      // (nplane x 4) outward, in the body's frame
   djVec3 low, high;   // box, body's frame
 } Solid;
@@ -288,15 +289,52 @@ static void markRim(Lattice* l, unsigned char mark) {
   }
 }
 
-// Tunnels are no more than loops of the nerve, grown by half a cell, of hulls and boxes alone.
-static djStatus limitGenus(djTopology* topology, djPool* pool, const Solid* solid, int n,
-                           double cell, djError* err) {
+// How far a round geom reaches along n, in its frame.
+static double reachOf(const Solid* s, djVec3 n) {
+  const double* a = s->size;
+  switch (s->type) {
+    case DJ_SPHERE:
+      return a[0];
+    case DJ_CYLINDER:
+      return a[0] * hypot(n.x, n.y) + a[1] * fabs(n.z);
+    case DJ_CAPSULE:
+      return a[0] + a[1] * fabs(n.z);
+    default:
+      return dju_norm3(dju_vec3(a[0] * n.x, a[1] * n.y, a[2] * n.z));
+  }
+}
+
+// Direction i of a polyhedron about a round geom: its axis, round it, and all about, where an
+// ellipsoid has those of a ball. Its corners stand out by a hundredth of the radius.
+static djVec3 directionOf(const Solid* s, int i) {
+  if (i < 2) return dju_vec3(0, 0, i ? 1 : -1);
+  if (i < 2 + RING) return dju_vec3(cos(2 * M_PI * i / RING), sin(2 * M_PI * i / RING), 0);
+  const double z = 1 - (2 * (i - 2 - RING) + 1) / (double)ABOUT, turn = 2.399963229728653 * i;
+  djVec3 n = dju_vec3(sqrt(1 - z * z) * cos(turn), sqrt(1 - z * z) * sin(turn), z);
+  if (s->type == DJ_ELLIPSOID) n = dju_vec3(n.x / s->size[0], n.y / s->size[1], n.z / s->size[2]);
+  return dju_scale3(1 / dju_norm3(n), n);
+}
+
+static bool roundPlanes(Solid* s, djPool* pool) {
+  s->nplane = 2 + RING + ABOUT;
+  s->plane = dj_poolTake(pool, 4 * (size_t)s->nplane, sizeof(double));
+  for (int i = 0; i < s->nplane && s->plane; i++) {
+    const djVec3 n = directionOf(s, i), turned = dju_mulMV(s->pose.R, n);
+    dju_store3(s->plane + 4 * (size_t)i, turned);
+    s->plane[4 * (size_t)i + 3] = reachOf(s, n) + dju_dot3(turned, s->pose.p);
+  }
+  return s->plane;
+}
+
+// Tunnels are no more than loops of the nerve, grown by half a cell.
+static djStatus limitGenus(djTopology* topology, djPool* pool, Solid* solid, int n, double cell,
+                           djError* err) {
   djNervePart* part = dj_poolTake(pool, (size_t)n, sizeof *part);
   int loops;
   for (int k = 0; part && k < n; k++) {
-    const Solid* s = &solid[k];
+    Solid* s = &solid[k];
+    if (!s->plane && !roundPlanes(s, pool)) return dj_failMemory(err);
     part[k] = (djNervePart){s->nplane, s->plane, s->low, s->high};
-    if (!s->plane) return DJ_OK;
   }
   if (!part || dj_nerveLoops(&loops, pool, n, part, 0.5 * cell) < 0) return dj_failMemory(err);
   if (loops < topology->genus) topology->genus = loops;
