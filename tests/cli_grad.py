@@ -252,6 +252,8 @@ class Grad(cli.Case):
             self.run_json("grad", self.write("far.json", task))
 
     def test_bad_tasks(self):
+        for verb in (["grad"], ["optimize", "--out", self.path("x")]):
+            self.refused(verb[0], "s.xml", *verb[1:], names=["s.xml: a scene", "task"])
         def bad(change, *names):
             task = copy.deepcopy(TASK)
             change(task)

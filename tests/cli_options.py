@@ -24,10 +24,12 @@ class Options(cli.Case):
     def test_help(self):
         code, out, _ = self.run_cli("--help")
         self.assertEqual(code, 0)
+        self.assertEqual(self.run_cli("help"), (0, out, ""))
         for verb in VERBS:
             self.assertIn(verb, out)
             code, text, _ = self.run_cli(verb, "--help")
             self.assertEqual(code, 0)
+            self.assertEqual(self.run_cli("help", verb), (0, text, ""))
             self.assertTrue(text.startswith("dijoco " + verb), text)
             self.assertLessEqual(max(map(len, text.splitlines())), 100, text)
 

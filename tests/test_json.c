@@ -193,6 +193,7 @@ static void test_errors(void** state) {
       {"{} x", "line 1, column 4: the end of the text expected, not 'x'"},
       {"[]", "must be a JSON object"},
       {"{}", "not a DiJoCo model: 'dijoco_model' is missing"},
+      {"{\"scene\":\"s.json\",\"loss\":[]}", "a task, where a model is expected"},
       {"{\"dijoco_model\":2}", "dijoco_model: unknown version of the format"},
       {"{\"dijoco_model\":1}", "model: body 0, the world, is missing"},
       {HEAD ",\"body\":[]}", "unknown key 'body'"},

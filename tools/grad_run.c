@@ -90,6 +90,9 @@ bool grad_refusesRamp(const Options* o) {
 int grad_load(GradRun* g, const Options* o, const char* path) {
   *g = (GradRun){.options = o};
   djError err = {""};
+  if (scene_isMJCF(path)) {
+    return tool_fail(o->verb, path, NULL, "a scene, where a task is expected (docs/tasks.md)");
+  }
   if (dj_loadTask(&g->task, path, &err) < 0) return scene_fail(o, path, &err);
   g->nscene = dj_taskScenes(g->task);
   g->part = tool_alloc((size_t)g->nscene, sizeof *g->part);

@@ -115,11 +115,12 @@ static const Verb verbs[] = {
      "tells the memory, of all scenes, of what is recorded (tape), of simulations (data), and of\n"
      "designs: their models, variables and connections.",
      verb_bench},
-    {"help", "TOPIC", 1, GROUP_JSON | GROUP_MARKDOWN,
+    {"help", "[TOPIC|VERB]", 1, GROUP_JSON | GROUP_MARKDOWN,
      "tables of names: settings, presets, losses, parameters, maps, optimizers",
      "Prints one of the tables by which everything is read that users name: settings (what a\n"
      "scene, a task, the command, MJCF and Python may set about the simulation), presets of\n"
-     "contact, and what a task may hold: losses, parameters, maps, optimizers.",
+     "contact, and what a task may hold: losses, parameters, maps, optimizers. Of a verb what its\n"
+     "--help prints, of nothing the verbs.",
      verb_help},
 };
 enum { NVERBS = sizeof verbs / sizeof verbs[0] };
@@ -130,6 +131,20 @@ static void print_help(void) {
   for (int i = 0; i < NVERBS; i++) printf("  %-10s %s\n", verbs[i].name, verbs[i].summary);
   puts("\n`dijoco VERB --help` explains a verb, `dijoco --version` prints the version.\n"
        "Exit status: 0 done; 1 it ran, but something did not hold; 2 bad input or usage.");
+}
+
+// `dijoco help` without a topic; false: it has one.
+static bool explain(const Options* o) {
+  if (o->nargument == 0) {
+    print_help();
+    return true;
+  }
+  for (int i = 0; i < NVERBS; i++) {
+    if (strcmp(o->argument[0], verbs[i].name) != 0) continue;
+    opt_printHelp(&verbs[i]);
+    return true;
+  }
+  return false;
 }
 
 static void print_version(void) {
@@ -186,6 +201,7 @@ int main(int argc, char** argv) {
       opt_printHelp(&verbs[i]);
       return EXIT_DONE;
     }
+    if (verbs[i].run == verb_help && explain(&options)) return EXIT_DONE;
     interrupt_install();
     status = register_plugins();
     return status ? status : run(&verbs[i], &options);

@@ -68,6 +68,8 @@ int scene_checkIgnored(const Scene* s, const Options* o) {
 }
 #endif
 
+bool scene_isMJCF(const char* path) { return ends_with(path, ".xml") || ends_with(path, ".mjb"); }
+
 int scene_load(Scene* s, const Options* o, const char* path) {
   *s = (Scene){.path = path};
   int status = 0;
@@ -75,7 +77,7 @@ int scene_load(Scene* s, const Options* o, const char* path) {
   if (ends_with(path, ".json")) {
     djError err = {""};
     if (dj_loadModelWatched(&s->model, path, &hulls, &err) < 0) status = scene_fail(o, path, &err);
-  } else if (ends_with(path, ".xml") || ends_with(path, ".mjb")) {
+  } else if (scene_isMJCF(path)) {
     status = load_mujoco(s, o);
   } else {
     status = tool_fail(o->verb, path, NULL, "expected a scene: .xml, .mjb or .json");

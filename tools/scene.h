@@ -32,6 +32,8 @@ typedef struct Scene {
 // Version of the MuJoCo that is linked, or NULL.
 const char* scene_mujocoVersion(void);
 
+bool scene_isMJCF(const char* path);   // .xml or .mjb
+
 // The following return 0, or EXIT_BAD_INPUT after their line on stderr.
 
 // Load .xml, .mjb or .json.

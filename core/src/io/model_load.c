@@ -408,6 +408,9 @@ static djStatus readTop(djLoader* l, const cJSON* root) {
       NULL};
   djAt at = {l->err, ""};
   const cJSON* version = dj_jsonGet(root, "dijoco_model");
+  if (!version && dj_jsonGet(root, "loss")) {
+    return dj_jsonFail(&at, NULL, "a task, where a model is expected");
+  }
   if (!version) return dj_jsonFail(&at, NULL, "not a DiJoCo model: 'dijoco_model' is missing");
   djStatus status = dj_jsonKeys(root, keys, &at);
   if (status < 0) return status;
