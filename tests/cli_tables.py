@@ -151,6 +151,15 @@ class Tables(cli.Case):
         with open(os.path.join(self.path("b"), "task.json")) as f:
             self.assertEqual(json.load(f)["optimizer"], how)
 
+    def test_iterations_of_stages(self):
+        """--iterations is for each stage, in the run and in the task that is written."""
+        how = {"type": "adam", "stages": [{"iterations": 5}, {}]}
+        task = self.write("t.json", dict(TASK, optimizer=how))
+        r = self.run_json("optimize", task, "--out", self.path("out"), "--iterations", 3)
+        self.assertEqual(r["iterations"], 6)
+        with open(os.path.join(self.path("out"), "task.json")) as f:
+            self.assertEqual(json.load(f)["optimizer"]["stages"], 2 * [{"iterations": 3}])
+
     def test_gauss_newton(self):
         """It solves what is a sum of squares, and refuses what is none."""
         given = dict(TASK, optimizer={"type": "gauss_newton", "iterations": 6})

@@ -226,14 +226,19 @@ static void testOptimizer(void** state) {
     char text[100];
     double value = key->kind == DJ_SETTING_WHOLE ? 7 : 0.3125;
     if (key->kind == DJ_SETTING_WHOLE && key->below > 0) value = key->below - 1;
-    snprintf(text, sizeof text, "{\"%s\": %g}", key->name, value);
+    djOptimizer user = standard;   // of the key
+    for (int k = 0; dj_checkOptimizerKey(&user, key->name, NULL) < 0; k++) {
+      user.type = dj_optimizerEntry(k)->name;
+    }
+    snprintf(text, sizeof text, "{\"%s\": %g, \"type\": \"%s\"}", key->name, value, user.type);
     if (key->choice) {
       value = key->choice[1].value;
-      snprintf(text, sizeof text, "{\"%s\": \"%s\"}", key->name, key->choice[1].name);
+      snprintf(text, sizeof text, "{\"%s\": \"%s\", \"type\": \"%s\"}", key->name,
+               key->choice[1].name, user.type);
     }
     mustRead(&p, readOptimizer, text);
     assert_true(p.task.optimizer.given);
-    assert_string_equal(p.task.optimizer.type, standard.type);
+    assert_string_equal(p.task.optimizer.type, user.type);
     const djSetting* other;
     for (int k = 0; (other = dj_optimizerKey(k)); k++) {
       double wanted = k == i ? value : dj_getOptimizer(&standard, other);
@@ -251,6 +256,8 @@ static void testOptimizer(void** state) {
   closeParts(&p);
   refuse(readOptimizer, "{\"type\": \"none\"}", "optimizer: type: unknown optimizer 'none'");
   refuse(readOptimizer, "{\"speed\": 1}", "optimizer: unknown key 'speed'");
+  refuse(readOptimizer, "{\"direction\": \"mean\"}",
+         "optimizer: direction: is not of the optimizer adam, but of trust_region");
 }
 
 // ---- names ------------------------------------------------------------------------------------

@@ -31,9 +31,7 @@ static int choose_optimizer(djOptimizer* how, djStage* stage, const Options* o) 
       return tool_fail(o->verb, NULL, opt_nameOf(key).text, "%s", strchr(err.text, ':') + 2);
     }
   }
-  if (how->nstage > 0 && (o->how_given >> iterations & 1)) {
-    for (int i = 0; i < how->nstage; i++) stage[i].iterations = how->iterations;
-  }
+  if (o->how_given >> iterations & 1) dj_copyStages(how, stage, how->iterations);
   return 0;
 }
 
@@ -49,8 +47,7 @@ int optimize_load(OptimizeRun* r, const Options* o) {
   }
   r->how = g->task->optimizer;
   r->stage = tool_alloc((size_t)r->how.nstage, sizeof *r->stage);
-  if (r->how.nstage > 0) memcpy(r->stage, r->how.stage, (size_t)r->how.nstage * sizeof *r->stage);
-  r->how.stage = r->stage;
+  dj_copyStages(&r->how, r->stage, -1);
   status = choose_optimizer(&r->how, r->stage, o);
   if (status) return status;
   if (r->how.receding.horizon > 0 &&

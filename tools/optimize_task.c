@@ -304,6 +304,11 @@ static void put_optimizer(cJSON* task, const OptimizeRun* r) {
     put(member(task, "optimizer"), key->name,
         key->choice ? cJSON_CreateString(dj_choiceName(key, (int)value))
                     : cJSON_CreateNumber(value));
+    if (strcmp(key->name, "iterations") != 0) continue;
+    cJSON* stage;   // its own are less than those of the command line
+    cJSON_ArrayForEach(stage, cJSON_GetObjectItemCaseSensitive(own, "stages")) {
+      put(stage, key->name, cJSON_CreateNumber(value));
+    }
   }
 }
 

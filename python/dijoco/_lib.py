@@ -113,6 +113,7 @@ CORE = {
     "dj_setOptimizer": (c_int, [P, c_char_p, c_double, ERR]),
     "dj_setOptimizerText": (c_int, [P, c_char_p, c_char_p, ERR]),
     "dj_checkOptimizerKey": (c_int, [P, c_char_p, ERR]),
+    "dj_copyStages": (c_int, [P, P, c_int]),
     "dj_recedingKey": (P, [c_int]),
     "dj_getReceding": (c_double, [P, P]),
     "dj_setReceding": (c_int, [P, c_char_p, c_double, ERR]),

@@ -430,6 +430,10 @@ def _optimizer(design, iterations, keys):
         _set_optimizer(how, name, value)
     for name in keys:
         call(core.dj_checkOptimizerKey, how, _lib.text(name, "optimizer"))
+    count = core.dj_copyStages(how, None, -1)
+    if count > 0 and "iterations" in keys:
+        how.stages = (ctypes.c_char * (count * core.dj_sizeOf(b"djStage")))()  # as long as `how`
+        core.dj_copyStages(how, how.stages, int(keys["iterations"]))
     return how
 
 
@@ -449,7 +453,8 @@ def _guarded(n, failure, call_back):
 def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=False, threads=0,
              **optimizer):
     """Improve a task's variables with its own optimizer (docs/tasks.md), whose type and keys may be
-    given as keyword arguments instead: optimize(task, type="lbfgsb", memory=5). `threads` share
+    given as keyword arguments instead: optimize(task, type="lbfgsb", memory=5). `iterations` are
+    those of each stage, where there are any. `threads` share
     scenes and the starts of optimize(task, phases=8) and change no result; 0: one for each processor. task: as for
     `Design`, or a `Design`, which keeps what stages set.
 

@@ -191,6 +191,22 @@ def test_optimize_a_design(root):
     assert design.evaluations == done["evaluations"] + 2
 
 
+def test_optimize_stages(root):
+    """Iterations are those of each stage; keys of other types and bad stages are refused."""
+    stages = [{"iterations": 2}, {"iterations": 3}, {}]
+    task = descent(root, optimizer={"type": "adam", "rate": 1e-3, "iterations": 4, "stages": stages})
+    for iterations, each in ((None, [2, 3, 4]), (1, [1, 1, 1]), (0, [0, 0, 0])):
+        seen = []
+        r = dijoco.optimize(task, iterations, folder=root / "examples",
+                            callback=lambda k, loss, x: seen.append(k))
+        assert seen == [k for n in each for k in range(n + 1)]
+        assert r["iterations"] == sum(each)
+    for keys, words in (({"direction": "mean"}, "direction.*adam.*trust_region"),
+                        ({"type": "gauss_newton", "radius": 1}, "radius.*gauss_newton.*lbfgsb")):
+        with pytest.raises(dijoco.Error, match=words):
+            dijoco.optimize(task, 1, folder=root / "examples", **keys)
+
+
 def test_optimize_over_phases(root):
     """The mean over starts, by any number of threads."""
     task = descent(root, initial={"qvel": [0.5, -0.3]})

@@ -114,8 +114,8 @@ DJ_API djStatus djd_makeScenes(djPhases** phases, int nscene, djDesign* const* d
                                const double* weight, int nphase, int nthread, djError* err);
 DJ_API void djd_deletePhases(djPhases* phases);   // NULL is allowed
 
-// Whether an optimizer's stages can be set in all scenes, one after the other; nothing changes. The
-// error names the stage and what it sets.
+// Whether an optimizer's stages can be set in all scenes, one after the other (but for what varies,
+// which an optimizer refuses); nothing changes. The error names the stage and what it sets.
 DJ_API djStatus djd_checkStages(const djPhases* phases, const djOptimizer* optimizer, djError* err);
 
 // djd_designObjective of all runs: the means of their losses and gradients, summed over scenes,

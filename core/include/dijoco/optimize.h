@@ -112,6 +112,10 @@ DJ_API djStatus dj_setOptimizer(djOptimizer* optimizer, const char* key, double 
 DJ_API djStatus dj_setOptimizerText(djOptimizer* optimizer, const char* key, const char* text,
                                     djError* err);
 
+// Returns the number of stages. Into stage, memory for so many, they are copied (NULL: not), which
+// are the optimizer's from then on; iterations of each, unless that is negative.
+DJ_API int dj_copyStages(djOptimizer* optimizer, djStage* stage, int iterations);
+
 // Whether the type of an optimizer uses a key: one that all do, or one of its own. Errors name the
 // types that do; keys that there are not are left to others.
 DJ_API djStatus dj_checkOptimizerKey(const djOptimizer* optimizer, const char* key, djError* err);

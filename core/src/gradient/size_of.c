@@ -29,7 +29,7 @@ size_t dj_sizeOf(const char* type) {
       X(djcGap),      X(djcSetting), X(djWatch), X(djChoice),
       X(djReceding), X(djRecedingFrame), X(djRecedingCallback), X(djRecedingRun),
       X(djcImplicitShape), X(djcImplicit), X(djcImplicitDistance),
-      X(djTriangles), X(djPieces), X(djPieceReport),
+      X(djStage), X(djTriangles), X(djPieces), X(djPieceReport),
       X(djHullPoints), X(djHullOverlap),
       X(djcPenaltyQuery), X(djcPenaltyPoint), X(djcPenalty),
 #undef X

@@ -18,9 +18,10 @@ static bool isOfDesign(const djProblem* p, const djParam* param) {
   return false;
 }
 
+// p: whose parameters cannot be set; NULL: all can.
 static djStatus setOne(djModel* m, const djProblem* p, const djTaskSet* s, const djParam* param,
                        djError* err) {
-  if (isOfDesign(p, param)) {
+  if (p && isOfDesign(p, param)) {
     return dj_fail(err, DJ_INVALID, "'%.100s' varies", s->name);
   }
   if (s->n != param->nvalue) {
@@ -29,8 +30,9 @@ static djStatus setOne(djModel* m, const djProblem* p, const djTaskSet* s, const
   return dj_setParam(m, param, s->value, err);
 }
 
-// m: the design's model, or a copy.
-static djStatus setAll(djModel* m, const djDesign* d, const djStage* stage, djError* err) {
+// m: the design's model, or a copy; any: also what varies.
+static djStatus setAll(djModel* m, const djDesign* d, const djStage* stage, bool any,
+                       djError* err) {
   djStatus status = DJ_OK;
   for (int i = 0; i < stage->nset && status == DJ_OK; i++) {
     const djTaskSet* s = &stage->set[i];
@@ -40,7 +42,7 @@ static djStatus setAll(djModel* m, const djDesign* d, const djStage* stage, djEr
     if (!param) return dj_failMemory(err);
     dj_matchParams(param, n, m, s->name, NULL);
     for (int k = 0; k < n && status == DJ_OK; k++) {
-      status = setOne(m, d->problem, s, &param[k], err);
+      status = setOne(m, any ? NULL : d->problem, s, &param[k], err);
     }
     free(param);
   }
@@ -52,8 +54,9 @@ static djStatus setAll(djModel* m, const djDesign* d, const djStage* stage, djEr
   return dj_followGeomsBy(m, compiled, d->problem->inertia_from_geom, err);
 }
 
-static djStatus setStage(djModel* m, const djDesign* d, const djStage* stage, int i, djError* err) {
-  djStatus status = setAll(m, d, stage, err);
+static djStatus setStage(djModel* m, const djDesign* d, const djStage* stage, int i, bool any,
+                         djError* err) {
+  djStatus status = setAll(m, d, stage, any, err);
   char element[48];
   snprintf(element, sizeof element, "optimizer: stages[%d]: set", i);
   return status < 0 ? dj_prefix(err, dj_prefixScene(err, status, d), element) : status;
@@ -63,7 +66,7 @@ static djStatus setStages(djPhases* phases, const djStage* stage, int i, djError
   djStatus status = DJ_OK;
   for (int j = 0; j < phases->n && status == DJ_OK; j++) {
     djDesign* d = phases->design[j];
-    status = setStage(d->model, d, stage, i, err);
+    status = setStage(d->model, d, stage, i, false, err);
   }
   return status;
 }
@@ -108,27 +111,30 @@ static djStatus checkOrder(const djDesign* d, const djOptimizer* o, djError* err
   return DJ_OK;
 }
 
-djStatus djd_checkStages(const djPhases* phases, const djOptimizer* o, djError* err) {
-  if (!phases || !o) return dj_fail(err, DJ_INVALID, "phases or optimizer: NULL");
-  if (o->nstage == 0) return DJ_OK;
+static djStatus checkStages(const djPhases* phases, const djOptimizer* o, bool any, djError* err) {
   djStatus status = checkOrder(phases->design[0], o, err);
   for (int j = 0; j < phases->n && status == DJ_OK; j += phases->nphase) {
     const djDesign* d = phases->design[j];
     djModel* copy = NULL;
     status = dj_copyModel(&copy, d->model, err);
     for (int i = 0; i < o->nstage && status == DJ_OK; i++) {
-      status = setStage(copy, d, &o->stage[i], i, err);
+      status = setStage(copy, d, &o->stage[i], i, any, err);
     }
     dj_deleteModel(copy);
   }
   return status;
 }
 
+djStatus djd_checkStages(const djPhases* phases, const djOptimizer* o, djError* err) {
+  if (!phases || !o) return dj_fail(err, DJ_INVALID, "phases or optimizer: NULL");
+  return o->nstage > 0 ? checkStages(phases, o, true, err) : DJ_OK;
+}
+
 djStatus dj_optimizeStages(djOptimizeResult* result, double* x, djPhases* phases,
                            const djOptimizeProblem* problem, const djOptimizer* optimizer,
                            djError* err) {
   djOptimizeResult sum = {.loss = INFINITY};
-  djStatus status = djd_checkStages(phases, optimizer, err);
+  djStatus status = checkStages(phases, optimizer, false, err);
   for (int i = 0; i < optimizer->nstage && status >= 0; i++) {
     const djStage* stage = &optimizer->stage[i];
     status = setStages(phases, stage, i, err);

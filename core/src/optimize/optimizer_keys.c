@@ -136,6 +136,16 @@ djStatus dj_setReceding(djOptimizer* o, const char* key, double value, djError* 
   return DJ_OK;
 }
 
+int dj_copyStages(djOptimizer* o, djStage* stage, int iterations) {
+  if (!o) return 0;
+  for (int i = 0; i < o->nstage && stage; i++) {
+    stage[i] = o->stage[i];
+    if (iterations >= 0) stage[i].iterations = iterations;
+  }
+  if (stage) o->stage = stage;
+  return o->nstage;
+}
+
 djOptimizer dj_defaultOptimizer(void) {
   djOptimizer o = {.type = dj_optimizerEntry(0)->name};
   for (int i = 0; i < NROW; i++) dj_storeRow(&o, &rows[i], rows[i].standard);
