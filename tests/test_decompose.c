@@ -520,7 +520,7 @@ static void testMerge(void** state) {
   static const double at[3][3] = {{0, 0, 0}, {0.5, 0.5, 0}, {0, 0, 1}};
   djPieces pieces = {0};
   djError err = {""};
-  for (int k = 0; k < 3; k++) {   // the first overlaps the second and lies flat on the third
+  for (int k = 0; k < 3; k++) { // the first overlaps the second and lies flat on the third
     SolidMesh box = makeBoxSolid(0.5, 0.5, 0.5);
     move(&box, at[k][0], at[k][1], at[k][2]);
     assert_int_equal(dj_addPiece(&pieces, 8, box.vert, NULL, 8, NULL), DJ_OK);

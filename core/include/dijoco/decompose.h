@@ -28,7 +28,8 @@ DJ_API void dj_freeTriangles(djTriangles* mesh);
 
 // Volume of what a mesh bounds, m^3. DJ_INVALID where it bounds nothing, with what is wrong: no
 // triangles, an open edge or one of more than two triangles, triangles without area, that face
-// inward (but those of cavities), or that touch or cross elsewhere than in the vertices that they share.
+// inward (but those of cavities), or that touch or cross elsewhere than in the vertices that they
+// share.
 DJ_API djStatus dj_checkSolid(double* volume, const djTriangles* mesh, djError* err);
 
 // Convex hulls that stand for a solid. Memory is released by dj_freePieces.
@@ -46,8 +47,8 @@ DJ_API djStatus dj_addPiece(djPieces* pieces, int npoint, const double* point, c
                             int most, djError* err);
 DJ_API void dj_freePieces(djPieces* pieces);
 
-// Join pairs until at most so many (>= 1) hulls are left, each of at most so many (>= 4) vertices if
-// it is a joint one: always the two whose joint hull adds least volume to what they fill.
+// Join pairs until at most so many (>= 1) hulls are left, each of at most so many (>= 4) vertices
+// if it is a joint one: always the two whose joint hull adds least volume to what they fill.
 DJ_API djStatus dj_mergePieces(djPieces* pieces, int most_hulls, int most_vertices, djError* err);
 
 // Cut a solid (dj_checkSolid) by a grid of cells over its box: a hull for each cell, around what of

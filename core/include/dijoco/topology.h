@@ -21,10 +21,10 @@ typedef struct djTopology {
 // where its centre is at most 1e-6 m outside of a geom: gaps much narrower than a cell are seen
 // where a row of centres lies in them. Counted are components, tunnels and cavities of the closed
 // cells, which touch along edges and corners, too, by their Euler characteristic. Tunnels are not
-// more than the loops of the geoms' nerve, these being grown by half a cell (round ones stand out by
-// up to a hundredth of their radius, too): beside the line where two of them cross, cells may touch
-// by chance. cell 0: 1/100 of the longest
-// side of the body's box. DJ_INVALID: more than 2^26 cells, a flat mesh, no geom that counts.
+// more than the loops of the geoms' nerve, these being grown by half a cell (round ones stand out
+// by up to a hundredth of their radius, too): beside the line where two of them cross, cells may
+// touch by chance. cell 0: 1/100 of the longest side of the body's box. DJ_INVALID: more than 2^26
+// cells, a flat mesh, no geom that counts.
 DJ_API djStatus dj_bodyTopology(djTopology* topology, const djModel* model, int body, double cell,
                                 djError* err);
 

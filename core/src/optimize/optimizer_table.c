@@ -57,8 +57,8 @@ djStatus dj_checkOptimizerKey(const djOptimizer* o, const char* key, djError* er
     snprintf(types + n, sizeof types - n, "%s%s", n ? ", " : "", table[i]->entry.name);
   }
   if (!types[0]) return DJ_OK;
-  return dj_fail(err, DJ_INVALID, "%s: is not of the optimizer %s, but of %s", key,
-                 row->entry.name, types);
+  return dj_fail(err, DJ_INVALID, "%s: is not of the optimizer %s, but of %s", key, row->entry.name,
+                 types);
 }
 
 bool dj_isOptimizer(const char* type) { return dj_findOptimizer(type) != NULL; }
