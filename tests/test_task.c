@@ -215,7 +215,7 @@ static void test_designKeys(void** state) {
             "{\"name\":\"body/box/pos\"},{\"name\":\"y\"}],\"inertia_from_geom\":false,"
             "\"connect\":[{\"a\":{\"site\":\"tip\"},\"b\":{\"geom\":\"foot\"}}],"
             "\"optimizer\":{\"type\":\"trust_region\",\"radius\":0.5,\"control_radius\":2,"
-            "\"memory\":4,\"gradient_tolerance\":1e-3,\"step_tolerance\":1e-4}}");
+            "\"beta1\":0.5,\"gradient_tolerance\":1e-3,\"step_tolerance\":1e-4}}");
   assert_int_equal(t->nfree, 2);
   assert_true(t->free[0].n == 4 && t->free[0].nmin == 4 && t->free[0].nmax == 1);
   assert_int_equal(t->nmap, 2);
@@ -223,7 +223,7 @@ static void test_designKeys(void** state) {
   assert_string_equal(t->map[1].arg[0].text, "#1");
   const djOptimizer* o = &t->optimizer;
   assert_string_equal(o->type, "trust_region");
-  assert_true(o->radius == 0.5 && o->control_radius == 2 && o->memory == 4);
+  assert_true(o->radius == 0.5 && o->control_radius == 2 && o->beta1 == 0.5);
   assert_true(o->gradient_tolerance == 1e-3 && o->step_tolerance == 1e-4 && o->rate == 0.01);
   djProblem* p = resolve(t, m);
   assert_true(p->nfree == 2 && p->nmap == 2 && p->nconnect == 1 && p->connect[0].npart == 2);
