@@ -249,13 +249,15 @@ def spider():
 SCALE = 1.5
 BODY = dict(half=[SCALE * v for v in (0.12, 0.08, 0.2)], mass=9.0)
 LEG = dict(x=0.09 * SCALE, thigh=0.3 * SCALE, shank=0.3 * SCALE, mass=(1.5, 1.0), bend=0.35)
-SOLE = dict(x=0.055 * SCALE, up=0.05 * SCALE, back=0.1 * SCALE, front=0.1 * SCALE,
+SOLE = dict(x=0.08 * SCALE, up=0.05 * SCALE, back=0.1 * SCALE, front=0.1 * SCALE,
             rise=0.012 * SCALE)
 BIPED_Z = 0.9392            # of the ground below the centre of mass
 GAIT = dict(Hz=0.95, stride=0.15, lift=0.15, sway=0.0)
 # Loss of the biped: seconds at the end over which the distance is averaged, weight of its upright
-# trunk; speed of the start that is pushed.
-LAST, UPRIGHT, PUSH = 1.0, 5, 0.075
+# trunk; speed of the starts that are pushed. Of runs that only have to stay upright: speed, seconds
+# and weight.
+LAST, UPRIGHT, PUSH = 1.0, 5, 0.1
+SHOVE = dict(speed=0.3, time=1.2, weight=20)
 
 
 def sole():
@@ -335,6 +337,15 @@ def biped():
     motors(x, start, row_)
     x.close("mujoco")
     last = round(LAST / row_["dt"])
+
+    def upright(weight):
+        return {"type": "orientation", "body": "trunk", "target": (1, 0, 0, 0), "when": "running",
+                "weight": weight}
+
+    def pushed(name, speed, **more):
+        return {"name": name, "initial": {"qvel": [0, speed] + (4 + len(start)) * [0]}, **more}
+
+    shove = {"horizon": round(SHOVE["time"] / row_["dt"]), "loss": [upright(SHOVE["weight"])]}
     low = [v for f in hz for v in (-0.25, round(0.9 * f, 3), -20)]
     high = [v for f in hz for v in (0.25, round(1.1 * f, 3), 20)]
     task = {
@@ -343,10 +354,10 @@ def biped():
                  for j in start],
         "loss": [{"type": "com", "target": (0, 3, 0), "weight": 1 / last,
                   "when": {"every": 1, "from": row_["steps"] - last + 1, "to": row_["steps"]}},
-                 {"type": "orientation", "body": "trunk", "target": (1, 0, 0, 0),
-                  "when": "running", "weight": UPRIGHT}],
-        "scenes": [{"name": "still"},
-                   {"name": "forward", "initial": {"qvel": [0, PUSH] + (4 + len(start)) * [0]}}],
+                 upright(UPRIGHT)],
+        "scenes": [{"name": "still"}, pushed("forward", PUSH), pushed("backward", -PUSH),
+                   pushed("shoved_forward", SHOVE["speed"], **shove),
+                   pushed("shoved_backward", -SHOVE["speed"], **shove)],
         "variables": [{"name": j} for j in start],
     }
     return x.text(), task, [{"name": "mesh/foot_*/vert"}], connect, (["foot_l", "foot_r"], hulls)
