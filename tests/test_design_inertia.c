@@ -237,85 +237,12 @@ static void testGoingOn(void** state) {
   djt_closeDesign(&c);
 }
 
-// A box that swings, whose sides are flat at first: any of their triangles would do.
-#define CORNERS(x) "[-0.1,-0.1," x "],[0.1,-0.1," x "],[-0.1,0.1," x "],[0.1,0.1," x "]"
-
-static void openBox(DesignCase* c, bool touches, const char* set) {
-  char model[1500], task[1500];
-  snprintf(
-      model, sizeof model,
-      "{\"dijoco_model\":1,\"option\":{\"timestep\":0.005},\"bodies\":[{\"name\":\"world\"},"
-      "{\"name\":\"bob\",\"pos\":[0,0,1],\"mass\":8,\"inertia\":[0.05,0.05,0.05]}],\"joints\":["
-      "{\"name\":\"x\",\"type\":\"hinge\",\"body\":\"bob\",\"axis\":[1,0.2,0],\"pos\":[0,0,0.3]}],"
-      "\"meshes\":[{\"name\":\"a\",\"vert\":[" CORNERS("-0.1") "," CORNERS(
-          "0.1") "]}],\"geoms\":[{\"name\":\"floor\",\"type\":\"plane\"},{\"name\":\"a\","
-                 "\"type\":\"mesh\",\"mesh\":\"a\",\"body\":\"bob\",\"contype\":%d,\"conaffinity\":"
-                 "%d}]}",
-      touches, touches);
-  snprintf(
-      task, sizeof task,
-      "{\"scene\":\"s\",\"horizon\":20,\"inertia_from_geom\":true,\"set\":{%s},"
-      "\"initial\":{\"qvel\":[1]},\"loss\":[{\"type\":\"position\",\"body\":\"bob\",\"target\":"
-      "[0.2,0.2,0.8]}],\"variables\":[{\"name\":\"mesh/a/vert\"}],\"optimizer\":{\"type\":\"adam\","
-      "\"rate\":1e-3,\"stages\":[{\"iterations\":3}]}}",
-      set);
-  *c = (DesignCase){0};
-  djError err = {""};
-  bool good = dj_loadModelText(&c->m, model, &err) == DJ_OK &&
-              dj_loadTaskText(&c->task, task, NULL, &err) == DJ_OK &&
-              dj_applyTask(c->m, c->task, &err) == DJ_OK &&
-              dj_resolveTask(&c->p, c->task, c->m, &err) == DJ_OK &&
-              djd_makeDesign(&c->d, c->m, c->p, &err) == DJ_OK;
-  if (!good) fail_msg("%s", err.text);
-}
-
-typedef struct Iterates {
-  double x[4][24];
-} Iterates;
-
-static bool keepIterate(void* user, const djOptimizeStep* step) {
-  memcpy(((Iterates*)user)->x[step->iteration], step->x, sizeof(double[24]));
-  return true;
-}
-
-// A run that was ended in its first stage goes on from where that began, though the task has the
-// result: with the triangles of the flat sides that the first run had.
-static void testFlatSides(void** state) {
-  (void)state;
-  for (int touches = 0; touches < 2; touches++) {
-    DesignCase c, other;
-    Iterates first, again;
-    djOptimizeResult r;
-    double x[24];
-    char set[24 * 26 + 40] = "\"mesh/a/vert\":[";
-    openBox(&c, touches, "");
-    memcpy(x, c.d->x0, sizeof x);
-    assert_true(djd_optimizeDesign(&r, x, c.d, &c.task->optimizer, 1, keepIterate, &first, NULL) >=
-                0);
-    for (int k = 0; k < 24; k++) {
-      snprintf(set + strlen(set), 30, "%.17g%s", x[k], k < 23 ? "," : "]");
-    }
-    openBox(&other, touches, set);
-    djOptimizer how = other.task->optimizer;
-    how.nstart = 24;
-    how.start = c.d->x0;
-    assert_true(djd_optimizeDesign(&r, x, other.d, &how, 1, keepIterate, &again, NULL) >= 0);
-    for (int i = 0; i < 4; i++) {
-      for (int k = 0; k < 24; k++) djt_near(again.x[i][k], first.x[i][k], 1e-9);
-    }
-    assert_true(fabs(first.x[3][0] - first.x[0][0]) > 1e-4);
-    djt_closeDesign(&c);
-    djt_closeDesign(&other);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testStart),
       cmocka_unit_test(testCertificates),
       cmocka_unit_test(testRenewal),
       cmocka_unit_test(testGoingOn),
-      cmocka_unit_test(testFlatSides),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,6 @@
 #include "base/status.h"
 #include "gradient/design_parts.h"
 #include "gradient/phases.h"
-#include "inertia/facets.h"
 #include "model/make.h"
 
 #include <math.h>
@@ -77,12 +76,7 @@ static void renewAt(djPhases* phases, const double* x) {
   for (int j = 0; j < phases->n; j++) {
     int changed;
     djDesign* d = phases->design[j];
-    djDesignMemory* w = dj_designMemory(d);
-    if (djd_moveDesign(d, x) < 0 || !w->compiled) continue;
-    dj_resetFacets(d->model);
-    dj_renewFacets(&changed, d->model, w->compiled, NULL);
-    w->behind = true;
-    djd_moveDesign(d, x);
+    if (djd_moveDesign(d, x) == DJ_OK) djd_renewFacets(&changed, d);
   }
 }
 

@@ -189,40 +189,6 @@ static djStatus renew(int* changed, djFacets* own, const djSurfaces* s, const dj
   return DJ_OK;
 }
 
-// By its own triangles, the hull that it had at first, or its vertices: *face is new.
-static djStatus firstFacets(int* nface, int** face, const djModel* m, int mesh) {
-  const djHull* first = &m->collision->hull[m->nmesh + mesh];
-  const double* vert;
-  int n = meshVertices(&vert, m, mesh);
-  *nface = m->mesh_facenum[mesh];
-  if (*nface == 0) {
-    return first->buffer ? copyFacets(nface, face, first) : dj_hullFacets(nface, face, n, vert);
-  }
-  size_t size = 3 * (size_t)*nface * sizeof **face;
-  *face = malloc(size);
-  if (!*face) return DJ_NO_MEMORY;
-  memcpy(*face, m->mesh_face + 3 * (size_t)m->mesh_faceadr[mesh], size);
-  return DJ_OK;
-}
-
-djStatus dj_resetFacets(djModel* m) {
-  djFacets* own = m->collision->own_facets;
-  djStatus status = DJ_OK;
-  for (int k = 0; k < m->nmesh && own && status == DJ_OK; k++) {
-    djFacets facets = {.key = 1};
-    bool first = m->mesh_facenum[k] > 0 || m->collision->hull[m->nmesh + k].buffer;
-    if (first && !own[k].face) continue;
-    status = firstFacets(&facets.nface, &facets.face, m, k);
-    if (status < 0 || facets.nface == 0) {
-      free(facets.face);
-      continue;
-    }
-    free(own[k].face);
-    own[k] = facets;
-  }
-  return status;
-}
-
 djStatus dj_renewFacets(int* changed, djModel* design, const djModel* compiled, djError* err) {
   if (!changed || !design || !compiled) {
     return dj_fail(err, DJ_INVALID, "changed, design or compiled model: NULL");

@@ -21,11 +21,6 @@ void dj_freeSurfaces(djSurfaces* s);
 // Leaves what had to be found with the design, for the next time.
 void dj_keepSurfaces(djModel* design, djSurfaces* s);
 
-// Gives meshes that have had their facets renewed those of the hull that contact made at first, or
-// of their vertices where there is none, so that the next renewal does not depend on what came
-// between: of a flat facet any triangles will do, and derivatives go by which they are.
-djStatus dj_resetFacets(djModel* design);
-
 // Outward triangles of the hull of points, the caller's to free; none where they are flat.
 djStatus dj_hullFacets(int* nface, int** face, int nvert, const double* vert);
 
