@@ -251,12 +251,18 @@ def single_jaw():
     write_cages("single_jaw", task, controls, [("jaw", half, (0, 0, 0))], optimizer, .02)
     write("single_jaw", "controls.json", {**task, "variables": controls, "optimizer": optimizer})
 
-# parallel_jaw: block and thickness of the jaws' plates, density, where their inner faces begin, the
-# closed pose (how far they would pass the middle), gains; objects are of capsules: radius, mass.
-PARALLEL = dict(block=0.007, thick=0.012, density=1000, open=0.034, closed=0.010, friction=0.1,
-                mass=0.055, kp=(500, 60), kv=(50, 6), steps=180, dt=0.01, close=60, rest=10,
-                palm=0.3, radius=0.009,
-                stages=(30, 20, 20, 20))
+
+# parallel_jaw: block and thickness of the jaws' plates, density, where their inner faces begin, how
+# high their lower edges are, the closed pose (how far they would pass the middle), gains; objects
+# are of capsules: radius, mass; half sides of the stand they lie on; their starts (shift along y,
+# turn); the part of the way's time after which the palm goes aside, and how much faster it goes
+# up; radius of the optimizer; its stages: friction, iterations.
+PARALLEL = dict(block=0.007, thick=0.012, density=1000, open=0.034, above=0.014, closed=0.010,
+                friction=0.1, mass=0.055, kp=(500, 60), kv=(50, 6), steps=180, dt=0.01, close=50,
+                rest=10, palm=0.3, radius=0.009, stand=(0.006, 0.04, 0.011), support=5e-4,
+                bound=0.012, starts=((0, 0),), aside=0.45, up=2, step=5e-3,
+                solimp=".99 .999 .001",
+                stages=((.2, 20), (.16, 15), (.13, 15), (.11, 15), (.093, 20), (.1, 15)))
 
 
 def capsule(name, a, b, r, mass):
@@ -293,14 +299,20 @@ def parked(k):
 
 
 def path(target, c):
-    """Positions and rates of a base that stays until the grasp and then moves to a target."""
+    """Positions and rates of a base that stays until the grasp and then moves to a target: straight,
+    or first up, where c has parts of the time."""
     rows = []
     last = c["steps"] - c["rest"]
+    parts = [(c.get("aside", 0), 1)] * 2 + [(0, 1 / c.get("up", 1))]
     for t in range(c["steps"]):
-        s = min(max((t + 1 - c["close"]) / (last - c["close"]), 0), 1)
-        at = s ** 3 * (10 - 15 * s + 6 * s * s)
-        rate = 30 * s * s * (1 - s) ** 2 / ((last - c["close"]) * c["dt"])
-        rows.append(([v * at for v in target], [v * rate for v in target]))
+        at, rates = [], []
+        for v, (low, high) in zip(target, parts):
+            s = (t + 1 - c["close"]) / (last - c["close"])
+            s = min(max((s - low) / (high - low), 0), 1)
+            at.append(v * (s ** 3 * (10 - 15 * s + 6 * s * s)))
+            rates.append(v * (30 * s * s * (1 - s) ** 2 /
+                              ((last - c["close"]) * c["dt"] * (high - low))))
+        rows.append((at, rates))
     return rows
 
 
@@ -310,16 +322,19 @@ def parallel_jaw(targets=None):
     folder.mkdir(exist_ok=True)
     plates = {"left": Plate("left", c["block"], c["thick"]),
               "right": Plate("right", c["block"], c["thick"])}
-    height = ROWS * c["block"] / 2 + .002
+    height = ROWS * c["block"] / 2 + c["above"]
     lines = ['<!-- A palm with two jaws of blocks, and four objects: written by generate_grippers.py.',
              '     -->', '<mujoco model="parallel_jaw">',
              '  <option timestep="%g" integrator="discrete" cone="elliptic" impratio="100"/>' %
              c["dt"], '  <asset>']
     lines += plates["left"].meshes() + plates["right"].meshes()
-    lines += ['  </asset>', '  <default>', '    <geom friction="%g" solref="0.02 1"/>' %
-              c["friction"], '  </default>', '  <worldbody>', '    <light pos="0 -1 2"/>',
+    lines += ['  </asset>', '  <default>', '    <geom friction="%g" solref="0.02 1" solimp="%s"/>' %
+              (c["friction"], c["solimp"]), '  </default>', '  <worldbody>',
+              '    <light pos="0 -1 2"/>',
               '    <camera name="side" pos="-.1 -.4 .15" xyaxes="1 -.2 0 .05 .25 1"/>',
               '    <geom name="floor" type="plane" size="1 1 0.1"/>',
+              '    <geom name="stand" type="box" size="%s" pos="0 0 %g"/>' %
+              (text(c["stand"]), c["stand"][2]),
               '    <body name="palm" pos="0 0 %g" gravcomp="1">' % height]
     for k, name in enumerate("xyz"):
         axis = ["0"] * 3
@@ -351,37 +366,46 @@ def parallel_jaw(targets=None):
         lines.append('    <velocity name="%s_rate" joint="%s" kv="%g"/>' % (name, name,
                                                                              c["kv"][k > 2]))
     lines += ['  </actuator>', '  <keyframe>']
-    for name in objects:
+    starts = {name + ("_%d" % j if j else ""): (name, *start)
+              for name in objects for j, start in enumerate(c["starts"])}
+    for label, (name, shift, turn) in starts.items():
         qpos = [0] * 5
         for k, (other, (_, z)) in enumerate(objects.items()):
-            x, y = (0, 0) if other == name else parked(k)
-            qpos += [x, y, z, 1, 0, 0, 0]
-        lines.append('    <key name="%s" qpos="%s"/>' % (name, text(qpos)))
+            z += 1.8 * c["support"]
+            if other == name:
+                qpos += [0, shift, z + 2 * c["stand"][2], math.cos(turn / 2), 0, 0,
+                         math.sin(turn / 2)]
+            else:
+                qpos += [*parked(k), z, 1, 0, 0, 0]
+        lines.append('    <key name="%s" qpos="%s"/>' % (label, text(qpos)))
     lines += ['  </keyframe>', '</mujoco>']
     (folder / "scene.xml").write_text("\n".join(lines) + "\n")
     closed = c["open"] + c["closed"]
     scenes = []
-    targets = targets or {"torus": (.08, .05, .15), "cross": (-.06, .08, .12),
-                          "dumbbell": (.02, -.1, .15), "bent": (-.08, -.03, .1)}
-    for name, target in targets.items():
-        rows = [p + [closed, closed] + v + [0, 0] for p, v in path(target, c)]
-        file = "ctrl_%s.csv" % name
+    targets = targets or {"torus": [(.08, .05, .15), (-.05, -.09, .1), (.1, -.05, .06)],
+                          "cross": [(-.06, .08, .12), (.07, -.06, .14), (-.1, -.06, .06)],
+                          "dumbbell": [(.02, -.1, .15), (-.09, .04, .1), (.07, .1, .06)],
+                          "bent": [(-.07, -.03, .14), (.06, .07, .13), (.04, -.11, .06)]}
+    for label, (name, *_) in starts.items():
+        k = int(label[len(name) + 1:] or 0)
+        rows = [p + [closed, closed] + v + [0, 0] for p, v in path(targets[name][k], c)]
+        file = "ctrl_%s.csv" % label
         head = ",".join("ctrl[%d]" % k for k in range(10))
         (folder / file).write_text(head + "\n" + "\n".join(
             ",".join("%.6g" % v for v in row) for row in rows) + "\n")
         loss = [{"type": "relative", "body": name, "body2": "palm", "weight": 100,
                  "when": {"from": c["close"], "to": c["steps"]}}]
-        scenes.append({"name": name, "initial": {"keyframe": name}, "ctrl": file, "loss": loss})
+        scenes.append({"name": label, "initial": {"keyframe": label}, "ctrl": file, "loss": loss})
     task = {"scene": "scene.xml", "integrator": "position", "timestep": c["dt"],
             "horizon": c["steps"],
             "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
-                        "support": 1e-3},
+                        "support": c["support"]},
             "inertia_from_geom": True, "scenes": scenes}
-    optimizer = {"type": "trust_region", "direction": "adam", "radius": 2e-2,
-                 "stages": [{"iterations": n} for n in c["stages"]]}
+    optimizer = {"type": "trust_region", "direction": "adam", "radius": c["step"],
+                 "stages": staged(c["stages"])}
     write("parallel_jaw", "task.json", {
-        **task, "variables": [{"name": ["mesh/left_*/vert", "mesh/right_*/vert"], "min": -.012,
-                               "max": .012}],
+        **task, "variables": [{"name": ["mesh/left_*/vert", "mesh/right_*/vert"],
+                               "min": -c["bound"], "max": c["bound"]}],
         "connect": plates["left"].ties() + plates["right"].ties(), "optimizer": optimizer})
     half = [c["thick"] / 2, COLUMNS * c["block"] / 2, ROWS * c["block"] / 2]
     write_cages("parallel_jaw", task, [], [(name, half, (0, 0, 0)) for name in plates], optimizer,

@@ -71,12 +71,17 @@ static djStatus setStages(djPhases* phases, const djStage* stage, int i, djError
 }
 
 // Masses go by the facets that hulls have at x, whatever was looked at last: so a stage begins alike
-// after the one before and where an interrupted run goes on.
+// after the one before and where an interrupted run goes on. Facets of what was looked at last may
+// leave no possible mass at x, where hulls have changed by much.
 static void renewAt(djPhases* phases, const double* x) {
   for (int j = 0; j < phases->n; j++) {
     int changed;
     djDesign* d = phases->design[j];
-    if (djd_moveDesign(d, x) == DJ_OK) djd_renewFacets(&changed, d);
+    const bool fits = djd_moveDesign(d, x) == DJ_OK;
+    djStatus status = djd_renewFacets(&changed, d);
+    if (fits || status < 0) continue;
+    dj_designMemory(d)->behind = true;
+    djd_moveDesign(d, x);
   }
 }
 
