@@ -254,14 +254,13 @@ def single_jaw():
 
 # parallel_jaw: block and thickness of the jaws' plates, density, where their inner faces begin, how
 # high their lower edges are, the closed pose (how far they would pass the middle), gains; objects
-# are of capsules: radius, mass; half sides of the stand they lie on; their starts (shift along y,
-# turn); the part of the way's time after which the palm goes aside, and how much faster it goes
-# up; radius of the optimizer; its stages: friction, iterations.
+# are of capsules: radius, mass; half sides of the stand they lie on; the part of the way's time after
+# which the palm goes aside, and how much faster it goes up; radius of the optimizer; its stages:
+# friction, iterations.
 PARALLEL = dict(block=0.007, thick=0.012, density=1000, open=0.034, above=0.014, closed=0.010,
                 friction=0.1, mass=0.055, kp=(500, 60), kv=(50, 6), steps=180, dt=0.01, close=50,
                 rest=10, palm=0.3, radius=0.009, stand=(0.006, 0.04, 0.011), support=5e-4,
-                bound=0.012, starts=((0, 0),), aside=0.45, up=2, step=5e-3,
-                solimp=".99 .999 .001",
+                bound=0.012, aside=0.45, up=2, step=5e-3, solimp=".99 .999 .001",
                 stages=((.2, 20), (.16, 15), (.13, 15), (.11, 15), (.093, 20), (.1, 15)))
 
 
@@ -366,36 +365,27 @@ def parallel_jaw(targets=None):
         lines.append('    <velocity name="%s_rate" joint="%s" kv="%g"/>' % (name, name,
                                                                              c["kv"][k > 2]))
     lines += ['  </actuator>', '  <keyframe>']
-    starts = {name + ("_%d" % j if j else ""): (name, *start)
-              for name in objects for j, start in enumerate(c["starts"])}
-    for label, (name, shift, turn) in starts.items():
+    for name in objects:
         qpos = [0] * 5
         for k, (other, (_, z)) in enumerate(objects.items()):
-            z += 1.8 * c["support"]
-            if other == name:
-                qpos += [0, shift, z + 2 * c["stand"][2], math.cos(turn / 2), 0, 0,
-                         math.sin(turn / 2)]
-            else:
-                qpos += [*parked(k), z, 1, 0, 0, 0]
-        lines.append('    <key name="%s" qpos="%s"/>' % (label, text(qpos)))
+            x, y, below = (0, 0, 2 * c["stand"][2]) if other == name else (*parked(k), 0)
+            qpos += [x, y, below + z + 1.8 * c["support"], 1, 0, 0, 0]
+        lines.append('    <key name="%s" qpos="%s"/>' % (name, text(qpos)))
     lines += ['  </keyframe>', '</mujoco>']
     (folder / "scene.xml").write_text("\n".join(lines) + "\n")
     closed = c["open"] + c["closed"]
     scenes = []
-    targets = targets or {"torus": [(.08, .05, .15), (-.05, -.09, .1), (.1, -.05, .06)],
-                          "cross": [(-.06, .08, .12), (.07, -.06, .14), (-.1, -.06, .06)],
-                          "dumbbell": [(.02, -.1, .15), (-.09, .04, .1), (.07, .1, .06)],
-                          "bent": [(-.07, -.03, .14), (.06, .07, .13), (.04, -.11, .06)]}
-    for label, (name, *_) in starts.items():
-        k = int(label[len(name) + 1:] or 0)
-        rows = [p + [closed, closed] + v + [0, 0] for p, v in path(targets[name][k], c)]
-        file = "ctrl_%s.csv" % label
+    targets = targets or {"torus": (.08, .05, .15), "cross": (-.06, .08, .12),
+                          "dumbbell": (.02, -.1, .15), "bent": (-.07, -.03, .14)}
+    for name, target in targets.items():
+        rows = [p + [closed, closed] + v + [0, 0] for p, v in path(target, c)]
+        file = "ctrl_%s.csv" % name
         head = ",".join("ctrl[%d]" % k for k in range(10))
         (folder / file).write_text(head + "\n" + "\n".join(
             ",".join("%.6g" % v for v in row) for row in rows) + "\n")
         loss = [{"type": "relative", "body": name, "body2": "palm", "weight": 100,
                  "when": {"from": c["close"], "to": c["steps"]}}]
-        scenes.append({"name": label, "initial": {"keyframe": label}, "ctrl": file, "loss": loss})
+        scenes.append({"name": name, "initial": {"keyframe": name}, "ctrl": file, "loss": loss})
     task = {"scene": "scene.xml", "integrator": "position", "timestep": c["dt"],
             "horizon": c["steps"],
             "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
