@@ -99,13 +99,12 @@ static bool isWord(const char* word, size_t n, const char* name) {
   return strlen(name) == n && memcmp(word, name, n) == 0;
 }
 
+static char lowerOf(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
 // The same of words that may be in capitals; name: in small letters.
 static bool isAnyCase(const char* word, size_t n, const char* name) {
   bool same = strlen(name) == n;
-  for (size_t i = 0; i < n && same; i++) {
-    char c = word[i];
-    same = (c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c) == name[i];
-  }
+  for (size_t i = 0; i < n && same; i++) same = lowerOf(word[i]) == name[i];
   return same;
 }
 
@@ -355,8 +354,7 @@ djStatus dj_readTriangles(djTriangles* mesh, const char* path, djError* err) {
   const char *name = strrchr(path, '/'), *dot = strrchr(name ? name : path, '.');
   size_t length;
   for (size_t i = 0; dot && dot[1 + i] && i + 1 < sizeof format; i++) {
-    char c = dot[1 + i];
-    format[i] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    format[i] = lowerOf(dot[1 + i]);
     format[i + 1] = 0;
   }
   if (strcmp(format, "obj") != 0 && strcmp(format, "stl") != 0) {
