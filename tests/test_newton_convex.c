@@ -90,7 +90,7 @@ static djStatus convexify(void* user, double* value, double* gradient, double sh
 
 static djStatus minimize(djNewtonResult* result, Ridge* r, bool substitute) {
   djNewtonProblem p = {2, r, evaluate, factor, solve, whole, trial, accept,
-                       substitute ? convexify : NULL, NULL, NULL};
+                       substitute ? convexify : NULL, NULL, NULL, NULL, NULL};
   djNewtonOption o = {.tolerance = 1e-8, .max_iterations = 60, .max_cuts = 30};
   double gradient[2], step[2];
   return dj_newton(result, &p, &o, gradient, step);

@@ -97,7 +97,8 @@ static void unease(void* user, bool foresee) {
 }
 
 static djStatus minimize(djNewtonResult* r, Problem* m) {
-  djNewtonProblem p = {1, m, evaluate, factor, solve, whole, trial, accept, NULL, ease, unease};
+  djNewtonProblem p = {1, m, evaluate, factor, solve, whole, trial, accept, NULL, ease,
+                       unease, NULL, NULL};
   djNewtonOption o = {.tolerance = 1e-11, .max_iterations = 60, .max_cuts = 30,
                       .ease_tolerance = 1e-2};
   double gradient, step;

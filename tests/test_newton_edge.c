@@ -62,7 +62,8 @@ static void accept(void* user) {
 }
 
 static djStatus minimize(djNewtonResult* r, Edge* e, const djNewtonOption* o) {
-  djNewtonProblem p = {1, e, evaluate, factor, solve, whole, trial, accept, NULL, NULL, NULL};
+  djNewtonProblem p = {1, e, evaluate, factor, solve, whole, trial, accept,
+                       NULL, NULL, NULL, NULL, NULL};
   double gradient, step;
   return dj_newton(r, &p, o, &gradient, &step);
 }

@@ -90,7 +90,7 @@ static void testSystem(void** state) {
   for (int k = 0; k < 3; k++) {
     System s = {.x = {start[k][0], start[k][1]}};
     djNewtonProblem p = {2, &s, evaluateSystem, factorSystem, solveSystem, capSystem, trialSystem,
-                         acceptSystem, NULL, NULL, NULL};
+                         acceptSystem, NULL, NULL, NULL, NULL, NULL};
     djNewtonResult r;
     double gradient[2], step[2];
     assert_int_equal(dj_newton(&r, &p, &kOption, gradient, step), DJ_OK);

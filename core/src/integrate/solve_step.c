@@ -54,13 +54,30 @@ static djStatus evaluateHere(void* user, double* value, double* gradient, bool* 
   return status;
 }
 
+// Anew at a point that contact still has its blocks of, or what it has learned since.
+static djStatus evaluateAgain(Problem* p, double* value, double* gradient, bool majorizer) {
+  djContacts* contacts = dj_contactsOf(&p->work->forces);
+  dj_replayContacts(contacts, p->work->now.kin.body);
+  djStatus status = evaluateNow(p, value, gradient, &majorizer);
+  dj_replayContacts(contacts, NULL);
+  return status;
+}
+
 static djStatus convexify(void* user, double* value, double* gradient, double share) {
-  bool majorizer = true;
   djWork* w = ((Problem*)user)->work;
   w->convexity = share;
-  djStatus status = evaluateNow(user, value, gradient, &majorizer);
+  djStatus status = evaluateAgain(user, value, gradient, true);
   w->convexity = 0;
   return status;
+}
+
+static djStatus learn(void* user, bool* found, double* gradient, double excess) {
+  Problem* p = user;
+  double value;
+  int n;
+  djStatus status = dj_meetContacts(&n, dj_contactsOf(&p->work->forces), p->model, excess);
+  *found = status >= 0 && n > 0;
+  return *found ? evaluateAgain(p, &value, gradient, false) : status;
 }
 
 // What is shifted is inertia: contact's stiffness would damp the soft directions for nothing.
@@ -233,8 +250,8 @@ static djStatus solveFrom(djNewtonResult* result, Problem* p) {
   const djModel* m = p->model;
   p->path = 0;
   p->predicted = false;
-  djNewtonProblem newton = {m->nv, p, evaluateHere, factor, solve,
-                            maxStep, trial, accept, convexify, ease, unease};
+  djNewtonProblem newton = {m->nv,  p,      evaluateHere, factor, solve,  maxStep, trial,
+                            accept, convexify, ease,      unease, learn,  w->learned};
   // Rounding of poses, relative to a metre, times the weight.
   double noise = 1e-15 * m->moving_mass * m->contact.gravity;
   // Momentum that should last is worth a step more: g h is no measure of a slow body's.

@@ -16,6 +16,9 @@ static const int MOST_APPROACHES = 10;    // trials to a minimum along a step th
 static const int ROW = 3, LAST = 6, MOST_BISECTIONS = 30;
 static const double LOW_SLOPE = 0.1;
 static const double NOISES = 100;        // that a step gains, to be searched along
+// A part of the value tells something if it has risen by so many decrements; how often it may.
+static const double EXCESS = 1e-3;
+static const int MOST_LESSONS = 4;
 // A foreseen step may lead this many first decrements above the start.
 static const double LEAP_RISE = 100;
 
@@ -142,19 +145,59 @@ static djStatus improve(Trial* t, Search* s, double refused, double slope, doubl
   return goBack(t, s, LOW_SLOPE * slope);
 }
 
+static bool isEnough(const Search* s, const Trial* t, double slope, double noise) {
+  return t->value <= s->r->value - 1e-4 * t->fraction * slope + noise;
+}
+
+// A step by what the refused trial has told. *found: there is one, and it leads downhill; else the
+// step stays what it is.
+static djStatus learn(bool* found, Search* s) {
+  const djNewtonProblem* p = s->p;
+  const size_t size = (size_t)p->n * sizeof(double);
+  double *gradient = p->scratch, *step = p->scratch + p->n;
+  const double value = s->r->value, decrement2 = s->decrement2;
+  const bool convex = s->convex;
+  djStatus status = p->learn(p->user, found, s->gradient, EXCESS * decrement2);
+  if (status < 0 || !*found) return status;
+  memcpy(step, s->step, size);
+  bool solved = true;
+  status = convex ? convexStep(&solved, s) : newtonStep(s);
+  *found = status >= 0 && solved && s->decrement2 >= 0;
+  memcpy(s->gradient, gradient, size);
+  *found = *found && slopeOf(s) < 0;
+  if (!*found) memcpy(s->step, step, size);
+  s->r->value = value;
+  s->decrement2 = decrement2;
+  s->convex = convex && !*found;
+  return status;
+}
+
+// The whole step, as far as it may be taken, while trials that are refused tell of another one.
+static djStatus tryWhole(Trial* t, double* slope, Search* s, double noise) {
+  const djNewtonProblem* p = s->p;
+  if (p->learn) memcpy(p->scratch, s->gradient, (size_t)p->n * sizeof(double));
+  for (int k = 0;; k++) {
+    double fraction = 1;
+    djStatus status = p->max_step(p->user, &fraction, s->step);
+    if (status < 0) return status;
+    *slope = -slopeOf(s);
+    status = tryAt(t, s, fraction);
+    if (status < 0 || isEnough(s, t, *slope, noise)) return status;
+    bool found = false;
+    if (p->learn && k < MOST_LESSONS && isfinite(t->value)) status = learn(&found, s);
+    if (status < 0 || !found) return status;
+  }
+}
+
 // Backtracking with Armijo's rule, and on to the minimum where a step was cut. *taken: the accepted
 // fraction, 0 when none was found; else value, gradient and s->majorizer become those there.
 static djStatus lineSearch(double* taken, double* left, Search* s) {
-  double fraction = 1, refused = 0;
+  double slope, refused = 0, noise = noiseOf(s);
+  Trial t;
   *taken = 0;
-  djStatus status = s->p->max_step(s->p->user, &fraction, s->step);
-  if (status < 0) return status;
-  double slope = -slopeOf(s), noise = noiseOf(s);
-  for (int cut = 0; cut <= s->o->max_cuts; cut++) {
-    Trial t;
-    status = tryAt(&t, s, fraction);
-    if (status < 0) return status;
-    if (t.value <= s->r->value - 1e-4 * fraction * slope + noise) {
+  djStatus status = tryWhole(&t, &slope, s, noise);
+  for (int cut = 0; status >= 0 && cut <= s->o->max_cuts; cut++) {
+    if (isEnough(s, &t, slope, noise)) {
       status = improve(&t, s, refused, slope, noise);
       if (status < 0) return status;
       s->r->value = t.value;
@@ -163,10 +206,10 @@ static djStatus lineSearch(double* taken, double* left, Search* s) {
       *left = -t.slope / slope;
       return DJ_OK;
     }
-    refused = fraction;
-    fraction *= isfinite(t.value) ? 0.5 : 0.25;
+    refused = t.fraction;
+    if (cut < s->o->max_cuts) status = tryAt(&t, s, refused * (isfinite(t.value) ? 0.5 : 0.25));
   }
-  return DJ_OK;
+  return status < 0 ? status : DJ_OK;
 }
 
 // What is next of a convex substitute, after a step by it: `left` of the slope was left.

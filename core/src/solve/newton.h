@@ -41,6 +41,12 @@ typedef struct djNewtonProblem {
   // unease(false) all is the system itself. Both may be NULL.
   bool (*ease)(void* user, const double* gradient);
   void (*unease)(void* user, bool foresee);
+  // After a full trial that was refused: where parts of the value have risen by more than `excess`
+  // above what gradient and Jacobian foresee, these become of such parts what they are on their way
+  // there. *found: there were any; gradient (n) and Jacobian are then those, at the present point
+  // still, and what convexify starts from. May be NULL; scratch (2 n) serves it alone.
+  djStatus (*learn)(void* user, bool* found, double* gradient, double excess);
+  double* scratch;
 } djNewtonProblem;
 
 typedef struct djNewtonOption {

@@ -2,7 +2,6 @@
 
 #include "base/status.h"
 #include "contact/pairs/near.h"
-#include "math/semidefinite.h"
 
 #include <string.h>
 
@@ -200,7 +199,7 @@ static djStatus beginStep(djContacts* c, const djModel* m, const djPose* pose, c
   c->lag = NULL;
   c->h = h;
   c->neval = 0;
-  c->evaluated = false;
+  c->evaluated = c->marked = c->keeps = false;
   c->nblock = 0;
   status = moveStart(c, m, pose);
   memcpy(c->ref, ref, (size_t)c->nbody * sizeof(djVec3));
@@ -349,6 +348,11 @@ static void keepBlock(djContacts* c, const djNearPair* p, int k) {
 static djStatus evalAll(double* value, djContacts* c, const djModel* m, const djPose* pose,
                         int flags) {
   *value = 0;
+  if (c->replays) {
+    *value = dj_replayBlocks(c);
+    return DJ_OK;
+  }
+  dj_keepBlocks(c);
   c->nblock = 0;
   c->evaluated = false;
   c->neval++;
@@ -380,6 +384,7 @@ static djStatus evalAll(double* value, djContacts* c, const djModel* m, const dj
   }
   memcpy(c->eval_pose, pose, (size_t)c->nbody * sizeof(djPose));
   c->evaluated = true;
+  c->curved = flags & DJ_EVAL_HESSIAN;
   return worst;
 }
 
@@ -400,56 +405,6 @@ djStatus dj_failInfinite(djError* err, const djContacts* c, const djModel* m) {
 const djContactBlock* const* dj_contactBlocks(int* n, const djContacts* c) {
   *n = c ? c->nblock : 0;
   return c ? c->active : NULL;
-}
-
-// Rows and columns of turns, of n/6 bodies, times a length of each, or divided by it.
-static void scaleTurns(double* H, int n, const double length[2], bool divide) {
-  for (int r = 0; r < n; r++) {
-    for (int c = 0; c < n; c++) {
-      double x = (r % 6 < 3 ? length[r / 6] : 1) * (c % 6 < 3 ? length[c / 6] : 1);
-      H[n * r + c] = divide ? H[n * r + c] / x : H[n * r + c] * x;
-    }
-  }
-}
-
-// What is nearest depends on the unit of length. It follows from H itself, so that results do not
-// depend on the user's, and is long, so that curvatures of moves stay what they are where those of
-// turns can give way: with the arms' length itself crowds take a tenth more iterations.
-#define TURN_LENGTH 32   // over that of the arms
-static void makeConvex(double* H, int n, double share) {
-  double length[2], exact[144];
-  for (int k = 0; k < n / 6; k++) {
-    double turn = 0, move = 0;
-    for (int i = 6 * k; i < 6 * k + 3; i++) {
-      turn += fabs(H[(n + 1) * i]);
-      move += fabs(H[(n + 1) * (i + 3)]);
-    }
-    length[k] = turn > 0 && move > 0 ? TURN_LENGTH * sqrt(turn / move) : 1;
-  }
-  memcpy(exact, H, (size_t)(n * n) * sizeof(double));
-  scaleTurns(H, n, length, true);
-  dju_semidefinite(H, n);
-  scaleTurns(H, n, length, false);
-  for (int i = 0; i < n * n; i++) H[i] = share * H[i] + (1 - share) * exact[i];
-}
-
-// Block of body s alone.
-static void convexOwn(double H[144], int s, double share) {
-  double K[36];
-  for (int r = 0; r < 6; r++) memcpy(K + 6 * r, H + 12 * (6 * s + r) + 6 * s, 6 * sizeof(double));
-  makeConvex(K, 6, share);
-  for (int r = 0; r < 6; r++) memcpy(H + 12 * (6 * s + r) + 6 * s, K + 6 * r, 6 * sizeof(double));
-}
-
-void dj_convexContacts(djContacts* c, const djModel* m, double share) {
-  for (int k = 0; k < c->nblock; k++) {
-    djContactBlock* block = &c->block[k];
-    bool moves_a = m->body_lastdof[block->body_a] >= 0;
-    bool moves_b = m->body_lastdof[block->body_b] >= 0;
-    if (!block->traits->symmetric) continue;
-    if (moves_a && moves_b) makeConvex(block->out.hessian, 12, share);
-    else convexOwn(block->out.hessian, moves_a ? 0 : 1, share);
-  }
 }
 
 void dj_differentiateContacts(djContacts* c, const djModel* m, bool derivatives) {
@@ -505,6 +460,7 @@ djStatus dj_capContacts(double* factor, djContacts* c, const djModel* m, const d
                         const djPose* trial) {
   if (!factor || !c || !m || !pose || !trial || !c->listed) return DJ_INVALID;
   *factor = 1;
+  dj_keepBlocks(c); // whether the list is remade depends on earlier steps
   djStatus status = coverPoses(c, m, pose);
   if (status < 0) return status;
   if (!(c->share < INFINITY)) return DJ_OK;   // no kernel limits steps

@@ -22,6 +22,7 @@ static void layoutFixed(djContacts* c, djArena* arena, const djModel* m) {
   c->rate_pose = dj_take(arena, nb, sizeof(djPose));
   c->lag_pose = dj_take(arena, nb, sizeof(djPose));
   c->eval_pose = dj_take(arena, nb, sizeof(djPose));
+  c->kept_pose = dj_take(arena, nb, sizeof(djPose));
   c->twist = dj_take(arena, 6 * nb, sizeof(double));
   c->ref = dj_take(arena, nb, sizeof(djVec3));
   c->slack = dj_take(arena, nb, sizeof(double));
@@ -53,6 +54,7 @@ static void layoutSlots(djContacts* c, djArena* arena) {
   c->free_slot = dj_take(arena, n, sizeof(int));
   c->state = dj_take(arena, n, c->state_size);
   c->block = dj_take(arena, n, sizeof(djContactBlock));
+  c->kept = dj_take(arena, n, sizeof(djContactBlock));
   c->active = dj_take(arena, n, sizeof(*c->active));
   c->active_pair = dj_take(arena, n, sizeof(int));
   c->depth = dj_take(arena, n, sizeof(double));
@@ -77,11 +79,13 @@ static void setKernels(djContacts* c, const djModel* m) {
   size_t state = 0;
   c->nuse = col->nuse;
   c->share = INFINITY;
+  c->meets = true;
   for (int u = 0; u < col->nuse; u++) {
     const djKernel* kernel = dj_kernel(col->use[u]);
     if (kernel->state_size > state) state = kernel->state_size;
     const djTraits traits = dj_modelTraits(m, col->use[u]);
     if (traits.uses_twist) c->uses_twist = true;
+    if (!traits.energy || !traits.symmetric || traits.uses_twist) c->meets = false;
     if (traits.limits && kernel->share < c->share) c->share = kernel->share;
   }
   c->state_size = (state + DJ_ALIGN - 1) / DJ_ALIGN * DJ_ALIGN;
@@ -235,6 +239,7 @@ djStatus dj_growList(djContacts* c, int npair) {
 static bool moveSlots(djContacts* c, const djContacts* old) {
   size_t n = (size_t)old->nslot;
   if (!makeSlots(c)) return false;
+  c->marked = c->keeps = false;
   memcpy(c->state, old->state, n * c->state_size);
   memcpy(c->block, old->block, n * sizeof *c->block);
   memcpy(c->active_pair, old->active_pair, n * sizeof(int));
@@ -290,6 +295,8 @@ void dj_easeContacts(djContacts* c, djEase ease, int iterate) {
   if (c->ease != ease) c->evaluated = false;
   c->ease = ease;
   c->iterate = iterate;
+  c->marked = c->meets && c->evaluated && c->curved && iterate > 0;
+  c->keeps = false; // of a point before
 }
 
 bool dj_canEaseContacts(const djContacts* c) {

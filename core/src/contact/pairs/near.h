@@ -104,6 +104,13 @@ struct djContacts {
   unsigned char* state;    // (nslot x state_size)
   int nblock;              // of the last evaluation
   djContactBlock* block;   // (nslot)
+  bool meets;              // all kernels in use have what meet.c asks for
+  bool curved;             // the last evaluation has Hessians
+  bool marked;             // the last evaluation is that of the present point
+  bool keeps, replays;     // there are blocks of the present point; evaluations give these
+  int nkept;
+  djContactBlock* kept;    // (nslot) them, at kept_pose, in the order of the list
+  djPose* kept_pose;       // (nbody)
   double* setting;         // (nslot x DJ_MAX_OF_KERNEL) of pairs, in force
   double* twist_jac;       // (nslot x 144) where a kernel uses twists, else NULL
   double* rate_jac;        // (nslot x 144) where rate poses have been given, else NULL
@@ -174,6 +181,15 @@ djStatus dj_trueDepth(double* depth, djContacts* c, const djNearPair* p, const d
 
 djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair* p,
                          const djPose* pose);
+
+// Before an evaluation: where the last one was of the present point, its blocks are kept. The kept
+// ones in place of an evaluation; their energy.
+void dj_keepBlocks(djContacts* c);
+double dj_replayBlocks(djContacts* c);
+
+// H (n x n, of n/6 bodies) goes a share of the way to a positive semi-definite one: see
+// dj_convexContacts.
+void dj_convexHessian(double* H, int n, double share);
 
 // The blocks of these poses, evaluated anew where the last evaluation was elsewhere.
 djStatus dj_refreshContacts(djContacts* c, const djModel* m, const djPose* pose);

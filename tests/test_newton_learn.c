@@ -1,0 +1,190 @@
+// What Newton's method does with a trial that was refused because one part of the value is met on
+// the way: that part is learned, and all else takes its whole step.
+
+#include "common/near.h"
+
+#include "solve/newton.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { N = 6 };
+#define PLACE 0.1
+
+// sum (x_i - 1)^2/2 + wall (x_0 - PLACE)_+^4
+typedef struct Wall {
+  double wall, x[N], next[N], curvature;
+  enum { USEFUL, NOTHING, UPHILL, INDEFINITE } lesson;
+  djStatus failure; // of learn
+  bool ends;        // beyond the middle the value is infinite
+  double excess;    // of the last lesson
+  int nlearn, ntrial, naccept;
+  double first[N]; // after the first step
+} Wall;
+
+// The wall alone.
+static double wallAt(const Wall* w, double x, double* slope, double* curvature) {
+  const double d = fmax(x - PLACE, 0);
+  *slope = 4 * w->wall * d * d * d;
+  *curvature = 12 * w->wall * d * d;
+  return w->wall * d * d * d * d;
+}
+
+static double at(Wall* w, const double* x, double* gradient) {
+  double slope, value = wallAt(w, x[0], &slope, &w->curvature);
+  for (int i = 0; i < N; i++) {
+    value += 0.5 * (x[i] - 1) * (x[i] - 1);
+    if (gradient) gradient[i] = x[i] - 1 + (i == 0 ? slope : 0);
+  }
+  w->curvature++;
+  return w->ends && x[0] > 0.5 ? INFINITY : value;
+}
+
+static djStatus evaluate(void* user, double* value, double* gradient, bool* majorizer) {
+  Wall* w = user;
+  *majorizer = false;
+  *value = at(w, w->x, gradient);
+  return DJ_OK;
+}
+
+static bool factor(void* user, double shift) { return ((Wall*)user)->curvature + shift > 0; }
+static void solve(void* user, double* x) { *x /= ((Wall*)user)->curvature; }
+
+static djStatus whole(void* user, double* fraction, const double* step) {
+  (void)user, (void)step;
+  *fraction = 1;
+  return DJ_OK;
+}
+
+static djStatus trial(void* user, double* value, double* gradient, const double* step,
+                      double fraction, bool* majorizer) {
+  Wall* w = user;
+  *majorizer = false;
+  w->ntrial++;
+  for (int i = 0; i < N; i++) w->next[i] = w->x[i] + fraction * step[i];
+  *value = at(w, w->next, gradient);
+  return DJ_OK;
+}
+
+static void accept(void* user) {
+  Wall* w = user;
+  memcpy(w->x, w->next, sizeof w->x);
+  if (w->naccept++ == 0) memcpy(w->first, w->x, sizeof w->first);
+}
+
+// The wall by its quadratic where it is as high as the excess.
+static djStatus learn(void* user, bool* found, double* gradient, double excess) {
+  Wall* w = user;
+  double slope, curvature;
+  *found = w->lesson != NOTHING;
+  w->excess = excess;
+  w->nlearn++;
+  if (w->failure < 0 || !*found) return w->failure;
+  at(w, w->x, gradient);
+  gradient[0] = w->x[0] - 1;
+  const double place = PLACE + sqrt(sqrt(excess / w->wall));
+  wallAt(w, place, &slope, &curvature);
+  gradient[0] += slope + curvature * (w->x[0] - place);
+  w->curvature = 1 + curvature;
+  if (w->lesson == UPHILL) {
+    for (int i = 0; i < N; i++) gradient[i] *= -1;
+  }
+  if (w->lesson == INDEFINITE) w->curvature = -INFINITY;
+  return DJ_OK;
+}
+
+static djStatus minimize(djNewtonResult* r, Wall* w, bool learns) {
+  double gradient[N], step[N], scratch[2 * N];
+  const djNewtonProblem p = {.n = N,
+                             .user = w,
+                             .evaluate = evaluate,
+                             .factor = factor,
+                             .solve = solve,
+                             .max_step = whole,
+                             .trial = trial,
+                             .accept = accept,
+                             .learn = learns ? learn : NULL,
+                             .scratch = scratch};
+  const djNewtonOption o = {.tolerance = 1e-10, .max_iterations = 100, .max_cuts = 30};
+  return dj_newton(r, &p, &o, gradient, step);
+}
+
+static void checkSolved(const Wall* w) {
+  double slope, curvature;
+  wallAt(w, w->x[0], &slope, &curvature);
+  djt_near(w->x[0] - 1 + slope, 0, 1e-9);
+  for (int i = 1; i < N; i++) djt_near(w->x[i], 1, 1e-9);
+}
+
+// Whatever the wall's height, the rest is there after the first step.
+static void testMet(void** state) {
+  (void)state;
+  for (double wall = 1e2; wall < 1e12; wall *= 100) {
+    djNewtonResult with, without;
+    Wall w = {.wall = wall}, v = {.wall = wall};
+    assert_int_equal(minimize(&with, &w, true), DJ_OK);
+    assert_int_equal(minimize(&without, &v, false), DJ_OK);
+    checkSolved(&w);
+    checkSolved(&v);
+    assert_true(w.nlearn > 0 && w.nlearn <= 4);
+    djt_near(w.first[1], 1, 1e-12);
+    assert_true(w.first[0] > PLACE && w.first[0] < 0.9);
+    assert_true(with.iterations <= 15);
+    if (wall < 1e6) continue;
+    assert_true(v.first[1] < 0.3 && w.ntrial < v.ntrial);
+  }
+}
+
+// Where the whole step is accepted no one asks.
+static void testNotAsked(void** state) {
+  (void)state;
+  djNewtonResult r;
+  Wall w = {.wall = 0};
+  assert_int_equal(minimize(&r, &w, true), DJ_OK);
+  checkSolved(&w);
+  assert_int_equal(w.nlearn, 0);
+}
+
+// A lesson that is of no use leaves all as it was.
+static void testUseless(void** state) {
+  (void)state;
+  djNewtonResult with, without;
+  Wall v = {.wall = 1e8};
+  assert_int_equal(minimize(&without, &v, false), DJ_OK);
+  for (int lesson = NOTHING; lesson <= INDEFINITE; lesson++) {
+    Wall w = {.wall = 1e8, .lesson = lesson};
+    assert_int_equal(minimize(&with, &w, true), DJ_OK);
+    assert_true(w.nlearn > 0);
+    assert_memory_equal(w.x, v.x, sizeof w.x);
+    assert_int_equal(w.ntrial, v.ntrial);
+    assert_int_equal(with.iterations, without.iterations);
+    assert_true(with.value == without.value);
+  }
+}
+
+// Nothing is learned where there is no value; but where the next trial has one it is not asked
+// again.
+static void testInfinite(void** state) {
+  (void)state;
+  djNewtonResult r;
+  Wall w = {.wall = 1e4, .ends = true};
+  assert_int_equal(minimize(&r, &w, true), DJ_OK);
+  checkSolved(&w);
+  assert_int_equal(w.nlearn, 0);
+}
+
+static void testError(void** state) {
+  (void)state;
+  djNewtonResult r;
+  Wall w = {.wall = 1e8, .failure = DJ_INVALID};
+  assert_int_equal(minimize(&r, &w, true), DJ_INVALID);
+  assert_int_equal(w.naccept, 0);
+  assert_true(w.excess > 0 && w.excess < 0.1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testMet), cmocka_unit_test(testNotAsked),
+                                     cmocka_unit_test(testUseless), cmocka_unit_test(testInfinite),
+                                     cmocka_unit_test(testError)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
