@@ -2,41 +2,56 @@
 // what of these lies inside of third solids, and by what of its own edges is covered. With signed
 // triangles from the face's first corner to these, two of its edges count for nothing.
 //
-// Two triangles cross where each has corners on both sides of the other's plane, in the interval
-// of the planes' line that is inside of both: from the later one of two beginnings to the earlier
-// one of two ends. Each of these is a point where an edge goes through a plane, found by the heights
-// of the edge's ends, so that triangles with an edge in common have the same.
+// Segments begin and end where an edge of one solid goes through a side of the other: on its way
+// out a segment begins on the face that has the edge in that direction, and one ends on the other
+// face that has it. Where that does not fit together, of sides in the same plane, triangles are
+// intersected two at a time.
 
 #include "inertia/covered.h"
 
+#include "inertia/crossing.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct Interval {
   double low, high;
 } Interval;
 
-// A third solid that two ones have near.
-typedef struct Third {
-  int solid;
-  const uint64_t *a, *b;   // faces of the two that may enter it
-} Third;
+// A covered part of an edge.
+typedef struct Part {
+  Interval part;
+  int next;                // of the same edge, or -1
+} Part;
+
+// Where two faces cross, along the boundary of what of the first is inside of the other's solid.
+typedef struct Segment {
+  int face[2], next;       // the next one of the same first face, or -1
+  int known;               // 1: begin, 2: end
+  djVec3 end[2];
+} Segment;
 
 typedef struct Scratch {
   const djSolids* s;
+  djVec3* apex;            // first corners of faces as triangles' apices
   djVec3* own;             // (2) of each solid: offset, then the scale
-  Interval* covered;       // (faces, near) of the opposite edges of a solid's faces
-  int* ncovered;           // (faces)
-  uint64_t* cut;           // faces of the other solid that cross the plane of each face
-  Third* third;
-  Interval* inside;        // of a segment, in third ones
+  int *apex_begin, *edge_begin;
+  int* covered;            // first part of each edge, or -1
+  Part* part;
+  int npart, part_room;
+  int* first;              // first segment of each face of a solid, or -1
+  Segment* segment;
+  int nsegment;
+  int* third;              // solids near to both of a pair
+  Interval* inside;        // of a segment, in third ones, or of an edge
 } Scratch;
 
 // ------------------------------------------ intervals ------------------------------------------
 
-// Narrows the part of a segment that is inside of a solid; false: none is.
+// The part of a segment that is inside of a solid; false: none is.
 static bool clipSegment(Interval* part, djVec3 from, djVec3 to, const djSolid* g) {
   const size_t n = (size_t)g->nlane;
-  djLanes low = dju_splat(part->low), high = dju_splat(part->high);
+  djLanes low = dju_splat(0), high = dju_splat(1);
   for (size_t k = 0; k < n; k += DJU_LANES) {
     const djLanes x = dju_loadLanes(g->lanes + k), y = dju_loadLanes(g->lanes + n + k);
     const djLanes z = dju_loadLanes(g->lanes + 2 * n + k);
@@ -47,15 +62,37 @@ static bool clipSegment(Interval* part, djVec3 from, djVec3 to, const djSolid* g
     b = dju_fmaLanes(y, dju_splat(to.y), b);
     a = dju_fmaLanes(z, dju_splat(from.z), a);
     b = dju_fmaLanes(z, dju_splat(to.z), b);
-    const djMask out_a = a > 0, out_b = b > 0;
-    if (dju_any(out_a & out_b)) return false;
+    const unsigned out_a = dju_greaterBits(a, dju_splat(0)), out_b = dju_greaterBits(b, dju_splat(0));
+    if (out_a & out_b) return false;
+    if (!(out_a | out_b)) continue;
     const djLanes t = a / (a - b);
-    low = dju_pick(out_a & (t > low), t, low);
-    high = dju_pick(out_b & (t < high), t, high);
+    low = dju_pick((a > 0) & (t > low), t, low);
+    high = dju_pick((b > 0) & (t < high), t, high);
   }
   part->low = -dju_least(-low);
   part->high = dju_least(high);
   return part->low < part->high;
+}
+
+// The same of an edge by the sides that its ends are beyond, and which sides these are, or -1.
+static bool clipEdge(Interval* part, int side[2], djVec3 from, djVec3 to, const djSolid* g,
+                     const uint64_t* from_out, const uint64_t* to_out) {
+  double low = 0, high = 1;
+  side[0] = side[1] = -1;
+  for (int w = 0; w < g->nword; w++) {
+    for (uint64_t bits = from_out[w] | to_out[w]; bits; bits &= bits - 1) {
+      const int k = 64 * w + __builtin_ctzll(bits);
+      const double a = dj_heightOf(&g->side[k], from), b = dj_heightOf(&g->side[k], to);
+      const double t = a / (a - b);
+      const bool enters = a > 0, later = enters && t > low, earlier = !enters && t < high;
+      low = later ? t : low;
+      side[0] = later ? k : side[0];
+      high = earlier ? t : high;
+      side[1] = earlier ? k : side[1];
+    }
+  }
+  *part = (Interval){low, high};
+  return low < high;
 }
 
 // Sorts intervals and unites those that overlap; returns how many are left.
@@ -79,35 +116,36 @@ static int unite(Interval* list, int n) {
 
 // ------------------------------------------ visits ---------------------------------------------
 
-static djVec3 unscaled(const djVec3 own[2], djVec3 x) {
+static inline djVec3 unscaled(const djVec3 own[2], djVec3 x) {
   return (djVec3){own[1].x * x.x + own[0].x, own[1].x * x.y + own[0].y, own[1].x * x.z + own[0].z};
 }
 
 static inline void visit(djCover* c, const Scratch* w, int solid, int face, djVec3 a, djVec3 b) {
-  const djSolid* g = &w->s->solid[solid];
   const djVec3* own = w->own + 2 * (size_t)solid;
   a = unscaled(own, a);
   b = unscaled(own, b);
-  if (c->visit) {
-    c->visit(c, solid, face, a, b);
-    return;
-  }
-  dj_addCone(&c->cones, unscaled(own, g->vert[g->face[3 * face]]), a, b);
+  if (c->visit) c->visit(c, solid, face, a, b);
+  else dj_addCone(&c->cones, w->apex[w->apex_begin[solid] + face], a, b);
 }
 
-// A segment of face f of one solid and g of another, less what third ones have of it.
-static void visitSegment(djCover* c, const Scratch* w, const int solid[2], const int face[2],
-                         djVec3 from, djVec3 to, int nthird) {
+static bool meetsBox(const double* box, djVec3 a, djVec3 b) {
+  return (box[0] <= fmax(a.x, b.x)) & (box[1] <= fmax(a.y, b.y)) & (box[2] <= fmax(a.z, b.z)) &
+         (box[3] >= fmin(a.x, b.x)) & (box[4] >= fmin(a.y, b.y)) & (box[5] >= fmin(a.z, b.z));
+}
+
+// A segment of two solids, less what third ones have of it.
+static void visitSegment(djCover* c, const Scratch* w, int i, int j, const Segment* s,
+                         int nthird) {
+  const djVec3 from = s->end[0], to = s->end[1];
   int n = 0;
   for (int k = 0; k < nthird; k++) {
-    const Third* t = &w->third[k];
-    Interval part = {0, 1};
-    if (!dj_hasBit(t->a, face[0]) || !dj_hasBit(t->b, face[1])) continue;
-    if (clipSegment(&part, from, to, &w->s->solid[t->solid])) w->inside[n++] = part;
+    const int third = w->third[k];
+    if (!meetsBox(w->s->box + 6 * (size_t)third, from, to)) continue;
+    if (clipSegment(&w->inside[n], from, to, &w->s->solid[third])) n++;
   }
   if (n == 0) {
-    visit(c, w, solid[0], face[0], from, to);
-    visit(c, w, solid[1], face[1], to, from);
+    visit(c, w, i, s->face[0], from, to);
+    visit(c, w, j, s->face[1], to, from);
     return;
   }
   n = unite(w->inside, n);
@@ -117,117 +155,123 @@ static void visitSegment(djCover* c, const Scratch* w, const int solid[2], const
     double end = k < n ? w->inside[k].low : 1;
     if (end > at) {
       djVec3 a = dju_madd3(from, at, along), b = dju_madd3(from, end, along);
-      visit(c, w, solid[0], face[0], a, b);
-      visit(c, w, solid[1], face[1], b, a);
+      visit(c, w, i, s->face[0], a, b);
+      visit(c, w, j, s->face[1], b, a);
     }
     if (k < n) at = w->inside[k].high;
   }
 }
 
-// ------------------------------------------ segments -------------------------------------------
-
-// Where an edge goes through a plane.
-typedef struct Crossing {
-  const djVec3 *in, *out;
-  double t;
-} Crossing;
-
-static inline double heightOf(const djHalfSpace* h, djVec3 x) {
-  return fma(h->normal.z, x.z, fma(h->normal.y, x.y, fma(h->normal.x, x.x, -h->offset)));
-}
-
-static inline double coordinate(const Crossing* c, int axis) {
-  const double in = (&c->in->x)[axis], out = (&c->out->x)[axis];
-  return in + c->t * (out - in);
-}
-
-static inline djVec3 pointAt(const Crossing* c) {
-  return dju_madd3(*c->in, c->t, dju_sub3(*c->out, *c->in));
-}
-
-// The boundary of what of a triangle is inside of a half space runs along the plane from `begin` to
-// `end`. out: which of its corners are outside, one or two.
-static inline void crossPlane(Crossing* begin, Crossing* end, const djSolid* g, int face, int out,
-                              const djHalfSpace* h) {
-  static const signed char odd[8] = {0, 0, 1, 2, 2, 1, 0, 0};
-  static const signed char next[3] = {1, 2, 0}, last[3] = {2, 0, 1};
-  const int* corner = g->face + 3 * face;
-  const int k = odd[out];
-  const djVec3 *x = &g->vert[corner[k]], *y = &g->vert[corner[next[k]]];
-  const djVec3* z = &g->vert[corner[last[k]]];
-  const double a = heightOf(h, *x), b = heightOf(h, *y), c = heightOf(h, *z);
-  if (out & (out - 1)) { // two: x is inside
-    *begin = (Crossing){x, y, a / (a - b)};
-    *end = (Crossing){x, z, a / (a - c)};
-  } else {
-    *begin = (Crossing){z, x, c / (c - a)};
-    *end = (Crossing){y, x, b / (b - a)};
-  }
-}
-
-// Whether a triangle's face and another's cross, and from where to where: along the boundary of what
-// of the first is inside of the second.
-static inline bool crossFaces(djVec3* from, djVec3* to, const djSolid* a, int f, int fout,
-                              const djSolid* b, int g, int gout) {
-  Crossing begin, end, other_begin, other_end;
-  const djHalfSpace *ha = &a->side[f], *hb = &b->side[g];
-  crossPlane(&begin, &end, a, f, fout, hb);
-  crossPlane(&other_end, &other_begin, b, g, gout, ha);
-  const djVec3 d = dju_cross3(ha->normal, hb->normal);
-  const double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z);
-  const int axis = x > y ? (x > z ? 0 : 2) : (y > z ? 1 : 2);
-  const double sign = (&d.x)[axis] > 0 ? 1 : -1;
-  double low = sign * coordinate(&begin, axis), high = sign * coordinate(&end, axis);
-  double other_low = sign * coordinate(&other_begin, axis);
-  double other_high = sign * coordinate(&other_end, axis);
-  const bool later = other_low > low, earlier = other_high < high;
-  low = later ? other_low : low;
-  high = earlier ? other_high : high;
-  if (!(low < high)) return false;
-  *from = pointAt(later ? &other_begin : &begin);
-  *to = pointAt(earlier ? &other_end : &end);
-  return true;
-}
-
-// Which corners of a face are beyond a side.
-static inline int cornersOut(const uint64_t* out, const int* corner, size_t nword, int side) {
-  const uint64_t* word = out + side / 64;
-  const int bit = side % 64;
-  return (int)((word[(size_t)corner[0] * nword] >> bit & 1) |
-               (word[(size_t)corner[1] * nword] >> bit & 1) << 1 |
-               (word[(size_t)corner[2] * nword] >> bit & 1) << 2);
-}
-
-// Sides that have corners of a face on both sides, for each face.
-static void findCuts(uint64_t* cut, const djSolid* g, const uint64_t* out, size_t nword) {
-  for (int f = 0; f < g->part->nface; f++) {
-    const int* corner = g->face + 3 * f;
-    for (size_t w = 0; w < nword; w++) {
-      const uint64_t x = out[(size_t)corner[0] * nword + w], y = out[(size_t)corner[1] * nword + w];
-      const uint64_t z = out[(size_t)corner[2] * nword + w];
-      cut[(size_t)f * nword + w] = (x | y | z) & ~(x & y & z);
-    }
-  }
-}
-
-// Third solids near to both of a pair.
+// Solids near to both of a pair.
 static int findThird(Scratch* w, int i, int j) {
   const djSolids* s = w->s;
   const djNear *a = s->near + s->solid[i].near_begin, *a_end = s->near + s->solid[i].near_end;
   const djNear *b = s->near + s->solid[j].near_begin, *b_end = s->near + s->solid[j].near_end;
   int n = 0;
   while (a < a_end && b < b_end) {
-    if (a->other == b->other) {
-      w->third[n++] = (Third){a->other, s->bits + a->enter, s->bits + b->enter};
-      a++;
-      b++;
-    } else if (a->other < b->other) {
-      a++;
-    } else {
-      b++;
-    }
+    const int x = a->other, y = b->other;
+    w->third[n] = x;
+    n += x == y;
+    a += x <= y;
+    b += y <= x;
   }
   return n;
+}
+
+// ------------------------------------------ segments -------------------------------------------
+
+// An end of the segment of two faces; false: it has that already.
+static inline bool addEnd(Scratch* w, int f, int g, int which, djVec3 at) {
+  int k = w->first[f];
+  while (k >= 0 && w->segment[k].face[1] != g) k = w->segment[k].next;
+  if (k < 0) {
+    k = w->nsegment++;
+    w->segment[k].face[0] = f;
+    w->segment[k].face[1] = g;
+    w->segment[k].next = w->first[f];
+    w->segment[k].known = 0;
+    w->first[f] = k;
+  }
+  Segment* s = &w->segment[k];
+  if (s->known & (1 << which)) return false;
+  s->known |= 1 << which;
+  s->end[which] = at;
+  return true;
+}
+
+static djStatus growParts(Scratch* w) {
+  if (w->npart < w->part_room) return DJ_OK;
+  int room = 2 * w->npart + 64;
+  Part* part = realloc(w->part, (size_t)room * sizeof *part);
+  if (!part) return DJ_NO_MEMORY;
+  w->part = part;
+  w->part_room = room;
+  return DJ_OK;
+}
+
+// What of solid i's edges is inside of a near one, and the ends of segments there. swapped: the near
+// one is the first of their faces. *fits becomes false where segments have an end twice.
+static djStatus coverEdges(bool* fits, Scratch* w, int i, const djNear* near, bool swapped) {
+  const djSolids* s = w->s;
+  const djSolid *a = &s->solid[i], *b = &s->solid[near->other];
+  const size_t nword = (size_t)b->nword;
+  const uint64_t* out = s->bits + near->out;
+  int* covered = w->covered + w->edge_begin[i];
+  for (int e = 0; e < a->nedge; e++) {
+    const djEdge* edge = &a->edge[e];
+    const uint64_t *x = out + (size_t)edge->vert[0] * nword, *y = out + (size_t)edge->vert[1] * nword;
+    uint64_t both = 0, any = 0;
+    for (size_t k = 0; k < nword; k++) {
+      both |= x[k] & y[k];
+      any |= x[k] | y[k];
+    }
+    if (both) continue;
+    Interval part = {0, 1};
+    int side[2] = {-1, -1};
+    djVec3 from = a->vert[edge->vert[0]], to = a->vert[edge->vert[1]];
+    if (any && !clipEdge(&part, side, from, to, b, x, y)) continue;
+    djStatus status = growParts(w);
+    if (status < 0) return status;
+    w->part[w->npart] = (Part){part, covered[e]};
+    covered[e] = w->npart++;
+    for (int k = 0; k < 2; k++) { // the way in, and out
+      if (side[k] < 0) continue;
+      djVec3 at = dju_madd3(from, k ? part.high : part.low, dju_sub3(to, from));
+      for (int r = 0; r < 2; r++) {
+        const int f = edge->face[r];
+        if (f < 0) *fits = false;
+        else if (swapped) *fits &= addEnd(w, side[k], f, k ^ r, at);
+        else *fits &= addEnd(w, f, side[k], k ^ r ^ 1, at);
+      }
+    }
+  }
+  return DJ_OK;
+}
+
+// Which corners of a face are beyond a side.
+static int cornersOut(const uint64_t* out, const int* corner, size_t nword, int side) {
+  int bits = 0;
+  for (int k = 0; k < 3; k++) {
+    bits |= (int)(out[(size_t)corner[k] * nword + (size_t)(side / 64)] >> side % 64 & 1) << k;
+  }
+  return bits;
+}
+
+// All segments of a pair by pairs of triangles.
+static void visitTriangles(djCover* c, Scratch* w, int i, int j, const uint64_t* iout,
+                           const uint64_t* jout) {
+  const djSolid *a = &w->s->solid[i], *b = &w->s->solid[j];
+  const int nthird = findThird(w, i, j);
+  for (int f = 0; f < a->part->nface; f++) {
+    for (int g = 0; g < b->part->nface; g++) {
+      Segment s = {.face = {f, g}};
+      const int fout = cornersOut(iout, a->face + 3 * f, (size_t)b->nword, g);
+      const int gout = cornersOut(jout, b->face + 3 * g, (size_t)a->nword, f);
+      if (fout % 7 == 0 || gout % 7 == 0) continue;
+      if (!dj_crossFaces(&s.end[0], &s.end[1], a, f, fout, b, g, gout)) continue;
+      visitSegment(c, w, i, j, &s, nthird);
+    }
+  }
 }
 
 static const djNear* nearOf(const djSolids* s, int solid, int other) {
@@ -236,99 +280,50 @@ static const djNear* nearOf(const djSolids* s, int solid, int other) {
   return near;
 }
 
-// All segments of a pair.
-static void visitSegments(djCover* c, Scratch* w, int i, const djNear* near) {
+static djStatus visitPair(djCover* c, Scratch* w, int i, const djNear* near) {
   const djSolids* s = w->s;
   const int j = near->other;
   const djNear* back = nearOf(s, j, i);
-  const djSolid *a = &s->solid[i], *b = &s->solid[j];
-  const uint64_t *aout = s->bits + near->out, *bout = s->bits + back->out;
-  const uint64_t *aenter = s->bits + near->enter, *benter = s->bits + back->enter;
-  const size_t na = (size_t)a->nword, nb = (size_t)b->nword;
-  uint64_t *acut = w->cut, *bcut = acut + (size_t)a->part->nface * nb;
-  int nthird = -1;
-  findCuts(acut, a, aout, nb);
-  findCuts(bcut, b, bout, na);
-  for (int f = 0; f < a->part->nface; f++) {
-    if (!dj_hasBit(aenter, f)) continue;
-    for (size_t k = 0; k < nb; k++) {
-      for (uint64_t bits = acut[(size_t)f * nb + k] & benter[k]; bits; bits &= bits - 1) {
-        const int g = (int)(64 * k) + __builtin_ctzll(bits);
-        djVec3 from, to;
-        if (!dj_hasBit(bcut + (size_t)g * na, f)) continue;
-        int fout = cornersOut(aout, a->face + 3 * f, nb, g);
-        int gout = cornersOut(bout, b->face + 3 * g, na, f);
-        if (!crossFaces(&from, &to, a, f, fout, b, g, gout)) continue;
-        if (nthird < 0) nthird = findThird(w, i, j);
-        visitSegment(c, w, (const int[2]){i, j}, (const int[2]){f, g}, from, to, nthird);
-      }
-    }
+  bool fits = true;
+  w->nsegment = 0;
+  djStatus status = coverEdges(&fits, w, i, near, false);
+  if (status == DJ_OK) status = coverEdges(&fits, w, j, back, true);
+  for (int k = 0; k < w->nsegment; k++) {
+    w->first[w->segment[k].face[0]] = -1;
+    fits &= w->segment[k].known == 3;
   }
-}
-
-// ------------------------------------------ edges ----------------------------------------------
-
-// What of the edge opposite to each face's first corner is inside of a near solid.
-static void coverEdges(Scratch* w, const djSolid* a, const djNear* near) {
-  const djSolid* b = &w->s->solid[near->other];
-  const size_t nword = (size_t)b->nword;
-  const uint64_t *out = w->s->bits + near->out, *enter = w->s->bits + near->enter;
-  const int most = a->near_end - a->near_begin;
-  for (int f = 0; f < a->part->nface; f++) {
-    const int* corner = a->face + 3 * f;
-    if (!dj_hasBit(enter, f)) continue;
-    const uint64_t *x = out + (size_t)corner[1] * nword, *y = out + (size_t)corner[2] * nword;
-    uint64_t both = 0, any = 0;
-    Interval part = {0, 1};
-    for (size_t k = 0; k < nword; k++) {
-      both |= x[k] & y[k];
-      any |= x[k] | y[k];
-    }
-    if (both) continue;
-    if (any && !clipSegment(&part, a->vert[corner[1]], a->vert[corner[2]], b)) continue;
-    w->covered[(size_t)f * (size_t)most + (size_t)w->ncovered[f]++] = part;
+  if (status < 0 || w->nsegment == 0) return status;
+  if (!fits) {
+    visitTriangles(c, w, i, j, s->bits + near->out, s->bits + back->out);
+    return DJ_OK;
   }
-}
-
-static void visitEdges(djCover* c, Scratch* w, int i) {
-  const djSolid* g = &w->s->solid[i];
-  const int most = g->near_end - g->near_begin;
-  for (int f = 0; f < g->part->nface; f++) {
-    Interval* list = w->covered + (size_t)f * (size_t)most;
-    const int n = unite(list, w->ncovered[f]), *corner = g->face + 3 * f;
-    const djVec3 from = g->vert[corner[1]], to = g->vert[corner[2]], along = dju_sub3(to, from);
-    for (int k = 0; k < n; k++) {
-      visit(c, w, i, f, list[k].low == 0 ? from : dju_madd3(from, list[k].low, along),
-            list[k].high == 1 ? to : dju_madd3(from, list[k].high, along));
-    }
-  }
+  const int nthird = findThird(w, i, j);
+  for (int k = 0; k < w->nsegment; k++) visitSegment(c, w, i, j, &w->segment[k], nthird);
+  return DJ_OK;
 }
 
 // ------------------------------------------ all ------------------------------------------------
 
-static djStatus makeScratch(Scratch* w, const djSolids* s) {
-  size_t near = 0, face = 0, covered = 0, cut = 0;
-  for (int i = 0; i < s->n; i++) {
-    const djSolid* g = &s->solid[i];
-    const size_t n = (size_t)g->part->nface, most = (size_t)(g->near_end - g->near_begin);
-    if (n > face) face = n;
-    if (most > near) near = most;
-    if (n * most > covered) covered = n * most;
-    for (int k = g->near_begin; k < g->near_end; k++) {
-      const djSolid* b = &s->solid[s->near[k].other];
-      size_t need = n * (size_t)b->nword + (size_t)b->part->nface * (size_t)g->nword;
-      if (need > cut) cut = need;
+static void visitEdges(djCover* c, Scratch* w, int i) {
+  const djSolid* g = &w->s->solid[i];
+  for (int e = 0; e < g->nedge; e++) {
+    int n = 0, k = w->covered[w->edge_begin[i] + e];
+    if (k < 0) continue;
+    for (; k >= 0; k = w->part[k].next) w->inside[n++] = w->part[k].part;
+    n = unite(w->inside, n);
+    const int* v = g->edge[e].vert;
+    const djVec3 from = g->vert[v[0]], to = g->vert[v[1]], along = dju_sub3(to, from);
+    for (k = 0; k < n; k++) {
+      const Interval x = w->inside[k];
+      const djVec3 a = x.low == 0 ? from : dju_madd3(from, x.low, along);
+      const djVec3 b = x.high == 1 ? to : dju_madd3(from, x.high, along);
+      for (int r = 0; r < 2; r++) {
+        const int f = g->edge[e].face[r];
+        if (f < 0 || g->face[3 * f] == v[0] || g->face[3 * f] == v[1]) continue;
+        visit(c, w, i, f, r ? b : a, r ? a : b);
+      }
     }
   }
-  *w = (Scratch){.s = s,
-                 .own = malloc((2 * (size_t)s->n + 1) * sizeof *w->own),
-                 .covered = malloc((covered + 1) * sizeof *w->covered),
-                 .ncovered = malloc((face + 1) * sizeof *w->ncovered),
-                 .cut = malloc((cut + 1) * sizeof *w->cut),
-                 .third = malloc((near + 1) * sizeof *w->third),
-                 .inside = malloc((near + 1) * sizeof *w->inside)};
-  return w->own && w->covered && w->ncovered && w->cut && w->third && w->inside ? DJ_OK
-                                                                               : DJ_NO_MEMORY;
 }
 
 // x -> (x - middle)/(1 + scale) + middle - from.
@@ -338,27 +333,67 @@ static void placeOwn(djVec3 own[2], const djSolid* g, djVec3 from) {
   own[1] = (djVec3){s, s, s};
 }
 
+static djStatus makeScratch(Scratch* w, const djSolids* s, djVec3 from) {
+  size_t near = 0, nface = 0, faces = 0, nedge = 0, edges = 0;
+  for (int i = 0; i < s->n; i++) {
+    const djSolid* g = &s->solid[i];
+    const size_t n = (size_t)g->part->nface, most = (size_t)(g->near_end - g->near_begin);
+    nface = n > nface ? n : nface;
+    nedge = (size_t)g->nedge > nedge ? (size_t)g->nedge : nedge;
+    near = most > near ? most : near;
+    faces += n;
+    edges += (size_t)g->nedge;
+  }
+  *w = (Scratch){.s = s,
+                 .apex = malloc((faces + 1) * sizeof *w->apex),
+                 .own = malloc((2 * (size_t)s->n + 1) * sizeof *w->own),
+                 .apex_begin = malloc((2 * (size_t)s->n + 1) * sizeof *w->apex_begin),
+                 .covered = malloc((edges + 1) * sizeof *w->covered),
+                 .first = malloc((nface + 1) * sizeof *w->first),
+                 .segment = malloc((8 * nedge + 1) * sizeof *w->segment),
+                 .third = malloc((near + 1) * sizeof *w->third),
+                 .inside = malloc((near + 1) * sizeof *w->inside)};
+  w->edge_begin = w->apex_begin + s->n;
+  if (!w->apex || !w->own || !w->apex_begin || !w->covered || !w->first || !w->segment ||
+      !w->third || !w->inside) {
+    return DJ_NO_MEMORY;
+  }
+  memset(w->covered, -1, edges * sizeof *w->covered);
+  memset(w->first, -1, nface * sizeof *w->first);
+  for (int i = 0, face = 0, edge = 0; i < s->n; i++) {
+    const djSolid* g = &s->solid[i];
+    placeOwn(w->own + 2 * i, g, from);
+    w->apex_begin[i] = face;
+    w->edge_begin[i] = edge;
+    edge += g->nedge;
+    for (int f = 0; f < g->part->nface; f++) {
+      w->apex[face++] = unscaled(w->own + 2 * i, g->vert[g->face[3 * f]]);
+    }
+  }
+  return DJ_OK;
+}
+
+static void freeScratch(Scratch* w) {
+  free(w->apex);
+  free(w->own);
+  free(w->apex_begin);
+  free(w->covered);
+  free(w->part);
+  free(w->first);
+  free(w->segment);
+  free(w->third);
+  free(w->inside);
+}
+
 djStatus dj_visitCovered(djCover* c, const djSolids* s) {
   Scratch w;
-  djStatus status = makeScratch(&w, s);
+  djStatus status = makeScratch(&w, s, c->from);
   for (int i = 0; i < s->n && status == DJ_OK; i++) {
-    placeOwn(w.own + 2 * (size_t)i, &s->solid[i], c->visit ? (djVec3){0, 0, 0} : c->from);
-  }
-  for (int i = 0; i < s->n && status == DJ_OK; i++) {
-    const djSolid* g = &s->solid[i];
-    if (g->near_begin == g->near_end) continue;
-    memset(w.ncovered, 0, (size_t)g->part->nface * sizeof *w.ncovered);
-    for (int k = g->near_begin; k < g->near_end; k++) {
-      coverEdges(&w, g, &s->near[k]);
-      if (s->near[k].other > i) visitSegments(c, &w, i, &s->near[k]);
+    for (int k = s->solid[i].near_begin; k < s->solid[i].near_end && status == DJ_OK; k++) {
+      if (s->near[k].other > i) status = visitPair(c, &w, i, &s->near[k]);
     }
-    visitEdges(c, &w, i);
   }
-  free(w.own);
-  free(w.covered);
-  free(w.ncovered);
-  free(w.cut);
-  free(w.third);
-  free(w.inside);
+  for (int i = 0; i < s->n && status == DJ_OK; i++) visitEdges(c, &w, i);
+  freeScratch(&w);
   return status;
 }

@@ -26,6 +26,24 @@ static void takeCorners(djSolid* g, int* number) {
   for (int k = 0; k < 3 * part->nface; k++) number[part->face[k]] = -1;
 }
 
+// Edges of triangles, once each. `number` as above.
+static void takeEdges(djSolid* g, int* number) {
+  for (int k = 0; k < 3 * g->part->nface; k++) {
+    const int u = g->face[k], v = g->face[k % 3 < 2 ? k + 1 : k - 2], least = u < v ? u : v;
+    int e = number[least];
+    while (e >= 0 && (g->edge[e].vert[0] != v || g->edge[e].vert[1] != u || g->edge[e].face[1] >= 0)) {
+      e = g->edge[e].next;
+    }
+    if (e >= 0) {
+      g->edge[e].face[1] = k / 3;
+      continue;
+    }
+    g->edge[g->nedge] = (djEdge){{u, v}, {k / 3, -1}, number[least]};
+    number[least] = g->nedge++;
+  }
+  for (int i = 0; i < g->nvert; i++) number[i] = -1;
+}
+
 // Sides that have no area hold everything.
 static void makeSide(djSolid* g, int face) {
   djVec3 x[3];
@@ -48,6 +66,7 @@ static void fillSolid(djSolid* g, double* box, int* number, int index, double by
   double whole, fraction = modf(index * GOLDEN, &whole);
   djVec3 sum = {0, 0, 0};
   takeCorners(g, number);
+  takeEdges(g, number);
   for (int k = 0; k < 3 * part->nface; k++) sum = dju_add3(sum, g->vert[g->face[k]]);
   g->middle = dju_scale3(1.0 / (part->nface > 0 ? 3 * part->nface : 1), sum);
   g->scale = by * (ROOT2 + fraction);
@@ -81,20 +100,23 @@ static djStatus takeRoom(djSolids* s, int** number, const djPolytope* part) {
   }
   char* at = s->buffer =
       malloc(nlane * sizeof(double) + nface * sizeof(djHalfSpace) + 3 * nface * sizeof(djVec3) +
-             3 * nface * sizeof(int) + most * sizeof(int) + 1);
+             3 * nface * sizeof(djEdge) + 3 * nface * sizeof(int) + most * sizeof(int) + 1);
   s->solid = calloc((size_t)s->n + 1, sizeof *s->solid);
   if (!at || !s->solid) return DJ_NO_MEMORY;
   double* lanes = (double*)at;
   djHalfSpace* side = (djHalfSpace*)(lanes + nlane);
   djVec3* vert = (djVec3*)(side + nface);
-  int* face = (int*)(vert + 3 * nface);
+  djEdge* edge = (djEdge*)(vert + 3 * nface);
+  int* face = (int*)(edge + 3 * nface);
   for (int k = 0; k < s->n; k++) {
     int n = part[k].nface;
-    s->solid[k] = (djSolid){.part = &part[k], .vert = vert, .face = face, .nlane = upToLanes(n),
-                            .nword = (n + 63) / 64, .side = side, .lanes = lanes};
+    s->solid[k] = (djSolid){.part = &part[k], .vert = vert, .face = face, .edge = edge,
+                            .nlane = upToLanes(n), .nword = (n + 63) / 64, .side = side,
+                            .lanes = lanes};
     lanes += 4 * upToLanes(n);
     side += n;
     vert += 3 * n;
+    edge += 3 * n;
     face += 3 * n;
   }
   *number = face;
@@ -124,25 +146,6 @@ static void findOut(uint64_t* out, const djSolid* a, const djSolid* b) {
       *word |= (uint64_t)dju_greaterBits(d, dju_splat(0)) << k % 64;
     }
   }
-}
-
-// Faces of a that are not beyond one of b's sides; false: none.
-static bool findEntering(uint64_t* enter, const uint64_t* out, const djSolid* a, int nword) {
-  uint64_t any = 0;
-  memset(enter, 0, (size_t)a->nword * sizeof *enter);
-  for (int f = 0; f < a->part->nface; f++) {
-    const int* corner = a->face + 3 * f;
-    uint64_t beyond = 0;
-    for (int w = 0; w < nword; w++) {
-      beyond |= out[(size_t)corner[0] * (size_t)nword + (size_t)w] &
-                out[(size_t)corner[1] * (size_t)nword + (size_t)w] &
-                out[(size_t)corner[2] * (size_t)nword + (size_t)w];
-    }
-    const uint64_t bit = (uint64_t)(beyond == 0) << f % 64;
-    enter[f / 64] |= bit;
-    any |= bit;
-  }
-  return any != 0;
 }
 
 // Some side has all vertices beyond.
@@ -210,18 +213,12 @@ typedef struct Pair {
 // Whether two solids may share something; then their bits are at `used`.
 static bool sievePair(djSolids* s, Pair* pair, size_t used) {
   const djSolid *a = &s->solid[pair->b.other], *b = &s->solid[pair->a.other];
-  const size_t na = (size_t)a->nvert, nb = (size_t)b->nvert;
   pair->a.out = used;
-  pair->b.out = pair->a.out + na * (size_t)b->nword;
-  pair->a.enter = pair->b.out + nb * (size_t)a->nword;
-  pair->b.enter = pair->a.enter + (size_t)a->nword;
+  pair->b.out = used + (size_t)a->nvert * (size_t)b->nword;
   findOut(s->bits + pair->a.out, a, b);
   if (isBeyond(s->bits + pair->a.out, a->nvert, b->nword)) return false;
   findOut(s->bits + pair->b.out, b, a);
-  if (isBeyond(s->bits + pair->b.out, b->nvert, a->nword)) return false;
-  bool enters = findEntering(s->bits + pair->a.enter, s->bits + pair->a.out, a, b->nword);
-  bool entered = findEntering(s->bits + pair->b.enter, s->bits + pair->b.out, b, a->nword);
-  return enters || entered;
+  return !isBeyond(s->bits + pair->b.out, b->nvert, a->nword);
 }
 
 // Keep the pairs that may meet.
@@ -230,8 +227,7 @@ static djStatus sievePairs(djSolids* s, Pair* pair, int* kept, const djBoxPair* 
   *kept = 0;
   for (int k = 0; k < nbox; k++) {
     const djSolid *a = &s->solid[box[k].a], *b = &s->solid[box[k].b];
-    size_t need = (size_t)(a->nvert + 1) * (size_t)b->nword +
-                  (size_t)(b->nvert + 1) * (size_t)a->nword;
+    size_t need = (size_t)a->nvert * (size_t)b->nword + (size_t)b->nvert * (size_t)a->nword;
     if (a->part->nface == 0 || b->part->nface == 0) continue;
     djStatus status = growBits(s, &room, used + need);
     if (status < 0) return status;
@@ -267,26 +263,26 @@ static djStatus listNear(djSolids* s, const Pair* pair, int npair) {
 djStatus dj_makeSolids(djSolids* s, int n, const djPolytope* part, double by) {
   int *number, npair = 0, nbox = 0;
   *s = (djSolids){.n = n};
-  double* box = malloc(6 * (size_t)n * sizeof *box + 1);
+  s->box = malloc(6 * (size_t)n * sizeof *s->box + 1);
   djBoxPair* near_box = NULL;
   Pair* pair = NULL;
   djStatus status = takeRoom(s, &number, part);
-  if (!box) status = DJ_NO_MEMORY;
+  if (!s->box) status = DJ_NO_MEMORY;
   for (int k = 0; k < n && status == DJ_OK; k++) {
-    fillSolid(&s->solid[k], box + 6 * (size_t)k, number, k, by);
+    fillSolid(&s->solid[k], s->box + 6 * (size_t)k, number, k, by);
   }
-  if (status == DJ_OK) status = findBoxPairs(&near_box, &nbox, n, box);
+  if (status == DJ_OK) status = findBoxPairs(&near_box, &nbox, n, s->box);
   if (status == DJ_OK) pair = malloc((size_t)nbox * sizeof *pair + 1);
   if (status == DJ_OK && !pair) status = DJ_NO_MEMORY;
   if (status == DJ_OK) status = sievePairs(s, pair, &npair, near_box, nbox);
   if (status == DJ_OK) status = listNear(s, pair, npair);
   free(pair);
   free(near_box);
-  free(box);
   return status;
 }
 
 void dj_freeSolids(djSolids* s) {
+  free(s->box);
   free(s->solid);
   free(s->near);
   free(s->bits);

@@ -7,7 +7,12 @@
 #include "inertia/hull_union.h"
 #include "inertia/polygons.h"
 
-#include <string.h>
+// What two faces have in common.
+typedef struct djEdge {
+  int vert[2];
+  int face[2];             // which has it from the first vertex to the other one, and back; -1: none
+  int next;                // another edge of the lower vertex, or -1
+} djEdge;
 
 typedef struct djSolid {
   const djPolytope* part;
@@ -16,6 +21,8 @@ typedef struct djSolid {
   int nvert;                // vertices that facets have
   djVec3* vert;             // (nvert)
   int* face;                // (part->nface x 3) into vert
+  int nedge;
+  djEdge* edge;             // (nedge)
   int nlane;                // nface, up to a multiple of lanes
   int nword;                // words of 64 bits for a bit a side
   djHalfSpace* side;        // (nface); that of a face without an area holds everything
@@ -30,12 +37,12 @@ typedef struct djNear {
   int other;
   size_t out;              // in djSolids.bits: for each vertex nword words of the other's sides,
                            //   those that it is beyond
-  size_t enter;            // in djSolids.bits: faces that are not beyond one of the other's sides
 } djNear;
 
 typedef struct djSolids {
   int n;
   djSolid* solid; // (n)
+  double* box;    // (n x 6) lower and upper xyz
   djNear* near;   // a list a solid, by `other`
   uint64_t* bits;
   void* buffer;
@@ -49,7 +56,5 @@ void dj_freeSolids(djSolids* s);
 // Which sides of a solid a triangle is not inside of (nword words, into `cut`). Returns false where
 // it lies beyond one of them. What lies in a side's plane within rounding errors is on neither side.
 bool dj_mayEnter(uint64_t* cut, const djSolid* solid, const djVec3 triangle[3]);
-
-static inline bool dj_hasBit(const uint64_t* word, int k) { return word[k / 64] >> k % 64 & 1; }
 
 #endif // DJ_INERTIA_SOLIDS_H_
