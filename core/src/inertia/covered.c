@@ -31,6 +31,11 @@ typedef struct Segment {
   djVec3 end[2];
 } Segment;
 
+// A solid that two ones have near, and its side that last had a segment of theirs beyond.
+typedef struct Third {
+  int solid, beyond;
+} Third;
+
 typedef struct Scratch {
   const djSolids* s;
   djVec3* apex;            // first corners of faces as triangles' apices
@@ -42,15 +47,18 @@ typedef struct Scratch {
   int* first;              // first segment of each face of a solid, or -1
   Segment* segment;
   int nsegment;
-  int* third;              // solids near to both of a pair
+  int* list;               // edges of a solid
+  Third* third;
   Interval* inside;        // of a segment, in third ones, or of an edge
 } Scratch;
 
 // ------------------------------------------ intervals ------------------------------------------
 
 // The part of a segment that is inside of a solid; false: none is.
-static bool clipSegment(Interval* part, djVec3 from, djVec3 to, const djSolid* g) {
+static bool clipSegment(Interval* part, Third* third, djVec3 from, djVec3 to, const djSolid* g) {
   const size_t n = (size_t)g->nlane;
+  const djHalfSpace* last = &g->side[third->beyond];
+  if ((dj_heightOf(last, from) > 0) & (dj_heightOf(last, to) > 0)) return false;
   djLanes low = dju_splat(0), high = dju_splat(1);
   for (size_t k = 0; k < n; k += DJU_LANES) {
     const djLanes x = dju_loadLanes(g->lanes + k), y = dju_loadLanes(g->lanes + n + k);
@@ -63,7 +71,10 @@ static bool clipSegment(Interval* part, djVec3 from, djVec3 to, const djSolid* g
     a = dju_fmaLanes(z, dju_splat(from.z), a);
     b = dju_fmaLanes(z, dju_splat(to.z), b);
     const unsigned out_a = dju_greaterBits(a, dju_splat(0)), out_b = dju_greaterBits(b, dju_splat(0));
-    if (out_a & out_b) return false;
+    if (out_a & out_b) {
+      third->beyond = (int)k + __builtin_ctz(out_a & out_b);
+      return false;
+    }
     if (!(out_a | out_b)) continue;
     const djLanes t = a / (a - b);
     low = dju_pick((a > 0) & (t > low), t, low);
@@ -75,23 +86,29 @@ static bool clipSegment(Interval* part, djVec3 from, djVec3 to, const djSolid* g
 }
 
 // The same of an edge by the sides that its ends are beyond, and which sides these are, or -1.
-static bool clipEdge(Interval* part, int side[2], djVec3 from, djVec3 to, const djSolid* g,
-                     const uint64_t* from_out, const uint64_t* to_out) {
+static inline bool clipEdge(Interval* part, int side[2], djVec3 from, djVec3 to, const djSolid* g,
+                            const uint64_t* from_out, const uint64_t* to_out) {
   double low = 0, high = 1;
-  side[0] = side[1] = -1;
+  int in = -1, out = -1;
   for (int w = 0; w < g->nword; w++) {
-    for (uint64_t bits = from_out[w] | to_out[w]; bits; bits &= bits - 1) {
+    for (uint64_t bits = from_out[w]; bits; bits &= bits - 1) {
       const int k = 64 * w + __builtin_ctzll(bits);
       const double a = dj_heightOf(&g->side[k], from), b = dj_heightOf(&g->side[k], to);
       const double t = a / (a - b);
-      const bool enters = a > 0, later = enters && t > low, earlier = !enters && t < high;
-      low = later ? t : low;
-      side[0] = later ? k : side[0];
-      high = earlier ? t : high;
-      side[1] = earlier ? k : side[1];
+      in = t > low ? k : in;
+      low = t > low ? t : low;
+    }
+    for (uint64_t bits = to_out[w]; bits; bits &= bits - 1) {
+      const int k = 64 * w + __builtin_ctzll(bits);
+      const double a = dj_heightOf(&g->side[k], from), b = dj_heightOf(&g->side[k], to);
+      const double t = a / (a - b);
+      out = t < high ? k : out;
+      high = t < high ? t : high;
     }
   }
   *part = (Interval){low, high};
+  side[0] = in;
+  side[1] = out;
   return low < high;
 }
 
@@ -128,9 +145,11 @@ static inline void visit(djCover* c, const Scratch* w, int solid, int face, djVe
   else dj_addCone(&c->cones, w->apex[w->apex_begin[solid] + face], a, b);
 }
 
+// Whether the box of two points meets another one.
 static bool meetsBox(const double* box, djVec3 a, djVec3 b) {
-  return (box[0] <= fmax(a.x, b.x)) & (box[1] <= fmax(a.y, b.y)) & (box[2] <= fmax(a.z, b.z)) &
-         (box[3] >= fmin(a.x, b.x)) & (box[4] >= fmin(a.y, b.y)) & (box[5] >= fmin(a.z, b.z));
+  return ((box[0] <= a.x) | (box[0] <= b.x)) & ((box[1] <= a.y) | (box[1] <= b.y)) &
+         ((box[2] <= a.z) | (box[2] <= b.z)) & ((box[3] >= a.x) | (box[3] >= b.x)) &
+         ((box[4] >= a.y) | (box[4] >= b.y)) & ((box[5] >= a.z) | (box[5] >= b.z));
 }
 
 // A segment of two solids, less what third ones have of it.
@@ -139,9 +158,9 @@ static void visitSegment(djCover* c, const Scratch* w, int i, int j, const Segme
   const djVec3 from = s->end[0], to = s->end[1];
   int n = 0;
   for (int k = 0; k < nthird; k++) {
-    const int third = w->third[k];
-    if (!meetsBox(w->s->box + 6 * (size_t)third, from, to)) continue;
-    if (clipSegment(&w->inside[n], from, to, &w->s->solid[third])) n++;
+    Third* third = &w->third[k];
+    if (!meetsBox(w->s->box + 6 * (size_t)third->solid, from, to)) continue;
+    n += clipSegment(&w->inside[n], third, from, to, &w->s->solid[third->solid]);
   }
   if (n == 0) {
     visit(c, w, i, s->face[0], from, to);
@@ -170,7 +189,7 @@ static int findThird(Scratch* w, int i, int j) {
   int n = 0;
   while (a < a_end && b < b_end) {
     const int x = a->other, y = b->other;
-    w->third[n] = x;
+    w->third[n] = (Third){x, 0};
     n += x == y;
     a += x <= y;
     b += y <= x;
@@ -199,14 +218,28 @@ static inline bool addEnd(Scratch* w, int f, int g, int which, djVec3 at) {
   return true;
 }
 
-static djStatus growParts(Scratch* w) {
-  if (w->npart < w->part_room) return DJ_OK;
-  int room = 2 * w->npart + 64;
+static djStatus growParts(Scratch* w, int n) {
+  if (w->npart + n <= w->part_room) return DJ_OK;
+  int room = 2 * (w->npart + n) + 1024;
   Part* part = realloc(w->part, (size_t)room * sizeof *part);
   if (!part) return DJ_NO_MEMORY;
   w->part = part;
   w->part_room = room;
   return DJ_OK;
+}
+
+// Edges that are not beyond one side, as a list; returns how many.
+static int findEdges(int* list, const djSolid* g, const uint64_t* out, size_t nword) {
+  int n = 0;
+  for (int e = 0; e < g->nedge; e++) {
+    const uint64_t* x = out + (size_t)g->edge[e].vert[0] * nword;
+    const uint64_t* y = out + (size_t)g->edge[e].vert[1] * nword;
+    uint64_t both = x[0] & y[0];
+    for (size_t k = 1; k < nword; k++) both |= x[k] & y[k];
+    list[n] = e;
+    n += both == 0;
+  }
+  return n;
 }
 
 // What of solid i's edges is inside of a near one, and the ends of segments there. swapped: the near
@@ -217,26 +250,23 @@ static djStatus coverEdges(bool* fits, Scratch* w, int i, const djNear* near, bo
   const size_t nword = (size_t)b->nword;
   const uint64_t* out = s->bits + near->out;
   int* covered = w->covered + w->edge_begin[i];
-  for (int e = 0; e < a->nedge; e++) {
+  const int n = findEdges(w->list, a, out, nword);
+  djStatus status = growParts(w, n);
+  for (int m = 0; m < n && status == DJ_OK; m++) {
+    const int e = w->list[m];
     const djEdge* edge = &a->edge[e];
-    const uint64_t *x = out + (size_t)edge->vert[0] * nword, *y = out + (size_t)edge->vert[1] * nword;
-    uint64_t both = 0, any = 0;
-    for (size_t k = 0; k < nword; k++) {
-      both |= x[k] & y[k];
-      any |= x[k] | y[k];
+    Interval part;
+    int side[2];
+    const djVec3 from = a->vert[edge->vert[0]], to = a->vert[edge->vert[1]];
+    if (!clipEdge(&part, side, from, to, b, out + (size_t)edge->vert[0] * nword,
+                  out + (size_t)edge->vert[1] * nword)) {
+      continue;
     }
-    if (both) continue;
-    Interval part = {0, 1};
-    int side[2] = {-1, -1};
-    djVec3 from = a->vert[edge->vert[0]], to = a->vert[edge->vert[1]];
-    if (any && !clipEdge(&part, side, from, to, b, x, y)) continue;
-    djStatus status = growParts(w);
-    if (status < 0) return status;
     w->part[w->npart] = (Part){part, covered[e]};
     covered[e] = w->npart++;
     for (int k = 0; k < 2; k++) { // the way in, and out
       if (side[k] < 0) continue;
-      djVec3 at = dju_madd3(from, k ? part.high : part.low, dju_sub3(to, from));
+      const djVec3 at = dju_madd3(from, k ? part.high : part.low, dju_sub3(to, from));
       for (int r = 0; r < 2; r++) {
         const int f = edge->face[r];
         if (f < 0) *fits = false;
@@ -245,7 +275,7 @@ static djStatus coverEdges(bool* fits, Scratch* w, int i, const djNear* near, bo
       }
     }
   }
-  return DJ_OK;
+  return status;
 }
 
 // Which corners of a face are beyond a side.
@@ -351,11 +381,12 @@ static djStatus makeScratch(Scratch* w, const djSolids* s, djVec3 from) {
                  .covered = malloc((edges + 1) * sizeof *w->covered),
                  .first = malloc((nface + 1) * sizeof *w->first),
                  .segment = malloc((8 * nedge + 1) * sizeof *w->segment),
+                 .list = malloc((nedge + 1) * sizeof *w->list),
                  .third = malloc((near + 1) * sizeof *w->third),
                  .inside = malloc((near + 1) * sizeof *w->inside)};
   w->edge_begin = w->apex_begin + s->n;
   if (!w->apex || !w->own || !w->apex_begin || !w->covered || !w->first || !w->segment ||
-      !w->third || !w->inside) {
+      !w->list || !w->third || !w->inside) {
     return DJ_NO_MEMORY;
   }
   memset(w->covered, -1, edges * sizeof *w->covered);
@@ -381,6 +412,7 @@ static void freeScratch(Scratch* w) {
   free(w->part);
   free(w->first);
   free(w->segment);
+  free(w->list);
   free(w->third);
   free(w->inside);
 }
