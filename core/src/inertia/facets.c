@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "contact/contact.h"
 #include "inertia/mend.h"
+#include "math/lanes.h"
 #include "shape/hull.h"
 
 #include <stdlib.h>
@@ -44,17 +45,45 @@ static bool isBelow(int nvert, const double* vert, djVec3 a, djVec3 normal, doub
   return most <= IN_FACET * sqrt(size) * dju_norm3(normal);
 }
 
+// Vertices that are looked at together, an array for each coordinate.
+enum { LANE_VERTICES = 64 };
+
+static int fillLanes(double lanes[3][LANE_VERTICES], int nvert, const double* vert) {
+  int n = (nvert + DJU_LANES - 1) / DJU_LANES * DJU_LANES;
+  for (int i = 0; i < n; i++) {
+    const double* x = vert + 3 * (i < nvert ? i : 0);
+    for (int k = 0; k < 3; k++) lanes[k][i] = x[k];
+  }
+  return n;
+}
+
+// Greatest product with `normal` of n points' distances from a; 0 where all are below.
+static double mostHeight(double lanes[3][LANE_VERTICES], int n, djVec3 a, djVec3 normal) {
+  djLanes most = dju_splat(0);
+  for (int i = 0; i < n; i += DJU_LANES) {
+    djLanes x = dju_loadLanes(lanes[0] + i) - dju_splat(a.x);
+    djLanes y = dju_loadLanes(lanes[1] + i) - dju_splat(a.y);
+    djLanes z = dju_loadLanes(lanes[2] + i) - dju_splat(a.z);
+    djLanes h = dju_splat(normal.x) * x + dju_splat(normal.y) * y + dju_splat(normal.z) * z;
+    most = dju_pick(h > most, h, most);
+  }
+  return dju_any(most > 0) ? -dju_least(-most) : 0;
+}
+
 bool dj_isHull(int nvert, const double* vert, int nface, const int* face) {
+  double lanes[3][LANE_VERTICES];
+  const int nlane = nvert <= LANE_VERTICES ? fillLanes(lanes, nvert, vert) : 0;
   for (int f = 0; f < nface; f++) {
     djVec3 a = dju_load3(vert + 3 * (size_t)face[3 * f]);
     djVec3 b = dju_sub3(dju_load3(vert + 3 * (size_t)face[3 * f + 1]), a);
     djVec3 c = dju_sub3(dju_load3(vert + 3 * (size_t)face[3 * f + 2]), a), n = dju_cross3(b, c);
-    double most = 0;
-    for (int i = 0; i < nvert; i++) {
+    double most = nlane > 0 ? mostHeight(lanes, nlane, a, n) : 0;
+    for (int i = nlane; i < nvert; i++) {
       double height = dju_dot3(n, dju_sub3(dju_load3(vert + 3 * (size_t)i), a));
       most = height > most ? height : most;
     }
-    if (most > 0 && !isBelow(nvert, vert, a, n, most)) return false;
+    if (most * most <= IN_FACET * IN_FACET * dju_dot3(b, b) * dju_dot3(n, n)) continue;
+    if (!isBelow(nvert, vert, a, n, most)) return false;
   }
   return nface > 0;
 }

@@ -60,13 +60,58 @@ static void makeSide(djSolid* g, int face) {
   for (int k = 0; k < 4; k++) g->lanes[g->nlane * k + face] = value[k];
 }
 
+static int upToLanes(int n) { return (n + DJU_LANES - 1) / DJU_LANES * DJU_LANES; }
+
+// Rooms in one block. Numbers of vertices and edges are known when solids are filled.
+typedef struct Room {
+  djVec3* vert;
+  djEdge* edge;
+  int* number;             // as many as a part has vertices
+} Room;
+
+static djStatus takeRoom(djSolids* s, Room* room, const djPolytope* part) {
+  size_t nface = 0, nlane = 0, most = 0;
+  for (int k = 0; k < s->n; k++) {
+    nface += (size_t)part[k].nface;
+    nlane += 4 * (size_t)upToLanes(part[k].nface);
+    for (int i = 0; i < 3 * part[k].nface; i++) {
+      if ((size_t)part[k].face[i] >= most) most = (size_t)part[k].face[i] + 1;
+    }
+  }
+  char* at = s->buffer =
+      malloc(nlane * sizeof(double) + nface * sizeof(djHalfSpace) + 3 * nface * sizeof(djVec3) +
+             3 * nface * sizeof(djEdge) + 3 * nface * sizeof(int) + most * sizeof(int) + 1);
+  s->solid = calloc((size_t)s->n + 1, sizeof *s->solid);
+  if (!at || !s->solid) return DJ_NO_MEMORY;
+  double* lanes = (double*)at;
+  djHalfSpace* side = (djHalfSpace*)(lanes + nlane);
+  room->vert = (djVec3*)(side + nface);
+  room->edge = (djEdge*)(room->vert + 3 * nface);
+  int* face = (int*)(room->edge + 3 * nface);
+  for (int k = 0; k < s->n; k++) {
+    int n = part[k].nface;
+    s->solid[k] = (djSolid){.part = &part[k], .face = face, .nlane = upToLanes(n),
+                            .nword = (n + 63) / 64, .side = side, .lanes = lanes};
+    lanes += 4 * upToLanes(n);
+    side += n;
+    face += 3 * n;
+  }
+  room->number = face;
+  for (size_t i = 0; i < most; i++) face[i] = -1;
+  return DJ_OK;
+}
+
 // box: lower and upper xyz.
-static void fillSolid(djSolid* g, double* box, int* number, int index, double by) {
+static void fillSolid(djSolid* g, double* box, Room* room, int index, double by) {
   const djPolytope* part = g->part;
   double whole, fraction = modf(index * GOLDEN, &whole);
   djVec3 sum = {0, 0, 0};
-  takeCorners(g, number);
-  takeEdges(g, number);
+  g->vert = room->vert;
+  g->edge = room->edge;
+  takeCorners(g, room->number);
+  takeEdges(g, room->number);
+  room->vert += g->nvert;
+  room->edge += g->nedge;
   for (int k = 0; k < 3 * part->nface; k++) sum = dju_add3(sum, g->vert[g->face[k]]);
   g->middle = dju_scale3(1.0 / (part->nface > 0 ? 3 * part->nface : 1), sum);
   g->scale = by * (ROOT2 + fraction);
@@ -84,44 +129,6 @@ static void fillSolid(djSolid* g, double* box, int* number, int index, double by
     for (int i = 0; i < 4; i++) g->lanes[g->nlane * i + k] = i == 3;
   }
   for (int f = 0; f < part->nface; f++) makeSide(g, f);
-}
-
-static int upToLanes(int n) { return (n + DJU_LANES - 1) / DJU_LANES * DJU_LANES; }
-
-// Rooms in one block: corners, sides and lanes of all parts, renumbered faces; then `number`.
-static djStatus takeRoom(djSolids* s, int** number, const djPolytope* part) {
-  size_t nface = 0, nlane = 0, most = 0;
-  for (int k = 0; k < s->n; k++) {
-    nface += (size_t)part[k].nface;
-    nlane += 4 * (size_t)upToLanes(part[k].nface);
-    for (int i = 0; i < 3 * part[k].nface; i++) {
-      if ((size_t)part[k].face[i] >= most) most = (size_t)part[k].face[i] + 1;
-    }
-  }
-  char* at = s->buffer =
-      malloc(nlane * sizeof(double) + nface * sizeof(djHalfSpace) + 3 * nface * sizeof(djVec3) +
-             3 * nface * sizeof(djEdge) + 3 * nface * sizeof(int) + most * sizeof(int) + 1);
-  s->solid = calloc((size_t)s->n + 1, sizeof *s->solid);
-  if (!at || !s->solid) return DJ_NO_MEMORY;
-  double* lanes = (double*)at;
-  djHalfSpace* side = (djHalfSpace*)(lanes + nlane);
-  djVec3* vert = (djVec3*)(side + nface);
-  djEdge* edge = (djEdge*)(vert + 3 * nface);
-  int* face = (int*)(edge + 3 * nface);
-  for (int k = 0; k < s->n; k++) {
-    int n = part[k].nface;
-    s->solid[k] = (djSolid){.part = &part[k], .vert = vert, .face = face, .edge = edge,
-                            .nlane = upToLanes(n), .nword = (n + 63) / 64, .side = side,
-                            .lanes = lanes};
-    lanes += 4 * upToLanes(n);
-    side += n;
-    vert += 3 * n;
-    edge += 3 * n;
-    face += 3 * n;
-  }
-  *number = face;
-  for (size_t i = 0; i < most; i++) face[i] = -1;
-  return DJ_OK;
 }
 
 // ------------------------------------------ sides ----------------------------------------------
@@ -261,15 +268,16 @@ static djStatus listNear(djSolids* s, const Pair* pair, int npair) {
 }
 
 djStatus dj_makeSolids(djSolids* s, int n, const djPolytope* part, double by) {
-  int *number, npair = 0, nbox = 0;
+  Room memory;
+  int npair = 0, nbox = 0;
   *s = (djSolids){.n = n};
   s->box = malloc(6 * (size_t)n * sizeof *s->box + 1);
   djBoxPair* near_box = NULL;
   Pair* pair = NULL;
-  djStatus status = takeRoom(s, &number, part);
+  djStatus status = takeRoom(s, &memory, part);
   if (!s->box) status = DJ_NO_MEMORY;
   for (int k = 0; k < n && status == DJ_OK; k++) {
-    fillSolid(&s->solid[k], s->box + 6 * (size_t)k, number, k, by);
+    fillSolid(&s->solid[k], s->box + 6 * (size_t)k, &memory, k, by);
   }
   if (status == DJ_OK) status = findBoxPairs(&near_box, &nbox, n, s->box);
   if (status == DJ_OK) pair = malloc((size_t)nbox * sizeof *pair + 1);
