@@ -222,6 +222,38 @@ static void testApart(void** state) {
   freeAll(&p);
 }
 
+// A wall of blocks with bent faces that overlap with all eight neighbours, beside the volume that the
+// union's surface bounds, which is found by polygons: its facets are grown by 1e-6 of their size.
+static void testWall(void** state) {
+  (void)state;
+  Random r = {17};
+  static Parts p;
+  for (int trial = 0; trial < 40; trial++) {
+    djPolygons surface = {0};
+    double volume = 0;
+    for (int k = 0; k < MOST; k++) {
+      double* v = p.vert[p.n];
+      for (int i = 0; i < 10; i++) {
+        const djVec3 x = {(i & 1) + k % 4, (i >> 1 & 1) + k / 4, i >> 2 & 1};
+        const djVec3 top = {k % 4 + 0.5, k / 4 + 0.5, i == 8 ? 1.2 : -0.2};
+        const double size = trial % 2 ? 0.3 : 0.05;
+        dju_store3(v + 3 * i, dju_add3(i < 8 ? x : top, randomPoint(&r, size, size, size)));
+      }
+      addPart(&p, 10);
+    }
+    djMoments moments = unionOf(&p);
+    assert_int_equal(dj_unionSurface(&surface, p.n, p.part), DJ_OK);
+    for (int k = 0; k < surface.n; k++) {
+      const djVec3* x = surface.point + dj_polygonStart(&surface, k);
+      volume += dju_dot3(x[0], dju_cross3(x[1], x[2])) / 6;
+    }
+    djt_near(moments.volume, volume, 1e-4);
+    djt_near(excessOf(&p).volume, sumOf(&p).volume - volume, 1e-4);
+    dj_freePolygons(&surface);
+    freeAll(&p);
+  }
+}
+
 // ---- derivatives, of what counts too often
 
 static void testDerivatives(void** state) {
@@ -363,8 +395,9 @@ static void testPolygons(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testPolygons),    cmocka_unit_test(testBoxes),
-      cmocka_unit_test(testSets),        cmocka_unit_test(testApart),
-      cmocka_unit_test(testDerivatives), cmocka_unit_test(testMoved), cmocka_unit_test(testVolumes),
+      cmocka_unit_test(testSets),        cmocka_unit_test(testWall),
+      cmocka_unit_test(testApart),       cmocka_unit_test(testDerivatives),
+      cmocka_unit_test(testMoved),       cmocka_unit_test(testVolumes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
