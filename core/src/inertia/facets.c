@@ -57,17 +57,18 @@ static int fillLanes(double lanes[3][LANE_VERTICES], int nvert, const double* ve
   return n;
 }
 
-// Greatest product with `normal` of n points' distances from a; 0 where all are below.
-static double mostHeight(double lanes[3][LANE_VERTICES], int n, djVec3 a, djVec3 normal) {
-  djLanes most = dju_splat(0);
+// Whether some of n points may lie above a plane by more than rounding errors: square is that of what
+// these are at least, times the normal's length.
+static bool mayRise(double lanes[3][LANE_VERTICES], int n, djVec3 a, djVec3 normal, double square) {
+  unsigned above = 0;
   for (int i = 0; i < n; i += DJU_LANES) {
     djLanes x = dju_loadLanes(lanes[0] + i) - dju_splat(a.x);
     djLanes y = dju_loadLanes(lanes[1] + i) - dju_splat(a.y);
     djLanes z = dju_loadLanes(lanes[2] + i) - dju_splat(a.z);
     djLanes h = dju_splat(normal.x) * x + dju_splat(normal.y) * y + dju_splat(normal.z) * z;
-    most = dju_pick(h > most, h, most);
+    above |= dju_greaterBits(h, dju_splat(0)) & dju_greaterBits(h * h, dju_splat(square));
   }
-  return dju_any(most > 0) ? -dju_least(-most) : 0;
+  return above != 0;
 }
 
 bool dj_isHull(int nvert, const double* vert, int nface, const int* face) {
@@ -77,13 +78,13 @@ bool dj_isHull(int nvert, const double* vert, int nface, const int* face) {
     djVec3 a = dju_load3(vert + 3 * (size_t)face[3 * f]);
     djVec3 b = dju_sub3(dju_load3(vert + 3 * (size_t)face[3 * f + 1]), a);
     djVec3 c = dju_sub3(dju_load3(vert + 3 * (size_t)face[3 * f + 2]), a), n = dju_cross3(b, c);
-    double most = nlane > 0 ? mostHeight(lanes, nlane, a, n) : 0;
-    for (int i = nlane; i < nvert; i++) {
+    double most = 0, square = IN_FACET * IN_FACET * dju_dot3(b, b) * dju_dot3(n, n);
+    if (nlane > 0 && !mayRise(lanes, nlane, a, n, square)) continue;
+    for (int i = 0; i < nvert; i++) {
       double height = dju_dot3(n, dju_sub3(dju_load3(vert + 3 * (size_t)i), a));
       most = height > most ? height : most;
     }
-    if (most * most <= IN_FACET * IN_FACET * dju_dot3(b, b) * dju_dot3(n, n)) continue;
-    if (!isBelow(nvert, vert, a, n, most)) return false;
+    if (most > 0 && !isBelow(nvert, vert, a, n, most)) return false;
   }
   return nface > 0;
 }
