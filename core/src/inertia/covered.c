@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Pairs of more faces times faces are intersected triangle by triangle.
+#define TABLE ((size_t)1 << 20)
+
 typedef struct Interval {
   double low, high;
 } Interval;
@@ -26,7 +29,8 @@ typedef struct Part {
 
 // Where two faces cross, along the boundary of what of the first is inside of the other's solid.
 typedef struct Segment {
-  int face[2], next;       // the next one of the same first face, or -1
+  int face[2];
+  size_t entry;            // in the table
   int known;               // 1: begin, 2: end
   djVec3 end[2];
 } Segment;
@@ -44,9 +48,10 @@ typedef struct Scratch {
   int* covered;            // first part of each edge, or -1
   Part* part;
   int npart, part_room;
-  int* first;              // first segment of each face of a solid, or -1
+  int* table;              // 1 + the segment of each two faces of a pair; else 0
   Segment* segment;
   int nsegment;
+  bool fits;               // segments of the pair in hand have a beginning and an end each
   int* list;               // edges of a solid
   Third* third;
   Interval* inside;        // of a segment, in third ones, or of an edge
@@ -199,23 +204,19 @@ static int findThird(Scratch* w, int i, int j) {
 
 // ------------------------------------------ segments -------------------------------------------
 
-// An end of the segment of two faces; false: it has that already.
-static inline bool addEnd(Scratch* w, int f, int g, int which, djVec3 at) {
-  int k = w->first[f];
-  while (k >= 0 && w->segment[k].face[1] != g) k = w->segment[k].next;
-  if (k < 0) {
-    k = w->nsegment++;
-    w->segment[k].face[0] = f;
-    w->segment[k].face[1] = g;
-    w->segment[k].next = w->first[f];
-    w->segment[k].known = 0;
-    w->first[f] = k;
-  }
+// An end of the segment of two faces, `entry` of the table; false: it has that already.
+static inline bool addEnd(Scratch* w, int f, int g, size_t entry, int which, djVec3 at) {
+  const int known = w->table[entry], k = known ? known - 1 : w->nsegment;
   Segment* s = &w->segment[k];
-  if (s->known & (1 << which)) return false;
-  s->known |= 1 << which;
+  const int ends = known ? s->known : 0;
+  w->nsegment += !known;
+  w->table[entry] = k + 1;
+  s->face[0] = f;
+  s->face[1] = g;
+  s->entry = entry;
+  s->known = ends | 1 << which;
   s->end[which] = at;
-  return true;
+  return !(ends & (1 << which));
 }
 
 static djStatus growParts(Scratch* w, int n) {
@@ -243,11 +244,12 @@ static int findEdges(int* list, const djSolid* g, const uint64_t* out, size_t nw
 }
 
 // What of solid i's edges is inside of a near one, and the ends of segments there. swapped: the near
-// one is the first of their faces. *fits becomes false where segments have an end twice.
-static djStatus coverEdges(bool* fits, Scratch* w, int i, const djNear* near, bool swapped) {
+// one is the first of their faces. fits becomes false where segments have an end twice.
+static djStatus coverEdges(Scratch* w, int i, const djNear* near, bool swapped) {
   const djSolids* s = w->s;
   const djSolid *a = &s->solid[i], *b = &s->solid[near->other];
   const size_t nword = (size_t)b->nword;
+  const size_t columns = (size_t)(swapped ? a : b)->part->nface;
   const uint64_t* out = s->bits + near->out;
   int* covered = w->covered + w->edge_begin[i];
   const int n = findEdges(w->list, a, out, nword);
@@ -269,9 +271,10 @@ static djStatus coverEdges(bool* fits, Scratch* w, int i, const djNear* near, bo
       const djVec3 at = dju_madd3(from, k ? part.high : part.low, dju_sub3(to, from));
       for (int r = 0; r < 2; r++) {
         const int f = edge->face[r];
-        if (f < 0) *fits = false;
-        else if (swapped) *fits &= addEnd(w, side[k], f, k ^ r, at);
-        else *fits &= addEnd(w, f, side[k], k ^ r ^ 1, at);
+        const int first = swapped ? side[k] : f, second = swapped ? f : side[k];
+        if (f < 0 || !w->fits) w->fits = false;
+        else w->fits = addEnd(w, first, second, (size_t)first * columns + (size_t)second,
+                              k ^ r ^ !swapped, at);
       }
     }
   }
@@ -314,16 +317,17 @@ static djStatus visitPair(djCover* c, Scratch* w, int i, const djNear* near) {
   const djSolids* s = w->s;
   const int j = near->other;
   const djNear* back = nearOf(s, j, i);
-  bool fits = true;
   w->nsegment = 0;
-  djStatus status = coverEdges(&fits, w, i, near, false);
-  if (status == DJ_OK) status = coverEdges(&fits, w, j, back, true);
+  w->fits = (size_t)s->solid[i].part->nface * (size_t)s->solid[j].part->nface <= TABLE;
+  const bool fits_table = w->fits;
+  djStatus status = coverEdges(w, i, near, false);
+  if (status == DJ_OK) status = coverEdges(w, j, back, true);
   for (int k = 0; k < w->nsegment; k++) {
-    w->first[w->segment[k].face[0]] = -1;
-    fits &= w->segment[k].known == 3;
+    w->table[w->segment[k].entry] = 0;
+    w->fits &= w->segment[k].known == 3;
   }
-  if (status < 0 || w->nsegment == 0) return status;
-  if (!fits) {
+  if (status < 0 || (w->nsegment == 0 && fits_table)) return status;
+  if (!w->fits) {
     visitTriangles(c, w, i, j, s->bits + near->out, s->bits + back->out);
     return DJ_OK;
   }
@@ -364,13 +368,16 @@ static void placeOwn(djVec3 own[2], const djSolid* g, djVec3 from) {
 }
 
 static djStatus makeScratch(Scratch* w, const djSolids* s, djVec3 from) {
-  size_t near = 0, nface = 0, faces = 0, nedge = 0, edges = 0;
+  size_t near = 0, faces = 0, nedge = 0, edges = 0, table = 0;
   for (int i = 0; i < s->n; i++) {
     const djSolid* g = &s->solid[i];
     const size_t n = (size_t)g->part->nface, most = (size_t)(g->near_end - g->near_begin);
-    nface = n > nface ? n : nface;
     nedge = (size_t)g->nedge > nedge ? (size_t)g->nedge : nedge;
     near = most > near ? most : near;
+    for (int k = g->near_begin; k < g->near_end; k++) {
+      const size_t size = n * (size_t)s->solid[s->near[k].other].part->nface;
+      table = size > table && size <= TABLE ? size : table;
+    }
     faces += n;
     edges += (size_t)g->nedge;
   }
@@ -379,18 +386,17 @@ static djStatus makeScratch(Scratch* w, const djSolids* s, djVec3 from) {
                  .own = malloc((2 * (size_t)s->n + 1) * sizeof *w->own),
                  .apex_begin = malloc((2 * (size_t)s->n + 1) * sizeof *w->apex_begin),
                  .covered = malloc((edges + 1) * sizeof *w->covered),
-                 .first = malloc((nface + 1) * sizeof *w->first),
+                 .table = calloc(table + 1, sizeof *w->table),
                  .segment = malloc((8 * nedge + 1) * sizeof *w->segment),
                  .list = malloc((nedge + 1) * sizeof *w->list),
                  .third = malloc((near + 1) * sizeof *w->third),
                  .inside = malloc((near + 1) * sizeof *w->inside)};
   w->edge_begin = w->apex_begin + s->n;
-  if (!w->apex || !w->own || !w->apex_begin || !w->covered || !w->first || !w->segment ||
+  if (!w->apex || !w->own || !w->apex_begin || !w->covered || !w->table || !w->segment ||
       !w->list || !w->third || !w->inside) {
     return DJ_NO_MEMORY;
   }
   memset(w->covered, -1, edges * sizeof *w->covered);
-  memset(w->first, -1, nface * sizeof *w->first);
   for (int i = 0, face = 0, edge = 0; i < s->n; i++) {
     const djSolid* g = &s->solid[i];
     placeOwn(w->own + 2 * i, g, from);
@@ -410,7 +416,7 @@ static void freeScratch(Scratch* w) {
   free(w->apex_begin);
   free(w->covered);
   free(w->part);
-  free(w->first);
+  free(w->table);
   free(w->segment);
   free(w->list);
   free(w->third);
