@@ -53,7 +53,9 @@ typedef struct Scratch {
   int nsegment;
   bool fits;               // segments of the pair in hand have a beginning and an end each
   int* list;               // edges of a solid
-  Third* third;
+  Third* third;            // of a pair
+  double* box;             // (6 x room) lower and upper xyz of third solids
+  int room;                // a multiple of lanes
   Interval* inside;        // of a segment, in third ones, or of an edge
 } Scratch;
 
@@ -150,11 +152,19 @@ static inline void visit(djCover* c, const Scratch* w, int solid, int face, djVe
   else dj_addCone(&c->cones, w->apex[w->apex_begin[solid] + face], a, b);
 }
 
-// Whether the box of two points meets another one.
-static bool meetsBox(const double* box, djVec3 a, djVec3 b) {
-  return ((box[0] <= a.x) | (box[0] <= b.x)) & ((box[1] <= a.y) | (box[1] <= b.y)) &
-         ((box[2] <= a.z) | (box[2] <= b.z)) & ((box[3] >= a.x) | (box[3] >= b.x)) &
-         ((box[4] >= a.y) | (box[4] >= b.y)) & ((box[5] >= a.z) | (box[5] >= b.z));
+// Which of eight third solids have boxes that meet that of two points.
+static unsigned meetBoxes(const Scratch* w, int first, djVec3 a, djVec3 b) {
+  const double* box = w->box + first;
+  const size_t n = (size_t)w->room;
+  const djVec3 low = {a.x < b.x ? a.x : b.x, a.y < b.y ? a.y : b.y, a.z < b.z ? a.z : b.z};
+  const djVec3 high = {a.x < b.x ? b.x : a.x, a.y < b.y ? b.y : a.y, a.z < b.z ? b.z : a.z};
+  const unsigned apart = dju_greaterBits(dju_loadLanes(box), dju_splat(high.x)) |
+                         dju_greaterBits(dju_loadLanes(box + n), dju_splat(high.y)) |
+                         dju_greaterBits(dju_loadLanes(box + 2 * n), dju_splat(high.z)) |
+                         dju_greaterBits(dju_splat(low.x), dju_loadLanes(box + 3 * n)) |
+                         dju_greaterBits(dju_splat(low.y), dju_loadLanes(box + 4 * n)) |
+                         dju_greaterBits(dju_splat(low.z), dju_loadLanes(box + 5 * n));
+  return ~apart & 0xff;
 }
 
 // A segment of two solids, less what third ones have of it.
@@ -162,10 +172,11 @@ static void visitSegment(djCover* c, const Scratch* w, int i, int j, const Segme
                          int nthird) {
   const djVec3 from = s->end[0], to = s->end[1];
   int n = 0;
-  for (int k = 0; k < nthird; k++) {
-    Third* third = &w->third[k];
-    if (!meetsBox(w->s->box + 6 * (size_t)third->solid, from, to)) continue;
-    n += clipSegment(&w->inside[n], third, from, to, &w->s->solid[third->solid]);
+  for (int k = 0; k < nthird; k += DJU_LANES) {
+    for (unsigned bits = meetBoxes(w, k, from, to); bits; bits &= bits - 1) {
+      Third* third = &w->third[k + __builtin_ctz(bits)];
+      n += clipSegment(&w->inside[n], third, from, to, &w->s->solid[third->solid]);
+    }
   }
   if (n == 0) {
     visit(c, w, i, s->face[0], from, to);
@@ -186,19 +197,36 @@ static void visitSegment(djCover* c, const Scratch* w, int i, int j, const Segme
   }
 }
 
-// Solids near to both of a pair.
+// The box that two have in common; false: they have none.
+static bool commonBox(double out[6], const double* a, const double* b) {
+  bool meet = true;
+  for (int k = 0; k < 3; k++) {
+    out[k] = a[k] > b[k] ? a[k] : b[k];
+    out[3 + k] = a[3 + k] < b[3 + k] ? a[3 + k] : b[3 + k];
+    meet &= out[k] <= out[3 + k];
+  }
+  return meet;
+}
+
+// Solids near to both of a pair, and their boxes in lanes.
 static int findThird(Scratch* w, int i, int j) {
   const djSolids* s = w->s;
   const djNear *a = s->near + s->solid[i].near_begin, *a_end = s->near + s->solid[i].near_end;
   const djNear *b = s->near + s->solid[j].near_begin, *b_end = s->near + s->solid[j].near_end;
+  double common[6], shared[6];
   int n = 0;
+  commonBox(common, s->box + 6 * (size_t)i, s->box + 6 * (size_t)j);
   while (a < a_end && b < b_end) {
     const int x = a->other, y = b->other;
-    w->third[n] = (Third){x, 0};
-    n += x == y;
     a += x <= y;
     b += y <= x;
+    if (x != y) continue;
+    const double* box = s->box + 6 * (size_t)x;
+    if (!commonBox(shared, common, box)) continue;
+    for (int k = 0; k < 6; k++) w->box[k * w->room + n] = box[k];
+    w->third[n++] = (Third){x, 0};
   }
+  for (int k = n; k % DJU_LANES != 0; k++) w->box[k] = INFINITY;
   return n;
 }
 
@@ -243,6 +271,12 @@ static int findEdges(int* list, const djSolid* g, const uint64_t* out, size_t nw
   return n;
 }
 
+// Whether triangles from the first corner of an edge's face to the edge have an area.
+static bool countsFor(const djSolid* g, const djEdge* edge, int which) {
+  const int f = edge->face[which];
+  return f >= 0 && g->face[3 * f] != edge->vert[0] && g->face[3 * f] != edge->vert[1];
+}
+
 // What of solid i's edges is inside of a near one, and the ends of segments there. swapped: the near
 // one is the first of their faces. fits becomes false where segments have an end twice.
 static djStatus coverEdges(Scratch* w, int i, const djNear* near, bool swapped) {
@@ -264,8 +298,10 @@ static djStatus coverEdges(Scratch* w, int i, const djNear* near, bool swapped) 
                   out + (size_t)edge->vert[1] * nword)) {
       continue;
     }
-    w->part[w->npart] = (Part){part, covered[e]};
-    covered[e] = w->npart++;
+    if (countsFor(a, edge, 0) || countsFor(a, edge, 1)) {
+      w->part[w->npart] = (Part){part, covered[e]};
+      covered[e] = w->npart++;
+    }
     for (int k = 0; k < 2; k++) { // the way in, and out
       if (side[k] < 0) continue;
       const djVec3 at = dju_madd3(from, k ? part.high : part.low, dju_sub3(to, from));
@@ -352,9 +388,8 @@ static void visitEdges(djCover* c, Scratch* w, int i) {
       const djVec3 a = x.low == 0 ? from : dju_madd3(from, x.low, along);
       const djVec3 b = x.high == 1 ? to : dju_madd3(from, x.high, along);
       for (int r = 0; r < 2; r++) {
-        const int f = g->edge[e].face[r];
-        if (f < 0 || g->face[3 * f] == v[0] || g->face[3 * f] == v[1]) continue;
-        visit(c, w, i, f, r ? b : a, r ? a : b);
+        if (!countsFor(g, &g->edge[e], r)) continue;
+        visit(c, w, i, g->edge[e].face[r], r ? b : a, r ? a : b);
       }
     }
   }
@@ -392,8 +427,10 @@ static djStatus makeScratch(Scratch* w, const djSolids* s, djVec3 from) {
                  .third = malloc((near + 1) * sizeof *w->third),
                  .inside = malloc((near + 1) * sizeof *w->inside)};
   w->edge_begin = w->apex_begin + s->n;
+  w->room = ((int)near + DJU_LANES) / DJU_LANES * DJU_LANES;
+  w->box = calloc(6 * (size_t)w->room, sizeof *w->box);
   if (!w->apex || !w->own || !w->apex_begin || !w->covered || !w->table || !w->segment ||
-      !w->list || !w->third || !w->inside) {
+      !w->list || !w->third || !w->box || !w->inside) {
     return DJ_NO_MEMORY;
   }
   memset(w->covered, -1, edges * sizeof *w->covered);
@@ -420,6 +457,7 @@ static void freeScratch(Scratch* w) {
   free(w->segment);
   free(w->list);
   free(w->third);
+  free(w->box);
   free(w->inside);
 }
 
