@@ -122,6 +122,7 @@ static inline bool clipEdge(Interval* part, int side[2], djVec3 from, djVec3 to,
 // Sorts intervals and unites those that overlap; returns how many are left.
 static int unite(Interval* list, int n) {
   int kept = 0;
+  if (n < 2) return n;
   for (int k = 1; k < n; k++) {
     Interval x = list[k];
     int i = k;
@@ -271,12 +272,6 @@ static int findEdges(int* list, const djSolid* g, const uint64_t* out, size_t nw
   return n;
 }
 
-// Whether triangles from the first corner of an edge's face to the edge have an area.
-static bool countsFor(const djSolid* g, const djEdge* edge, int which) {
-  const int f = edge->face[which];
-  return f >= 0 && g->face[3 * f] != edge->vert[0] && g->face[3 * f] != edge->vert[1];
-}
-
 // What of solid i's edges is inside of a near one, and the ends of segments there. swapped: the near
 // one is the first of their faces. fits becomes false where segments have an end twice.
 static djStatus coverEdges(Scratch* w, int i, const djNear* near, bool swapped) {
@@ -298,7 +293,7 @@ static djStatus coverEdges(Scratch* w, int i, const djNear* near, bool swapped) 
                   out + (size_t)edge->vert[1] * nword)) {
       continue;
     }
-    if (countsFor(a, edge, 0) || countsFor(a, edge, 1)) {
+    if (edge->opposite) {
       w->part[w->npart] = (Part){part, covered[e]};
       covered[e] = w->npart++;
     }
@@ -388,7 +383,7 @@ static void visitEdges(djCover* c, Scratch* w, int i) {
       const djVec3 a = x.low == 0 ? from : dju_madd3(from, x.low, along);
       const djVec3 b = x.high == 1 ? to : dju_madd3(from, x.high, along);
       for (int r = 0; r < 2; r++) {
-        if (!countsFor(g, &g->edge[e], r)) continue;
+        if (!(g->edge[e].opposite >> r & 1)) continue;
         visit(c, w, i, g->edge[e].face[r], r ? b : a, r ? a : b);
       }
     }

@@ -36,9 +36,10 @@ static void takeEdges(djSolid* g, int* number) {
     }
     if (e >= 0) {
       g->edge[e].face[1] = k / 3;
+      g->edge[e].opposite |= 2 * (k % 3 == 1);
       continue;
     }
-    g->edge[g->nedge] = (djEdge){{u, v}, {k / 3, -1}, number[least]};
+    g->edge[g->nedge] = (djEdge){{u, v}, {k / 3, -1}, number[least], k % 3 == 1};
     number[least] = g->nedge++;
   }
   for (int i = 0; i < g->nvert; i++) number[i] = -1;
@@ -184,12 +185,49 @@ bool dj_mayEnter(uint64_t* cut, const djSolid* solid, const djVec3 triangle[3]) 
 
 // ------------------------------------------ pairs ----------------------------------------------
 
+// So few boxes are compared each with all others.
+enum { FEW_BOXES = 512 };
+
+static djStatus findFewPairs(djBoxPair** pair, int* npair, int n, const double* box) {
+  const int room = upToLanes(n);
+  double* lanes = malloc(6 * (size_t)room * sizeof *lanes + 1);
+  int most = 8 * n + 64;
+  *pair = malloc((size_t)most * sizeof **pair);
+  bool good = lanes && *pair;
+  for (int k = 0; k < 6 && good; k++) {
+    for (int i = 0; i < n; i++) lanes[k * room + i] = box[6 * i + k];
+    for (int i = n; i < room; i++) lanes[k * room + i] = k < 3 ? INFINITY : -INFINITY;
+  }
+  for (int a = 0; a < n && good; a++) {
+    const double* x = box + 6 * a;
+    if (*npair + n > most) {
+      most = 2 * (*npair + n);
+      djBoxPair* more = realloc(*pair, (size_t)most * sizeof *more);
+      if (!more) good = false;
+      else *pair = more;
+    }
+    for (int b = a / DJU_LANES * DJU_LANES; b < n && good; b += DJU_LANES) {
+      unsigned apart = b < a + 1 ? (2u << (a - b)) - 1 : 0;
+      for (int k = 0; k < 3; k++) {
+        apart |= dju_greaterBits(dju_loadLanes(lanes + k * room + b), dju_splat(x[3 + k])) |
+                 dju_greaterBits(dju_splat(x[k]), dju_loadLanes(lanes + (3 + k) * room + b));
+      }
+      for (unsigned bits = ~apart & 0xff; bits; bits &= bits - 1) {
+        (*pair)[(*npair)++] = (djBoxPair){a, b + __builtin_ctz(bits)};
+      }
+    }
+  }
+  free(lanes);
+  return good ? DJ_OK : DJ_NO_MEMORY;
+}
+
 static djStatus findBoxPairs(djBoxPair** pair, int* npair, int n, const double* box) {
+  *npair = 0;
+  if (n <= FEW_BOXES) return findFewPairs(pair, npair, n, box);
   void* memory = malloc(dj_broadphaseSize(n) + 1);
   djBroadphase* broadphase = memory ? dj_initBroadphase(memory, n) : NULL;
   int room = 16 * n + 64;
   *pair = malloc((size_t)room * sizeof **pair);
-  *npair = 0;
   if (broadphase && *pair) {
     *npair = dj_updateBroadphase(*pair, room, broadphase, box, NULL, NULL);
     if (*npair > room) {

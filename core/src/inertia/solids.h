@@ -12,6 +12,7 @@ typedef struct djEdge {
   int vert[2];
   int face[2];             // which has it from the first vertex to the other one, and back; -1: none
   int next;                // another edge of the lower vertex, or -1
+  int opposite;            // 1, 2: it is opposite to the first corner of either face
 } djEdge;
 
 typedef struct djSolid {
