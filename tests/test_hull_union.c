@@ -222,8 +222,8 @@ static void testApart(void** state) {
   freeAll(&p);
 }
 
-// A wall of blocks with bent faces that overlap with all eight neighbours, beside the volume that the
-// union's surface bounds, which is found by polygons: its facets are grown by 1e-6 of their size.
+// A wall of blocks with bent faces that overlap with all eight neighbours, beside the volume that
+// the union's surface bounds, which is found by polygons: its solids are larger by 2e-6.
 static void testWall(void** state) {
   (void)state;
   Random r = {17};

@@ -27,7 +27,8 @@ djMoments dj_conesMoments(djCones* c) {
   dj_sumCones(c);
   for (int k = 0; k < 10; k++) sum[k] = dju_sumLanes(c->sum[k]);
   const double *b = sum + 1, *B = sum + 4;
-  djMoments out = {sum[0] / 6, dju_scale3(1.0 / 24, dju_load3(b)),
+  djMoments out = {sum[0] / 6,
+                   dju_scale3(1.0 / 24, dju_load3(b)),
                    {{B[0], B[3], B[4], B[3], B[1], B[5], B[4], B[5], B[2]}}};
   for (int k = 0; k < 9; k++) out.second.m[k] /= 120;
   return out;

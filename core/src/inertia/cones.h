@@ -6,13 +6,13 @@
 #include "inertia/geom_moments.h"
 #include "math/lanes.h"
 
-enum { DJ_CONES = 64 };      // that are kept before they are summed: a multiple of DJU_LANES
+enum { DJ_CONES = 64 }; // that are kept before they are summed: a multiple of DJU_LANES
 
 // Zeroed at first.
 typedef struct djCones {
   int n;
-  double x[9][DJ_CONES];     // the other corners, seen from the common one
-  djLanes sum[10];           // 6 volume; 24 first; 120 second: xx yy zz xy xz yz
+  double x[9][DJ_CONES]; // the other corners, seen from the common one
+  djLanes sum[10];       // 6 volume; 24 first; 120 second: xx yy zz xy xz yz
 } djCones;
 
 // Sums those that are kept.
@@ -29,4 +29,4 @@ static inline void dj_addCone(djCones* c, djVec3 x, djVec3 y, djVec3 z) {
 // Of all that were added, about the common corner.
 djMoments dj_conesMoments(djCones* c);
 
-#endif  // DJ_INERTIA_CONES_H_
+#endif // DJ_INERTIA_CONES_H_

@@ -24,14 +24,14 @@ typedef struct Interval {
 // A covered part of an edge.
 typedef struct Part {
   Interval part;
-  int next;                // of the same edge, or -1
+  int next; // of the same edge, or -1
 } Part;
 
 // Where two faces cross, along the boundary of what of the first is inside of the other's solid.
 typedef struct Segment {
   int face[2];
-  size_t entry;            // in the table
-  int known;               // 1: begin, 2: end
+  size_t entry; // in the table
+  int known;    // 1: begin, 2: end
   djVec3 end[2];
 } Segment;
 
@@ -42,21 +42,21 @@ typedef struct Third {
 
 typedef struct Scratch {
   const djSolids* s;
-  djVec3* apex;            // first corners of faces as triangles' apices
-  djVec3* own;             // (2) of each solid: offset, then the scale
+  djVec3* apex; // first corners of faces as triangles' apices
+  djVec3* own;  // (2) of each solid: offset, then the scale
   int *apex_begin, *edge_begin;
-  int* covered;            // first part of each edge, or -1
+  int* covered; // first part of each edge, or -1
   Part* part;
   int npart, part_room;
-  int* table;              // 1 + the segment of each two faces of a pair; else 0
+  int* table; // 1 + the segment of each two faces of a pair; else 0
   Segment* segment;
   int nsegment;
-  bool fits;               // segments of the pair in hand have a beginning and an end each
-  int* list;               // edges of a solid
-  Third* third;            // of a pair
-  double* box;             // (6 x room) lower and upper xyz of third solids
-  int room;                // a multiple of lanes
-  Interval* inside;        // of a segment, in third ones, or of an edge
+  bool fits;        // segments of the pair in hand have a beginning and an end each
+  int* list;        // edges of a solid
+  Third* third;     // of a pair
+  double* box;      // (6 x room) lower and upper xyz of third solids
+  int room;         // a multiple of lanes
+  Interval* inside; // of a segment, in third ones, or of an edge
 } Scratch;
 
 // ------------------------------------------ intervals ------------------------------------------
@@ -77,7 +77,8 @@ static bool clipSegment(Interval* part, Third* third, djVec3 from, djVec3 to, co
     b = dju_fmaLanes(y, dju_splat(to.y), b);
     a = dju_fmaLanes(z, dju_splat(from.z), a);
     b = dju_fmaLanes(z, dju_splat(to.z), b);
-    const unsigned out_a = dju_greaterBits(a, dju_splat(0)), out_b = dju_greaterBits(b, dju_splat(0));
+    const unsigned out_a = dju_greaterBits(a, dju_splat(0)),
+                   out_b = dju_greaterBits(b, dju_splat(0));
     if (out_a & out_b) {
       third->beyond = (int)k + __builtin_ctz(out_a & out_b);
       return false;
@@ -149,8 +150,10 @@ static inline void visit(djCover* c, const Scratch* w, int solid, int face, djVe
   const djVec3* own = w->own + 2 * (size_t)solid;
   a = unscaled(own, a);
   b = unscaled(own, b);
-  if (c->visit) c->visit(c, solid, face, a, b);
-  else dj_addCone(&c->cones, w->apex[w->apex_begin[solid] + face], a, b);
+  if (c->visit)
+    c->visit(c, solid, face, a, b);
+  else
+    dj_addCone(&c->cones, w->apex[w->apex_begin[solid] + face], a, b);
 }
 
 // Which of eight third solids have boxes that meet that of two points.
@@ -169,8 +172,7 @@ static unsigned meetBoxes(const Scratch* w, int first, djVec3 a, djVec3 b) {
 }
 
 // A segment of two solids, less what third ones have of it.
-static void visitSegment(djCover* c, const Scratch* w, int i, int j, const Segment* s,
-                         int nthird) {
+static void visitSegment(djCover* c, const Scratch* w, int i, int j, const Segment* s, int nthird) {
   const djVec3 from = s->end[0], to = s->end[1];
   int n = 0;
   for (int k = 0; k < nthird; k += DJU_LANES) {
@@ -272,8 +274,8 @@ static int findEdges(int* list, const djSolid* g, const uint64_t* out, size_t nw
   return n;
 }
 
-// What of solid i's edges is inside of a near one, and the ends of segments there. swapped: the near
-// one is the first of their faces. fits becomes false where segments have an end twice.
+// What of solid i's edges is inside of a near one, and the ends of segments there. swapped: the
+// near one is the first of their faces. fits becomes false where segments have an end twice.
 static djStatus coverEdges(Scratch* w, int i, const djNear* near, bool swapped) {
   const djSolids* s = w->s;
   const djSolid *a = &s->solid[i], *b = &s->solid[near->other];
@@ -303,9 +305,11 @@ static djStatus coverEdges(Scratch* w, int i, const djNear* near, bool swapped) 
       for (int r = 0; r < 2; r++) {
         const int f = edge->face[r];
         const int first = swapped ? side[k] : f, second = swapped ? f : side[k];
-        if (f < 0 || !w->fits) w->fits = false;
-        else w->fits = addEnd(w, first, second, (size_t)first * columns + (size_t)second,
-                              k ^ r ^ !swapped, at);
+        if (f < 0 || !w->fits)
+          w->fits = false;
+        else
+          w->fits = addEnd(w, first, second, (size_t)first * columns + (size_t)second,
+                           k ^ r ^ !swapped, at);
       }
     }
   }

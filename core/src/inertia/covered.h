@@ -10,10 +10,10 @@
 // face together are what other solids cover of it.
 typedef struct djCover {
   void (*visit)(struct djCover* c, int solid, int face, djVec3 a, djVec3 b);
-  djCones cones;           // where visit is NULL the triangles' cones are added here
-  djVec3 from;             // to which cones lead
+  djCones cones; // where visit is NULL the triangles' cones are added here
+  djVec3 from;   // to which cones lead
 } djCover;
 
 djStatus dj_visitCovered(djCover* c, const djSolids* s);
 
-#endif  // DJ_INERTIA_COVERED_H_
+#endif // DJ_INERTIA_COVERED_H_

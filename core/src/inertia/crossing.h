@@ -21,4 +21,4 @@ static inline double dj_heightOf(const djHalfSpace* h, djVec3 x) {
 bool dj_crossFaces(djVec3* from, djVec3* to, const djSolid* a, int f, int fout, const djSolid* b,
                    int g, int gout);
 
-#endif  // DJ_INERTIA_CROSSING_H_
+#endif // DJ_INERTIA_CROSSING_H_

@@ -28,8 +28,10 @@ djStatus dj_hullFacets(int* nface, int** face, int nvert, const double* vert) {
   *nface = 0;
   *face = NULL;
   djStatus status = dj_makeHull(&hull, nvert, vert, 0, NULL, NULL);
-  if (status == DJ_OK) status = copyFacets(nface, face, &hull);
-  else if (status == DJ_INVALID) status = DJ_OK;   // flat: nothing
+  if (status == DJ_OK)
+    status = copyFacets(nface, face, &hull);
+  else if (status == DJ_INVALID)
+    status = DJ_OK; // flat: nothing
   dj_freeHull(&hull);
   return status;
 }
@@ -57,8 +59,8 @@ static int fillLanes(double lanes[3][LANE_VERTICES], int nvert, const double* ve
   return n;
 }
 
-// Whether some of n points may lie above a plane by more than rounding errors: square is that of what
-// these are at least, times the normal's length.
+// Whether some of n points may lie above a plane by more than rounding errors: square is that of
+// what these are at least, times the normal's length.
 static bool mayRise(double lanes[3][LANE_VERTICES], int n, djVec3 a, djVec3 normal, double square) {
   unsigned above = 0;
   for (int i = 0; i < n; i += DJU_LANES) {
@@ -154,8 +156,10 @@ static djStatus makeSurface(djSurfaces* s, const djModel* m, int mesh, const djF
     s->before[mesh] = (djClosedSurface){m->mesh_facenum[mesh], face};
     return DJ_OK;
   }
-  if (hull->buffer) status = copyFacets(&s->made[mesh].nface, &s->made[mesh].face, hull);
-  else status = findFacets(s, m, mesh, known);
+  if (hull->buffer)
+    status = copyFacets(&s->made[mesh].nface, &s->made[mesh].face, hull);
+  else
+    status = findFacets(s, m, mesh, known);
   if (s->made[mesh].face) {
     s->before[mesh] = (djClosedSurface){s->made[mesh].nface, s->made[mesh].face};
   }

@@ -73,7 +73,7 @@ djStatus dj_unionMoments(djMoments* moments, int n, const djPolytope* part) {
 // ------------------------------------------ derivatives ----------------------------------------
 
 typedef struct Params {
-  djCover cover;           // first
+  djCover cover; // first
   double* const* by;
   const djPolytope* part;
   const djQuadratic* f;
@@ -129,7 +129,7 @@ djStatus dj_excessParams(double* const* by, int n, const djPolytope* part, const
 typedef struct Scratch {
   djSolids solids;
   djPolygons left, next;
-  uint64_t* cut;           // words of the largest solid
+  uint64_t* cut; // words of the largest solid
 } Scratch;
 
 // The point of the part as it is.
@@ -168,8 +168,8 @@ static djStatus addOuter(djPolygons* surface, int index, int face, Scratch* s) {
   for (int p = 0; p < s->left.n && status == DJ_OK; p++) {
     int start = dj_polygonStart(&s->left, p);
     for (int k = start + 2; k < s->left.end[p] && status == DJ_OK; k++) {
-      const djVec3 piece[3] = {unscaled(g, s->left.point[start]),
-                               unscaled(g, s->left.point[k - 1]), unscaled(g, s->left.point[k])};
+      const djVec3 piece[3] = {unscaled(g, s->left.point[start]), unscaled(g, s->left.point[k - 1]),
+                               unscaled(g, s->left.point[k])};
       status = dj_addPolygon(surface, 3, piece);
     }
   }

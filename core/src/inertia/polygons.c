@@ -100,7 +100,7 @@ static bool isOutside(int n, const djVec3* point, int nword, const uint64_t* whi
   return false;
 }
 
-// Points that n become at most by cuts: one more a half space, and rounded corners may be cut twice.
+// Points that n become at most by cuts: one more a half space; rounded corners may be cut twice.
 static int roomFor(int n, int nword, const uint64_t* which) {
   return 2 * (n + countBits(nword, which));
 }

@@ -31,7 +31,8 @@ static void takeEdges(djSolid* g, int* number) {
   for (int k = 0; k < 3 * g->part->nface; k++) {
     const int u = g->face[k], v = g->face[k % 3 < 2 ? k + 1 : k - 2], least = u < v ? u : v;
     int e = number[least];
-    while (e >= 0 && (g->edge[e].vert[0] != v || g->edge[e].vert[1] != u || g->edge[e].face[1] >= 0)) {
+    while (e >= 0 &&
+           (g->edge[e].vert[0] != v || g->edge[e].vert[1] != u || g->edge[e].face[1] >= 0)) {
       e = g->edge[e].next;
     }
     if (e >= 0) {
@@ -67,7 +68,7 @@ static int upToLanes(int n) { return (n + DJU_LANES - 1) / DJU_LANES * DJU_LANES
 typedef struct Room {
   djVec3* vert;
   djEdge* edge;
-  int* number;             // as many as a part has vertices
+  int* number; // as many as a part has vertices
 } Room;
 
 static djStatus takeRoom(djSolids* s, Room* room, const djPolytope* part) {
@@ -91,8 +92,12 @@ static djStatus takeRoom(djSolids* s, Room* room, const djPolytope* part) {
   int* face = (int*)(room->edge + 3 * nface);
   for (int k = 0; k < s->n; k++) {
     int n = part[k].nface;
-    s->solid[k] = (djSolid){.part = &part[k], .face = face, .nlane = upToLanes(n),
-                            .nword = (n + 63) / 64, .side = side, .lanes = lanes};
+    s->solid[k] = (djSolid){.part = &part[k],
+                            .face = face,
+                            .nlane = upToLanes(n),
+                            .nword = (n + 63) / 64,
+                            .side = side,
+                            .lanes = lanes};
     lanes += 4 * upToLanes(n);
     side += n;
     face += 3 * n;
@@ -203,8 +208,10 @@ static djStatus findFewPairs(djBoxPair** pair, int* npair, int n, const double* 
     if (*npair + n > most) {
       most = 2 * (*npair + n);
       djBoxPair* more = realloc(*pair, (size_t)most * sizeof *more);
-      if (!more) good = false;
-      else *pair = more;
+      if (!more)
+        good = false;
+      else
+        *pair = more;
     }
     for (int b = a / DJU_LANES * DJU_LANES; b < n && good; b += DJU_LANES) {
       unsigned apart = b < a + 1 ? (2u << (a - b)) - 1 : 0;
@@ -252,7 +259,7 @@ static djStatus growBits(djSolids* s, size_t* room, size_t need) {
 
 // What two solids know of each other.
 typedef struct Pair {
-  djNear a, b;             // of each, as its near solid is listed
+  djNear a, b; // of each, as its near solid is listed
 } Pair;
 
 // Whether two solids may share something; then their bits are at `used`.

@@ -10,18 +10,18 @@
 // What two faces have in common.
 typedef struct djEdge {
   int vert[2];
-  int face[2];             // which has it from the first vertex to the other one, and back; -1: none
-  int next;                // another edge of the lower vertex, or -1
-  int opposite;            // 1, 2: it is opposite to the first corner of either face
+  int face[2];  // which has it from the first vertex to the other one, and back; -1: none
+  int next;     // another edge of the lower vertex, or -1
+  int opposite; // 1, 2: it is opposite to the first corner of either face
 } djEdge;
 
 typedef struct djSolid {
   const djPolytope* part;
   djVec3 middle;
-  double scale;             // x becomes x + scale (x - middle)
-  int nvert;                // vertices that facets have
-  djVec3* vert;             // (nvert)
-  int* face;                // (part->nface x 3) into vert
+  double scale; // x becomes x + scale (x - middle)
+  int nvert;    // vertices that facets have
+  djVec3* vert; // (nvert)
+  int* face;    // (part->nface x 3) into vert
   int nedge;
   djEdge* edge;             // (nedge)
   int nlane;                // nface, up to a multiple of lanes
@@ -36,8 +36,8 @@ typedef struct djSolid {
 // beyond.
 typedef struct djNear {
   int other;
-  size_t out;              // in djSolids.bits: for each vertex nword words of the other's sides,
-                           //   those that it is beyond
+  size_t out; // in djSolids.bits: for each vertex nword words of the other's sides,
+              //   those that it is beyond
 } djNear;
 
 typedef struct djSolids {
@@ -55,7 +55,8 @@ djStatus dj_makeSolids(djSolids* s, int n, const djPolytope* part, double by);
 void dj_freeSolids(djSolids* s);
 
 // Which sides of a solid a triangle is not inside of (nword words, into `cut`). Returns false where
-// it lies beyond one of them. What lies in a side's plane within rounding errors is on neither side.
+// it lies beyond one of them. What lies in a side's plane within rounding errors is on neither
+// side.
 bool dj_mayEnter(uint64_t* cut, const djSolid* solid, const djVec3 triangle[3]);
 
 #endif // DJ_INERTIA_SOLIDS_H_
