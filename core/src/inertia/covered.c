@@ -65,7 +65,7 @@ typedef struct Scratch {
 static bool clipSegment(Interval* part, Third* third, djVec3 from, djVec3 to, const djSolid* g) {
   const size_t n = (size_t)g->nlane;
   const djHalfSpace* last = &g->side[third->beyond];
-  if ((dj_heightOf(last, from) > 0) & (dj_heightOf(last, to) > 0)) return false;
+  if (dj_heightOf(last, from) > 0 && dj_heightOf(last, to) > 0) return false;
   djLanes low = dju_splat(0), high = dju_splat(1);
   for (size_t k = 0; k < n; k += DJU_LANES) {
     const djLanes x = dju_loadLanes(g->lanes + k), y = dju_loadLanes(g->lanes + n + k);
