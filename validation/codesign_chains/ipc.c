@@ -478,3 +478,78 @@ double ipc_evaluate(Ipc* out, const IpcHull* a, const double* va, const IpcHull*
   }
   return sum;
 }
+
+// ---- by poses -----------------------------------------------------------------------------------
+
+static void cross(double out[3], const double a[3], const double b[3]) {
+  for (int k = 0; k < 3; k++) {
+    const int i = (k + 1) % 3, j = (k + 2) % 3;
+    out[k] = a[i] * b[j] - a[j] * b[i];
+  }
+}
+
+// J^T H J with dx = t + w x r of each vertex, (w x r) . h = w . (r x h).
+static void addBlock(double hessian[144], const double H[144], const double r[4][3],
+                     const int body[4]) {
+  double HJ[12][12] = {{0}}, turned[3];
+  for (int i = 0; i < 12; i++) {
+    for (int q = 0; q < 4; q++) {
+      const double* h = H + 12 * i + 3 * q;
+      double* to = HJ[i] + 6 * body[q];
+      cross(turned, r[q], h);
+      for (int k = 0; k < 3; k++) to[k] += h[k];
+      for (int k = 0; k < 3; k++) to[3 + k] += turned[k];
+    }
+  }
+  for (int p = 0; p < 4; p++) {
+    double* to = hessian + 72 * body[p];
+    const double *x = HJ[3 * p], *y = HJ[3 * p + 1], *z = HJ[3 * p + 2];
+    for (int j = 0; j < 12; j++) {
+      to[j] += x[j];
+      to[12 + j] += y[j];
+      to[24 + j] += z[j];
+      to[36 + j] += r[p][1] * z[j] - r[p][2] * y[j];
+      to[48 + j] += r[p][2] * x[j] - r[p][0] * z[j];
+      to[60 + j] += r[p][0] * y[j] - r[p][1] * x[j];
+    }
+  }
+}
+
+// A rotation's second order is (w (w . r) - r w . w)/2.
+void ipc_byPoses(double gradient[12], double hessian[144], const Ipc* out, const double at[6],
+                 const IpcHull* a, const double* va, const IpcHull* b, const double* vb) {
+  memset(gradient, 0, 12 * sizeof *gradient);
+  memset(hessian, 0, 144 * sizeof *hessian);
+  for (int n = 0; n < out->nblock; n++) {
+    const IpcBlock* block = &out->block[n];
+    double r[4][3];
+    int body[4];
+    for (int p = 0; p < 4; p++) {
+      const int i = block->vert[p];
+      body[p] = i >= a->nvert;
+      for (int k = 0; k < 3; k++) {
+        r[p][k] = (body[p] ? vb[3 * (i - a->nvert) + k] : va[3 * i + k]) - at[3 * body[p] + k];
+      }
+    }
+    addBlock(hessian, block->hessian, (const double(*)[3])r, body);
+  }
+  for (int i = 0; i < a->nvert + b->nvert; i++) {
+    const int body = i >= a->nvert;
+    const double* g = out->gradient + 3 * i;
+    double r[3], turned[3], along = 0;
+    if (g[0] == 0 && g[1] == 0 && g[2] == 0) continue;
+    for (int k = 0; k < 3; k++) {
+      r[k] = (body ? vb[3 * (i - a->nvert) + k] : va[3 * i + k]) - at[3 * body + k];
+      along += g[k] * r[k];
+    }
+    cross(turned, r, g);
+    for (int k = 0; k < 3; k++) {
+      gradient[6 * body + k] += g[k];
+      gradient[6 * body + 3 + k] += turned[k];
+      for (int j = 0; j < 3; j++) {
+        hessian[12 * (6 * body + 3 + k) + 6 * body + 3 + j] +=
+            0.5 * (g[k] * r[j] + r[k] * g[j]) - (k == j ? along : 0);
+      }
+    }
+  }
+}

@@ -45,4 +45,9 @@ void ipc_makeHull(IpcHull* hull, int n, const double* vert);
 double ipc_evaluate(Ipc* out, const IpcHull* a, const double* va, const IpcHull* b,
                     const double* vb, double dhat);
 
+// The same by the poses of both: for a, then b, 3 numbers of a translation and 3 of a rotation (its
+// vector) about `at` (2 x 3). Of what was evaluated last with the Hessian not projected.
+void ipc_byPoses(double gradient[12], double hessian[144], const Ipc* out, const double at[6],
+                 const IpcHull* a, const double* va, const IpcHull* b, const double* vb);
+
 #endif // DJ_VALIDATION_CODESIGN_IPC_H_

@@ -85,6 +85,18 @@ static void renewAt(djPhases* phases, const double* x) {
   }
 }
 
+// A stage that finds nothing better than the point where it begins leaves that to the next one, which
+// if it sets nothing would take the same steps again, to the bit: so it takes shorter ones. Not by
+// half: trust_region halves its own where they lead nowhere, so that lengths would come twice.
+// again: the stage before found nothing; shrink: of its steps. Returns that of this one's.
+static double shorten(djOptimizer* how, double shrink, const djStage* stage, bool again) {
+  shrink = again && stage->nset == 0 ? 0.6 * shrink : 1;
+  how->radius *= shrink;
+  how->control_radius *= shrink;
+  how->rate *= shrink;
+  return shrink;
+}
+
 // A callback that knows the stage.
 typedef struct djStageStep {
   djOptimizeCallback callback;
@@ -133,6 +145,7 @@ djStatus dj_optimizeStages(djOptimizeResult* result, double* x, djPhases* phases
                            const djOptimizeProblem* problem, const djOptimizer* optimizer,
                            djError* err) {
   djOptimizeResult sum = {.loss = INFINITY};
+  double shrink = 1;
   djStatus status = checkStages(phases, optimizer, false, err);
   for (int i = 0; i < optimizer->nstage && status >= 0; i++) {
     const djStage* stage = &optimizer->stage[i];
@@ -148,6 +161,8 @@ djStatus dj_optimizeStages(djOptimizeResult* result, double* x, djPhases* phases
     if (one.callback) one.callback = onStep;
     one.callback_user = &step;
     if (stage->iterations > 0) how.iterations = stage->iterations;
+    shrink = shorten(&how, shrink, stage,
+                     i > optimizer->first_stage && !(result->loss < result->first_loss));
     status = dj_optimize(result, x, &one, &how, err);
     if (status < 0) {
       char element[48];

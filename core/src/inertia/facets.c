@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "contact/contact.h"
 #include "inertia/mend.h"
+#include "math/lanes.h"
 #include "shape/hull.h"
 
 #include <stdlib.h>
@@ -27,8 +28,10 @@ djStatus dj_hullFacets(int* nface, int** face, int nvert, const double* vert) {
   *nface = 0;
   *face = NULL;
   djStatus status = dj_makeHull(&hull, nvert, vert, 0, NULL, NULL);
-  if (status == DJ_OK) status = copyFacets(nface, face, &hull);
-  else if (status == DJ_INVALID) status = DJ_OK;   // flat: nothing
+  if (status == DJ_OK)
+    status = copyFacets(nface, face, &hull);
+  else if (status == DJ_INVALID)
+    status = DJ_OK; // flat: nothing
   dj_freeHull(&hull);
   return status;
 }
@@ -44,12 +47,41 @@ static bool isBelow(int nvert, const double* vert, djVec3 a, djVec3 normal, doub
   return most <= IN_FACET * sqrt(size) * dju_norm3(normal);
 }
 
+// Vertices that are looked at together, an array for each coordinate.
+enum { LANE_VERTICES = 64 };
+
+static int fillLanes(double lanes[3][LANE_VERTICES], int nvert, const double* vert) {
+  int n = (nvert + DJU_LANES - 1) / DJU_LANES * DJU_LANES;
+  for (int i = 0; i < n; i++) {
+    const double* x = vert + 3 * (i < nvert ? i : 0);
+    for (int k = 0; k < 3; k++) lanes[k][i] = x[k];
+  }
+  return n;
+}
+
+// Whether some of n points may lie above a plane by more than rounding errors: square is that of
+// what these are at least, times the normal's length.
+static bool mayRise(double lanes[3][LANE_VERTICES], int n, djVec3 a, djVec3 normal, double square) {
+  unsigned above = 0;
+  for (int i = 0; i < n; i += DJU_LANES) {
+    djLanes x = dju_loadLanes(lanes[0] + i) - dju_splat(a.x);
+    djLanes y = dju_loadLanes(lanes[1] + i) - dju_splat(a.y);
+    djLanes z = dju_loadLanes(lanes[2] + i) - dju_splat(a.z);
+    djLanes h = dju_splat(normal.x) * x + dju_splat(normal.y) * y + dju_splat(normal.z) * z;
+    above |= dju_greaterBits(h, dju_splat(0)) & dju_greaterBits(h * h, dju_splat(square));
+  }
+  return above != 0;
+}
+
 bool dj_isHull(int nvert, const double* vert, int nface, const int* face) {
+  double lanes[3][LANE_VERTICES];
+  const int nlane = nvert <= LANE_VERTICES ? fillLanes(lanes, nvert, vert) : 0;
   for (int f = 0; f < nface; f++) {
     djVec3 a = dju_load3(vert + 3 * (size_t)face[3 * f]);
     djVec3 b = dju_sub3(dju_load3(vert + 3 * (size_t)face[3 * f + 1]), a);
     djVec3 c = dju_sub3(dju_load3(vert + 3 * (size_t)face[3 * f + 2]), a), n = dju_cross3(b, c);
-    double most = 0;
+    double most = 0, square = IN_FACET * IN_FACET * dju_dot3(b, b) * dju_dot3(n, n);
+    if (nlane > 0 && !mayRise(lanes, nlane, a, n, square)) continue;
     for (int i = 0; i < nvert; i++) {
       double height = dju_dot3(n, dju_sub3(dju_load3(vert + 3 * (size_t)i), a));
       most = height > most ? height : most;
@@ -124,8 +156,10 @@ static djStatus makeSurface(djSurfaces* s, const djModel* m, int mesh, const djF
     s->before[mesh] = (djClosedSurface){m->mesh_facenum[mesh], face};
     return DJ_OK;
   }
-  if (hull->buffer) status = copyFacets(&s->made[mesh].nface, &s->made[mesh].face, hull);
-  else status = findFacets(s, m, mesh, known);
+  if (hull->buffer)
+    status = copyFacets(&s->made[mesh].nface, &s->made[mesh].face, hull);
+  else
+    status = findFacets(s, m, mesh, known);
   if (s->made[mesh].face) {
     s->before[mesh] = (djClosedSurface){s->made[mesh].nface, s->made[mesh].face};
   }

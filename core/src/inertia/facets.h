@@ -8,9 +8,9 @@
 
 // One surface a mesh; empty for meshes without a volume or that no geom uses.
 typedef struct djSurfaces {
-  djClosedSurface* before;   // (nmesh) of the compiled model
-  djClosedSurface* now;      // (nmesh) that the design has
-  struct djFacets* made;     // (nmesh) those that belong to nobody else
+  djClosedSurface* before; // (nmesh) of the compiled model
+  djClosedSurface* now;    // (nmesh) that the design has
+  struct djFacets* made;   // (nmesh) those that belong to nobody else
   int n;
 } djSurfaces;
 
@@ -31,4 +31,4 @@ djStatus dj_hullFacetsFrom(int* nface, int** face, int nvert, const double* vert
 // No point lies above a triangle by more than rounding errors: they are the hull's.
 bool dj_isHull(int nvert, const double* vert, int nface, const int* face);
 
-#endif  // DJ_INERTIA_FACETS_H_
+#endif // DJ_INERTIA_FACETS_H_

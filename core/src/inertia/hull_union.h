@@ -1,11 +1,11 @@
 // Moments of the union of convex polytopes, each point of it once, whatever the number of polytopes
 // that cover it, with derivatives by vertices.
 //
-// What is left of each triangle outside of all other polytopes is the union's surface: polygons,
-// each triangle minus one solid after the other. Moments are sums over the tetrahedra from a point
-// to them, as of any closed surface. A vertex moves the surface by its barycentric weight w on the
-// triangles that it belongs to, so that of a function f the integral over the union changes by
-//   d/dx_k = sum over triangles of  n  integral over what is left of  f w_k.
+// What counts too often, the sum of all polytopes less their union, is bounded by what of each
+// triangle is inside of other polytopes. Moments are sums over the tetrahedra from a point to that,
+// as of any closed surface. A vertex moves the surface by its barycentric weight w on the triangles
+// that it belongs to, so that of a function f the integral changes by
+//   d/dx_k = sum over triangles of  n  integral over what is covered of  f w_k.
 //
 // Facets that coincide have no side: polytopes count, for this question alone, as scaled about
 // their middles by 1 - e, 1e-10 < e < 3e-10, each by another e. So faces that touch are outside of
@@ -22,9 +22,9 @@
 // A convex polytope by its outward triangles, which are convex up to 1e-13 of its size; nface 0:
 // empty.
 typedef struct djPolytope {
-  const double* vert;      // (vertices x 3)
+  const double* vert; // (vertices x 3)
   int nface;
-  const int* face;         // (nface x 3)
+  const int* face; // (nface x 3)
 } djPolytope;
 
 // Adds the moments of the union of n polytopes.
@@ -41,4 +41,4 @@ djStatus dj_excessParams(double* const* by, int n, const djPolytope* part, const
 // 2e-6 of the parts' sizes, are inside of the union.
 djStatus dj_unionSurface(djPolygons* surface, int n, const djPolytope* part);
 
-#endif  // DJ_INERTIA_HULL_UNION_H_
+#endif // DJ_INERTIA_HULL_UNION_H_

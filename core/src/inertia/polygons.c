@@ -100,7 +100,7 @@ static bool isOutside(int n, const djVec3* point, int nword, const uint64_t* whi
   return false;
 }
 
-// Points that n become at most by cuts: one more a half space, and rounded corners may be cut twice.
+// Points that n become at most by cuts: one more a half space; rounded corners may be cut twice.
 static int roomFor(int n, int nword, const uint64_t* which) {
   return 2 * (n + countBits(nword, which));
 }
@@ -160,61 +160,4 @@ djStatus dj_subtractSolid(djPolygons* out, const djPolygons* in, int nword, cons
                          out->scratch);
   }
   return status;
-}
-
-// What of a polygon lies inside of one half space that cuts it.
-static int clip(djVec3* inner, int n, const djVec3* point, const double* height) {
-  int count = 0;
-  djVec3 a = point[n - 1];
-  double da = height[n - 1];
-  for (int k = 0; k < n; k++) {
-    djVec3 b = point[k];
-    double db = height[k];
-    if ((da > 0 && db < 0) || (da < 0 && db > 0)) {
-      inner[count++] = dju_madd3(a, da / (da - db), dju_sub3(b, a));
-    }
-    if (db <= 0) inner[count++] = b;
-    a = b;
-    da = db;
-  }
-  return count;
-}
-
-// Heights of points; whether some are above 0, and some below. Rounding errors do no harm here.
-static inline void heightsOf(double* height, bool* above, bool* below, int n, const djVec3* point,
-                             const djHalfSpace* h) {
-  bool up = false, down = false;
-  for (int i = 0; i < n; i++) {
-    height[i] = dju_dot3(point[i], h->normal) - h->offset;
-    up |= height[i] > 0;
-    down |= height[i] < 0;
-  }
-  *above = up;
-  *below = down;
-}
-
-djStatus dj_clipPolygon(djPolygons* inside, int* nout, djVec3** out, int n, const djVec3* point,
-                        int nword, const uint64_t* which, const djHalfSpace* solid) {
-  int room = roomFor(n, nword, which);
-  djStatus status = makeScratch(inside, 3 * room);   // the last third for heights
-  *nout = 0;
-  if (status < 0) return status;
-  djVec3 *rest = inside->scratch, *next = rest + room;
-  double* height = (double*)(next + room);
-  memcpy(rest, point, (size_t)n * sizeof *rest);
-  for (int w = 0; w < nword; w++) {
-    for (uint64_t bits = which[w]; bits; bits &= bits - 1) {
-      bool above, below;
-      heightsOf(height, &above, &below, n, rest, &solid[64 * w + __builtin_ctzll(bits)]);
-      if (!above) continue;
-      if (!below) return DJ_OK;
-      n = clip(next, n, rest, height);
-      djVec3* swap = rest;
-      rest = next;
-      next = swap;
-    }
-  }
-  *nout = n;
-  *out = rest;
-  return DJ_OK;
 }

@@ -37,11 +37,6 @@ djStatus dj_addPolygon(djPolygons* list, int n, const djVec3* point);
 djStatus dj_subtractSolid(djPolygons* out, const djPolygons* in, int nword, const uint64_t* which,
                           const djHalfSpace* solid);
 
-// What of a convex polygon lies inside of the half spaces of which `which` has a bit set (nword words
-// of 64), into scratch of `inside`; 0 points: nothing. Half spaces left out must hold all of it.
-djStatus dj_clipPolygon(djPolygons* inside, int* nout, djVec3** out, int n, const djVec3* point,
-                        int nword, const uint64_t* which, const djHalfSpace* solid);
-
 // Where polygon k's points begin.
 static inline int dj_polygonStart(const djPolygons* list, int k) {
   return k > 0 ? list->end[k - 1] : 0;

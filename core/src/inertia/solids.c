@@ -26,26 +26,98 @@ static void takeCorners(djSolid* g, int* number) {
   for (int k = 0; k < 3 * part->nface; k++) number[part->face[k]] = -1;
 }
 
-static void addSide(djSolid* g, int face) {
+// Edges of triangles, once each. `number` as above.
+static void takeEdges(djSolid* g, int* number) {
+  for (int k = 0; k < 3 * g->part->nface; k++) {
+    const int u = g->face[k], v = g->face[k % 3 < 2 ? k + 1 : k - 2], least = u < v ? u : v;
+    int e = number[least];
+    while (e >= 0 &&
+           (g->edge[e].vert[0] != v || g->edge[e].vert[1] != u || g->edge[e].face[1] >= 0)) {
+      e = g->edge[e].next;
+    }
+    if (e >= 0) {
+      g->edge[e].face[1] = k / 3;
+      g->edge[e].opposite |= 2 * (k % 3 == 1);
+      continue;
+    }
+    g->edge[g->nedge] = (djEdge){{u, v}, {k / 3, -1}, number[least], k % 3 == 1};
+    number[least] = g->nedge++;
+  }
+  for (int i = 0; i < g->nvert; i++) number[i] = -1;
+}
+
+// Sides that have no area hold everything.
+static void makeSide(djSolid* g, int face) {
   djVec3 x[3];
   for (int k = 0; k < 3; k++) x[k] = g->vert[g->face[3 * face + k]];
   djVec3 area = dju_cross3(dju_sub3(x[1], x[0]), dju_sub3(x[2], x[0]));
   double size = dju_norm3(area);
-  if (!(size > 0)) return;
-  djHalfSpace* h = &g->side[g->nside];
-  h->normal = dju_scale3(1 / size, area);
-  h->offset = dju_dot3(h->normal, dju_scale3(1.0 / 3, dju_add3(x[0], dju_add3(x[1], x[2]))));
+  djHalfSpace* h = &g->side[face];
+  *h = (djHalfSpace){{0, 0, 0}, 1};
+  if (size > 0) {
+    h->normal = dju_scale3(1 / size, area);
+    h->offset = dju_dot3(h->normal, dju_scale3(1.0 / 3, dju_add3(x[0], dju_add3(x[1], x[2]))));
+  }
   const double value[4] = {h->normal.x, h->normal.y, h->normal.z, h->offset};
-  for (int k = 0; k < 4; k++) g->lanes[64 * g->nword * k + g->nside] = value[k];
-  g->nside++;
+  for (int k = 0; k < 4; k++) g->lanes[g->nlane * k + face] = value[k];
+}
+
+static int upToLanes(int n) { return (n + DJU_LANES - 1) / DJU_LANES * DJU_LANES; }
+
+// Rooms in one block. Numbers of vertices and edges are known when solids are filled.
+typedef struct Room {
+  djVec3* vert;
+  djEdge* edge;
+  int* number; // as many as a part has vertices
+} Room;
+
+static djStatus takeRoom(djSolids* s, Room* room, const djPolytope* part) {
+  size_t nface = 0, nlane = 0, most = 0;
+  for (int k = 0; k < s->n; k++) {
+    nface += (size_t)part[k].nface;
+    nlane += 4 * (size_t)upToLanes(part[k].nface);
+    for (int i = 0; i < 3 * part[k].nface; i++) {
+      if ((size_t)part[k].face[i] >= most) most = (size_t)part[k].face[i] + 1;
+    }
+  }
+  char* at = s->buffer =
+      malloc(nlane * sizeof(double) + nface * sizeof(djHalfSpace) + 3 * nface * sizeof(djVec3) +
+             3 * nface * sizeof(djEdge) + 3 * nface * sizeof(int) + most * sizeof(int) + 1);
+  s->solid = calloc((size_t)s->n + 1, sizeof *s->solid);
+  if (!at || !s->solid) return DJ_NO_MEMORY;
+  double* lanes = (double*)at;
+  djHalfSpace* side = (djHalfSpace*)(lanes + nlane);
+  room->vert = (djVec3*)(side + nface);
+  room->edge = (djEdge*)(room->vert + 3 * nface);
+  int* face = (int*)(room->edge + 3 * nface);
+  for (int k = 0; k < s->n; k++) {
+    int n = part[k].nface;
+    s->solid[k] = (djSolid){.part = &part[k],
+                            .face = face,
+                            .nlane = upToLanes(n),
+                            .nword = (n + 63) / 64,
+                            .side = side,
+                            .lanes = lanes};
+    lanes += 4 * upToLanes(n);
+    side += n;
+    face += 3 * n;
+  }
+  room->number = face;
+  for (size_t i = 0; i < most; i++) face[i] = -1;
+  return DJ_OK;
 }
 
 // box: lower and upper xyz.
-static void fillSolid(djSolid* g, double* box, int* number, int index, double by) {
+static void fillSolid(djSolid* g, double* box, Room* room, int index, double by) {
   const djPolytope* part = g->part;
   double whole, fraction = modf(index * GOLDEN, &whole);
   djVec3 sum = {0, 0, 0};
-  takeCorners(g, number);
+  g->vert = room->vert;
+  g->edge = room->edge;
+  takeCorners(g, room->number);
+  takeEdges(g, room->number);
+  room->vert += g->nvert;
+  room->edge += g->nedge;
   for (int k = 0; k < 3 * part->nface; k++) sum = dju_add3(sum, g->vert[g->face[k]]);
   g->middle = dju_scale3(1.0 / (part->nface > 0 ? 3 * part->nface : 1), sum);
   g->scale = by * (ROOT2 + fraction);
@@ -55,45 +127,14 @@ static void fillSolid(djSolid* g, double* box, int* number, int index, double by
     *x = dju_madd3(*x, g->scale, dju_sub3(*x, g->middle));
     const double at[3] = {x->x, x->y, x->z};
     for (int k = 0; k < 3; k++) {
-      box[k] = fmin(box[k], at[k]);
-      box[3 + k] = fmax(box[3 + k], at[k]);
+      if (at[k] < box[k]) box[k] = at[k];
+      if (at[k] > box[3 + k]) box[3 + k] = at[k];
     }
   }
-  for (int k = 0; k < 64 * g->nword; k++) g->lanes[3 * 64 * g->nword + k] = 1;
-  for (int f = 0; f < part->nface; f++) addSide(g, f);
-}
-
-// Rooms in one block: corners, sides and lanes of all parts, renumbered faces; then `number`.
-static djStatus takeRoom(djSolids* s, int** number, const djPolytope* part) {
-  size_t nface = 0, nlane = 0, most = 0;
-  for (int k = 0; k < s->n; k++) {
-    nface += (size_t)part[k].nface;
-    nlane += 4 * 64 * (((size_t)part[k].nface + 63) / 64);
-    for (int i = 0; i < 3 * part[k].nface; i++) {
-      if ((size_t)part[k].face[i] >= most) most = (size_t)part[k].face[i] + 1;
-    }
+  for (int k = part->nface; k < g->nlane; k++) {
+    for (int i = 0; i < 4; i++) g->lanes[g->nlane * i + k] = i == 3;
   }
-  char* at = s->buffer =
-      calloc(1, nlane * sizeof(double) + nface * sizeof(djHalfSpace) + 3 * nface * sizeof(djVec3) +
-                    3 * nface * sizeof(int) + most * sizeof(int) + 1);
-  s->solid = calloc((size_t)s->n + 1, sizeof *s->solid);
-  if (!at || !s->solid) return DJ_NO_MEMORY;
-  double* lanes = (double*)at;
-  djHalfSpace* side = (djHalfSpace*)(lanes + nlane);
-  djVec3* vert = (djVec3*)(side + nface);
-  int* face = (int*)(vert + 3 * nface);
-  for (int k = 0; k < s->n; k++) {
-    int n = part[k].nface, nword = (n + 63) / 64;
-    s->solid[k] = (djSolid){
-        .part = &part[k], .vert = vert, .face = face, .nword = nword, .side = side, .lanes = lanes};
-    lanes += 4 * 64 * nword;
-    side += n;
-    vert += 3 * n;
-    face += 3 * n;
-  }
-  *number = face;
-  for (size_t i = 0; i < most; i++) face[i] = -1;
-  return DJ_OK;
+  for (int f = 0; f < part->nface; f++) makeSide(g, f);
 }
 
 // ------------------------------------------ sides ----------------------------------------------
@@ -101,68 +142,99 @@ static djStatus takeRoom(djSolids* s, int** number, const djPolytope* part) {
 // Points nearer to a plane than this part of their distance from the origin lie in it.
 #define IN_PLANE 4e-16
 
-DJU_INLINE djLanes absolute(djLanes x) { return dju_pick(x < 0, -x, x); }
-
-// Bits of one vertex, nword words each; those beyond the last side mean nothing in `enter`.
-static void findBits(uint64_t* cut, uint64_t* enter, const djSolid* b, djVec3 x) {
-  const size_t n = 64 * (size_t)b->nword;
-  const double size = fabs(x.x) + fabs(x.y) + fabs(x.z);
-  for (int w = 0; w < b->nword; w++) cut[w] = enter[w] = 0;
-  for (int k = 0; k < b->nside; k += DJU_LANES) {
-    djLanes offset = dju_loadLanes(b->lanes + 3 * n + k);
-    djLanes d = dju_fmaLanes(dju_loadLanes(b->lanes + k), dju_splat(x.x), -offset);
-    d = dju_fmaLanes(dju_loadLanes(b->lanes + n + k), dju_splat(x.y), d);
-    d = dju_fmaLanes(dju_loadLanes(b->lanes + 2 * n + k), dju_splat(x.z), d);
-    djLanes little = dju_splat(IN_PLANE) * (absolute(offset) + dju_splat(size));
-    cut[k / 64] |= (uint64_t)dju_maskBits(d > little) << k % 64;
-    enter[k / 64] |= (uint64_t)dju_maskBits(d < -little) << k % 64;
+// Sides of b that each vertex of a is beyond, nword words a vertex.
+static void findOut(uint64_t* out, const djSolid* a, const djSolid* b) {
+  const size_t n = (size_t)b->nlane, nword = (size_t)b->nword;
+  memset(out, 0, (size_t)a->nvert * nword * sizeof *out);
+  for (size_t k = 0; k < n; k += DJU_LANES) {
+    const djLanes x = dju_loadLanes(b->lanes + k), y = dju_loadLanes(b->lanes + n + k);
+    const djLanes z = dju_loadLanes(b->lanes + 2 * n + k);
+    const djLanes offset = dju_loadLanes(b->lanes + 3 * n + k);
+    uint64_t* word = out + k / 64;
+    for (int i = 0; i < a->nvert; i++, word += nword) {
+      const djVec3 p = a->vert[i];
+      djLanes d = dju_fmaLanes(x, dju_splat(p.x), -offset);
+      d = dju_fmaLanes(y, dju_splat(p.y), d);
+      d = dju_fmaLanes(z, dju_splat(p.z), d);
+      *word |= (uint64_t)dju_greaterBits(d, dju_splat(0)) << k % 64;
+    }
   }
 }
 
-// Whether a word has a bit for each of its sides.
-static bool holdsAll(uint64_t word, const djSolid* b, int w) {
-  int left = b->nside - 64 * w;
-  uint64_t all = left >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << (left > 0 ? left : 0)) - 1;
-  return (word & all) == all;
+// Some side has all vertices beyond.
+static bool isBeyond(const uint64_t* out, int nvert, int nword) {
+  for (int w = 0; w < nword; w++) {
+    uint64_t all = ~(uint64_t)0;
+    for (int i = 0; i < nvert; i++) all &= out[(size_t)i * (size_t)nword + (size_t)w];
+    if (all) return true;
+  }
+  return false;
 }
 
-// Bits of all vertices of a by the sides of b. Returns false where a lies beyond one of them.
-static bool findAllBits(uint64_t* bits, const djSolid* a, const djSolid* b) {
-  const size_t nword = (size_t)b->nword;
-  for (int i = 0; i < a->nvert; i++) {
-    uint64_t* at = bits + 2 * nword * (size_t)i;
-    findBits(at, at + nword, b, a->vert[i]);
-  }
-  for (size_t w = 0; w < nword; w++) {
-    uint64_t any = 0;
-    for (int i = 0; i < a->nvert; i++) any |= bits[2 * nword * (size_t)i + nword + w];
-    if (!holdsAll(any, b, (int)w)) return false;
-  }
-  return true;
-}
-
-bool dj_mayEnter(uint64_t* cut, const djSolids* s, int solid, int face, const djNear* near) {
-  const djSolid* b = &s->solid[near->other];
-  const int* corner = s->solid[solid].face + 3 * face;
-  const size_t nword = (size_t)b->nword;
-  const uint64_t* x[3];
-  for (int k = 0; k < 3; k++) x[k] = s->bits + near->bits + 2 * nword * (size_t)corner[k];
-  for (size_t w = 0; w < nword; w++) {
-    uint64_t any = x[0][nword + w] | x[1][nword + w] | x[2][nword + w];
-    if (!holdsAll(any, b, (int)w)) return false;
-    cut[w] = x[0][w] | x[1][w] | x[2][w];
+bool dj_mayEnter(uint64_t* cut, const djSolid* solid, const djVec3 triangle[3]) {
+  memset(cut, 0, (size_t)solid->nword * sizeof *cut);
+  for (int s = 0; s < solid->part->nface; s++) {
+    const djHalfSpace* h = &solid->side[s];
+    bool inside = false;
+    for (int k = 0; k < 3; k++) {
+      djVec3 x = triangle[k];
+      double d = dju_dot3(h->normal, x) - h->offset;
+      double little = IN_PLANE * (fabs(h->offset) + fabs(x.x) + fabs(x.y) + fabs(x.z));
+      cut[s / 64] |= (uint64_t)(d > little) << s % 64;
+      inside |= d < -little;
+    }
+    if (!inside) return false;
   }
   return true;
 }
 
 // ------------------------------------------ pairs ----------------------------------------------
 
+// So few boxes are compared each with all others.
+enum { FEW_BOXES = 512 };
+
+static djStatus findFewPairs(djBoxPair** pair, int* npair, int n, const double* box) {
+  const int room = upToLanes(n);
+  double* lanes = malloc(6 * (size_t)room * sizeof *lanes + 1);
+  int most = 8 * n + 64;
+  *pair = malloc((size_t)most * sizeof **pair);
+  bool good = lanes && *pair;
+  for (int k = 0; k < 6 && good; k++) {
+    for (int i = 0; i < n; i++) lanes[k * room + i] = box[6 * i + k];
+    for (int i = n; i < room; i++) lanes[k * room + i] = k < 3 ? INFINITY : -INFINITY;
+  }
+  for (int a = 0; a < n && good; a++) {
+    const double* x = box + 6 * a;
+    if (*npair + n > most) {
+      most = 2 * (*npair + n);
+      djBoxPair* more = realloc(*pair, (size_t)most * sizeof *more);
+      if (!more)
+        good = false;
+      else
+        *pair = more;
+    }
+    for (int b = a / DJU_LANES * DJU_LANES; b < n && good; b += DJU_LANES) {
+      unsigned apart = b < a + 1 ? (2u << (a - b)) - 1 : 0;
+      for (int k = 0; k < 3; k++) {
+        apart |= dju_greaterBits(dju_loadLanes(lanes + k * room + b), dju_splat(x[3 + k])) |
+                 dju_greaterBits(dju_splat(x[k]), dju_loadLanes(lanes + (3 + k) * room + b));
+      }
+      for (unsigned bits = ~apart & 0xff; bits; bits &= bits - 1) {
+        (*pair)[(*npair)++] = (djBoxPair){a, b + __builtin_ctz(bits)};
+      }
+    }
+  }
+  free(lanes);
+  return good ? DJ_OK : DJ_NO_MEMORY;
+}
+
 static djStatus findBoxPairs(djBoxPair** pair, int* npair, int n, const double* box) {
+  *npair = 0;
+  if (n <= FEW_BOXES) return findFewPairs(pair, npair, n, box);
   void* memory = malloc(dj_broadphaseSize(n) + 1);
   djBroadphase* broadphase = memory ? dj_initBroadphase(memory, n) : NULL;
   int room = 16 * n + 64;
   *pair = malloc((size_t)room * sizeof **pair);
-  *npair = 0;
   if (broadphase && *pair) {
     *npair = dj_updateBroadphase(*pair, room, broadphase, box, NULL, NULL);
     if (*npair > room) {
@@ -185,34 +257,47 @@ static djStatus growBits(djSolids* s, size_t* room, size_t need) {
   return DJ_OK;
 }
 
-// Keep the pairs that may meet, and the bits of both: at `at` those of a, then those of b.
-static djStatus sievePairs(djSolids* s, djBoxPair* pair, size_t* at, int* npair) {
+// What two solids know of each other.
+typedef struct Pair {
+  djNear a, b; // of each, as its near solid is listed
+} Pair;
+
+// Whether two solids may share something; then their bits are at `used`.
+static bool sievePair(djSolids* s, Pair* pair, size_t used) {
+  const djSolid *a = &s->solid[pair->b.other], *b = &s->solid[pair->a.other];
+  pair->a.out = used;
+  pair->b.out = used + (size_t)a->nvert * (size_t)b->nword;
+  findOut(s->bits + pair->a.out, a, b);
+  if (isBeyond(s->bits + pair->a.out, a->nvert, b->nword)) return false;
+  findOut(s->bits + pair->b.out, b, a);
+  return !isBeyond(s->bits + pair->b.out, b->nvert, a->nword);
+}
+
+// Keep the pairs that may meet.
+static djStatus sievePairs(djSolids* s, Pair* pair, int* kept, const djBoxPair* box, int nbox) {
   size_t used = 0, room = 0;
-  int kept = 0;
-  for (int k = 0; k < *npair; k++) {
-    const djSolid *a = &s->solid[pair[k].a], *b = &s->solid[pair[k].b];
-    size_t first = 2 * (size_t)a->nvert * (size_t)b->nword;
-    size_t need = first + 2 * (size_t)b->nvert * (size_t)a->nword;
-    if (a->nside == 0 || b->nside == 0) continue;
+  *kept = 0;
+  for (int k = 0; k < nbox; k++) {
+    const djSolid *a = &s->solid[box[k].a], *b = &s->solid[box[k].b];
+    size_t need = (size_t)a->nvert * (size_t)b->nword + (size_t)b->nvert * (size_t)a->nword;
+    if (a->part->nface == 0 || b->part->nface == 0) continue;
     djStatus status = growBits(s, &room, used + need);
     if (status < 0) return status;
-    if (!findAllBits(s->bits + used, a, b)) continue;
-    if (!findAllBits(s->bits + used + first, b, a)) continue;
-    at[kept] = used;
-    pair[kept++] = pair[k];
+    pair[*kept] = (Pair){{.other = box[k].b}, {.other = box[k].a}};
+    if (!sievePair(s, &pair[*kept], used)) continue;
+    ++*kept;
     used += need;
   }
-  *npair = kept;
   return DJ_OK;
 }
 
 // Pairs come by (a, b), so that each list is in order.
-static djStatus listNear(djSolids* s, const djBoxPair* pair, const size_t* at, int npair) {
+static djStatus listNear(djSolids* s, const Pair* pair, int npair) {
   s->near = malloc(2 * (size_t)npair * sizeof *s->near + 1);
   if (!s->near) return DJ_NO_MEMORY;
   for (int k = 0; k < npair; k++) {
-    s->solid[pair[k].a].near_end++;
-    s->solid[pair[k].b].near_end++;
+    s->solid[pair[k].a.other].near_end++;
+    s->solid[pair[k].b.other].near_end++;
   }
   for (int i = 0, sum = 0; i < s->n; i++) {
     djSolid* g = &s->solid[i];
@@ -221,36 +306,36 @@ static djStatus listNear(djSolids* s, const djBoxPair* pair, const size_t* at, i
     sum += count;
   }
   for (int k = 0; k < npair; k++) {
-    djSolid *a = &s->solid[pair[k].a], *b = &s->solid[pair[k].b];
-    s->near[a->near_end++] = (djNear){pair[k].b, at[k]};
-    s->near[b->near_end++] = (djNear){pair[k].a, at[k] + 2 * (size_t)a->nvert * (size_t)b->nword};
+    s->near[s->solid[pair[k].b.other].near_end++] = pair[k].a;
+    s->near[s->solid[pair[k].a.other].near_end++] = pair[k].b;
   }
   return DJ_OK;
 }
 
 djStatus dj_makeSolids(djSolids* s, int n, const djPolytope* part, double by) {
-  int *number, npair = 0;
+  Room memory;
+  int npair = 0, nbox = 0;
   *s = (djSolids){.n = n};
-  double* box = malloc(6 * (size_t)n * sizeof *box + 1);
-  djBoxPair* pair = NULL;
-  size_t* at = NULL;
-  djStatus status = takeRoom(s, &number, part);
-  if (!box) status = DJ_NO_MEMORY;
+  s->box = malloc(6 * (size_t)n * sizeof *s->box + 1);
+  djBoxPair* near_box = NULL;
+  Pair* pair = NULL;
+  djStatus status = takeRoom(s, &memory, part);
+  if (!s->box) status = DJ_NO_MEMORY;
   for (int k = 0; k < n && status == DJ_OK; k++) {
-    fillSolid(&s->solid[k], box + 6 * (size_t)k, number, k, by);
+    fillSolid(&s->solid[k], s->box + 6 * (size_t)k, &memory, k, by);
   }
-  if (status == DJ_OK) status = findBoxPairs(&pair, &npair, n, box);
-  if (status == DJ_OK) at = malloc((size_t)npair * sizeof *at + 1);
-  if (status == DJ_OK && !at) status = DJ_NO_MEMORY;
-  if (status == DJ_OK) status = sievePairs(s, pair, at, &npair);
-  if (status == DJ_OK) status = listNear(s, pair, at, npair);
-  free(at);
+  if (status == DJ_OK) status = findBoxPairs(&near_box, &nbox, n, s->box);
+  if (status == DJ_OK) pair = malloc((size_t)nbox * sizeof *pair + 1);
+  if (status == DJ_OK && !pair) status = DJ_NO_MEMORY;
+  if (status == DJ_OK) status = sievePairs(s, pair, &npair, near_box, nbox);
+  if (status == DJ_OK) status = listNear(s, pair, npair);
   free(pair);
-  free(box);
+  free(near_box);
   return status;
 }
 
 void dj_freeSolids(djSolids* s) {
+  free(s->box);
   free(s->solid);
   free(s->near);
   free(s->bits);

@@ -82,6 +82,15 @@ DJU_INLINE unsigned dju_maskBits(djMask m) {
 #endif
 }
 
+// Bit k: a > b in lane k.
+DJU_INLINE unsigned dju_greaterBits(djLanes a, djLanes b) {
+#if defined(__AVX512F__)
+  return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_GT_OQ);
+#else
+  return dju_maskBits(a > b);
+#endif
+}
+
 // Whether any lane is set.
 DJU_INLINE bool dju_any(djMask m) {
   m |= __builtin_shufflevector(m, m, 4, 5, 6, 7, 0, 1, 2, 3);

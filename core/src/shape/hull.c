@@ -40,8 +40,8 @@ static bool boxOf(double center[3], double* half, int n, const double* vert) {
     for (int i = 0; i < n; i++) {
       double x = vert[3 * i + k];
       if (!isfinite(x)) return false;
-      low = fmin(low, x);
-      high = fmax(high, x);
+      low = x < low ? x : low;
+      high = x > high ? x : high;
     }
     center[k] = low / 2 + high / 2;
     *half = fmax(*half, high / 2 - low / 2);
@@ -210,7 +210,8 @@ static djVec3 areaVector(const djHull* hull, int f, double* longest) {
   djVec3 a = vertexOf(hull, v[0]), b = vertexOf(hull, v[1]), c = vertexOf(hull, v[2]);
   djVec3 ab = dju_sub3(b, a), bc = dju_sub3(c, b), ca = dju_sub3(a, c);
   double lab = dju_dot3(ab, ab), lbc = dju_dot3(bc, bc), lca = dju_dot3(ca, ca);
-  *longest = fmax(lab, fmax(lbc, lca));
+  *longest = lbc > lca ? lbc : lca;
+  *longest = lab > *longest ? lab : *longest;
   return *longest == lab   ? dju_cross3(bc, ca)
          : *longest == lbc ? dju_cross3(ca, ab)
                            : dju_cross3(ab, bc);
@@ -291,7 +292,8 @@ static void makePlanes(djHull* hull) {
   }
   for (int k = 0; k < 3 * hull->nface; k++) {
     double* p = hull->plane + 4 * hull->group[k / 3];
-    p[3] = fmax(p[3], dju_dot3(dju_load3(p), vertexOf(hull, hull->face[k])));
+    double height = dju_dot3(dju_load3(p), vertexOf(hull, hull->face[k]));
+    p[3] = height > p[3] ? height : p[3];
   }
   for (int f = 0; f < hull->nface; f++) {
     memcpy(hull->plane + 4 * f, hull->plane + 4 * hull->group[f], 4 * sizeof(double));
@@ -322,11 +324,11 @@ static bool makeCenter(djHull* hull) {
     const double* p = hull->plane + 4 * f;
     double depth = p[3] - dju_dot3(dju_load3(p), hull->center);
     if (p[0] == 0 && p[1] == 0 && p[2] == 0) continue;   // no area
-    hull->inner = fmin(hull->inner, depth);
+    hull->inner = depth < hull->inner ? depth : hull->inner;
   }
   for (int i = 0; i < hull->nvert; i++) {
-    djVec3 r = dju_sub3(dju_load3(hull->vert + 3 * i), hull->center);
-    hull->bound = fmax(hull->bound, dju_norm3(r));
+    double r = dju_norm3(dju_sub3(dju_load3(hull->vert + 3 * i), hull->center));
+    hull->bound = r > hull->bound ? r : hull->bound;
   }
   return true;
 }

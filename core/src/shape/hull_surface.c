@@ -23,12 +23,13 @@ static bool isFirst(const djHull* h, int f, int i) {
   return true;
 }
 
-// Adds x to every corner of the facet that begins with triangle f; returns how many there are.
-static int addCorners(double* part, const djHull* h, int f, double x) {
+// Adds x to every corner of the facet that has triangles from f to `last`; returns how many there
+// are.
+static int addCorners(double* part, const djHull* h, int f, int last, double x) {
   int n = 0;
-  for (int g = f; g < h->nface; g++) {
+  for (int g = f; g <= last; g++) {
     for (int i = 0; i < 3 && h->group[g] == f; i++) {
-      if (!isFirst(h, g, i)) continue;
+      if (g > f && !isFirst(h, g, i)) continue;
       if (part) part[h->face[3 * (size_t)g + i]] += x;
       n++;
     }
@@ -42,12 +43,15 @@ double dj_hullSurface(double* part, const djHull* h) {
   for (int f = 0; f < h->nface; f++) {
     if (h->group[f] != f) continue;
     djVec3 sum = {0, 0, 0};
+    int last = f;
     for (int g = f; g < h->nface; g++) {
-      if (h->group[g] == f) sum = dju_add3(sum, areaOf(h, g));
+      if (h->group[g] != f) continue;
+      sum = dju_add3(sum, areaOf(h, g));
+      last = g;
     }
     double own = 0.5 * dju_norm3(sum);
     area += own;
-    if (part) addCorners(part, h, f, own / addCorners(NULL, h, f, 0));
+    if (part) addCorners(part, h, f, last, own / (last > f ? addCorners(NULL, h, f, last, 0) : 3));
   }
   for (int i = 0; i < h->nvert && part; i++) part[i] /= area;
   return area;

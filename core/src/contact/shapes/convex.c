@@ -83,7 +83,7 @@ static void fillPlane(djShape* s, djShapeBounds* bounds, const djGeomSource* fro
 
 static void fillVertices(djShape* s, double* box, double* mem, const djGeomSource* from,
                          const djPose* pose) {
-  djVec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
+  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
   double round = s->curved ? dj_curveSize(&s->curve) : 0;
   for (int k = 0; k < 3; k++) {
     s->vert[k] = mem + k * s->npad;
@@ -96,13 +96,16 @@ static void fillVertices(djShape* s, double* box, double* mem, const djGeomSourc
     v = dju_madd3(dju_transform(pose, v), -s->skin, move);
     const double x[6] = {v.x, v.y, v.z, move.x, move.y, move.z};
     for (int k = 0; k < 6; k++) mem[k * s->npad + i] = x[k];
-    low = dju_vec3(fmin(low.x, v.x), fmin(low.y, v.y), fmin(low.z, v.z));
-    high = dju_vec3(fmax(high.x, v.x), fmax(high.y, v.y), fmax(high.z, v.z));
-    s->bound = fmax(s->bound, dju_norm3(dju_sub3(v, s->center)) + s->radius + round);
+    for (int k = 0; k < 3; k++) {
+      low[k] = x[k] < low[k] ? x[k] : low[k];
+      high[k] = x[k] > high[k] ? x[k] : high[k];
+    }
+    double bound = dju_norm3(dju_sub3(v, s->center)) + s->radius + round;
+    s->bound = bound > s->bound ? bound : s->bound;
   }
-  dju_store3(box, dju_scale3(0.5, dju_add3(low, high)));
-  dju_store3(box + 3, dju_scale3(0.5, dju_sub3(high, low)));
   for (int k = 0; k < 3; k++) {
+    box[k] = 0.5 * (low[k] + high[k]);
+    box[3 + k] = 0.5 * (high[k] - low[k]);
     djVec3 axis = dju_vec3(k == 0, k == 1, k == 2);
     box[3 + k] += s->radius + (s->curved ? dj_curveReach(NULL, NULL, &s->curve, axis) : 0);
   }
