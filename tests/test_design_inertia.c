@@ -4,6 +4,7 @@
 #include "common/design_case.h"
 #include "common/near.h"
 #include "common/random.h"
+#include "gradient/design_parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -237,12 +238,57 @@ static void testGoingOn(void** state) {
   djt_closeDesign(&c);
 }
 
+// Where facets of what was looked at last leave no possible mass at the point where a stage begins,
+// here those of the hulls seen in a mirror, it begins with that point's own.
+typedef struct Mirror {
+  djDesign* d;
+  const double* x;
+} Mirror;
+
+static bool lookAway(void* user, const djOptimizeStep* step) {
+  const Mirror* m = user;
+  int changed;
+  if (step->stage == 1 || step->iteration == 0) return true;
+  assert_true(djd_moveDesign(m->d, m->x) < 0);   // nor the other way about
+  assert_int_equal(djd_renewFacets(&changed, m->d), DJ_OK);
+  dj_designMemory(m->d)->behind = true;
+  assert_int_equal(djd_moveDesign(m->d, m->x), DJ_OK);
+  assert_true(changed > 0 && djd_moveDesign(m->d, step->x) < 0);
+  return true;
+}
+
+static void testLookedAway(void** state) {
+  (void)state;
+  DesignCase c, plain;
+  const char* how = ",\"optimizer\":{\"type\":\"adam\",\"rate\":1e-3,\"iterations\":1,"
+                    "\"stages\":[{},{}]}";
+  makeCase(&c, "\"exact\"", how);
+  makeCase(&plain, "\"exact\"", how);
+  const int n = c.d->n;
+  double x[80], y[80], mirror[80];
+  assert_in_range(n, 1, 80);
+  for (int i = 0; i < n; i++) mirror[i] = i % 3 == 0 && i < n - 3 ? -c.d->x0[i] : c.d->x0[i];
+  memcpy(x, c.d->x0, (size_t)n * sizeof *x);
+  memcpy(y, x, sizeof y);
+  Mirror m = {c.d, mirror};
+  djOptimizeResult r, want;
+  djError err = {""};
+  djStatus status = djd_optimizeDesign(&r, x, c.d, &c.task->optimizer, 1, lookAway, &m, &err);
+  if (status < 0) fail_msg("%s", err.text);
+  assert_int_equal(djd_optimizeDesign(&want, y, plain.d, &plain.task->optimizer, 1, NULL, NULL,
+                                      NULL), DJ_OK);
+  djt_near(r.loss, want.loss, 1e-12);
+  djt_closeDesign(&c);
+  djt_closeDesign(&plain);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testStart),
       cmocka_unit_test(testCertificates),
       cmocka_unit_test(testRenewal),
       cmocka_unit_test(testGoingOn),
+      cmocka_unit_test(testLookedAway),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -209,6 +209,9 @@ static void testRefused(void** state) {
       {TASK("\"stages\":[{},{\"rate\":1}]"), "optimizer: stages[1]: unknown key 'rate'"},
       {TASK("\"stages\":[{}],\"stage\":1"), "optimizer: stage: is not that of a stage"},
       {TASK("\"stage\":0"), "optimizer: stage: goes with stages"},
+      {TASK("\"shrink\":0.6"), "optimizer: shrink: goes with stages"},
+      {TASK("\"stages\":[{}],\"shrink\":1.1"),
+       "optimizer: shrink: must be positive and at most 1"},
       {TASK("\"start\":[0]"), "optimizer: start: goes with stages"}};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     djTask* task;
@@ -245,9 +248,71 @@ static void testObjective(void** state) {
   djt_closeDesign(&c);
 }
 
+// A loss whose every step leads up, so that no stage finds anything.
+static djStatus upward(void* user, double* loss, double* grad, const double* x) {
+  (void)user;
+  *loss = 0;
+  for (int i = 0; i < N; i++) {
+    *loss += fabs(x[i]);
+    if (grad) grad[i] = 1;
+  }
+  return DJ_OK;
+}
+
+typedef struct Lengths {
+  double norm[6];   // of each stage's step
+  int n, end_at;    // tell it to end in this stage; 0: never
+} Lengths;
+
+static bool measure(void* user, const djOptimizeStep* step) {
+  Lengths* l = user;
+  if (step->iteration == 0) return true;
+  l->norm[step->stage] = step->step_norm;
+  l->n++;
+  return step->stage != l->end_at || l->end_at == 0;
+}
+
+// A stage that sets nothing does not take the steps again with which the one before found nothing,
+// and an interrupted run goes on with as short ones.
+static void testShrink(void** state) {
+  (void)state;
+  static const char* const types[] = {"trust_region\",\"radius\":0.5", "adam\",\"rate\":0.5"};
+  static const double want[6] = {1, 0.6, 0.36, 1, 0.6, 0.36};
+  for (int t = 0; t < 2; t++) {
+    char text[1500];
+    snprintf(text, sizeof text,
+             TASK("\"type\":\"%s,\"iterations\":1,\"stages\":[{},{},{},"
+                  "{\"set\":{\"joint/hinge/damping\":[0.5]}},{},{}]"), types[t]);
+    DesignCase c;
+    djt_openDesign(&c, scene, text);
+    djPhases* phases;
+    assert_int_equal(djd_makePhases(&phases, c.d, 1, 1, NULL), DJ_OK);
+    Lengths seen = {.n = 0}, part = {.end_at = 2}, rest = {.n = 0};
+    djOptimizeProblem p = {.n = N, .objective = upward, .user = phases, .callback = measure,
+                           .callback_user = &seen};
+    djOptimizer how = c.task->optimizer;
+    djOptimizeResult r;
+    double x[N] = {0};
+    assert_true(dj_optimizeStages(&r, x, phases, &p, &how, NULL) >= 0);
+    assert_int_equal(seen.n, 6);
+    for (int i = 0; i < 6; i++) djt_near(seen.norm[i] / seen.norm[0], want[i], 1e-9);
+    p.callback_user = &part;
+    assert_true(dj_optimizeStages(&r, x, phases, &p, &how, NULL) >= 0);
+    assert_true(r.stage == 2 && r.stop == DJ_STOP_CALLBACK);
+    how.first_stage = r.stage;
+    how.shrink = r.shrink;
+    p.callback_user = &rest;
+    assert_true(dj_optimizeStages(&r, x, phases, &p, &how, NULL) >= 0);
+    for (int i = 2; i < 6; i++) assert_true(rest.norm[i] == seen.norm[i]);
+    djd_deletePhases(phases);
+    djt_closeDesign(&c);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testSingle), cmocka_unit_test(testGoingOn),
                                      cmocka_unit_test(testPhases), cmocka_unit_test(testObjective),
+                                     cmocka_unit_test(testShrink),
                                      cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

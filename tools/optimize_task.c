@@ -216,8 +216,10 @@ static void put_stages(cJSON* task, const OptimizeRun* r) {
   cJSON* optimizer = member(task, "optimizer");
   cJSON_DeleteItemFromObjectCaseSensitive(optimizer, "stage");
   cJSON_DeleteItemFromObjectCaseSensitive(optimizer, "start");
+  cJSON_DeleteItemFromObjectCaseSensitive(optimizer, "shrink");
   if (!r->interrupted) return;
   put(optimizer, "stage", cJSON_CreateNumber(r->result.stage));
+  if (r->result.shrink < 1) put(optimizer, "shrink", cJSON_CreateNumber(r->result.shrink));
   for (int i = 0; i < r->grad.problem->nvariable; i++) {   // rotations are by the start given
     const djVariable* v = &r->grad.problem->variable[i];
     if (v->nvalue != v->ntangent) return;

@@ -39,7 +39,7 @@ class _COptimizeResult(ctypes.Structure):
     _fields_ = [("stop", c_int), ("first_loss", c_double), ("loss", c_double),
                 ("best_iteration", c_int), ("iterations", c_int), ("evaluations", c_int),
                 ("refused", c_int), ("restarts", c_int), ("gradient_norm", c_double),
-                ("stage", c_int), ("flattened", c_int), ("contradiction", c_int),
+                ("stage", c_int), ("shrink", c_double), ("flattened", c_int), ("contradiction", c_int),
                 ("renewals", c_int), ("largest_jump", c_double)]
 
 

@@ -86,6 +86,7 @@ typedef struct djOptimizer {
   int first_stage;          // those before are left out, but for what they set
   int nstart;               // numbers of start; 0: not given
   const double* start;      // (nstart) units of x; what the first stage that is run starts with
+  double shrink;            // 1; of its steps, of full ones: below 1 where stages before found nothing
 } djOptimizer;
 
 // The first type, and the defaults of all keys.
@@ -207,6 +208,7 @@ typedef struct djOptimizeResult {
   double gradient_norm;     // at the last iterate where it was computed, units of the loss by those
                             //   of x
   int stage;                // of djd_optimizeDesign with stages: the last that was run
+  double shrink;            // 1; of its steps, of full ones
   int flattened;            // of djd_optimizeDesign: steps that were shortened since a hull would
                             //   have been flat or a cell of a cage inside out
   int contradiction;        // entry of x whose bounds no point of the equations keeps; -1: none

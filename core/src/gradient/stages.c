@@ -78,23 +78,27 @@ static void renewAt(djPhases* phases, const double* x) {
     int changed;
     djDesign* d = phases->design[j];
     const bool fits = djd_moveDesign(d, x) == DJ_OK;
-    djStatus status = djd_renewFacets(&changed, d);
-    if (fits || status < 0) continue;
-    dj_designMemory(d)->behind = true;
-    djd_moveDesign(d, x);
+    if (djd_renewFacets(&changed, d) == DJ_OK && !fits) djd_moveDesign(d, x);
   }
 }
 
 // A stage that finds nothing better than the point where it begins leaves that to the next one, which
 // if it sets nothing would take the same steps again, to the bit: so it takes shorter ones. Not by
 // half: trust_region halves its own where they lead nowhere, so that lengths would come twice.
-// again: the stage before found nothing; shrink: of its steps. Returns that of this one's.
-static double shorten(djOptimizer* how, double shrink, const djStage* stage, bool again) {
-  shrink = again && stage->nset == 0 ? 0.6 * shrink : 1;
-  how->radius *= shrink;
-  how->control_radius *= shrink;
-  how->rate *= shrink;
-  return shrink;
+// Returns by what. before: the result of the stage before; NULL: this is the first.
+static double shrinkOf(const djOptimizer* o, const djStage* stage,
+                       const djOptimizeResult* before) {
+  if (!before) return o->shrink > 0 ? o->shrink : 1;
+  const bool again = stage->nset == 0 && !(before->loss < before->first_loss);
+  return again ? 0.6 * before->shrink : 1;
+}
+
+static djOptimizer shortened(const djOptimizer* o, double shrink) {
+  djOptimizer how = *o;
+  how.radius *= shrink;
+  how.control_radius *= shrink;
+  how.rate *= shrink;
+  return how;
 }
 
 // A callback that knows the stage.
@@ -145,31 +149,30 @@ djStatus dj_optimizeStages(djOptimizeResult* result, double* x, djPhases* phases
                            const djOptimizeProblem* problem, const djOptimizer* optimizer,
                            djError* err) {
   djOptimizeResult sum = {.loss = INFINITY};
-  double shrink = 1;
   djStatus status = checkStages(phases, optimizer, false, err);
   for (int i = 0; i < optimizer->nstage && status >= 0; i++) {
     const djStage* stage = &optimizer->stage[i];
+    const bool first = i == optimizer->first_stage;
     status = setStages(phases, stage, i, err);
     if (i < optimizer->first_stage || status < 0) continue;
-    if (i == optimizer->first_stage && optimizer->nstart > 0) {
+    if (first && optimizer->nstart > 0) {
       dj_copyNumbers(x, optimizer->start, optimizer->nstart);
     }
     renewAt(phases, x);
     djStageStep step = {problem->callback, problem->callback_user, i};
     djOptimizeProblem one = *problem;
-    djOptimizer how = *optimizer;
+    const double shrink = shrinkOf(optimizer, stage, first ? NULL : result);
+    djOptimizer how = shortened(optimizer, shrink);
     if (one.callback) one.callback = onStep;
     one.callback_user = &step;
     if (stage->iterations > 0) how.iterations = stage->iterations;
-    shrink = shorten(&how, shrink, stage,
-                     i > optimizer->first_stage && !(result->loss < result->first_loss));
     status = dj_optimize(result, x, &one, &how, err);
     if (status < 0) {
       char element[48];
       snprintf(element, sizeof element, "optimizer: stages[%d]", i);
       return dj_prefix(err, status, element);
     }
-    if (i == optimizer->first_stage) sum.first_loss = result->first_loss;
+    if (first) sum.first_loss = result->first_loss;
     sum.iterations += result->iterations;
     sum.evaluations += result->evaluations;
     sum.refused += result->refused;
@@ -177,6 +180,7 @@ djStatus dj_optimizeStages(djOptimizeResult* result, double* x, djPhases* phases
     sum.renewals += result->renewals;
     sum.largest_jump = fmax(sum.largest_jump, result->largest_jump);
     result->stage = i;
+    result->shrink = shrink;
     if (result->stop == DJ_STOP_CALLBACK) break;
   }
   if (status < 0) return status;

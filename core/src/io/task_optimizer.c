@@ -64,11 +64,16 @@ static djStatus parseStages(djOptimizer* o, const cJSON* list, djPool* pool, djE
 static djStatus parseGoingOn(djOptimizer* o, const cJSON* item, djPool* pool, const djAt* at) {
   const cJSON* first = dj_jsonGet(item, "stage");
   const cJSON* start = dj_jsonGet(item, "start");
+  const cJSON* shrink = dj_jsonGet(item, "shrink");
   djStatus status = DJ_OK;
-  if ((first || start) && o->nstage == 0) {
-    return dj_jsonFail(at, first ? "stage" : "start", "goes with stages");
+  if ((first || start || shrink) && o->nstage == 0) {
+    return dj_jsonFail(at, first ? "stage" : start ? "start" : "shrink", "goes with stages");
   }
-  if (first) status = dj_jsonInt(&o->first_stage, first, at);
+  if (shrink) status = dj_jsonNumber(&o->shrink, shrink, at);
+  if (status == DJ_OK && !(o->shrink > 0 && o->shrink <= 1)) {
+    status = dj_jsonFail(at, "shrink", "must be positive and at most 1");
+  }
+  if (status == DJ_OK && first) status = dj_jsonInt(&o->first_stage, first, at);
   if (status == DJ_OK && (o->first_stage < 0 || (first && o->first_stage >= o->nstage))) {
     status = dj_jsonFail(at, "stage", "is not that of a stage");
   }
@@ -103,9 +108,9 @@ static djStatus checkKeys(const djOptimizer* o, const cJSON* item, djError* err)
 }
 
 djStatus dj_parseOptimizer(djOptimizer* o, const cJSON* item, djPool* pool, djError* err) {
-  enum { NKEY = 6 };
+  enum { NKEY = 7 };
   const char* keys[DJ_MAX_SETTINGS + NKEY + 1] = {"type",   "receding", "anneal",
-                                                  "stages", "stage",    "start"};
+                                                  "stages", "stage",    "start",  "shrink"};
   const djSetting* key;
   for (int i = 0; (key = dj_optimizerKey(i)); i++) keys[i + NKEY] = key->name;
   djAt at = {err, "optimizer"};

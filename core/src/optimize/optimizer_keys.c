@@ -147,7 +147,7 @@ int dj_copyStages(djOptimizer* o, djStage* stage, int iterations) {
 }
 
 djOptimizer dj_defaultOptimizer(void) {
-  djOptimizer o = {.type = dj_optimizerEntry(0)->name};
+  djOptimizer o = {.type = dj_optimizerEntry(0)->name, .shrink = 1};
   for (int i = 0; i < NROW; i++) dj_storeRow(&o, &rows[i], rows[i].standard);
   return o;
 }
