@@ -142,7 +142,8 @@ static void add_stages(HelpTable* t) {
       "stages", "`set`, `iterations`",
       "a list of runs one after the other, each from the result of the one before. set: parameters "
       "and their values from then on; iterations: of this one. The keys `stage` (a whole number, "
-      "0) and `start` (numbers, as variables list them) say where an interrupted run goes on"};
+      "0), `start` (numbers, as variables list them) and `shrink` (1, of its steps) say where an "
+      "interrupted run goes on"};
   help_add(t, cell);
 }
 

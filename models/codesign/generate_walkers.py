@@ -21,7 +21,7 @@ TASKS = {
                         iterations=60, density=500, friction=0.3),
     "spider": dict(dt=0.01, steps=550, design=4e-3, control=0.02, kp=1e2, kd=1e1, stages=3,
                    iterations=100, density=500, friction=0.7, epsilon=1),
-    "biped": dict(dt=0.01, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=24,
+    "biped": dict(dt=0.01, steps=400, design=4e-3, control=1e-2, kp=1e3, kd=1e2, stages=16,
                   iterations=25, density=80, friction=1),
 }
 # Cells of the cages: 26 and 96 corners, most along the foot.
@@ -249,14 +249,14 @@ def spider():
 SCALE = 1.5
 BODY = dict(half=[SCALE * v for v in (0.12, 0.08, 0.2)], mass=9.0)
 LEG = dict(x=0.09 * SCALE, thigh=0.3 * SCALE, shank=0.3 * SCALE, mass=(1.5, 1.0), bend=0.35)
-SOLE = dict(x=0.08 * SCALE, up=0.05 * SCALE, back=0.1 * SCALE, front=0.1 * SCALE,
-            rise=0.012 * SCALE)
+SOLE = dict(x=0.08 * SCALE, up=0.05 * SCALE, back=0.14 * SCALE, front=0.14 * SCALE,
+            rise=0.02 * SCALE)
 BIPED_Z = 0.9392            # of the ground below the centre of mass
 GAIT = dict(Hz=0.95, stride=0.15, lift=0.15, sway=0.0)
 # Loss of the biped: seconds at the end over which the distance is averaged, weight of its upright
 # trunk; speed of the starts that are pushed. Of runs that only have to stay upright: speed, seconds
 # and weight.
-LAST, UPRIGHT, PUSH = 1.0, 5, 0.1
+LAST, UPRIGHT, PUSH = 1.0, 5, 0.2
 SHOVE = dict(speed=0.3, time=1.2, weight=20)
 
 
@@ -292,7 +292,7 @@ def biped():
     row_ = TASKS["biped"]
     hulls, tied, attached = sole()
     feet = {"foot_%s_%d" % (leg, i): h for leg in "lr" for i, h in enumerate(hulls)}
-    x = begin("biped", "Two legs of six hinges, whose feet are short and round below; the mark is "
+    x = begin("biped", "Two legs of six hinges, whose feet are round below; the mark is "
               "3 m ahead, along y.", row_["dt"], feet)
     bend, thigh, shank = LEG["bend"], LEG["thigh"], LEG["shank"]
     drop = (thigh + shank) * math.cos(bend) + SOLE["up"]
