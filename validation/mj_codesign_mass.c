@@ -26,7 +26,7 @@ typedef struct Robot {
   double printed, start, result, optimised;
 } Robot;
 enum { NROBOT = 2 };
-static const Robot robots[NROBOT] = {{"spider", 0.19, 1, 10, 10}, {"biped", 1.23, 10, 10, 0}};
+static const Robot robots[NROBOT] = {{"spider", 0.19, 1, 10, 10}, {"biped", 1.23, 60, 10, 0}};
 
 typedef struct Walk {
   int nstep, unsolved;

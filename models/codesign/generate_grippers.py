@@ -258,11 +258,11 @@ def single_jaw():
 # which the palm goes aside, and how much faster it goes up; radius of the optimizer; its stages:
 # friction, iterations.
 PARALLEL = dict(block=0.007, thick=0.012, density=1000, open=0.034, above=0.014, closed=0.010,
-                friction=0.1, mass=0.055, kp=(500, 60), kv=(50, 6), steps=180, dt=0.01, close=50,
+                friction=0.1, mass=0.055, kp=(500, 60), kv=(50, 20), steps=180, dt=0.01, close=50,
                 rest=10, palm=0.3, radius=0.009, stand=(0.006, 0.04, 0.011), support=2.5e-4,
                 bound=0.012, aside=0.45, up=2, step=5e-3, solimp=".99 .999 .001",
-                stages=(*((mu, 7) for mu in (.24, .225, .21, .2, .186, .174, .162, .152, .142, .133,
-                                             .124, .116, .108, .101, .095)), (.1, 10)))
+                stages=(*((mu, 6) for mu in (.28, .26, .24, .225, .21, .2, .186, .174, .162, .152,
+                                             .142, .133, .124, .116, .108, .101, .095)), (.1, 10)))
 
 
 def capsule(name, a, b, r, mass):
