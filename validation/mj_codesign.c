@@ -31,14 +31,14 @@ static const Wanted WANTED[] = {
     {"chain_reach", "", 5, 5, 0.9, 0, 0},
     {"spider", "", 65, 60, 0.4, 0.5, 0},
     {"biped", "still", 25, 80, 0.9, 0.5, 0},
-    {"single_jaw", "", 150, 110, 0, 0, -1},
+    {"single_jaw", "", 25, 5, 0, 0, 0.9},
     {"parallel_jaw", "torus", 40, 125, 0, 0, -1},
     {"parallel_jaw", "cross", 5, 5, 0, 0, 0.9},
     {"parallel_jaw", "dumbbell", 5, 5, 0, 0, 0.9},
     {"parallel_jaw", "bent", 5, 5, 0, 0, 0.9},
     {"three_finger", "ball_0", 5, 5, 0, 0, 0.9},
     {"three_finger", "egg_0", 5, 5, 0, 0, 0.9},
-    {"three_finger", "bunny_0", 100, 110, 0, 0, -1},
+    {"three_finger", "bunny_0", 5, 5, 0, 0, 0.9},
 };
 enum { NWANTED = sizeof WANTED / sizeof WANTED[0] };
 

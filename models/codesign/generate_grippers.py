@@ -15,7 +15,7 @@ COLUMNS, ROWS = 12, 13
 # from the bottom) that the first controls lead onto the arm; where they lead it.
 SINGLE = dict(block=0.015, thick=0.016, arm=0.08, radius=0.007, straight=0, height=0.045, hub=0.02,
               jaw=0.4, mass=0.2, friction=0.1, floor=1, node=(6, 2), kp=(1000, 10), kv=(50, 0.5),
-              tilt=-0.6, steps=480, dt=0.005, knots=13, support=2.5e-4, room=(0.01, 0.1))
+              tilt=-0.6, steps=480, dt=0.005, knots=13, support=1e-4, room=(0.01, 0.1))
 
 # The steps at which single_jaw has grasped, and begins to raise.
 STAGES = 240, 340
@@ -407,7 +407,7 @@ def parallel_jaw(targets=None):
 # begin and its height, where they start and close (rad), density, gains (twice k_p, k_d = 3e2, 3).
 FINGER = dict(links=(0.4, 0.35), width=0.1, ring=0.32, height=0.86, start=(-0.1, 0.15),
               closed=(0.25, 0.55), density=500, kp=600, kv=6, friction=0.1, mass=38, radius=0.2,
-              steps=200, dt=0.01, close=70, rest=10, base=(2000, 400), parts=4,
+              steps=200, dt=0.01, close=70, rest=10, base=(2000, 400), parts=4, support=1e-3,
               stages=((.4, 50), (.32, 50), (.26, 50), (.21, 50), (.17, 50), (.14, 60), (.115, 60),
                       (.095, 70), (.1, 60)))
 
@@ -541,7 +541,7 @@ def three_finger(targets=None):
     task = {"scene": "scene.xml", "integrator": "position", "timestep": c["dt"],
             "horizon": c["steps"],
             "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
-                        "support": 5e-3},
+                        "support": c["support"]},
             "inertia_from_geom": True, "scenes": scenes}
     optimizer = {"type": "adam", "rate": 1e-3, "stages": staged(c["stages"])}
     write("three_finger", "task.json", {
