@@ -1,43 +1,12 @@
 // Convex substitutes of contact's Hessians: two balls, whose curvature across the normal is -f/d
 // with the force f and the distance d of what touches.
 
-#include "common/make_model.h"
+#include "common/balls.h"
 #include "common/near.h"
 #include "common/random.h"
 #include "contact/contact.h"
 
 #include <string.h>
-
-static djModel* makeBalls(int nfree) {
-  djBodyDef body[3];
-  djJointDef joint[2];
-  djGeomDef geom[2];
-  for (int b = 0; b < 3; b++) {
-    body[b] = dj_defaultBodyDef();
-    body[b].mass = 1;
-    body[b].inertia[0] = body[b].inertia[1] = body[b].inertia[2] = 0.01;
-  }
-  for (int i = 0; i < 2; i++) {
-    joint[i] = dj_defaultJointDef();
-    joint[i].body = i + 1;
-    joint[i].type = DJ_FREE;
-    joint[i].qpos0[0] = i;
-    joint[i].qpos0[3] = joint[i].springref[3] = 1;
-    geom[i] = dj_defaultGeomDef();
-    geom[i].type = DJ_SPHERE;
-    geom[i].body = i + 1;
-    geom[i].size[0] = 0.1;
-    geom[i].condim = 1;
-  }
-  djModelDef def = dj_defaultModelDef();
-  def.nbody = 3;
-  def.njnt = nfree;
-  def.ngeom = 2;
-  def.body = body;
-  def.joint = joint;
-  def.geom = geom;
-  return djt_makeModel(&def);
-}
 
 // Balls in half of the range along x; the Hessian as it is and what becomes of it.
 static void hessians(double exact[144], double convex[144], const djModel* m, double share) {
@@ -74,7 +43,7 @@ static void testBothMove(void** state) {
   (void)state;
   double exact[144], convex[144];
   djRng rng = {5};
-  djModel* m = makeBalls(2);
+  djModel* m = djt_makeBalls(2, 2);
   hessians(exact, convex, m, 1);
   double normal[12] = {[3] = 1, [9] = -1}, across[12] = {[4] = 1, [10] = -1};
   double stiff = along(exact, normal);
@@ -96,7 +65,7 @@ static void testBothMove(void** state) {
 static void testOneMoves(void** state) {
   (void)state;
   double exact[144], convex[144];
-  djModel* m = makeBalls(1);
+  djModel* m = djt_makeBalls(2, 1);
   hessians(exact, convex, m, 1);
   double normal[12] = {[3] = 1}, across[12] = {[4] = 1};
   djt_near(along(convex, normal), along(exact, normal), 1e-12 * along(exact, normal));
@@ -111,7 +80,7 @@ static void testShare(void** state) {
   (void)state;
   double exact[144], whole[144], part[144];
   for (int n = 1; n <= 2; n++) {
-    djModel* m = makeBalls(n);
+    djModel* m = djt_makeBalls(2, n);
     hessians(exact, whole, m, 1);
     hessians(exact, part, m, 0.25);
     double size = 0;

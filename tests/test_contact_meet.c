@@ -2,43 +2,13 @@
 // place on the way, seen from the present point. Two pairs of balls, of which one is driven
 // together.
 
-#include "common/make_model.h"
+#include "common/balls.h"
 #include "common/near.h"
 #include "contact/contact.h"
 
 #include <string.h>
 
 enum { NBALL = 4, NBODY = NBALL + 1 };
-
-static djModel* makeBalls(void) {
-  djBodyDef body[NBODY];
-  djJointDef joint[NBALL];
-  djGeomDef geom[NBALL];
-  for (int b = 0; b < NBODY; b++) {
-    body[b] = dj_defaultBodyDef();
-    body[b].mass = 1;
-    body[b].inertia[0] = body[b].inertia[1] = body[b].inertia[2] = 0.01;
-  }
-  for (int i = 0; i < NBALL; i++) {
-    joint[i] = dj_defaultJointDef();
-    joint[i].body = i + 1;
-    joint[i].type = DJ_FREE;
-    joint[i].qpos0[0] = i;
-    joint[i].qpos0[3] = joint[i].springref[3] = 1;
-    geom[i] = dj_defaultGeomDef();
-    geom[i].type = DJ_SPHERE;
-    geom[i].body = i + 1;
-    geom[i].size[0] = 0.1;
-    geom[i].condim = 1;
-  }
-  djModelDef def = dj_defaultModelDef();
-  def.nbody = NBODY;
-  def.njnt = def.ngeom = NBALL;
-  def.body = body;
-  def.joint = joint;
-  def.geom = geom;
-  return djt_makeModel(&def);
-}
 
 typedef struct Scene {
   djModel* m;
@@ -52,7 +22,7 @@ typedef struct Scene {
 static void begin(Scene* s, double gap, double way) {
   djError err = {""};
   djVec3 ref[NBODY];
-  s->m = makeBalls();
+  s->m = djt_makeBalls(NBALL, NBALL);
   s->range = s->m->contact.range;
   s->touch = 0.2 - s->m->geom_skin[0] - s->m->geom_skin[1];
   for (int b = 0; b < NBODY; b++) {

@@ -114,8 +114,8 @@ static void testCones(void** state) {
   assertMoments(dj_conesMoments(&cones), sum, 1e-13);
 }
 
-// Where faces of two hulls cross: in both planes, within both hulls, and with what is covered to the
-// left.
+// Where faces of two hulls cross: in both planes, within both hulls, and with what is covered to
+// the left.
 static void testCrossing(void** state) {
   (void)state;
   Random r = {6};

@@ -109,8 +109,8 @@ static Problem problem(Curve curve, int n, double x0, double x1, double x2) {
 }
 
 static djStatus minimize(djNewtonResult* r, Problem* m, const djNewtonOption* o) {
-  djNewtonProblem p = {m->n, m, evaluate, factor, solve, cap, trial, accept,
-                       NULL, NULL, NULL, NULL, NULL};
+  djNewtonProblem p = {.n = m->n, .user = m, .evaluate = evaluate, .factor = factor,
+                       .solve = solve, .max_step = cap, .trial = trial, .accept = accept};
   double gradient[3], step[3];
   memset(r, 0x5a, sizeof *r);
   return dj_newton(r, &p, o, gradient, step);
@@ -490,8 +490,8 @@ static void testTrialsAsk(void** state) {
   djNewtonResult r;
   Problem m = problem(arms, 1, 2, 0, 0);
   m.exact = 1e-3;
-  djNewtonProblem p = {m.n, &m, evaluate, factor, solve, cap, noting, accept,
-                       NULL, NULL, NULL, NULL, NULL};
+  djNewtonProblem p = {.n = m.n, .user = &m, .evaluate = evaluate, .factor = factor,
+                       .solve = solve, .max_step = cap, .trial = noting, .accept = accept};
   double gradient[3], step[3];
   assert_int_equal(dj_newton(&r, &p, &kOption, gradient, step), DJ_OK);
   djt_near(m.x[0], 0, 1e-8);

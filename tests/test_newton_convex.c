@@ -2,6 +2,7 @@
 // any shift, and only then.
 
 #include "common/near.h"
+#include "common/whole_step.h"
 
 #include "solve/newton.h"
 
@@ -53,12 +54,6 @@ static void solve(void* user, double* x) {
   for (int i = 0; i < 2; i++) x[i] /= r->factored[i];
 }
 
-static djStatus whole(void* user, double* fraction, const double* step) {
-  (void)user, (void)step;
-  *fraction = 1;
-  return DJ_OK;
-}
-
 static djStatus trial(void* user, double* value, double* gradient, const double* step,
                       double fraction, bool* majorizer) {
   Ridge* r = user;
@@ -89,8 +84,9 @@ static djStatus convexify(void* user, double* value, double* gradient, double sh
 }
 
 static djStatus minimize(djNewtonResult* result, Ridge* r, bool substitute) {
-  djNewtonProblem p = {2, r, evaluate, factor, solve, whole, trial, accept,
-                       substitute ? convexify : NULL, NULL, NULL, NULL, NULL};
+  djNewtonProblem p = {.n = 2, .user = r, .evaluate = evaluate, .factor = factor, .solve = solve,
+                       .max_step = djt_wholeStep, .trial = trial, .accept = accept,
+                       .convexify = substitute ? convexify : NULL};
   djNewtonOption o = {.tolerance = 1e-8, .max_iterations = 60, .max_cuts = 30};
   double gradient[2], step[2];
   return dj_newton(result, &p, &o, gradient, step);

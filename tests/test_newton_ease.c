@@ -2,6 +2,7 @@
 // within 1e-6 of its coordinate, and eased within 1e-2.
 
 #include "common/near.h"
+#include "common/whole_step.h"
 
 #include "solve/newton.h"
 
@@ -54,13 +55,6 @@ static bool factor(void* user, double shift) {
 
 static void solve(void* user, double* x) { *x /= ((Problem*)user)->curvature; }
 
-static djStatus whole(void* user, double* fraction, const double* step) {
-  (void)user;
-  (void)step;
-  *fraction = 1;
-  return DJ_OK;
-}
-
 static djStatus trial(void* user, double* value, double* gradient, const double* step,
                       double fraction, bool* majorizer) {
   Problem* m = user;
@@ -97,8 +91,9 @@ static void unease(void* user, bool foresee) {
 }
 
 static djStatus minimize(djNewtonResult* r, Problem* m) {
-  djNewtonProblem p = {1, m, evaluate, factor, solve, whole, trial, accept, NULL, ease,
-                       unease, NULL, NULL};
+  djNewtonProblem p = {.n = 1, .user = m, .evaluate = evaluate, .factor = factor, .solve = solve,
+                       .max_step = djt_wholeStep, .trial = trial, .accept = accept, .ease = ease,
+                       .unease = unease};
   djNewtonOption o = {.tolerance = 1e-11, .max_iterations = 60, .max_cuts = 30,
                       .ease_tolerance = 1e-2};
   double gradient, step;

@@ -2,6 +2,7 @@
 // lie on each other: it ends there, or says soon that it cannot.
 
 #include "common/near.h"
+#include "common/whole_step.h"
 
 #include "solve/newton.h"
 
@@ -39,12 +40,6 @@ static bool factor(void* user, double shift) {
 
 static void solve(void* user, double* x) { *x /= ((Edge*)user)->curvature; }
 
-static djStatus whole(void* user, double* fraction, const double* step) {
-  (void)user, (void)step;
-  *fraction = 1;
-  return DJ_OK;
-}
-
 static djStatus trial(void* user, double* value, double* gradient, const double* step,
                       double fraction, bool* majorizer) {
   Edge* e = user;
@@ -62,8 +57,8 @@ static void accept(void* user) {
 }
 
 static djStatus minimize(djNewtonResult* r, Edge* e, const djNewtonOption* o) {
-  djNewtonProblem p = {1, e, evaluate, factor, solve, whole, trial, accept,
-                       NULL, NULL, NULL, NULL, NULL};
+  djNewtonProblem p = {.n = 1, .user = e, .evaluate = evaluate, .factor = factor, .solve = solve,
+                       .max_step = djt_wholeStep, .trial = trial, .accept = accept};
   double gradient, step;
   return dj_newton(r, &p, o, &gradient, &step);
 }

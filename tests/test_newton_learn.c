@@ -2,6 +2,7 @@
 // the way: that part is learned, and all else takes its whole step.
 
 #include "common/near.h"
+#include "common/whole_step.h"
 
 #include "solve/newton.h"
 
@@ -50,12 +51,6 @@ static djStatus evaluate(void* user, double* value, double* gradient, bool* majo
 static bool factor(void* user, double shift) { return ((Wall*)user)->curvature + shift > 0; }
 static void solve(void* user, double* x) { *x /= ((Wall*)user)->curvature; }
 
-static djStatus whole(void* user, double* fraction, const double* step) {
-  (void)user, (void)step;
-  *fraction = 1;
-  return DJ_OK;
-}
-
 static djStatus trial(void* user, double* value, double* gradient, const double* step,
                       double fraction, bool* majorizer) {
   Wall* w = user;
@@ -100,7 +95,7 @@ static djStatus minimize(djNewtonResult* r, Wall* w, bool learns) {
                              .evaluate = evaluate,
                              .factor = factor,
                              .solve = solve,
-                             .max_step = whole,
+                             .max_step = djt_wholeStep,
                              .trial = trial,
                              .accept = accept,
                              .learn = learns ? learn : NULL,

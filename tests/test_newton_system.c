@@ -89,8 +89,9 @@ static void testSystem(void** state) {
   static const double start[3][2] = {{0.6, -0.9}, {3, 4}, {-20, 1}};
   for (int k = 0; k < 3; k++) {
     System s = {.x = {start[k][0], start[k][1]}};
-    djNewtonProblem p = {2, &s, evaluateSystem, factorSystem, solveSystem, capSystem, trialSystem,
-                         acceptSystem, NULL, NULL, NULL, NULL, NULL};
+    djNewtonProblem p = {.n = 2, .user = &s, .evaluate = evaluateSystem, .factor = factorSystem,
+                         .solve = solveSystem, .max_step = capSystem, .trial = trialSystem,
+                         .accept = acceptSystem};
     djNewtonResult r;
     double gradient[2], step[2];
     assert_int_equal(dj_newton(&r, &p, &kOption, gradient, step), DJ_OK);

@@ -122,7 +122,7 @@ static void compareAll(djvReport* r, const Robot* b, const char* point, const ch
   djTask* task = cd_load(path);
   for (int k = 0; k < dj_taskScenes(task); k++) {
     const djTask* scene = dj_taskOfScene(task, k);
-    if (scene->horizon < task->horizon) continue; // it only shapes the loss
+    if (!cd_isWhole(scene, task)) continue;
     compare(r, b->name, point, scene, b->printed, limit);
   }
   dj_deleteTask(task);

@@ -203,17 +203,6 @@ static void run(djvReport* r, const djTask* task, const Way* way, int nsize, boo
   djv_figure(r, "distance from the mean", spreadOf(distance, nsize), "%");
 }
 
-// Iterations of each stage.
-static void setIterations(djTask* task, djStage stage[16], int n) {
-  djOptimizer* o = &task->optimizer;
-  o->iterations = n;
-  for (int k = 0; k < o->nstage && k < 16; k++) {
-    stage[k] = o->stage[k];
-    stage[k].iterations = n;
-  }
-  o->stage = stage;
-}
-
 int main(int argc, char** argv) {
   const char* file = djv_takeText(&argc, argv, "--task");
   const char* results = cd_takeResults(&argc, argv);
@@ -223,7 +212,6 @@ int main(int argc, char** argv) {
   djvReport report = {0};
   for (int k = 0; k < (quick ? 1 : NWAY); k++) {
     char path[500], folder[400];
-    djStage stage[16];
     if (only && only != k + 1) continue;
     cd_taskPath(path, "spider");
     if (WAYS[k].goes_on) {
@@ -233,8 +221,14 @@ int main(int argc, char** argv) {
     djTask* task = cd_load(file && !WAYS[k].goes_on ? file : path);
     if (quick) task->optimizer.nstage = 0;
     if (WAYS[k].goes_on && task->optimizer.nstage > 1) task->optimizer.nstage = 1;
-    if (quick || iterations) setIterations(task, stage, quick ? 1 : iterations);
+    djOptimizer* how = &task->optimizer;
+    djStage* stage = djv_take((size_t)how->nstage, sizeof *stage);
+    if (quick || iterations) {
+      how->iterations = quick ? 1 : iterations;
+      dj_copyStages(how, stage, how->iterations);
+    }
     run(&report, task, &WAYS[k], quick ? 2 : NSIZE, quick);
+    free(stage);
     dj_deleteTask(task);
   }
   return djv_finish(&report);

@@ -190,7 +190,7 @@ int main(int argc, char** argv) {
     djTask* task = cd_load(path);
     for (int s = 0; s < dj_taskScenes(task); s++) {
       const djTask* scene = dj_taskOfScene(task, s);
-      if (scene->horizon < task->horizon) continue; // it only shapes the loss
+      if (!cd_isWhole(scene, task)) continue;
       CdWritten w;
       CdScene run;
       int unsolved;

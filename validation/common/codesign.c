@@ -57,6 +57,10 @@ djTask* cd_load(const char* path) {
   return task;
 }
 
+bool cd_isWhole(const djTask* scene, const djTask* task) {
+  return scene->horizon >= task->horizon;
+}
+
 void cd_open(CdScene* s, const djTask* task) {
   djError err = {""};
   *s = (CdScene){0};

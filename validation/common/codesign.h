@@ -33,6 +33,8 @@ typedef struct CdScene {
 
 // The program ends where it cannot be opened. The task must outlive the scene.
 djTask* cd_load(const char* path);
+// Scenes that end before the task only shape its loss.
+bool cd_isWhole(const djTask* scene, const djTask* task);
 void cd_open(CdScene* s, const djTask* task);
 void cd_close(CdScene* s);
 

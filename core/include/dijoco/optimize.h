@@ -86,7 +86,8 @@ typedef struct djOptimizer {
   int first_stage;          // those before are left out, but for what they set
   int nstart;               // numbers of start; 0: not given
   const double* start;      // (nstart) units of x; what the first stage that is run starts with
-  double shrink;            // 1; of its steps, of full ones: below 1 where stages before found nothing
+  double shrink;            // 1; of its steps, of full ones: below 1 where stages before found
+                            //   nothing
 } djOptimizer;
 
 // The first type, and the defaults of all keys.

@@ -203,14 +203,14 @@ void dj_differentiateContacts(djContacts* contacts, const djModel* model, bool d
 // How pairs are evaluated from now on, and as which iterate (djPairInput). Whether any of the last
 // evaluation can be eased.
 void dj_easeContacts(djContacts* contacts, djEase ease, int iterate);
-// With an iterate above 0 the last evaluation, if there was one, is that of the present point. After
-// a trial from there: of pairs whose energy is by more than `excess` above what the blocks of the
-// present point foresee these blocks give way to others (meet.c). *found: of how many.
-djStatus dj_meetContacts(int* found, djContacts* contacts, const djModel* model, double excess);
-// From now on evaluations give the blocks of the present point as they are by now, if that has these
-// poses, which is returned; NULL: no longer. contacts may be NULL.
-bool dj_replayContacts(djContacts* contacts, const djPose* pose);
 bool dj_canEaseContacts(const djContacts* contacts);
+// With an iterate above 0 the last evaluation, if there was one, is that of the present point.
+// After a trial from there: of pairs whose energy is by more than `excess` above what the blocks of
+// the present point foresee these blocks give way to others (meet.c). *found: of how many.
+djStatus dj_meetContacts(int* found, djContacts* contacts, const djModel* model, double excess);
+// From now on evaluations give the blocks of the present point as they are by now, if that has
+// these poses, which is returned; NULL: no longer. contacts may be NULL.
+bool dj_replayContacts(djContacts* contacts, const djPose* pose);
 // Whether kernels of pairs that have begun have forces with kinks (DJ_C0).
 bool dj_kinkedContacts(const djContacts* contacts);
 djStatus dj_growContacts(djContacts* contacts, const djModel* model, djError* err);

@@ -82,9 +82,10 @@ static void renewAt(djPhases* phases, const double* x) {
   }
 }
 
-// A stage that finds nothing better than the point where it begins leaves that to the next one, which
-// if it sets nothing would take the same steps again, to the bit: so it takes shorter ones. Not by
-// half: trust_region halves its own where they lead nowhere, so that lengths would come twice.
+// A stage that finds nothing better than the point where it begins leaves that to the next one,
+// which if it sets nothing would take the same steps again, to the bit: so it takes shorter ones.
+// Not by half: trust_region halves its own where they lead nowhere, so that lengths would come
+// twice.
 // Returns by what. before: the result of the stage before; NULL: this is the first.
 static double shrinkOf(const djOptimizer* o, const djStage* stage,
                        const djOptimizeResult* before) {

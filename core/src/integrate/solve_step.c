@@ -250,8 +250,10 @@ static djStatus solveFrom(djNewtonResult* result, Problem* p) {
   const djModel* m = p->model;
   p->path = 0;
   p->predicted = false;
-  djNewtonProblem newton = {m->nv,  p,      evaluateHere, factor, solve,  maxStep, trial,
-                            accept, convexify, ease,      unease, learn,  w->learned};
+  djNewtonProblem newton = {.n = m->nv, .user = p, .evaluate = evaluateHere, .factor = factor,
+                            .solve = solve, .max_step = maxStep, .trial = trial, .accept = accept,
+                            .convexify = convexify, .ease = ease, .unease = unease,
+                            .learn = learn, .scratch = w->learned};
   // Rounding of poses, relative to a metre, times the weight.
   double noise = 1e-15 * m->moving_mass * m->contact.gravity;
   // Momentum that should last is worth a step more: g h is no measure of a slow body's.
