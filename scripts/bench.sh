@@ -1,7 +1,7 @@
 #!/bin/sh
 # Timings of our code beside other libraries', in one run on one thread. Arguments: dijoco bench's;
-# without any, blocks by hand and by BLAS, distance fields, a run with derivatives from differences, and
-# tasks with their gradients come first.
+# without any, blocks by hand and by BLAS, distance fields, supports of large hulls, a run with
+# derivatives from differences, and tasks with their gradients come first.
 # --against COMMIT: this tree beside that commit, taking turns (scripts/bench_against.py).
 # IPC's barrier on the same hull pairs: scripts/bench_ipc.py.
 set -eu
@@ -17,6 +17,7 @@ esac
 if [ $# -eq 0 ]; then
   build/bin/tests/bench_blocks
   build/bin/tests/bench_fields
+  build/bin/tests/bench_supports
   build/bin/dijoco convert models/implicit/ten_bodies/scene.xml --out build/ten_bodies.json
   build/bin/tests/bench_differences build/ten_bodies.json thrown 5
   build/bin/dijoco bench models/finger/reach/task.json models/finger/rotate/task.json \

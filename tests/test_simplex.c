@@ -81,16 +81,17 @@ static void testBoxes(void** state) {
     djMinkowski m;
     djSimplex s;
     djVec3 v, n;
-    double depth;
+    double depth, bound;
     int iterations = 0;
     dj_initMinkowski(&m, &a.shape, &at, 0, &b.shape, &other, 0);
     djt_near(dj_minkowskiSupport(&m, (djVec3){-1, 0, 0}).w.x, -1 - (other.p.x + 0.5), 1e-14);
     s = (djSimplex){.n = 1, .p = {dj_minkowskiPoint(&m, 0, 0)}};
-    bool apart = dj_gjk(&v, &s, &iterations, &m);
+    bool apart = dj_gjk(&v, &bound, &s, &iterations, &m);
     assert_int_equal(apart, k == 0);
     if (apart) {
       djt_near(dju_norm3(v), 1, 1e-13);      // 2.5 - 1 - 0.5
       djt_near(fabs(v.x), 1, 1e-13);
+      djt_near(bound, 1, 1e-13);
       continue;
     }
     assert_int_equal(dj_epa(&depth, &n, &s, &iterations, &m), DJ_OK);

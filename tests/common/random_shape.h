@@ -6,6 +6,7 @@
 #include "common/random.h"
 #include "shape/hull.h"
 #include "shape/shape.h"
+#include "shape/support.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -58,6 +59,7 @@ typedef struct TestShape {
   djShape shape;
   djHull hull;              // zero for flat ones
   double* buffer;
+  int* list;
 } TestShape;
 
 // vert (n x 3), move (n x 3) or NULL.
@@ -79,6 +81,16 @@ static inline void setVertices(TestShape* t, int n, const double* vert, const do
     s->move[k] = m;
   }
 }
+// Lists for supports, as models have them, that hold for an erosion of `reach`.
+static inline void listHull(TestShape* t, double reach) {
+  int room = dj_listRoom(t->hull.nvert);
+  free(t->list);
+  t->list = calloc((size_t)room + 1, sizeof(int));
+  djStatus status = dj_makeLists(t->list, &t->shape.list_axes, t->hull.nvert, t->hull.vert,
+                                 t->hull.move, reach);
+  t->shape.list = room > 0 && status == DJ_OK ? t->list : NULL;
+  t->shape.list_reach = reach;
+}
 // The hull of the points, with erosion vectors. Returns dj_makeHull's status.
 static inline djStatus setHull(TestShape* t, int n, const double* vert) {
   memset(t, 0, sizeof *t);
@@ -88,13 +100,13 @@ static inline djStatus setHull(TestShape* t, int n, const double* vert) {
   t->shape.center = t->hull.center;
   t->shape.inner = t->hull.inner;
   t->shape.bound = t->hull.bound;
-  t->shape.adjadr = t->hull.adjadr;
-  t->shape.adj = t->hull.adj;
+  listHull(t, 0.1 * t->hull.inner);
   return DJ_OK;
 }
 static inline void freeShape(TestShape* t) {
   dj_freeHull(&t->hull);
   free(t->buffer);
+  free(t->list);
   memset(t, 0, sizeof *t);
 }
 

@@ -38,8 +38,10 @@ struct djCollision {
                                    //   (nmesh) those that they had at first, whose facets they keep
   int nhull;                       // = 2 nmesh
   struct djGrid* grid;             // (nmesh) distance fields that kernels want, the others zero
-  int** adj;                       // (nmesh) adjacency of their hulls
-  int* adjroom;                    // (nmesh) numbers that it has room for
+  int** list;                      // (nmesh) for supports of their hulls: shape/support.h
+  int* listroom;                   // (nmesh) numbers that these have room for
+  djMat3* listaxes;                // (nmesh) their axes in the mesh's frame
+  double* listreach;               // (nmesh) for which erosion they hold
   int maxpair;                     // pairs that data makes room for at first
   int rowwords;                    // of `collide`
   unsigned* collide;               // (ngeom x rowwords) bits: pairs to consider; NULL: too many

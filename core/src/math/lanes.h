@@ -28,6 +28,16 @@ DJU_INLINE djLanes dju_loadLanes(const double* p) {
   memcpy(&v, p, sizeof v);
   return v;
 }
+// p[id[0]], p[id[1]], ...
+DJU_INLINE djLanes dju_gatherLanes(const double* p, const int* id) {
+  djLanes v;
+#if defined(__AVX512F__)
+  v = (djLanes)_mm512_i32gather_pd(_mm256_loadu_si256((const __m256i_u*)id), p, 8);
+#else
+  for (int k = 0; k < DJU_LANES; k++) v[k] = p[id[k]];
+#endif
+  return v;
+}
 DJU_INLINE void dju_storeLanes(double* p, djLanes v) { memcpy(p, &v, sizeof v); }
 DJU_INLINE void dju_storeSix(double* p, djLanes v) { memcpy(p, &v, 6 * sizeof(double)); }
 DJU_INLINE djLanes dju_splat(double x) { return (djLanes){x, x, x, x, x, x, x, x}; }

@@ -1,6 +1,10 @@
 #include "shape/distance.h"
 
 #include "shape/minkowski.h"
+#include "shape/support.h"
+
+// A distance is that of the supports along its normal, up to this part of the shapes' size.
+#define CERTAIN 1e-11
 
 static bool isVertexShape(const djShape* s) {
   return s->type >= 0 && s->nvert > 0 && s->npad >= s->nvert && s->npad % DJ_LANES == 0;
@@ -21,20 +25,8 @@ static djStatus planeDistance(djDistance* out, djDistanceCache* cache, const djS
                               const djPose* pose_a, double e_a, const djShape* b,
                               const djPose* pose_b, double e_b) {
   djVec3 normal = dju_mulMV(pose_b->R, b->normal), down = dju_mulMtV(pose_a->R, normal);
-  double least = INFINITY;
-  int low = 0;
-  for (int i = 0; i < a->nvert; i++) {
-    double height = down.x * (a->vert[0][i] - e_a * a->move[0][i]) +
-                    down.y * (a->vert[1][i] - e_a * a->move[1][i]) +
-                    down.z * (a->vert[2][i] - e_a * a->move[2][i]);
-    if (height < least) {
-      least = height;
-      low = i;
-    }
-  }
-  djVec3 x = {a->vert[0][low] - e_a * a->move[0][low], a->vert[1][low] - e_a * a->move[1][low],
-              a->vert[2][low] - e_a * a->move[2][low]};
-  x = dju_transform(pose_a, x);
+  int low = dj_farthestVertex(a, e_a, dju_neg3(down));
+  djVec3 x = dju_transform(pose_a, dj_erodedVertex(a, e_a, low));
   djVec3 below = {0, 0, 0};
   if (a->curved) {
     djMat3 G = a->curve;
@@ -60,8 +52,6 @@ static void startSimplex(djSimplex* s, djMinkowski* m, const djDistanceCache* ca
     int ia = cache->a[i], ib = cache->b[i];
     if (ia < 0 || ia >= a->nvert || ib < 0 || ib >= b->nvert) continue;
     s->p[s->n++] = dj_minkowskiPoint(m, ia, ib);
-    m->a.last = ia;
-    m->b.last = ib;
   }
   if (s->n > 0) return;
   djVec3 toward = dju_sub3(dju_add3(dju_mulMV(m->b.R, b->center), m->b.p),
@@ -84,14 +74,18 @@ djStatus dj_distance(djDistance* out, djDistanceCache* cache, const djShape* a,
   djSimplex s;
   djVec3 v, n;
   djStatus status = DJ_OK;
-  double core;
+  double core, bound;
   bool curved = m.a.curved || m.b.curved;
   if (!curved) startSimplex(&s, &m, cache, a, b);
   if (curved) {
     status = dj_curvedDistance(&core, &n, &s, &out->iterations, &m, cache);
-  } else if (dj_gjk(&v, &s, &out->iterations, &m)) {
+  } else if (dj_gjk(&v, &bound, &s, &out->iterations, &m)) {
     core = dju_norm3(v);
     n = dju_scale3(-1 / core, v);
+    if (core - bound > CERTAIN * m.scale) {   // shapes are no farther apart than along the normal
+      core = bound;
+      status = DJ_NOT_CONVERGED;
+    }
   } else {
     double depth;
     int more;

@@ -23,7 +23,9 @@ typedef struct djDistance {
   int iterations;
 } djDistance;
 
-// Shapes eroded further by e_a, e_b (metres, >= 0). b may be a plane, a may not.
+// Shapes eroded further by e_a, e_b (metres, >= 0). b may be a plane, a may not. The gap is always
+// that of the shapes' supports along the normal: DJ_NOT_CONVERGED says that another direction might
+// separate them better, so that it is a lower bound.
 // cache may be NULL; it never changes the result beyond rounding.
 djStatus dj_distance(djDistance* out, djDistanceCache* cache, const djShape* a,
                      const djPose* pose_a, double e_a, const djShape* b, const djPose* pose_b,

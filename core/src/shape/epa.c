@@ -310,7 +310,6 @@ djStatus dj_epa(double* depth, djVec3* n, djSimplex* s, int* iterations, djMinko
   djSimplex start = *s;
   *depth = 0;
   *iterations = 0;
-  m->a.climb = m->b.climb = false;
   if (!growSimplex(n, s, m)) {
     *s = start;
     touchFlat(s, n, m);

@@ -4,22 +4,18 @@
 // cycle where faces are nearly parallel: a round that does not lower |v| ends it, and the simplex
 // before it stands.
 
-#include "math/lanes.h"
 #include "shape/minkowski.h"
+#include "shape/support.h"
 
 #include <float.h>
 
 #define MAX_ROUNDS 128
-// Above this many vertices supports climb the hull's edges; a full scan checks the result.
-#define CLIMB_ABOVE 256
 
 static void initCore(djCore* c, const djShape* s, const djPose* pose, double e, djVec3 origin) {
   c->shape = s;
   c->e = e;
   c->R = pose->R;
   c->p = dju_sub3(pose->p, origin);
-  c->last = 0;
-  c->climb = s->adjadr && s->adj && s->nvert > CLIMB_ABOVE;
   c->curved = s->curved;
   if (!s->curved) return;
   djMat3 G = s->curve;
@@ -43,85 +39,12 @@ void dj_initMinkowski(djMinkowski* m, const djShape* a, const djPose* pose_a, do
 }
 
 static djVec3 corePoint(const djCore* c, int i) {
-  const djShape* s = c->shape;
-  djVec3 x = {s->vert[0][i], s->vert[1][i], s->vert[2][i]};
-  if (c->e > 0) {
-    x = dju_madd3(x, -c->e, dju_vec3(s->move[0][i], s->move[1][i], s->move[2][i]));
-  }
-  return dju_add3(dju_mulMV(c->R, x), c->p);
+  return dju_add3(dju_mulMV(c->R, dj_erodedVertex(c->shape, c->e, i)), c->p);
 }
 
-// Heights d.v_i of one block of vertices, body frame.
-DJU_INLINE djLanes heights(const djCore* c, djVec3 d, int i) {
-  const djShape* s = c->shape;
-  djLanes x = dju_loadLanes(s->vert[0] + i), y = dju_loadLanes(s->vert[1] + i);
-  djLanes z = dju_loadLanes(s->vert[2] + i);
-  djLanes h = dju_fmaLanes(dju_splat(d.x), x, dju_fmaLanes(dju_splat(d.y), y, d.z * z));
-  if (!(c->e > 0)) return h;
-  x = dju_loadLanes(s->move[0] + i);
-  y = dju_loadLanes(s->move[1] + i);
-  z = dju_loadLanes(s->move[2] + i);
-  return h - c->e * dju_fmaLanes(dju_splat(d.x), x, dju_fmaLanes(dju_splat(d.y), y, d.z * z));
-}
-
-// Farthest vertex along d, body frame, the first of equal ones; padding repeats the first vertex
-// and so never wins. Two chains of blocks, so that comparisons need not wait for each other.
-static int scanCore(const djCore* c, djVec3 d) {
-  const djLanes lane = {0, 1, 2, 3, 4, 5, 6, 7};
-  int n = c->shape->npad;
-  djLanes best = heights(c, d, 0), at = lane, other = best, other_at = lane;
-  for (int i = DJ_LANES; i < n; i += 2 * DJ_LANES) {
-    djLanes h = heights(c, d, i);
-    djMask higher = h > best;
-    best = dju_pick(higher, h, best);
-    at = dju_pick(higher, lane + i, at);
-    if (i + DJ_LANES == n) break;
-    h = heights(c, d, i + DJ_LANES);
-    higher = h > other;
-    other = dju_pick(higher, h, other);
-    other_at = dju_pick(higher, lane + (i + DJ_LANES), other_at);
-  }
-  djMask higher = other > best;
-  best = dju_pick(higher, other, best);
-  at = dju_pick(higher, other_at, at);
-  djMask equal = best == dju_splat(-dju_least(-best));
-  double first = dju_least(dju_pick(equal, at, dju_splat(n)));
-  return first < c->shape->nvert ? (int)first : 0;
-}
-
-static double coreDot(const djCore* c, djVec3 d, int i) {
-  const djShape* s = c->shape;
-  djVec3 x = {s->vert[0][i], s->vert[1][i], s->vert[2][i]};
-  double dot = dju_dot3(d, x);
-  if (c->e > 0) dot -= c->e * dju_dot3(d, dju_vec3(s->move[0][i], s->move[1][i], s->move[2][i]));
-  return dot;
-}
-
-// Uphill along edges. Eroded vertices need not have the hull's own edges, so this may stop early:
-// callers check with a scan.
-static int climbCore(djCore* c, djVec3 d) {
-  const djShape* s = c->shape;
-  int at = c->last;
-  double best = coreDot(c, d, at);
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (int k = s->adjadr[at], end = s->adjadr[at + 1]; k < end; k++) {
-      double dot = coreDot(c, d, s->adj[k]);
-      if (dot > best) {
-        best = dot;
-        at = s->adj[k];
-        moved = true;
-      }
-    }
-  }
-  c->last = at;
-  return at;
-}
-
-static int supportCore(djCore* c, djVec3 d) {
+static int supportCore(const djCore* c, djVec3 d) {
   if (c->shape->nvert == 1) return 0;
-  djVec3 local = dju_mulMtV(c->R, d);
-  return c->climb ? climbCore(c, local) : scanCore(c, local);
+  return dj_farthestVertex(c->shape, c->e, dju_mulMtV(c->R, d));
 }
 
 djSupport dj_minkowskiPoint(djMinkowski* m, int ia, int ib) {
@@ -207,7 +130,7 @@ static double refineNormal(djVec3* v, double lower, const djSimplex* s, djMinkow
 // Where faces are nearly parallel, by an angle t, |v| is flat to order t^2 while the normal, and so
 // the lower bound, is not: below t = 1e-8 rounding hides the progress of |v|. Rounds therefore go
 // on while either improves; the result is the best lower bound of those with the least |v|.
-bool dj_gjk(djVec3* v, djSimplex* s, int* iterations, djMinkowski* m) {
+bool dj_gjk(djVec3* v, double* bound, djSimplex* s, int* iterations, djMinkowski* m) {
   *iterations = 0;
   if (dj_reduceSimplex(v, s)) return false;
   djSimplex at = *s;
@@ -226,31 +149,29 @@ bool dj_gjk(djVec3* v, djSimplex* s, int* iterations, djMinkowski* m) {
       *v = u;
       idle = 0;
     }
-    bool done = holds(&at, &p) || length - lower <= 2 * DBL_EPSILON * m->scale || idle > 4;
-    if (!done) {
-      at.p[at.n++] = p;
-      if (dj_reduceSimplex(&u, &at)) {
-        *s = at;
-        return false;
-      }
-      double before = uu;
-      uu = dju_dot3(u, u);
-      idle++;
-      if (uu < (1 - 1e-12) * before) {   // nearer: bounds of the rounds before are worth less
-        best = -INFINITY;
-        idle = 0;
-      }
-      if (uu <= (1 + 1e-12) * before) continue;
+    if (holds(&at, &p) || length - lower <= 2 * DBL_EPSILON * m->scale || idle > 4) break;
+    at.p[at.n++] = p;
+    if (dj_reduceSimplex(&u, &at)) {
+      *s = at;
+      return false;
     }
-    if (!m->a.climb && !m->b.climb) break;
-    m->a.climb = m->b.climb = false;   // once more with full scans
-    best = -INFINITY;
-    at = *s;
-    u = *v;
+    double before = uu;
     uu = dju_dot3(u, u);
+    idle++;
+    if (uu < (1 - 1e-12) * before) {   // nearer: bounds of the rounds before are worth less
+      best = -INFINITY;
+      idle = 0;
+    }
+    if (!(uu <= (1 + 1e-12) * before)) break;
+  }
+  if (!(best > -INFINITY)) {   // rounds ended before this one had its bound
+    *s = at;
+    *v = u;
+    best = dju_dot3(u, dj_minkowskiSupport(m, dju_neg3(u)).w) / sqrt(uu);
   }
   double length = dju_norm3(*v);
   if (length - best > 64 * DBL_EPSILON * m->scale) best = refineNormal(v, best, s, m);
+  *bound = best;
   // Nearly touching and no normal found that separates: as if touching.
   return best > 0 || length > 1e-9 * m->scale;
 }

@@ -48,9 +48,9 @@ typedef struct djShape {
   djVec3 normal;          // plane: outward unit normal, body frame
   double offset;          // plane: lowered surface is normal . x = offset
   const double* weight;   // (nvert) parts of the surface, held; NULL: equal ones
-  // neighbours of each vertex on the hull, for hill climbing; NULL when nvert is small
-  const int* adjadr;      // (nvert + 1)
-  const int* adj;
+  const int* list;        // for supports: shape/support.h; NULL: none
+  djMat3 list_axes;       // columns: their axes, body frame
+  double list_reach;      // they hold for an erosion of so much in all, skin included, metres
   double sharp, length;   // of an implicit surface, held: sharpness, and L of a mesh's facets, m
   const double* fit;      // what a kernel has made besides: that surface
                           //   (contact/implicit/implicit_fit.h), points and a field

@@ -9,6 +9,7 @@ void dj_softenShape(djSoft* soft, double* mem, const djShape* shape, double nfac
   soft->t = 0;
   core->radius_slope = 0;
   core->skin = 0;
+  core->list = NULL;
   if (shape->type == DJ_PLANE) return;
   bool solid = shape->inner > 0, round = shape->nvert == 1;
   double e = solid ? fmin(smoothing, 0.5 * shape->inner) : smoothing, inward = 0;

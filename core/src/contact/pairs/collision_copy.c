@@ -26,9 +26,11 @@ static void movePointers(struct djCollision* c, const struct djCollision* from) 
   c->beyond = moved(c, from, from->beyond);
   c->reach = moved(c, from, from->reach);
   c->collide = moved(c, from, from->collide);
-  c->adj = moved(c, from, from->adj);
-  c->adjroom = moved(c, from, from->adjroom);
-  for (int k = 0; k < c->nhull / 2; k++) c->adj[k] = moved(c, from, from->adj[k]);
+  c->list = moved(c, from, from->list);
+  c->listroom = moved(c, from, from->listroom);
+  c->listaxes = moved(c, from, from->listaxes);
+  c->listreach = moved(c, from, from->listreach);
+  for (int k = 0; k < c->nhull / 2; k++) c->list[k] = moved(c, from, from->list[k]);
   for (int i = 0; i < c->nshape; i++) {
     djShape* s = &c->shape[i];
     s->own = moved(c, from, s->own);
@@ -39,8 +41,7 @@ static void movePointers(struct djCollision* c, const struct djCollision* from) 
     s->weight = moved(c, from, s->weight);
     s->fit = moved(c, from, s->fit);
     if (s->grid) s->grid = c->grid + (s->grid - from->grid);
-    s->adjadr = moved(c, from, s->adjadr);
-    s->adj = moved(c, from, s->adj);
+    s->list = moved(c, from, s->list);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "contact/pairs/collision.h"
 #include "contact/shapes/given.h"
 #include "model/param.h"
+#include "shape/support.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,27 +23,15 @@ static size_t shapeSize(const djShapeBuilder* b, int u, int geom) {
   return (n + 7) / 8 * 8;
 }
 
-static int adjacencySize(const djHull* h) {
-  return h->buffer ? h->nvert + 1 + h->adjadr[h->nvert] : 0;
-}
-
-// Room for that of a mesh's hull; where shapes have all vertices, whichever are the hull's: a
-// triangulation of n has 3 n - 6 edges.
-static int adjacencyRoom(const djModel* m, const djHull* h, int mesh) {
-  int n = adjacencySize(h), all = m->mesh_vertnum[mesh];
-  if (n == 0 || m->opt.vertices != DJ_VERTICES_ALL || all > INT32_MAX / 8) return n;
-  return n > 7 * all ? n : 7 * all;
-}
-
 // Arrays in one buffer; arena->base NULL: only measure.
-static void layout(struct djCollision* c, double** vert, int** adj, djArena* arena,
+static void layout(struct djCollision* c, double** vert, int** list, djArena* arena,
                    const djShapeBuilder* b) {
   const djModel* m = b->model;
-  size_t n = m->ngeom, all = n * (size_t)b->nuse, nvert = 0, nadj = 0;
+  size_t n = m->ngeom, all = n * (size_t)b->nuse, nvert = 0, nlist = 0;
   for (int u = 0; u < b->nuse; u++) {
     for (int g = 0; g < m->ngeom; g++) nvert += shapeSize(b, u, g);
   }
-  for (int k = 0; k < m->nmesh; k++) nadj += (size_t)adjacencyRoom(m, &b->hull[k], k);
+  for (int k = 0; k < m->nmesh; k++) nlist += (size_t)dj_hullListRoom(m, &b->hull[k], k);
   c->use = dj_take(arena, b->nuse, sizeof(int));
   c->range = dj_take(arena, b->nuse, sizeof(double));
   c->shape = dj_take(arena, all, sizeof(djShape));
@@ -54,34 +43,16 @@ static void layout(struct djCollision* c, double** vert, int** adj, djArena* are
   c->beyond = dj_take(arena, n, sizeof(double));
   c->reach = dj_take(arena, m->nbody, sizeof(double));
   *vert = dj_take(arena, nvert, sizeof(double));
-  *adj = dj_take(arena, nadj, sizeof(int));
-  c->adj = dj_take(arena, m->nmesh, sizeof(int*));
-  c->adjroom = dj_take(arena, m->nmesh, sizeof(int));
+  *list = dj_take(arena, nlist, sizeof(int));
+  c->list = dj_take(arena, m->nmesh, sizeof(int*));
+  c->listroom = dj_take(arena, m->nmesh, sizeof(int));
+  c->listaxes = dj_take(arena, m->nmesh, sizeof(djMat3));
+  c->listreach = dj_take(arena, m->nmesh, sizeof(double));
   c->rowwords = 0;
   c->collide = NULL;
   if (m->ngeom <= MAX_MATRIX) {
     c->rowwords = (m->ngeom + 31) / 32;
     c->collide = dj_take(arena, n * (size_t)c->rowwords, sizeof(unsigned));
-  }
-}
-
-// Adjacency of a hull, and where its geoms find it.
-static void fillAdjacency(struct djCollision* c, const djModel* m, int mesh) {
-  const djHull* h = &c->hull[mesh];
-  int* adj = c->adj[mesh];
-  if (!h->buffer) return;
-  size_t nvert = (size_t)h->nvert, nadj = (size_t)h->adjadr[nvert];
-  memcpy(adj, h->adjadr, (nvert + 1) * sizeof(int));
-  memcpy(adj + nvert + 1, h->adj, nadj * sizeof(int));
-  for (int g = 0; g < m->ngeom; g++) {   // of shapes that are this hull
-    if (m->geom_mesh[g] != mesh) continue;
-    for (int i = g; i < c->nshape; i += m->ngeom) {
-      djShape* s = &c->shape[i];
-      s->adjadr = s->adj = NULL;
-      if (s->type != DJ_MESH || s->nvert != h->nvert) continue;
-      s->adjadr = adj;
-      s->adj = adj + nvert + 1;
-    }
   }
 }
 
@@ -135,7 +106,7 @@ static void joinBounds(struct djCollision* c, int geom, int ngeom) {
   }
 }
 
-static djStatus fillShapes(struct djCollision* c, double* vert, int* adj, const djShapeBuilder* b,
+static djStatus fillShapes(struct djCollision* c, double* vert, int* list, const djShapeBuilder* b,
                            djError* err) {
   const djModel* m = b->model;
   for (int u = 0; u < b->nuse; u++) {
@@ -151,10 +122,11 @@ static djStatus fillShapes(struct djCollision* c, double* vert, int* adj, const 
   }
   for (int g = 0; g < m->ngeom; g++) joinBounds(c, g, m->ngeom);
   for (int k = 0; k < m->nmesh; k++) {
-    c->adj[k] = adj;
-    c->adjroom[k] = adjacencyRoom(m, &b->hull[k], k);
-    adj += c->adjroom[k];
-    fillAdjacency(c, m, k);
+    c->list[k] = list;
+    c->listroom[k] = dj_hullListRoom(m, &b->hull[k], k);
+    list += c->listroom[k];
+    djStatus status = dj_fillLists(c, m, k, err);
+    if (status < 0) return status;
   }
   return DJ_OK;
 }
@@ -248,9 +220,9 @@ static djStatus assemble(djShapeBuilder* b, djError* err) {
   struct djCollision *c = calloc(1, sizeof *c), *old = m->collision;
   if (!c) return dj_failMemory(err);
   double* vert;
-  int* adj;
+  int* list;
   djArena arena = {NULL, 0};
-  layout(c, &vert, &adj, &arena, b);
+  layout(c, &vert, &list, &arena, b);
   c->nbuffer = arena.used;
   if (arena.used < SIZE_MAX) c->buffer = calloc(1, arena.used + 1);
   if (!c->buffer) {
@@ -258,7 +230,7 @@ static djStatus assemble(djShapeBuilder* b, djError* err) {
     return dj_failMemory(err);
   }
   arena = (djArena){c->buffer, 0};
-  layout(c, &vert, &adj, &arena, b);
+  layout(c, &vert, &list, &arena, b);
   c->nuse = b->nuse;
   memcpy(c->use, b->use, sizeof(int) * (size_t)b->nuse);
   c->nshape = b->nuse * m->ngeom;
@@ -269,7 +241,7 @@ static djStatus assemble(djShapeBuilder* b, djError* err) {
   c->grid = b->grid;
   c->version = 0;
   m->collision = c;   // coefficients of pairs look there
-  djStatus status = fillShapes(c, vert, adj, b, err);
+  djStatus status = fillShapes(c, vert, list, b, err);
   if (status < 0) {
     m->collision = old;
     c->hull = NULL;   // the builder's still
@@ -440,13 +412,12 @@ static djStatus refill(const djShapeBuilder* b, int geom, djError* err) {
   struct djCollision* c = b->model->collision;
   c->inner[geom] = b->inner[geom];
   for (int u = 0; u < c->nuse; u++) {
-    djShape* s = &c->shape[u * b->model->ngeom + geom];
-    const int *adjadr = s->adjadr, *adj = s->adj;
+    int i = u * b->model->ngeom + geom;
+    djShape* s = &c->shape[i];
     if (s->type < 0) continue;
     djStatus status = makeShape(c, writable(c, s->own), b, u, geom, err);
-    s->adjadr = adjadr;
-    s->adj = adj;
     if (status < 0) return status;
+    dj_giveLists(c, b->model, i);
   }
   joinBounds(c, geom, b->model->ngeom);
   return DJ_OK;
@@ -476,11 +447,11 @@ static int userOf(const djModel* m, int mesh) {
   return -1;
 }
 
-// A mesh's new hull takes no more than the old: what its shapes have of it, and its adjacency.
+// A mesh's new hull takes no more than the old: what its shapes have of it, and its lists.
 static bool hasRoom(const djShapeBuilder* b, int mesh, const djHull* hull) {
   const djModel* m = b->model;
   const djHull old = b->hull[mesh];
-  bool room = old.buffer && adjacencySize(hull) <= m->collision->adjroom[mesh];
+  bool room = old.buffer && dj_listRoom(hull->nvert) <= m->collision->listroom[mesh];
   for (int g = 0; g < m->ngeom && room; g++) {
     if (m->geom_type[g] != DJ_MESH || m->geom_mesh[g] != mesh) continue;
     for (int u = 0; u < b->nuse && room; u++) {
@@ -511,8 +482,8 @@ static djStatus changeHull(djShapeBuilder* b, int mesh, djHull* hull, djGrid* gr
     if (status == DJ_OK) status = made;
     finishGeom(c, b, g, before);
   }
-  fillAdjacency(c, m, mesh);
-  return status;
+  djStatus made = dj_fillLists(c, m, mesh, err);
+  return status == DJ_OK ? made : status;
 }
 
 static djStatus changeMesh(djShapeBuilder* b, int mesh, djError* err) {

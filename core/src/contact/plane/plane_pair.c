@@ -1,6 +1,7 @@
 #include "contact/plane/plane_pair.h"
 
 #include "math/barrier.h"
+#include "shape/support.h"
 
 #include <string.h>
 
@@ -227,14 +228,8 @@ void dj_placeHalfSpace(djHalfSpace* space, const djPlaneWork* w) {
 
 // Largest d.x over a shape's vertices with their ellipsoids, body frame.
 static double support(const djShape* s, djVec3 d) {
-  djLanes least = dju_splat(INFINITY);
-  for (int i = 0; i < s->nvert; i += DJU_LANES) {
-    djLanes h = d.x * dju_loadLanes(s->vert[0] + i) + d.y * dju_loadLanes(s->vert[1] + i) +
-                d.z * dju_loadLanes(s->vert[2] + i);
-    least = dju_minLanes(-h, least);
-  }
   double reach = s->curved ? dj_curveReach(NULL, NULL, &s->curve, d) : 0;
-  return reach - dju_least(least);
+  return reach + dju_dot3(d, dj_erodedVertex(s, 0, dj_farthestVertex(s, 0, d)));
 }
 
 // Separation along the unit vector u from a to b, metres.

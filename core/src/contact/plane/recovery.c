@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define LEAST_SCALE 0.02          // end of phase 2
+#define ROUNDING 1e-12            // of a gap, by the size of the shapes
 
 // q = 1 - t + t^2: g_eff = gf + (g1 - gf)/q, d g_eff/dg = (1 - 2t)/q^2.
 double dj_recoveryGap(double* derivative, double g) {
@@ -59,6 +60,7 @@ void dj_erodeShape(djShape* out, double* mem, const djShape* shape, const djEros
     out->curve.m[i] = ph.scale * (shape->curve.m[i] - ph.inner * shape->curve_move.m[i]);
   }
   out->center = dju_madd3(out->center, ph.shift, erosion->local[side]);
+  if (!(shape->skin + ph.inner <= shape->list_reach)) out->list = NULL;
 }
 
 void dj_erosionRate(double* rate, double* radius_rate, const djShape* shape,
@@ -167,7 +169,9 @@ static void makePath(djErosion* er, const djDistance* at_start, const djPairInpu
   er->local[1] = dju_mulMtV(in->start_b->R, er->apart);
 }
 
-// gap(e) increases: Newton where the shapes are separated, else the secant, within a bracket.
+// gap(e) increases: Newton where the shapes are separated, else the secant, within a bracket. Where
+// the depth of overlapping shapes was an upper bound alone the bracket may close on a jump. Its upper
+// end is taken then: there the shapes are apart, by more than they should. DJ_NOT_CONVERGED says so.
 static djStatus findErosion(djErosion* er, double gap, double target, const djPairInput* in,
                             double* scratch) {
   int n = in->a->npad + in->b->npad;
@@ -191,8 +195,13 @@ static djStatus findErosion(djErosion* er, double gap, double target, const djPa
       gap_high = now;
       bracketed = true;
     }
-    // At most the gap's rounding remains when the bracket is closed.
-    if (bracketed && high - low <= 1e-15 * high) return DJ_OK;
+    if (bracketed && high - low <= 1e-15 * high) {
+      // at most the gap's rounding remains
+      double rounding = ROUNDING * (er->span + fabs(target));
+      if (fabs(now - target) <= rounding) return DJ_OK;
+      er->e = high;
+      return gap_high - target <= rounding ? DJ_OK : DJ_NOT_CONVERGED;
+    }
     double next = NAN;
     bool curved = in->a->curved || in->b->curved;
     if (d.gap + (curved ? 0 : eroded[0].radius + eroded[1].radius) > tolerance) {
@@ -207,6 +216,7 @@ static djStatus findErosion(djErosion* er, double gap, double target, const djPa
     }
     er->e = next;
   }
+  if (bracketed) er->e = high;
   return DJ_NOT_CONVERGED;
 }
 

@@ -68,7 +68,8 @@ double dj_softening(double* rate, const djErosion* erosion, const double* settin
 double dj_recoveryGap(double* derivative, double g);
 
 // Erosion of a pair at its start poses, where the gap (inflate included) is `gap` and
-// `at_start` describes it. scratch: 3 (npad_a + npad_b).
+// `at_start` describes it. DJ_NOT_CONVERGED: with it the gap is larger than it should be.
+// scratch: 6 (npad_a + npad_b).
 djStatus dj_solveErosion(djErosion* erosion, const djDistance* at_start, double gap,
                          const djPairInput* in, double range, double* scratch);
 

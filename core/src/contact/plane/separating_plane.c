@@ -43,6 +43,7 @@ static void forget(djPlaneState* state) {
 static djStatus beginAt(djPlaneState* state, bool* touching, const djPairInput* in) {
   djPlaneWork w;
   djDistance d;
+  djStatus eroded = DJ_OK;
   memset(state, 0, sizeof *state);   // nothing of earlier steps: a step depends on its start alone
   djStatus status = dj_openPlaneWork(&w, in, &state->erosion, true);
   if (status) return status;
@@ -52,8 +53,8 @@ static djStatus beginAt(djPlaneState* state, bool* touching, const djPairInput* 
   if (in->recover && state->gap_known) {
     double* scratch = dj_takeScratch(&w, w.half_space ? 0 : 6 * (in->a->npad + in->b->npad));
     if (!scratch) return DJ_NO_MEMORY;
-    status = dj_solveErosion(&state->erosion, &d, state->gap_start, in, w.range, scratch);
-    if (status) return status;
+    eroded = dj_solveErosion(&state->erosion, &d, state->gap_start, in, w.range, scratch);
+    if (eroded < 0) return eroded;
   } else if (state->gap_known && !(state->gap_start > 0)) {
     return DJ_OVERLAP;
   }
@@ -64,7 +65,8 @@ static djStatus beginAt(djPlaneState* state, bool* touching, const djPairInput* 
   if (status < 0 || f.kind != DJ_TOUCHING) return status;
   *touching = true;
   djStatus made = dj_makeLagged(state, &w, &f);
-  return made ? made : status;
+  if (made) return made;
+  return status ? status : eroded;
 }
 
 static djStatus begin(djPairState* pair_state, const djPairInput* in) {

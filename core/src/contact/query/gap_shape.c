@@ -72,8 +72,6 @@ static djStatus makeShape(djShape* out, djHull* hull, djPool* pool, const djcSha
     if (status < 0) return status;
     if (hull->buffer) {
       out->nvert = hull->nvert;
-      out->adjadr = hull->adjadr;
-      out->adj = hull->adj;
     }
   }
   out->npad = dj_paddedCount(out->nvert);

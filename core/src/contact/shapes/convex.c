@@ -4,6 +4,7 @@
 
 #include "shape/curve.h"
 #include "shape/hull_surface.h"
+#include "shape/support.h"
 
 #include <string.h>
 
@@ -242,10 +243,7 @@ static void addReach(double* depth, const djShape* s, const djPose* T, djVec3 u)
   if (s->type == DJ_PLANE) {
     *depth += s->offset;
   } else {
-    double h = -INFINITY;
-    for (int i = 0; i < s->nvert; i++) {
-      h = fmax(h, local.x * s->vert[0][i] + local.y * s->vert[1][i] + local.z * s->vert[2][i]);
-    }
+    double h = dju_dot3(local, dj_erodedVertex(s, 0, dj_farthestVertex(s, 0, local)));
     if (s->curved) h += dj_curveReach(NULL, NULL, &s->curve, local);
     *depth += h + s->radius;
   }
