@@ -95,7 +95,7 @@ static void claims(void** state) {
     double* mem[2];
     djShape out[2];
     for (int k = 0; k < 2; k++) mem[k] = malloc(3 * (size_t)c.shape[k].shape.npad * sizeof(double));
-    for (int part = 0; part < 4; part++) {   // not at all, little, much
+    for (int part = 0; part < 4; part++) { // not at all, little, much
       djErosion er = {.span = 1};
       for (int k = 0; k < 2; k++) {
         const djShape* s = &c.shape[k].shape;
@@ -138,7 +138,8 @@ static bool erode(djStatus* status, djDistance* d, double* target, Worst* w, Pai
   return true;
 }
 
-// Erosion gives the gap that it is to give, by supports of the eroded shapes that owe nothing to it.
+// Erosion gives the gap that it is to give, by supports of the eroded shapes that owe nothing to
+// it.
 static void recovers(void** state) {
   (void)state;
   Random r = {32};
@@ -165,8 +166,8 @@ static void recovers(void** state) {
   assert_int_equal(w.unconverged, 0);
 }
 
-// Lists that are taken for more erosion than they were made for make supports wrong here and there, so
-// that the gap jumps. Then erosion says that its gap is another, and leaves the shapes apart.
+// Lists that are taken for more erosion than they were made for make supports wrong here and there,
+// so that the gap jumps. Then erosion says that its gap is another, and leaves the shapes apart.
 static void jumps(void** state) {
   (void)state;
   Random r = {33};

@@ -1,5 +1,5 @@
-// Supports of large hulls by lists are those of a scan over all vertices, for hulls of any form, eroded
-// by as much as one likes; and the lists are short.
+// Supports of large hulls by lists are those of a scan over all vertices, for hulls of any form,
+// eroded by as much as one likes; and the lists are short.
 
 #include "common/random_shape.h"
 #include "contact/plane/recovery.h"
@@ -26,7 +26,7 @@ static void setPoints(double* vert, Random* r, int kind, int n) {
   djVec3 away = randomWithin(r, 3);
   for (int i = 0; i < n; i++) {
     double z = 1 - (2 * i + 1.0) / n, a = 2.399963229728653 * i, s = sqrt(1 - z * z);
-    int ring = 4 * i / n;   // of a turned part: two faces, bevelled edges
+    int ring = 4 * i / n; // of a turned part: two faces, bevelled edges
     double turn = 2 * M_PI * (i % (n / 4)) / (n / 4), wide = ring % 3 == 0 ? 0.9 : 1;
     double high[4] = {-1, -0.9, 0.9, 1};
     djVec3 p = randomUnit(r);
@@ -53,7 +53,8 @@ static djVec3 directionFor(Random* r, const TestShape* t) {
   int which = below(r, 5);
   djVec3 d = randomUnit(r);
   if (which == 1) d = dju_load3(t->hull.plane + 4 * below(r, t->hull.nface));
-  if (which == 2) d = dju_sub3(dju_load3(t->hull.vert + 3 * below(r, t->hull.nvert)), t->hull.center);
+  if (which == 2)
+    d = dju_sub3(dju_load3(t->hull.vert + 3 * below(r, t->hull.nvert)), t->hull.center);
   if (which == 3) d = dju_vec3(below(r, 2) ? 1 : -1, below(r, 3) - 1, below(r, 3) - 1);
   if (below(r, 2)) {
     double off = logUniform(r, 1e-16, 1e-2);

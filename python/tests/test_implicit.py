@@ -35,6 +35,30 @@ def test_families():
     assert all(name in dijoco.implicit.__doc__ for name in FAMILIES)
 
 
+def test_surfaces_are_those_of_the_help():
+    """Witness points lie on the surfaces that help(dijoco.implicit) writes down."""
+    for (a, b), seed in zip(PAIRS, itertools.count()):
+        pose_a, pose_b = (p[0] for p in random_poses(1, seed))
+        found = dijoco.implicit(dict(SHAPES[a], pose=pose_a), dict(SHAPES[b], pose=pose_b))
+        for shape, pose, point in ((a, pose_a, "point_a"), (b, pose_b, "point_b")):
+            q = pose[3:] / np.linalg.norm(pose[3:])
+            back, y = np.array([q[0], *-q[1:]]), found[point] - pose[:3]
+            t = 2 * np.cross(back[1:], y)
+            y, s = y + back[0] * t + np.cross(back[1:], t), SHAPES[shape]
+            if shape == "superellipsoid":
+                value = (abs(y / s["size"]) ** (2 * s["n"])).sum()
+            elif shape == "superelliptic_cylinder":
+                value = (y[0] / s["h"]) ** 2, (y[1:] ** 2).sum() / s["R"] ** 2
+                value = value[0] ** s["n"] + value[1] ** s["n"]
+            elif shape == "smooth_polytope":
+                value = np.exp(s["beta"] * (np.array(s["A"]) @ y - s["b"]) / s["L"]).sum()
+            else:
+                continue
+            assert abs(value - 1) < 1e-9, shape
+    text = dijoco.implicit.__doc__
+    assert "|x/a|^2n + |y/b|^2n + |z/c|^2n = 1" in text and "half of the exponent" in text
+
+
 @pytest.mark.parametrize("a, b", PAIRS)
 def test_implicit_is_the_commands(a, b):
     a, b = dict(SHAPES[a], pose=POSE_A), dict(SHAPES[b], pose=POSE_B)

@@ -1,4 +1,4 @@
-"""Large meshes that start inside a cylinder: every step is taken, whatever erosion makes of their hulls."""
+"""Large meshes that start inside a cylinder: every step is taken, however they are eroded."""
 import numpy as np
 import pytest
 

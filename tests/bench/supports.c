@@ -1,6 +1,6 @@
-// What supports of large hulls cost: distances of two hulls of n vertices each beside those of two of
-// 200, and directions alone. `make bench` runs it. With a number alone it repeats the distances
-// of that size, for a count of instructions: valgrind --tool=callgrind bench_supports 800.
+// What supports of large hulls cost: distances of two hulls of n vertices each beside those of two
+// of 200. `make bench` runs it. With a number it repeats the distances of hulls of so many
+// vertices, for a count of instructions: valgrind --tool=callgrind bench_supports 800.
 
 #include "common/random_shape.h"
 #include "shape/distance.h"
@@ -36,7 +36,6 @@ static void setSpread(TestShape* t, Random* r, int n) {
 
 static void setUp(Hulls* h, int n) {
   Random r = {7};
-
   for (int k = 0; k < 2; k++) setSpread(&h->shape[k], &r, n);
   for (int i = 0; i < POSES; i++) {
     double far = uniform(&r, 1.9, 2.2);

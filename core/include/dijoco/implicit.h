@@ -19,6 +19,9 @@ extern "C" {
 //   smooth_capsule           r, h, beta; its axis is x, h half of its segment          ours
 //   plane                    none: nsize is 0, size is not read; its z axis points out of it
 // One of a pair may be a plane: a half space, which stays where it is while the other is scaled.
+// The surface of a superellipsoid is |x/a|^2n + |y/b|^2n + |z/c|^2n = 1, that of a superelliptic
+// cylinder |x/h|^2n + ((y^2 + z^2)/R^2)^n = 1: n is half of the exponent, 1 an ellipsoid, and much
+// of it nearly a box or a cylinder. That of a smooth polytope: sum_i exp(beta (A_i.y - b_i)/L) = 1.
 // beta is without unit, A.y - b and L in m; n is any real number. A truncated cone with beta Rt
 // below about Rb/5 has a dent near its top of at most 2e-4 Rb, and is not quite convex.
 typedef struct djcImplicitShape {

@@ -37,9 +37,9 @@ djSupport dj_minkowskiVertices(djMinkowski* m, djVec3 d);
 djSupport dj_minkowskiSupport(djMinkowski* m, djVec3 d);
 
 // GJK from the points of s, at least one. True: *v is the point of A - B nearest to the origin (|v|
-// well above rounding) and s its simplex; *bound: how far A - B reaches along -v, beyond the origin,
-// which is |v| unless the method failed. False: the origin is inside or on the border; s holds 1 to
-// 4 points around it.
+// well above rounding) and s its simplex; *bound: how far A - B is from the origin along v, which
+// is |v| unless the method failed. False: the origin is inside or on the border; s holds 1 to 4
+// points around it.
 bool dj_gjk(djVec3* v, double* bound, djSimplex* s, int* iterations, djMinkowski* m);
 
 // EPA: unit n and depth >= 0 (up to rounding) such that moving A by -depth n separates the cores,

@@ -20,7 +20,7 @@ enum { ROOM = 32 };
 // Coordinate -1..1 on a side to that of the smallest cells.
 static int cellAt(double u) {
   const int n = 1 << DEPTH;
-  if (!(u > -1)) return 0;   // or NaN
+  if (!(u > -1)) return 0; // or NaN
   if (!(u < 1)) return n - 1;
   int i = (int)(0.5 * (u + 1) * n);
   return i < n ? i : n - 1;
@@ -96,7 +96,7 @@ DJU_INLINE int scan(const djShape* s, double e, djVec3 d, const int* id, int n) 
   at = dju_pick(higher, other_at, at);
   djMask equal = best == dju_splat(-dju_least(-best));
   double first = dju_least(dju_pick(equal, at, dju_splat(s->npad)));
-  return first < s->nvert ? (int)first : 0;   // padding repeats the first vertex and never wins
+  return first < s->nvert ? (int)first : 0; // padding repeats the first vertex and never wins
 }
 
 int dj_farthestVertex(const djShape* s, double e, djVec3 d) {
@@ -125,11 +125,11 @@ typedef struct Level {
 
 typedef struct Making {
   int n;
-  double *vert, *move;     // (n x 3) each, in the axes of the lists
+  double *vert, *move; // (n x 3) each, in the axes of the lists
   double reach, farther;
-  double* height;          // (n x CORNERS)
+  double* height; // (n x CORNERS)
   int *list, used, room;
-  int pending;             // numbers that cells which are not done take at most
+  int pending; // numbers that cells which are not done take at most
 } Making;
 
 int dj_listRoom(int n) {
@@ -199,7 +199,9 @@ static int shorten(Making* w, const Cell* c, int level, int* id, int n) {
   }
   for (int a = 0; a < n; a++) {
     double* h = w->height + CORNERS * id[a];
-    for (int k = 0; k < CORNERS; k++) h[k] = heightOf(w, id[a], corner[k & 3], k < 4 ? 0 : w->reach);
+    for (int k = 0; k < CORNERS; k++) {
+      h[k] = heightOf(w, id[a], corner[k & 3], k < 4 ? 0 : w->reach);
+    }
     for (int k = 0; k < LEADERS; k++) {
       double e = w->reach * k / (LEADERS - 1), height = heightOf(w, id[a], middle, e);
       if (!(height > top[k])) continue;

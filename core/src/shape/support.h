@@ -36,8 +36,8 @@ djStatus dj_makeLists(int* list, djMat3* axes, int n, const double* vert, const 
 // The vertex of s, eroded further by e, that is farthest along d, body frame; nvert > 0.
 int dj_farthestVertex(const djShape* s, double e, djVec3 d);
 
-// The list in which it looks, ascending and filled up by its first to n, whole lanes; NULL: it scans
-// all vertices.
+// The list in which it looks, ascending and filled up by its first to n, whole lanes; NULL: it
+// scans all vertices.
 const int* dj_supportList(int* n, const djShape* s, double e, djVec3 d);
 
 // Vertex i of s, eroded further by e.
@@ -47,4 +47,4 @@ static inline djVec3 dj_erodedVertex(const djShape* s, double e, int i) {
   return dju_madd3(x, -e, dju_vec3(s->move[0][i], s->move[1][i], s->move[2][i]));
 }
 
-#endif  // DJ_SHAPE_SUPPORT_H_
+#endif // DJ_SHAPE_SUPPORT_H_

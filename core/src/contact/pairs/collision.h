@@ -61,8 +61,8 @@ void dj_fillRanges(struct djCollision* c, const djModel* m);
 // The kernel of use u makes a shape of the geom.
 bool dj_hasShape(const djShapeBuilder* b, int u, int geom);
 
-// Room for the lists of a mesh's hull for supports (shape/support.h); the lists, where its geoms have
-// their shapes; and those of shape i, once it was made again.
+// Room for the lists of a mesh's hull for supports (shape/support.h); the lists, where its geoms
+// have their shapes; and those of shape i, once it was made again.
 int dj_hullListRoom(const djModel* m, const djHull* hull, int mesh);
 djStatus dj_fillLists(struct djCollision* c, const djModel* m, int mesh, djError* err);
 void dj_giveLists(struct djCollision* c, const djModel* m, int i);

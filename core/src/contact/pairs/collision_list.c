@@ -4,7 +4,7 @@
 #include "contact/pairs/collision.h"
 #include "shape/support.h"
 
-// Room for the lists of a mesh's hull; where shapes have all vertices, whichever are the hull's.
+// Where shapes have all vertices: whichever are the hull's.
 int dj_hullListRoom(const djModel* m, const djHull* hull, int mesh) {
   if (!hull->buffer) return 0;
   bool all = m->opt.vertices == DJ_VERTICES_ALL;

@@ -170,8 +170,8 @@ static void makePath(djErosion* er, const djDistance* at_start, const djPairInpu
 }
 
 // gap(e) increases: Newton where the shapes are separated, else the secant, within a bracket. Where
-// the depth of overlapping shapes was an upper bound alone the bracket may close on a jump. Its upper
-// end is taken then: there the shapes are apart, by more than they should. DJ_NOT_CONVERGED says so.
+// the depth of overlapping shapes was an upper bound alone the bracket may close on a jump. Its
+// upper end is taken then, where the shapes are apart, by more than they should.
 static djStatus findErosion(djErosion* er, double gap, double target, const djPairInput* in,
                             double* scratch) {
   int n = in->a->npad + in->b->npad;
