@@ -15,7 +15,11 @@ typedef struct djJet {
 // allowed; lo > hi gives the identity.
 djJet dju_smoothClamp(double x, double lo, double hi);
 
-// Mean of dju_smoothClamp over the interval from a to b.
+// Edges of its pieces, polynomials of degree 4 at most, ascending. Returns their number: 4, or 0
+// where lo < hi does not hold.
+int dju_clampEdges(double edge[4], double lo, double hi);
+
+// Mean of dju_smoothClamp over the interval from a to b, to rounding.
 double dju_smoothClampMean(double a, double b, double lo, double hi);
 
 // One-sided spring: f = 0 for x <= 0, then f'' = k x/w up to x = w and k beyond. C2.
