@@ -157,6 +157,7 @@ static void testPullback(void** state) {
 
 typedef djJet (*Function)(double x);
 static djJet clampJet(double x) { return dju_smoothClamp(x, -1, 2); }
+static djJet inputJet(double x) { return dju_inputClamp(x, -1, 2); }
 static djJet limitJet(double x) { return dju_softLimit(x, 100, 0.1); }
 static djJet stepJet(double x) { return dju_smoothStep(x); }
 static djJet absJet(double x) { return dju_smoothAbs(x, 0.05); }
@@ -165,8 +166,8 @@ static djJet rampRootJet(double x) { return dju_smoothRampRoot(x, 1.2); }
 
 static void testSmoothFunctions(void** state) {
   (void)state;
-  static const Function function[] = {clampJet, limitJet, stepJet,    absJet,
-                                      rootJet,  rampRootJet};
+  static const Function function[] = {clampJet, inputJet, limitJet,   stepJet,
+                                      absJet,   rootJet,  rampRootJet};
   djRng rng = {4};
   for (size_t f = 0; f < sizeof(function) / sizeof(function[0]); f++) {
     for (int i = 0; i < 2000; i++) {
@@ -207,6 +208,28 @@ static void testClamp(void** state) {
   }
   assert_true(dju_smoothClamp(5, 1, 1).f == 1 && dju_smoothClamp(5, -INFINITY, INFINITY).f == 5);
   assert_true(dju_smoothClamp(5, -INFINITY, 3).f == 3);
+}
+
+// Itself within the bounds, them included, with the slope 1 there; the bound from 1% of the range
+// outside on.
+static void testInputClamp(void** state) {
+  (void)state;
+  djRng rng = {6};
+  double most = 0;
+  for (int i = 0; i < 1000; i++) {
+    static const double from[4] = {-1.03, -1.1, 2, 2.03}, to[4] = {-1, 2, 2.03, 2.1};
+    double x = i < 2 ? 3 * i - 1 : djt_uniform(&rng, from[i % 4], to[i % 4]);
+    djJet at = dju_inputClamp(x, -1, 2);
+    double hard = fmin(2, fmax(-1, x));
+    if (x == hard) assert_true(at.f == x && at.d == 1 && at.dd == 0);
+    else if (x < -1.03 || x > 2.03) assert_true(at.f == hard && at.d == 0 && at.dd == 0);
+    else assert_true(at.d < 1 && (at.f - hard) * (x - hard) >= 0);
+    most = fmax(most, fabs(at.f - hard));
+  }
+  assert_true(most > 0.19 * 0.03 && most < 0.1976 * 0.03);
+  assert_true(dju_inputClamp(1, 1, 1).f == 1 && dju_inputClamp(1, 1, 1).d == 0);
+  assert_true(dju_inputClamp(5, -INFINITY, INFINITY).f == 5);
+  assert_true(dju_inputClamp(5, -INFINITY, 3).f == 3 && dju_inputClamp(3, -INFINITY, 3).d == 1);
 }
 
 // Nodes and weights are exact up to degree 25, polynomials go through their values, and change
@@ -337,10 +360,10 @@ static void testFactor(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testExpLog),          cmocka_unit_test(testJacobian),
-      cmocka_unit_test(testPullback),        cmocka_unit_test(testSmoothFunctions),
-      cmocka_unit_test(testClamp),           cmocka_unit_test(testPiecewise),
-      cmocka_unit_test(testLDL),             cmocka_unit_test(testFactor),
-      cmocka_unit_test(testCoefficients)};
+      cmocka_unit_test(testExpLog),     cmocka_unit_test(testJacobian),
+      cmocka_unit_test(testPullback),   cmocka_unit_test(testSmoothFunctions),
+      cmocka_unit_test(testClamp),      cmocka_unit_test(testInputClamp),
+      cmocka_unit_test(testPiecewise),  cmocka_unit_test(testLDL),
+      cmocka_unit_test(testFactor),     cmocka_unit_test(testCoefficients)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
