@@ -1,5 +1,6 @@
 #include "math/piecewise.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 #define PAIR(x, w) {0.5 - 0.5 * (x), w}, {0.5 + 0.5 * (x), w}
@@ -35,6 +36,7 @@ static double valueAt(const double* p, int degree, double u) {
 // Between signs that differ.
 static double signChange(const double* p, int degree, double low, double high) {
   bool falls = valueAt(p, degree, low) > 0;
+  if (degree == 1) return fmin(fmax(-p[0] / p[1], low), high);
   while (high - low > 1e-9) {
     double u = 0.5 * (low + high);
     if ((valueAt(p, degree, u) > 0) == falls) low = u;
