@@ -148,8 +148,8 @@ static void testShapePose(void** state) {
       "<custom><text name='dijoco_shape/g' data='superellipsoid .1 .2 .15 1.5 pose .3 .1 .2 "
       ".5 .1 -.7 .5'/><text name='dijoco_shape/h' data='smooth_polytope .6 .6 .6 .6 -.6 -.6 "
       "-.6 .6 -.6 -.6 -.6 .6 .1 .1 .1 .1 .1 20'/></custom><worldbody><body><freejoint/>"
-      "<geom name='g' type='mesh' mesh='wedge'/></body><body pos='2 0 0'><freejoint/><geom name='h' type='box' "
-      "size='.1 .1 .1'/></body></worldbody></mujoco>";
+      "<geom name='g' type='mesh' mesh='wedge'/></body><body pos='2 0 0'><freejoint/>"
+      "<geom name='h' type='box' size='.1 .1 .1'/></body></worldbody></mujoco>";
   char path[] = "djwriteXXXXXX.xml";
   writeScene(path, kText);
   mjModel* m = djt_compile(kText);
