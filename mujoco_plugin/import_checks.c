@@ -17,6 +17,8 @@
 
 #define CLIP_NOTE \
   "the clip is rounded within 1 % of the range of each bound, by at most 0.19 % of the range"
+#define INPUT_NOTE \
+  "exact within the range and from 1 % of it outside on; between up to 0.2 % of it beyond the bound"
 
 static const djmCheck checks[] = {
     // ---- options
@@ -96,11 +98,11 @@ static const djmCheck checks[] = {
     {DJM_ACTUATOR, "input", DJ_IGNORED, djm_actInputs,
      "more than one control, or none: it makes no force"},
     {DJM_ACTUATOR, "ctrlrange", DJ_APPROXIMATED, djm_actCtrlrange,
-     CLIP_NOTE},
+     INPUT_NOTE},
     {DJM_ACTUATOR, "forcerange", DJ_APPROXIMATED, djm_actForcerange,
      CLIP_NOTE},
     {DJM_ACTUATOR, "actrange", DJ_APPROXIMATED, djm_actActrange,
-     CLIP_NOTE},
+     INPUT_NOTE},
     {DJM_ACTUATOR, "biasprm", DJ_APPROXIMATED, djm_actBallServo,
      "position servo on a ball joint: MuJoCo wraps the setpoint to the nearest turn, this one does "
      "not; equal while they are less than half a turn apart"},

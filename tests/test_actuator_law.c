@@ -4,7 +4,9 @@
 #include "common/force_case.h"
 #include "common/near.h"
 #include "common/pair_case.h"
+#include "common/scene.h"
 #include "force/actuator.h"
+#include "math/piecewise.h"
 
 typedef struct Case {
   djForceCase c;
@@ -148,7 +150,7 @@ static void testTotals(void** state) {
           c.t->act[c.t->order[e]].alpha = djt_uniform(&rng, -4, 4);
         }
         if (hasTotal(m, c.coord) && k % 2) toCorner(&c, &rng);
-        double width, plain = plainTotal(&width, &c, c.psi), mean = 0;
+        double width, plain = plainTotal(&width, &c, c.psi);
         djTotal total = dj_totalForce(c.t, m, c.coord, c.psi);
         worst[0] = djt_worst(worst[0], fabs(total.f.f - plain) / (0.01 * width + 1e-12));
         c.act = -1;
@@ -159,16 +161,8 @@ static void testTotals(void** state) {
           worst[2] = djt_worst(worst[2], slopeError(by, 0, &c));
         }
         c.act = -1;
-        if (!hasTotal(m, c.coord)) {
-          worst[3] = djt_worst(worst[3], slopeError(total.f.f, 1, &c));
-        } else {
-          n[m->coord_type[c.coord]]++;
-          for (int s = 0; s < 400; s++) {
-            mean += dj_totalForce(c.t, m, c.coord, (s + 0.5) / 400 * c.psi).f.f / 400;
-          }
-          djt_near(dj_workAlong(c.t, m, c.coord, c.psi), c.psi * mean,
-                   0.05 * fabs(c.psi) * (1 + fabs(mean)));
-        }
+        n[m->coord_type[c.coord]] += hasTotal(m, c.coord);
+        worst[3] = djt_worst(worst[3], slopeError(total.f.f, 1, &c));
       }
     }
     djt_closeForceCase(&c.c);
@@ -177,6 +171,76 @@ static void testTotals(void** state) {
                 worst[0], worst[1], worst[2], worst[3], n[DJ_COORD_JOINT], n[DJ_COORD_TENDON]);
   assert_true(worst[0] < 1 && worst[1] < 1e-6 && worst[2] < 1e-6 && worst[3] < 1e-7);
   assert_true(n[DJ_COORD_JOINT] > 20 && n[DJ_COORD_TENDON] > 20);
+}
+
+// Adaptive quadrature of the force along a coordinate.
+static double gauss(const Case* c, double from, double to) {
+  double sum = 0;
+  for (int k = 0; k < DJ_GAUSS_POINTS; k++) {
+    double psi = from + dju_gauss[k][0] * (to - from);
+    sum += dju_gauss[k][1] * dj_totalForce(c->t, c->c.m, c->coord, psi).f.f;
+  }
+  return sum * (to - from);
+}
+
+// Until a panel agrees with its halves and these with theirs.
+static double bisected(const Case* c, double from, double to, double whole, double most, int depth,
+                       bool agreed) {
+  double mid = 0.5 * (from + to), a = gauss(c, from, mid), b = gauss(c, mid, to);
+  bool agrees = fabs(a + b - whole) < most;
+  if (depth == 0 || (agrees && agreed)) return a + b;
+  return bisected(c, from, mid, a, 0.5 * most, depth - 1, agrees) +
+         bisected(c, mid, to, b, 0.5 * most, depth - 1, agrees);
+}
+
+// Work to rounding: servos, dampers and runaway gains of any stiffness, several on a coordinate,
+// with and without ranges of their own, over ways from anywhere to anywhere.
+static void testWork(void** state) {
+  (void)state;
+  djRng rng = {5};
+  int n[2][4] = {{0}};   // by type, and how many act on it
+  double worst[2] = {0};
+  for (int t = 0; t < 60; t++) {
+    Case c = openCase(&rng, DJT_TENDONS | DJT_TOTAL);
+    djModel* m = c.c.m;
+    for (c.coord = 0; c.coord < m->ncoord; c.coord++) {
+      int from = c.t->first[c.coord], count = c.t->first[c.coord + 1] - from;
+      if (count == 0 || !hasTotal(m, c.coord)) continue;
+      bool tendon = m->coord_type[c.coord] == DJ_COORD_TENDON;
+      double* range = tendon ? m->tendon_actfrcrange + 2 * m->coord_id[c.coord]
+                             : m->jnt_actfrcrange + 2 * m->coord_id[c.coord];
+      for (int k = 0; k < 30; k++) {
+        double size = exp(djt_uniform(&rng, -2, 4)), most = 0;
+        range[0] = djt_integer(&rng, 6) ? -size * djt_uniform(&rng, 0.03, 2) : 0;
+        range[1] = djt_integer(&rng, 6) ? size * djt_uniform(&rng, 0.03, 2) : 0;
+        c.psi = djt_uniform(&rng, -1, 1);
+        for (int e = from; e < from + count; e++) {
+          int i = c.t->order[e];
+          djActuatorStep* a = &c.t->act[i];
+          double* own = m->actuator_forcerange + 2 * i;
+          m->actuator_forcelimited[i] = djt_integer(&rng, 3) > 0;
+          own[0] = djt_uniform(&rng, -1, 0.1) * size;
+          own[1] = own[0] + size * djt_uniform(&rng, 0, 2);
+          a->alpha = size * djt_uniform(&rng, -3, 3);
+          a->beta = djt_integer(&rng, 8) ? size * djt_uniform(&rng, -1, 1) *
+                                               exp(djt_uniform(&rng, 0, 6)) : 0;
+          most += fabs(a->gear[0]) * size;
+        }
+        double want = 0;
+        for (int e = 0; e < 256; e++) {
+          double x = c.psi * e / 256, y = c.psi * (e + 1) / 256;
+          want += bisected(&c, x, y, gauss(&c, x, y), 1e-14 * most * fabs(c.psi), 30, false);
+        }
+        double error = fabs(dj_workAlong(c.t, m, c.coord, c.psi) - want) / (most * fabs(c.psi));
+        worst[tendon] = djt_worst(worst[tendon], error);
+        n[tendon][count < 3 ? count : 3]++;
+      }
+    }
+    djt_closeForceCase(&c.c);
+  }
+  print_message("work off by %.1e of joints, %.1e of tendons; %d %d %d, %d %d %d\n", worst[0],
+                worst[1], n[0][1], n[0][2], n[0][3], n[1][1], n[1][2], n[1][3]);
+  assert_true(worst[0] < 1e-13 && worst[1] < 1e-13);
 }
 
 // One actuator: clamp, mean over the way, and where there is no way.
@@ -235,12 +299,89 @@ static void testInput(void** state) {
   }
 }
 
+// ---- steps ------------------------------------------------------------------------------------
+
+enum { OWN, TOTAL, BOTH, SEVERAL, TENDON, KINDS };
+
+// A stiff servo on a hinge whose force is clamped: its own, the joint's total, both, of three
+// servos beside each other, the total of a tendon.
+static djModel* servo(int kind) {
+  Scene* s = newScene(1);
+  static djWrapDef wrap;
+  static djTendonDef tendon;
+  addBody(s, 0, DJ_HINGE, 0, 0, 0, 0.4, 0.15);
+  s->joint[0].armature = 0.1;
+  s->def.option.gravity[2] = 0;
+  s->def.option.timestep = 0.002;
+  s->def.nu = kind == SEVERAL ? 3 : 1;
+  for (int i = 0; i < s->def.nu; i++) {
+    djActuatorDef* a = &s->actuator[i];
+    double kp = 4500.0 / s->def.nu, force = kind == OWN ? 87 : kind == BOTH ? 120 : 25 + 20 * i;
+    *a = dj_defaultActuatorDef();
+    a->joint = kind == TENDON ? -1 : 0;
+    a->tendon = kind == TENDON ? 0 : -1;
+    a->gainprm[0] = kp;
+    a->bias = DJ_BIAS_AFFINE;
+    a->biasprm[1] = -kp;
+    a->biasprm[2] = -0.1 * kp;
+    a->forcelimited = kind == OWN || kind == BOTH || kind == SEVERAL;
+    a->forcerange[0] = -force;
+    a->forcerange[1] = force;
+  }
+  if (kind == TENDON) {
+    wrap = (djWrapDef){DJ_WRAP_JOINT, 0, 1};
+    tendon = dj_defaultTendonDef();
+    tendon.wrap = &wrap;
+    tendon.nwrap = 1;
+    s->def.tendon = &tendon;
+    s->def.ntendon = 1;
+  }
+  tendon.actfrclimited = true;
+  s->joint[0].actfrclimited = kind == TOTAL || kind == BOTH || kind == SEVERAL;
+  s->joint[0].actfrcrange[0] = tendon.actfrcrange[0] = -87;
+  s->joint[0].actfrcrange[1] = tendon.actfrcrange[1] = 87;
+  djModel* m = sceneModel(s);
+  freeScene(s);
+  return m;
+}
+
+// However forces are clamped, steps take no more than where each has a clamp of its own, and where
+// clamps are the same so is the motion.
+static void testSteps(void** state) {
+  (void)state;
+  double end[KINDS];
+  for (int kind = 0; kind < KINDS; kind++) {
+    djRng rng = {6};
+    djModel* m = servo(kind);
+    djData* d = sceneData(m);
+    int most = 0;
+    for (int k = 0; k < 300; k++) {
+      double u = djt_uniform(&rng, -3, 3);
+      for (int i = 0; i < m->nu && k % 25 == 0; i++) d->ctrl[i] = u + 0.1 * i;
+      assert_int_equal(dj_step(m, d), DJ_OK);
+      if (d->stats.iterations > most) most = d->stats.iterations;
+    }
+    end[kind] = d->qpos[0];
+    print_message("clamps %d: %.1f iterations, at most %d\n", kind,
+                  (double)d->stats.newton_iterations / 300, most);
+    assert_true(most <= 7);
+    dj_deleteData(d);
+    dj_deleteModel(m);
+  }
+  djt_near(end[TOTAL], end[OWN], 1e-9);
+  djt_near(end[BOTH], end[OWN], 1e-9);
+  djt_near(end[TENDON], end[OWN], 1e-9);
+  assert_true(fabs(end[SEVERAL] - end[OWN]) > 1e-3);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testLists),
       cmocka_unit_test(testTotals),
+      cmocka_unit_test(testWork),
       cmocka_unit_test(testMean),
       cmocka_unit_test(testInput),
+      cmocka_unit_test(testSteps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

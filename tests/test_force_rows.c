@@ -84,7 +84,7 @@ static void testPoint(void** state) {
     double worst = 0, size = 0;
     if (!ROWS[id]->evaluate) continue;
     for (int t = 0; t < 25; t++) {
-      Row r = openRow((djForceId)id, &rng, ALL);
+      Row r = openRow((djForceId)id, &rng, ALL | DJT_TOTAL);
       double *Hx = djt_room((size_t)r.c.m->nv), want[2];
       r.c.moved = DJT_POINT;
       for (int k = 0; k < 3; k++) {

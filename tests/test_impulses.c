@@ -245,6 +245,64 @@ static void testTransition(void** state) {
   assert_true(worst < 1e-5 && least > 100 * worst);
 }
 
+// A ball on its way meets the first of two that touch: the impulse between these has the time of the
+// one before, and its derivatives.
+static void testPassedOn(void** state) {
+  (void)state;
+  Scene* s = newScene(3);
+  for (int b = 0; b < 3; b++) {
+    int id = addBody(s, 0, DJ_SLIDE, 0, 0.1 * b, 0, 1 + 0.5 * b, 0.05);
+    addGeom(s, id, DJ_SPHERE, 0.05, 0, 0)->restitution = 0.6 + 0.1 * b;
+  }
+  noGravity(s);
+  s->def.option.timestep = 2e-3;
+  s->def.option.tolerance = 1e-10;
+  djData* d;
+  djModel* m = open(&d, s);
+  d->qpos[0] = -1.2e-3;
+  d->qvel[0] = 1;
+  double* x = djt_room((size_t)dj_stateSize(m));
+  assert_int_equal(dj_getState(x, m, d), DJ_OK);
+  assert_int_equal(dj_step(m, d), DJ_OK);
+  const djImpulse* k = d->work->impulses->of;
+  assert_int_equal(dj_impulseCount(d->work), 2);
+  assert_true(k[0].timed && k[0].time > 5e-4 && !k[1].timed && k[1].time == k[0].time);
+  assert_int_equal(dj_setState(d, m, x), DJ_OK);
+  assert_true(djt_transitionError(m, d, 1e-6, 0) < 1e-6);
+  free(x);
+  close(m, d);
+}
+
+// Two slides of bodies without mass whose axes a hinge between them has turned parallel: no inertia
+// resists the impulse, and the step says so.
+static void testSingular(void** state) {
+  (void)state;
+  Scene* s = newScene(3);
+  for (int b = 0; b < 3; b++) {
+    addBody(s, b, b == 1 ? DJ_HINGE : DJ_SLIDE, 0, 0, 0, b == 2, b == 2 ? 0.05 : 0);
+  }
+  for (int j = 0; j < 3; j += 2) {
+    s->joint[j].axis[0] = j ? cos(1) : 1;
+    s->joint[j].axis[1] = 0;
+    s->joint[j].axis[2] = j ? -sin(1) : 0;
+  }
+  addGeom(s, 0, DJ_SPHERE, 0.05, 0, 0)->pos[0] = 0.101;
+  addGeom(s, 3, DJ_SPHERE, 0.05, 0, 0)->restitution = 0.7;
+  noGravity(s);
+  djData* d;
+  djModel* m = open(&d, s);
+  for (int k = 0; k < 2; k++) {
+    assert_int_equal(dj_resetData(m, d), DJ_OK);
+    d->qpos[1] = k ? -1 : 0;
+    d->qvel[0] = 2;
+    assert_int_equal(dj_step(m, d), k ? DJ_INVALID : DJ_OK);
+    assert_int_equal(dj_impulseCount(d->work), k ? 0 : 1);
+    assert_true((strstr(dj_errorText(d), "inertia is singular") != NULL) == k);
+    if (k) assert_true(d->qpos[0] == 0 && d->qpos[1] == -1 && d->qvel[0] == 2);
+  }
+  close(m, d);
+}
+
 // An arm of two links that hits a ball which lies on a floor, and both with restitution.
 static djModel* openArm(djData** d) {
   Scene* s = newScene(3);
@@ -336,6 +394,7 @@ int main(void) {
       cmocka_unit_test(testCradle),    cmocka_unit_test(testConserved),
       cmocka_unit_test(testFriction),  cmocka_unit_test(testTransition),
       cmocka_unit_test(testParams),    cmocka_unit_test(testPhases),
+      cmocka_unit_test(testPassedOn),  cmocka_unit_test(testSingular),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

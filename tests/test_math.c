@@ -5,6 +5,7 @@
 
 #include "math/factor.h"
 #include "math/ldl.h"
+#include "math/piecewise.h"
 #include "math/smooth.h"
 #include "math/so3.h"
 
@@ -156,6 +157,7 @@ static void testPullback(void** state) {
 
 typedef djJet (*Function)(double x);
 static djJet clampJet(double x) { return dju_smoothClamp(x, -1, 2); }
+static djJet inputJet(double x) { return dju_inputClamp(x, -1, 2); }
 static djJet limitJet(double x) { return dju_softLimit(x, 100, 0.1); }
 static djJet stepJet(double x) { return dju_smoothStep(x); }
 static djJet absJet(double x) { return dju_smoothAbs(x, 0.05); }
@@ -164,8 +166,8 @@ static djJet rampRootJet(double x) { return dju_smoothRampRoot(x, 1.2); }
 
 static void testSmoothFunctions(void** state) {
   (void)state;
-  static const Function function[] = {clampJet, limitJet, stepJet,    absJet,
-                                      rootJet,  rampRootJet};
+  static const Function function[] = {clampJet, inputJet, limitJet,   stepJet,
+                                      absJet,   rootJet,  rampRootJet};
   djRng rng = {4};
   for (size_t f = 0; f < sizeof(function) / sizeof(function[0]); f++) {
     for (int i = 0; i < 2000; i++) {
@@ -187,13 +189,91 @@ static void testClamp(void** state) {
     double soft = dju_smoothClamp(x, -1, 2).f;
     if (fabs(x + 1) > 0.03 && fabs(x - 2) > 0.03) assert_true(soft == hard);
     assert_true(fabs(soft - hard) <= 0.1876 * 0.03 && soft >= -1 && soft <= 2);
-    double b = djt_uniform(&rng, -3, 4), sum = 0;
-    const int n = 4000;
-    for (int k = 0; k < n; k++) sum += dju_smoothClamp(x + (b - x) * (k + 0.5) / n, -1, 2).f / n;
-    assert_true(fabs(dju_smoothClampMean(x, b, -1, 2) - sum) < 1e-5);
+    // Its mean over ways of all lengths, piece by piece.
+    double b = i % 2 ? x + exp(djt_uniform(&rng, -20, 0)) : djt_uniform(&rng, -3, 4);
+    double low = fmin(x, b), high = fmax(x, b), sum = 0, edge[6];
+    double lo = i % 5 ? -1 : -INFINITY, hi = i % 7 ? 2 : INFINITY;
+    assert_int_equal(dju_clampEdges(edge + 1, lo, hi), 4);
+    edge[0] = low;
+    edge[5] = high;
+    for (int k = 0; k < 5; k++) {
+      edge[k + 1] = fmin(fmax(edge[k + 1], low), high);
+      for (int e = 0; e < DJ_GAUSS_POINTS; e++) {
+        double at = edge[k] + dju_gauss[e][0] * (edge[k + 1] - edge[k]);
+        sum += (edge[k + 1] - edge[k]) * dju_gauss[e][1] * dju_smoothClamp(at, lo, hi).f;
+      }
+    }
+    sum /= high - low;
+    assert_true(fabs(dju_smoothClampMean(x, b, lo, hi) - sum) < 1e-14);
   }
   assert_true(dju_smoothClamp(5, 1, 1).f == 1 && dju_smoothClamp(5, -INFINITY, INFINITY).f == 5);
   assert_true(dju_smoothClamp(5, -INFINITY, 3).f == 3);
+}
+
+// Itself within the bounds, them included, with the slope 1 there; the bound from 1% of the range
+// outside on.
+static void testInputClamp(void** state) {
+  (void)state;
+  djRng rng = {6};
+  double most = 0;
+  for (int i = 0; i < 1000; i++) {
+    static const double from[4] = {-1.03, -1.1, 2, 2.03}, to[4] = {-1, 2, 2.03, 2.1};
+    double x = i < 2 ? 3 * i - 1 : djt_uniform(&rng, from[i % 4], to[i % 4]);
+    djJet at = dju_inputClamp(x, -1, 2);
+    double hard = fmin(2, fmax(-1, x));
+    if (x == hard) assert_true(at.f == x && at.d == 1 && at.dd == 0);
+    else if (x < -1.03 || x > 2.03) assert_true(at.f == hard && at.d == 0 && at.dd == 0);
+    else assert_true(at.d < 1 && (at.f - hard) * (x - hard) >= 0);
+    most = fmax(most, fabs(at.f - hard));
+  }
+  assert_true(most > 0.19 * 0.03 && most < 0.1976 * 0.03);
+  assert_true(dju_inputClamp(1, 1, 1).f == 1 && dju_inputClamp(1, 1, 1).d == 0);
+  assert_true(dju_inputClamp(5, -INFINITY, INFINITY).f == 5);
+  assert_true(dju_inputClamp(5, -INFINITY, 3).f == 3 && dju_inputClamp(3, -INFINITY, 3).d == 1);
+}
+
+// Nodes and weights are exact up to degree 25, polynomials go through their values, and change
+// signs where they were made to.
+static void testPiecewise(void** state) {
+  (void)state;
+  for (int degree = 0; degree <= 25; degree++) {
+    double sum = 0;
+    for (int k = 0; k < DJ_GAUSS_POINTS; k++) sum += dju_gauss[k][1] * pow(dju_gauss[k][0], degree);
+    assert_true(fabs(sum - 1.0 / (degree + 1)) < 1e-15);
+  }
+  djRng rng = {7};
+  int crossed = 0;
+  for (int i = 0; i < 2000; i++) {
+    int degree = 1 + i % DJ_MAX_DEGREE, within = 0, found;
+    double root[DJ_MAX_DEGREE], y[DJ_MAX_DEGREE + 1], p[DJ_MAX_DEGREE + 1], u[DJ_MAX_DEGREE];
+    bool apart = true;
+    for (int k = 0; k < degree; k++) {
+      root[k] = djt_uniform(&rng, -0.5, 1.5);
+      for (int e = 0; e < k; e++) apart = apart && fabs(root[k] - root[e]) > 0.01;
+      within += root[k] > 0 && root[k] < 1;
+    }
+    double scale = djt_uniform(&rng, -1, 1);
+    for (int k = 0; k <= degree; k++) {
+      y[k] = scale;
+      for (int e = 0; e < degree; e++) y[k] *= (double)k / degree - root[e];
+    }
+    dju_fitPolynomial(p, y, degree);
+    for (int k = 0; k <= degree; k++) {
+      double value = 0;
+      for (int e = degree; e >= 0; e--) value = value * k / degree + p[e];
+      assert_true(fabs(value - y[k]) < 1e-13);
+    }
+    found = dju_signChanges(u, p, degree);
+    if (!apart) continue;
+    assert_int_equal(found, within);
+    for (int k = 0; k < found; k++) {
+      double nearest = INFINITY;
+      for (int e = 0; e < degree; e++) nearest = fmin(nearest, fabs(u[k] - root[e]));
+      assert_true(nearest < 1e-6 && (k == 0 || u[k] > u[k - 1]));
+    }
+    crossed += found;
+  }
+  assert_true(crossed > 500);
 }
 
 // Random sparse positive definite matrices.
@@ -280,9 +360,10 @@ static void testFactor(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testExpLog),          cmocka_unit_test(testJacobian),
-      cmocka_unit_test(testPullback),        cmocka_unit_test(testSmoothFunctions),
-      cmocka_unit_test(testClamp),           cmocka_unit_test(testLDL),
-      cmocka_unit_test(testFactor),          cmocka_unit_test(testCoefficients)};
+      cmocka_unit_test(testExpLog),     cmocka_unit_test(testJacobian),
+      cmocka_unit_test(testPullback),   cmocka_unit_test(testSmoothFunctions),
+      cmocka_unit_test(testClamp),      cmocka_unit_test(testInputClamp),
+      cmocka_unit_test(testPiecewise),  cmocka_unit_test(testLDL),
+      cmocka_unit_test(testFactor),     cmocka_unit_test(testCoefficients)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

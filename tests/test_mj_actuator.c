@@ -2,7 +2,7 @@
 //
 // Each joint of the scene carries an inertia of 10^6 at rest but for a small velocity, without
 // gravity: in a step lengths do not change, and the change of velocity is the force, h f/10^6.
-// Clips are rounded by up to 0.19 % of their range, which is the tolerance.
+// Clips are off by up to 0.2 % of their range, which is the tolerance.
 
 #include "common/mj_zoo.h"
 #include "common/text.h"

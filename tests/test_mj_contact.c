@@ -87,6 +87,9 @@ static void testCoefficients(void** state) {
     if (trial % 4 == 0) randomOverride(&rng, m);
     djModel* x = djt_import(NULL, m);
     mjData* d = collide(m);
+    for (int i = 0; i < 2 * m->ngeom && trial % 4 == 0; i++) {   // torsional and rolling friction
+      djt_near(x->geom_friction[3 * (i / 2) + 1 + i % 2], m->opt.o_friction[2 + i % 2], 0);
+    }
     for (int i = 0; i < d->ncon; i++) {
       const mjContact* c = d->contact + i;
       int a = c->geom[0], b = c->geom[1];

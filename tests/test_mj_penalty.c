@@ -53,7 +53,41 @@ static void testStep(void** state) {
   mj_deleteModel(m);
 }
 
+// What <custom> says of geoms' points and fields; points of a mesh follow it where MuJoCo has
+// centred and turned it.
+static void testFields(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(
+      "<mujoco><asset><mesh name='wedge' vertex='.3 0 .1 .5 .1 .1 .2 .4 .1 .3 .1 .35'/></asset>"
+      "<custom><text name='dijoco_contact' data='penalty'/>"
+      "<numeric name='dijoco_points/box' data='.1 .2 .3 -.1 .05 0'/>"
+      "<numeric name='dijoco_contact_scale/box' data='2.5'/>"
+      "<numeric name='dijoco_points/wedge' data='.3 .1 .2 .4 .1 .15'/>"
+      "<numeric name='dijoco_point_count/ball' data='7'/>"
+      "<numeric name='dijoco_field/ball' data='0'/>"
+      "</custom><worldbody><body><freejoint/><geom name='box' type='box' size='.1 .1 .1'/></body>"
+      "<body pos='1 0 0'><freejoint/><geom name='wedge' type='mesh' mesh='wedge'/></body>"
+      "<body pos='2 0 0'><freejoint/><geom name='ball' type='ellipsoid' size='.1 .2 .1'/></body>"
+      "</worldbody></mujoco>");
+  static const double box[6] = {.1, .2, .3, -.1, .05, 0}, wedge[6] = {.3, .1, .2, .4, .1, .15};
+  djModel* x = djt_import(NULL, m);
+  assert_true(x->geom_pointnum[0] == 2 && x->geom_pointnum[1] == 2 && x->geom_pointnum[2] == 0);
+  for (int i = 0; i < 6; i++) djt_near(x->point_pos[3 * x->geom_pointadr[0] + i], box[i], 0);
+  for (int i = 0; i < 6; i += 3) {
+    mjtNum at[3];
+    mju_rotVecQuat(at, x->point_pos + 3 * x->geom_pointadr[1] + i, m->mesh_quat);
+    for (int k = 0; k < 3; k++) djt_near(at[k] + m->mesh_pos[k], wedge[i + k], 1e-12);
+  }
+  assert_true(fabs(m->mesh_quat[0]) < 0.99 && mju_norm3(m->mesh_pos) > 0.1);
+  assert_true(x->geom_contact_scale[0] == 2.5 && x->geom_contact_scale[1] == 1);
+  assert_true(x->geom_pointcount[2] == 7 && x->geom_pointcount[0] == -1);
+  assert_true(!x->geom_field[2] && x->geom_field[0]);
+  dj_deleteModel(x);
+  mj_deleteModel(m);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testPlugin), cmocka_unit_test(testStep)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testPlugin), cmocka_unit_test(testStep),
+                                     cmocka_unit_test(testFields)};
   return cmocka_run_group_tests(tests, djt_keepWarnings, NULL);
 }

@@ -131,6 +131,96 @@ static void testLengths(void** state) {
   assert_true(tendons > 500 && pulleys > 200 && cranks > 100);
 }
 
+static void checkSame(const double* ours, const mjtNum* theirs, int n, const char* what, int t) {
+  for (int i = 0; i < n; i++) {
+    if (fabs(ours[i] - theirs[i]) <= 1e-14 * (1 + fabs(theirs[i]))) continue;
+    fail_msg("tendon %d: %s[%d] is %.17g, not %.17g", t, what, i, ours[i], theirs[i]);
+  }
+}
+
+static void checkTendon(const djModel* x, const mjModel* m, int t) {
+#define SAME(field, n) checkSame(x->tendon_##field + n * t, m->tendon_##field + n * t, n, #field, t)
+  SAME(stiffness, 1);
+  SAME(stiffnesspoly, 2);
+  SAME(damping, 1);
+  SAME(dampingpoly, 2);
+  SAME(armature, 1);
+  SAME(frictionloss, 1);
+  SAME(margin, 1);
+  SAME(lengthspring, 2);
+  SAME(range, 2);
+  SAME(actfrcrange, 2);
+#undef SAME
+  assert_int_equal(x->tendon_limited[t], m->tendon_limited[t]);
+  assert_int_equal(x->tendon_actfrclimited[t], m->tendon_actfrclimited[t]);
+  double stiffness, damping;
+  djm_limitLaw(&stiffness, &damping, m, m->tendon_solref_lim + mjNREF * t,
+               m->tendon_solimp_lim + mjNIMP * t);
+  checkSame(x->tendon_limit_stiffness + t, &stiffness, 1, "limit_stiffness", t);
+  checkSame(x->tendon_limit_damping + t, &damping, 1, "limit_damping", t);
+  assert_string_equal(dj_id2name(x, DJ_OBJ_TENDON, t), mj_id2name(m, mjOBJ_TENDON, t));
+  assert_int_equal(x->tendon_num[t], m->tendon_num[t]);
+  for (int k = 0; k < m->tendon_num[t]; k++) {
+    int ours = x->tendon_adr[t] + k, theirs = m->tendon_adr[t] + k;
+    assert_int_equal(x->wrap_type[ours], m->wrap_type[theirs]);
+    if (m->wrap_type[theirs] != mjWRAP_PULLEY) {
+      assert_int_equal(x->wrap_objid[ours], m->wrap_objid[theirs]);
+    }
+    if (m->wrap_type[theirs] == mjWRAP_SITE) continue;
+    checkSame(x->wrap_prm + ours, m->wrap_prm + theirs, 1, "wrap_prm", t);
+  }
+}
+
+// What an actuator is on, by MuJoCo's trntype.
+static void checkTarget(const djModel* x, const mjModel* m, int i) {
+  const int type = m->actuator_trntype[i], *id = m->actuator_trnid + 2 * i;
+  bool tendon = type == mjTRN_TENDON, site = type == mjTRN_SITE, crank = type == mjTRN_SLIDERCRANK;
+  bool live = djm_actuatorLive(m, i);
+  assert_int_equal(x->actuator_tendon[i], tendon ? id[0] : -1);
+  if (live || tendon) checkSame(x->actuator_gear + 6 * i, m->actuator_gear + 6 * i, 6, "gear", i);
+  for (int k = 0; k < 2 && live; k++) {
+    assert_int_equal(x->actuator_site[2 * i + k], site ? id[k] : -1);
+    assert_int_equal(x->actuator_crank[2 * i + k], crank ? id[k] : -1);
+  }
+  if (live && crank) {
+    checkSame(x->actuator_cranklength + i, m->actuator_cranklength + i, 1, "cranklength", i);
+  }
+  checkSame(x->actuator_armature + i, m->actuator_armature + i, 1, "armature", i);
+  checkSame(x->actuator_damping + i, m->actuator_damping + i, 1, "damping", i);
+  checkSame(x->actuator_dampingpoly + 2 * i, m->actuator_dampingpoly + 2 * i, 2, "dampingpoly", i);
+}
+
+// Every field of a tendon is MuJoCo's, and so is what actuators are on.
+static void testFields(void** state) {
+  (void)state;
+  djRng rng = {34};
+  int margins = 0, limits = 0, targets[4] = {0};
+  for (int trial = 0; trial < 100; trial++) {
+    char* text = djt_randomMjcf(&rng, 1 + trial % 8, DJT_MJCF_TENDONS);
+    assert_non_null(text);
+    mjModel* m = djt_compile(text);
+    for (int t = 0; t < m->ntendon; t++) {
+      m->tendon_solref_lim[mjNREF * t] = djt_uniform(&rng, 0.02, 0.2);
+      m->tendon_solimp_lim[mjNIMP * t + 1] = djt_uniform(&rng, 0.9, 0.99);
+      margins += m->tendon_limited[t] && m->tendon_margin[t] > 0;
+      limits += m->tendon_actfrclimited[t];
+    }
+    djModel* x = djt_import(NULL, m);
+    assert_int_equal(x->ntendon, m->ntendon);
+    for (int t = 0; t < x->ntendon; t++) checkTendon(x, m, t);
+    for (int i = 0; i < x->nu; i++) {
+      checkTarget(x, m, i);
+      targets[x->actuator_tendon[i] >= 0 ? 0 : x->actuator_crank[2 * i] >= 0 ? 1 : 2]++;
+      targets[3] += x->actuator_site[2 * i + 1] >= 0;
+    }
+    dj_deleteModel(x);
+    mj_deleteModel(m);
+    free(text);
+  }
+  assert_true(margins > 20 && limits > 20);
+  for (int k = 0; k < 4; k++) assert_true(targets[k] > 20);
+}
+
 // An actuator on a site, where its displacement begins.
 static double siteDifference(const Both* b, int i) {
   const djModel* x = b->x;
@@ -208,6 +298,6 @@ static void testReach(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testLengths), cmocka_unit_test(testSites),
-                                     cmocka_unit_test(testReach)};
+                                     cmocka_unit_test(testReach), cmocka_unit_test(testFields)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

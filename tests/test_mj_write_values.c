@@ -139,11 +139,56 @@ static void testTable(void** state) {
   mj_deleteModel(m);
 }
 
+// The frame of a surface on a mesh that MuJoCo centres and turns is what it was in the scene that
+// is written, and where the compiled mesh is.
+static void testShapePose(void** state) {
+  (void)state;
+  static const char kText[] =
+      "<mujoco><asset><mesh name='wedge' vertex='.3 0 .1 .5 .1 .1 .2 .4 .1 .3 .1 .35'/></asset>"
+      "<custom><text name='dijoco_shape/g' data='superellipsoid .1 .2 .15 1.5 pose .3 .1 .2 "
+      ".5 .1 -.7 .5'/><text name='dijoco_shape/h' data='smooth_polytope .6 .6 .6 .6 -.6 -.6 "
+      "-.6 .6 -.6 -.6 -.6 .6 .1 .1 .1 .1 .1 20'/></custom><worldbody><body><freejoint/>"
+      "<geom name='g' type='mesh' mesh='wedge'/></body><body pos='2 0 0'><freejoint/>"
+      "<geom name='h' type='box' size='.1 .1 .1'/></body></worldbody></mujoco>";
+  char path[] = "djwriteXXXXXX.xml";
+  writeScene(path, kText);
+  mjModel* m = djt_compile(kText);
+  djModel* x = djt_import(NULL, m);
+  assert_true(fabs(m->mesh_quat[0]) < 0.99 && mju_norm3(m->mesh_pos) > 0.1);
+  double quat[4] = {.5, .1, -.7, .5}, turn[4], pos[3] = {.3, .1, .2}, at[3];
+  mju_negQuat(turn, m->mesh_quat);
+  mju_normalize4(quat);
+  mju_mulQuat(turn, turn, quat);
+  djt_near(fabs(mju_dot(x->geom_surfacequat, turn, 4)), 1, 1e-12);
+  mju_rotVecQuat(at, x->geom_surfacepos, m->mesh_quat);
+  for (int k = 0; k < 3; k++) djt_near(at[k] + m->mesh_pos[k], pos[k], 1e-12);
+  djParam param;
+  djError err;
+  char* text;
+  double friction[3] = {.3, .01, .001};
+  assert_int_equal(dj_paramId(&param, x, "geom/g/friction", &err), DJ_OK);
+  assert_int_equal(dj_setParam(x, &param, friction, &err), DJ_OK);
+  if (djm_makeMJCF(&text, path, x, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
+  mjModel* w = djt_compile(text);
+  djModel* y = djt_import(NULL, w);
+  assert_int_equal(y->geom_family[0], x->geom_family[0]);
+  assert_true(y->geom_surfacenum[0] == 3 && y->geom_surfacenum[1] == 17);   // 4 facets
+  djt_near(fabs(mju_dot(y->geom_surfacequat, x->geom_surfacequat, 4)), 1, 1e-12);
+  for (int k = 0; k < 3; k++) djt_near(y->geom_surfacepos[k], x->geom_surfacepos[k], 1e-12);
+  dj_deleteModel(y);
+  mj_deleteModel(w);
+  free(text);
+  dj_deleteModel(x);
+  mj_deleteModel(m);
+  remove(path);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testTable),
       cmocka_unit_test(testExchanged),
       cmocka_unit_test(testFullInertia),
+      cmocka_unit_test(testShapePose),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

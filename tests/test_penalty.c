@@ -337,6 +337,42 @@ static void testWays(void** state) {
   freeScene(s);
 }
 
+// Balls about the points, where a margin grows them, lie in the bounds of the shape, in the box and
+// in the ball, which reach no farther than these and the geom do.
+static void testBounds(void** state) {
+  (void)state;
+  djRng rng = {8};
+  static const int type[5] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_ELLIPSOID, DJ_CYLINDER};
+  for (int k = 0; k < 50; k++) {
+    double given[9];
+    Scene* s = newScene(1);
+    addGeom(s, 0, DJ_PLANE, 0, 0, 0);
+    djGeomDef* g = addGeom(s, addBody(s, 0, DJ_FREE, 0, 0, 2, 1, 1), type[k % 5], 0.1, 0.1, 0.1);
+    djt_uniforms(given, 9, &rng, -0.4, 0.4);
+    djt_uniforms(g->pos, 3, &rng, -0.2, 0.2);
+    djt_unitQuat(g->quat, &rng);
+    g->margin = djt_uniform(&rng, -0.02, 0.02);
+    g->npoint = 3, g->point = given;
+    djModel* m = model(s, DJ_BDF1, 1000, 1, 1);
+    const djShape* shape = &m->collision->shape[1];
+    const double* box = m->collision->bounds[1].box;
+    const djPenaltyShape p = shapeOf(m, 1);
+    double far = 0, grow = p.radius + fmax(g->margin, 0);
+    assert_true(p.npoint == 3 && p.radius == 0);
+    for (int i = 0; i < 3; i++) {
+      djVec3 x = dju_load3(p.point + 3 * i);
+      far = fmax(far, dju_norm3(dju_sub3(x, shape->center)) + grow);
+      for (int c = 0; c < 3; c++) {
+        assert_true(fabs(p.point[3 * i + c] - box[c]) + grow <= box[3 + c] * (1 + 1e-12));
+      }
+    }
+    if (far > 0.3) djt_near(shape->bound, far, 1e-12);   // geoms do not reach so far
+    else assert_true(shape->bound >= far);
+    dj_deleteModel(m);
+    freeScene(s);
+  }
+}
+
 static const double cube[24] = {-1, -1, -1, 1, -1, -1, -1, 1, -1, 1, 1, -1,
                                 -1, -1, 1,  1, -1, 1,  -1, 1, 1,  1, 1, 1};
 
@@ -509,9 +545,9 @@ int main(void) {
       cmocka_unit_test(testSurfaces), cmocka_unit_test(testTree),
       cmocka_unit_test(testRest),     cmocka_unit_test(testSlope),
       cmocka_unit_test(testMomenta),  cmocka_unit_test(testWays),
-      cmocka_unit_test(testRadii),    cmocka_unit_test(testVertices),
-      cmocka_unit_test(testDefaults), cmocka_unit_test(testRefused),
-      cmocka_unit_test(testBallOnMesh),
+      cmocka_unit_test(testRadii),    cmocka_unit_test(testBounds),
+      cmocka_unit_test(testVertices), cmocka_unit_test(testDefaults),
+      cmocka_unit_test(testRefused),  cmocka_unit_test(testBallOnMesh),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import dijoco
+from dijoco import _autodiff
 
 T = 40
 
@@ -90,6 +91,21 @@ def test_gradient_through_contact(box):
     assert analytic == pytest.approx((4 * central(h) - central(2 * h)) / 3, rel=1e-6)
     assert abs(g.qpos0 @ direction[:6]) > 1e-3 * abs(analytic)  # both parts count
     assert abs(g.qvel0 @ direction[6:]) > 1e-3 * abs(analytic)
+
+
+def test_first_row_of_a_batch_is_its_start(box):
+    """What PyTorch and JAX differentiate: row 0 of qpos is qpos0 as given, and counts once."""
+    rng = np.random.default_rng(6)
+    n, members = 5, 2
+    start = rng.normal(size=(members, 7)) + [0, 0, 3, 0, 0, 0, 0]
+    rest = [np.zeros((members, 6)), np.zeros((members, 0)), np.zeros((members, n, 0))]
+    run = _autodiff.Run(box, None, {}, start, *rest, True)
+    np.testing.assert_array_equal(run.qpos[:, 0], start)
+    on = [np.zeros(x.shape) for x in (run.qpos, run.qvel, run.act)]
+    on[0][:, 0] = rng.normal(size=(members, 7))
+    pulled = run.vjp(*on)
+    np.testing.assert_array_equal(pulled[0], on[0][:, 0])
+    assert not any(x.any() for x in pulled[1:4])
 
 
 def test_many_covectors_from_one_run(cartpole):

@@ -13,9 +13,9 @@ enum {
   DJT_LOSS = 4,          // friction loss
   DJT_FLUID = 8,
   DJT_SPRINGS = 16,      // springs, damping, their polynomials, armature, gravcomp
-  DJT_TOTAL = 64,        // clamps of a joint's total actuator force
+  DJT_TOTAL = 64,        // clamps of a joint's and a tendon's total actuator force
   DJT_EASY = 32,         // slide and hinge joints and one free joint only
-  DJT_ALL = 31,          // but DJT_TOTAL, whose energy is a quadrature
+  DJT_ALL = 31,          // but DJT_TOTAL and what follows
   DJT_TENDONS = 128      // fixed ones and paths with pulleys, between trees too; with
                          // DJT_ACTUATORS those on them, on sites and by cranks
 };

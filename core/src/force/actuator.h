@@ -65,11 +65,16 @@ djTotal dj_totalForce(const djActuators* t, const djModel* m, int c, double psi)
 double dj_totalByForce(const djTotal* total, const djActuators* t, const djModel* m, int i,
                        double psi);
 
-// Mean force of an actuator while psi goes from 0 to its value.
+// What clamps the total along a coordinate; NULL: nothing.
+const double* dj_totalRange(const djModel* m, int c);
+
+// Of a tendon: r = min(1, bound/x) for the sum of forces x, and its slope.
+double dj_totalScale(double* slope, const double range[2], double x);
+
+// Mean force of an actuator while psi goes from 0 to its value (actuator_work.c).
 double dj_meanForce(const djModel* m, int i, const djActuatorStep* a, double psi);
 
-// Work over the displacement: exact without a clamp of the total; with one by Gauss' rule on panels
-// (it guides the search only).
+// Work over the displacement: the integral of dj_totalForce() to rounding.
 double dj_workAlong(const djActuators* t, const djModel* m, int c, double psi);
 
 // d p/d input before the clamp, at length l.

@@ -7,17 +7,16 @@ djJet dj_clampForce(const djModel* m, int i, double p) {
   return dju_smoothClamp(p, m->actuator_forcerange[2 * i], m->actuator_forcerange[2 * i + 1]);
 }
 
-// What clamps the total along a coordinate; NULL: nothing.
-static const double* totalRange(const djModel* m, int c) {
+const double* dj_totalRange(const djModel* m, int c) {
   int id = m->coord_id[c];
   if (m->coord_type[c] == DJ_COORD_CRANK || !*DJ_LINK(m, c, actfrclimited, 1)) return NULL;
   return m->coord_type[c] == DJ_COORD_TENDON ? m->tendon_actfrcrange + 2 * id
                                              : m->jnt_actfrcrange + 2 * id;
 }
 
-// r = min(1, bound/x) for the sum of forces x, and its slope. C2: with corners within 1% of the
-// range of a bound, and where a bound is 0 a ramp on the other side of it.
-static double scaleOf(double* slope, const double range[2], double x) {
+// C2: with corners within 1% of the range of a bound, and where a bound is 0 a ramp on the other
+// side of it.
+double dj_totalScale(double* slope, const double range[2], double x) {
   double side = x < 0 ? -1 : 1, y = fabs(x), width = 0.01 * (range[1] - range[0]);
   double bound = fabs(range[x < 0 ? 0 : 1]), other = fabs(range[x < 0 ? 1 : 0]);
   *slope = 0;
@@ -38,7 +37,7 @@ static double scaleOf(double* slope, const double range[2], double x) {
 }
 
 djUnclamped dj_unclampedForce(const djActuators* t, const djModel* m, int c) {
-  djUnclamped sum = {!totalRange(m, c), 0, 0};
+  djUnclamped sum = {!dj_totalRange(m, c), 0, 0};
   for (int k = t->first[c]; k < t->first[c + 1]; k++) {
     const djActuatorStep* a = &t->act[t->order[k]];
     if (m->actuator_forcelimited[t->order[k]]) sum.holds = false;
@@ -50,7 +49,7 @@ djUnclamped dj_unclampedForce(const djActuators* t, const djModel* m, int c) {
 
 djTotal dj_totalForce(const djActuators* t, const djModel* m, int c, double psi) {
   djTotal sum = {{0, 0, 0}, 1, 0, 1};
-  const double* range = totalRange(m, c);
+  const double* range = dj_totalRange(m, c);
   bool tendon = range && m->coord_type[c] == DJ_COORD_TENDON;
   double raw = 0, slope = 0, dr = 0;
   for (int k = t->first[c]; k < t->first[c + 1] && tendon; k++) {
@@ -58,7 +57,7 @@ djTotal dj_totalForce(const djActuators* t, const djModel* m, int c, double psi)
     raw += a->alpha + a->beta * psi;
     slope += a->beta;
   }
-  if (tendon) sum.r = scaleOf(&dr, range, raw);
+  if (tendon) sum.r = dj_totalScale(&dr, range, raw);
   for (int k = t->first[c]; k < t->first[c + 1]; k++) {
     const djActuatorStep* a = &t->act[t->order[k]];
     double q = a->alpha + a->beta * psi;
@@ -79,32 +78,6 @@ double dj_totalByForce(const djTotal* total, const djActuators* t, const djModel
   const djActuatorStep* a = &t->act[i];
   djJet p = dj_clampForce(m, i, total->r * (a->alpha + a->beta * psi));
   return total->C * (a->gear[0] * p.d * total->r + total->b);
-}
-
-double dj_meanForce(const djModel* m, int i, const djActuatorStep* a, double psi) {
-  double p0 = a->alpha, p1 = a->alpha + a->beta * psi;
-  if (!m->actuator_forcelimited[i]) return 0.5 * (p0 + p1);
-  return dju_smoothClampMean(p0, p1, m->actuator_forcerange[2 * i],
-                             m->actuator_forcerange[2 * i + 1]);
-}
-
-double dj_workAlong(const djActuators* t, const djModel* m, int c, double psi) {
-  double work = 0;
-  if (totalRange(m, c)) {
-    const int panels = 8;
-    for (int k = 0; k < panels; k++) {
-      for (int e = -1; e <= 1; e++) {
-        double x = (k + 0.5 * (1 + 0.774596669241483377 * e)) / panels;
-        work += (e ? 5.0 : 8.0) / 18 / panels * dj_totalForce(t, m, c, x * psi).f.f;
-      }
-    }
-    return psi * work;
-  }
-  for (int k = t->first[c]; k < t->first[c + 1]; k++) {
-    int i = t->order[k];
-    work += t->act[i].gear[0] * dj_meanForce(m, i, &t->act[i], psi);
-  }
-  return psi * work;
 }
 
 void dj_addInput(djInputSum* sum, const djActuatorStep* a, const djModel* m, int i, int dof,

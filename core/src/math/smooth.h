@@ -15,7 +15,15 @@ typedef struct djJet {
 // allowed; lo > hi gives the identity.
 djJet dju_smoothClamp(double x, double lo, double hi);
 
-// Mean of dju_smoothClamp over the interval from a to b.
+// The same of inputs, C2: x from lo to hi, so that at a bound the slope is that inside; the bound
+// further than 1% of the range outside; between, at most 0.198% (16/81 of 1%) beyond the bound.
+djJet dju_inputClamp(double x, double lo, double hi);
+
+// Edges of the pieces of dju_smoothClamp, polynomials of degree 4 at most, ascending. Returns their
+// number: 4, or 0 where lo < hi does not hold.
+int dju_clampEdges(double edge[4], double lo, double hi);
+
+// Mean of dju_smoothClamp over the interval from a to b, to rounding.
 double dju_smoothClampMean(double a, double b, double lo, double hi);
 
 // One-sided spring: f = 0 for x <= 0, then f'' = k x/w up to x = w and k beyond. C2.

@@ -35,7 +35,7 @@ djJet dj_controlInput(const djModel* m, const djData* d, int i) {
   if (!m->actuator_ctrllimited[i] || (m->opt.disable & DJ_DSBL_CLAMPCTRL)) {
     return (djJet){u, 1, 0};
   }
-  return dju_smoothClamp(u, m->actuator_ctrlrange[2 * i], m->actuator_ctrlrange[2 * i + 1]);
+  return dju_inputClamp(u, m->actuator_ctrlrange[2 * i], m->actuator_ctrlrange[2 * i + 1]);
 }
 
 double dj_nextActivation(double* by_act, double* by_ctrl, const djModel* m, const djData* d, int i,
@@ -47,7 +47,7 @@ double dj_nextActivation(double* by_act, double* by_ctrl, const djModel* m, cons
   double x = aw * d->act[m->actuator_actadr[i]] + au * u.f;
   djJet next = {x, 1, 0};
   if (m->actuator_actlimited[i]) {
-    next = dju_smoothClamp(x, m->actuator_actrange[2 * i], m->actuator_actrange[2 * i + 1]);
+    next = dju_inputClamp(x, m->actuator_actrange[2 * i], m->actuator_actrange[2 * i + 1]);
   }
   *by_act = next.d * aw;
   *by_ctrl = next.d * au * u.d;
