@@ -59,6 +59,8 @@ const char* djm_importPenalty(djSettingDef list[3], const double* data, int n);
 // by what MuJoCo's solref has as one; 0: solref has no spring.
 double djm_restitution(double damping_ratio);
 double djm_solrefRestitution(const mjtNum solref[mjNREF]);
+// The damping ratio of a coefficient: the inverse of djm_restitution.
+double djm_dampingRatio(double restitution);
 
 // Fills geom_dim, geom_paired, max_dim.
 djStatus djm_findContacts(djmImport* imp);

@@ -19,7 +19,12 @@ bool djm_writeFail(djmWrite* w, djStatus status, const char* format, ...) {
   return false;
 }
 
+// Texts are read after numbers and so prevail: one of that name is taken away.
 bool djm_setNumbers(djmWrite* w, const char* name, int n, const double* value) {
+  mjsElement* text = mjs_findElement(w->spec, mjOBJ_TEXT, name);
+  if (text && mjs_delete(w->spec, text) != 0) {
+    return djm_writeFail(w, DJ_INVALID, "text/%s: cannot be taken away", name);
+  }
   mjsElement* e = mjs_findElement(w->spec, mjOBJ_NUMERIC, name);
   mjsNumeric* numeric = e ? mjs_asNumeric(e) : mjs_addNumeric(w->spec);
   if (!numeric || (!e && mjs_setName(numeric->element, name) != 0)) {
@@ -34,7 +39,6 @@ bool djm_setNumber(djmWrite* w, const char* name, double value) {
   return djm_setNumbers(w, name, 1, &value);
 }
 
-// Texts are read after numbers and so prevail.
 bool djm_setText(djmWrite* w, const char* name, const char* value) {
   mjsElement* e = mjs_findElement(w->spec, mjOBJ_TEXT, name);
   mjsText* text = e ? mjs_asText(e) : mjs_addText(w->spec);
