@@ -34,9 +34,8 @@ double djm_solrefRestitution(const mjtNum solref[mjNREF]) {
   return s0 < 0 ? djm_restitution(-s1 / (2 * sqrt(-s0))) : 0;
 }
 
-// By bisection, to the last bit.
+// By bisection, to the last bit; of 1 it is 0.
 double djm_dampingRatio(double e) {
-  if (!(e < 1)) return 0;
   double low = 0, high = 1;
   while (djm_restitution(high) > e && high < DBL_MAX / 2) high *= 2;
   for (;;) {

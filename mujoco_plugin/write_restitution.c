@@ -62,7 +62,7 @@ static bool writeSolref(djmWrite* w, const char* field, mjsElement* element, int
   mjtNum solref[2];
   bool given = mjs_findElement(w->spec, mjOBJ_NUMERIC, field) ||
                mjs_findElement(w->spec, mjOBJ_TEXT, field);
-  bool counts = w->wanted->opt.restitution == DJ_RESTITUTION_SOLREF && !given && e > 0 &&
+  bool counts = w->wanted->opt.restitution == DJ_RESTITUTION_SOLREF && !given &&
                 !(m->opt.enableflags & mjENBL_OVERRIDE);
   if (!counts || !element) return false;
   const mjtNum* old = (geom ? m->geom_solref : m->pair_solref) + mjNREF * id;
