@@ -25,20 +25,10 @@ bool djm_hasRestitution(const djModel* m, int pair) {
   return restitution(m, &m->opt, -1, pair) != restitution(NULL, &m->opt, -1, pair);
 }
 
-// MuJoCo's number of one of our pairs: those of shapes that we do not have are left out.
-static int pairNumber(const mjModel* m, int pair) {
-  for (int i = 0; i < m->npair; i++) {
-    bool ours = djm_shapeSupported(m->geom_type[m->pair_geom1[i]]) &&
-                djm_shapeSupported(m->geom_type[m->pair_geom2[i]]);
-    if (ours && pair-- == 0) return i;
-  }
-  return -1;
-}
-
 // The element of the spec, and its number.
 static mjsElement* findElement(int* id, const djmWrite* w, int geom, int pair) {
   mjtObj type = geom >= 0 ? mjOBJ_GEOM : mjOBJ_PAIR;
-  *id = geom >= 0 ? geom : pairNumber(w->m, pair);
+  *id = geom >= 0 ? geom : djm_pairNumber(w->m, pair);
   mjsElement* e = mjs_firstElement(w->spec, type);
   while (e && mjs_getId(e) != *id) e = mjs_nextElement(w->spec, e);
   return e;

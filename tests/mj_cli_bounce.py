@@ -37,8 +37,8 @@ class Bounce(cli.Case):
         with open(run) as f:
             return [float(row["qpos[2]"]) for row in csv.DictReader(f)]
 
-    def optimized(self, task, out):
-        self.run_json("optimize", task, "--out", out)
+    def optimized(self, task, out, *options):
+        self.run_json("optimize", task, "--out", out, *options)
         with open(os.path.join(out, "final.json")) as f:
             return json.load(f)
 
@@ -65,6 +65,33 @@ class Bounce(cli.Case):
     def test_pair(self):
         text = self.identify(self.scene(more=PAIR), "pair/meeting/restitution", 0.7)
         self.assertNotIn("dijoco_restitution", text)
+
+    def test_pair_friction(self):
+        """From how far a ball is after it has bounced and slid; shapes that are not ours come first."""
+        more = """<contact><pair geom1="ground" geom2="ball"/>
+                  <pair geom1="ball" geom2="floor" friction="1 1 .01 .001 .001"/></contact>
+                  <asset><hfield name="h" nrow="2" ncol="2" size="1 1 .1 .1"/></asset>"""
+        scene = self.write("scene.xml", (SCENE % ("", ".02 .3", "", more)).replace(
+            "<worldbody>", '<worldbody><geom name="ground" type="hfield" hfield="h" pos="9 9 -9"/>'))
+        start = {"initial": {"qvel": [3, 0, 0, 0, 0, 0]}}
+        self.write("qvel.txt", "3 0 0 0 0 0")
+        loss = [{"type": "position", "body": "ball", "target": [0, 0, 0], "index": [0]}]
+        name = "pair/#0/friction"
+        task = self.task([name], lambda k: 0, loss=loss, **start)
+        found = self.run_json("grad", task, "--check", "--allow-ignored", "--set",
+                              name + "=0.07")
+        self.assertTrue(found["certificate"][0]["passed"])
+        self.assertLess(found["variables"][0]["gradient"][0], -1e-2)
+        run = self.path("run.csv")
+        self.run_json("simulate", scene, "--time", "0.6", "--out", run, "--set", name + "=0.1",
+                      "--allow-ignored", "--qvel", self.path("qvel.txt"))
+        with open(run) as f:
+            loss[0]["target"][0] = float(list(csv.DictReader(f))[-1]["qpos[0]"])
+        task = self.task([name], lambda k: 0, loss=loss, set={name: [0.05]}, **start)
+        final = self.optimized(task, self.path("out"), "--allow-ignored")
+        self.assertAlmostEqual(final["variables"][0]["value"][0], 0.1, delta=1e-6)
+        with open(self.path("out/scene.xml")) as f:
+            self.assertRegex(f.read(), r'friction="(0\.1|0\.09999|0\.1000)\d* \1\d* 0.01 ')
 
     def test_given(self):
         """What MJCF gives stays a number of its own."""

@@ -250,9 +250,10 @@ static void testCoefficientVersion(void** state) {
   do randomScene(&s, &r);
   while (s.def.npair == 0);
   s.def.option.restitution = DJ_RESTITUTION_GIVEN;
-  double* number[] = {&s.geom[0].friction[0], &s.geom[0].restitution, &s.pair[0].restitution};
+  double* number[] = {&s.geom[0].friction[0], &s.geom[0].restitution, &s.pair[0].restitution,
+                      &s.pair[0].friction};
   djModel* m = make(&s);
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 4; k++) {
     double is = *number[k];
     *number[k] = 0.5 * is + 0.125;
     djModel* other = make(&s);

@@ -310,7 +310,8 @@ static void testParams(void** state) {
                                      "geom/#0/quat",    "geom/#1/size",   "geom/#2/pos",
                                      "geom/#3/size",    "geom/#3/quat",   "geom/#3/friction",
                                      "option/gravity",  "geom/#2/restitution",
-                                     "pair/p/restitution", "geom/#3/restitution",
+                                     "pair/p/restitution", "pair/p/friction",
+                                     "geom/#3/restitution",
                                      "contact/support"};
   enum { N = sizeof name / sizeof name[0] };
   djtRun run = {0};

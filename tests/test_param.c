@@ -256,7 +256,8 @@ static void test_every(void** state) {
       {DJ_OBJ_JOINT, "armature"},  {DJ_OBJ_JOINT, "frictionloss"}, {DJ_OBJ_JOINT, "range"},
       {DJ_OBJ_GEOM, "pos"},        {DJ_OBJ_GEOM, "quat"},        {DJ_OBJ_GEOM, "size"},
       {DJ_OBJ_GEOM, "friction"},   {DJ_OBJ_GEOM, "restitution"},
-      {DJ_OBJ_PAIR, "restitution"}, {DJ_OBJ_MESH, "vert"},        {DJ_OBJ_SITE, "pos"},
+      {DJ_OBJ_PAIR, "restitution"}, {DJ_OBJ_PAIR, "friction"},
+      {DJ_OBJ_MESH, "vert"},        {DJ_OBJ_SITE, "pos"},
       {DJ_OBJ_ACTUATOR, "gainprm"}, {DJ_OBJ_ACTUATOR, "biasprm"}, {DJ_OBJ_ACTUATOR, "gear"},
   };
   djSample sample;
@@ -300,7 +301,7 @@ static void test_every(void** state) {
       found++;
     }
   }
-  assert_int_equal(found, 7 * 6 - 2 + 8 * 4 + 5 * 5 + 1 + 2 + 2 + 3 * 3);
+  assert_int_equal(found, 7 * 6 - 2 + 8 * 4 + 5 * 5 + 2 + 2 + 2 + 3 * 3);
   dj_deleteModel(m);
   dj_deleteModel(copy);
 }

@@ -170,8 +170,8 @@ static void testImpacts(void** state) {
   int told[DJ_NFIELD] = {0};
   djRng rng = {11};
   for (int k = 0; k < 2; k++) {
-    const djPairDef pair = {.geom1 = 0, .geom2 = 1, .condim = 3, .friction = 0.3,
-                            .restitution = 0.5};
+    const djPairDef pair = {.geom1 = 0, .geom2 = 1, .condim = 3, .friction = 0.05,
+                            .restitution = 0.5};   // it slips
     Scene* s = newScene(1);
     addGeom(s, 0, DJ_PLANE, 0, 0, 0);
     addBody(s, 0, DJ_FREE, 0, 0, 0.055, 1, 0.05);
@@ -190,6 +190,7 @@ static void testImpacts(void** state) {
   }
   assert_int_equal(told[DJ_FIELD_GEOM_RESTITUTION], 1);
   assert_int_equal(told[DJ_FIELD_PAIR_RESTITUTION], 1);
+  assert_int_equal(told[DJ_FIELD_PAIR_FRICTION], 1);
 }
 
 // Sums of the step from start to d's state by what is asked for.

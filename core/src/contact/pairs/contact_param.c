@@ -15,9 +15,18 @@ static void addCounting(double* by, double* by_other, bool same, const djModel* 
   if (tie) *by_other += 0.5 * slope;
 }
 
+// An explicit pair has its own.
+static void addPairs(double* param, const djModel* m, djField field, const djNearPair* p,
+                     double slope) {
+  dj_paramBlock(param, m, field)[dj_explicitPair(m, p->low, p->high)] += slope;
+}
+
 void dj_addFrictionParams(double* param, const djModel* m, const djNearPair* p, double slope) {
   int geom = dj_frictionGeom(m, p->low, p->high), other = geom == p->low ? p->high : p->low;
-  if (geom < 0) return;
+  if (geom < 0) {
+    addPairs(param, m, DJ_FIELD_PAIR_FRICTION, p, slope);
+    return;
+  }
   double* friction = dj_paramBlock(param, m, DJ_FIELD_GEOM_FRICTION);
   bool same = m->geom_friction[3 * geom] == m->geom_friction[3 * other];
   addCounting(friction + 3 * geom, friction + 3 * other, same, m, geom, other, slope);
@@ -26,7 +35,7 @@ void dj_addFrictionParams(double* param, const djModel* m, const djNearPair* p, 
 void dj_addRestitutionParams(double* param, const djModel* m, const djNearPair* p, double slope) {
   int geom = dj_restitutionGeom(m, p->low, p->high), other = geom == p->low ? p->high : p->low;
   if (geom < 0) {
-    dj_paramBlock(param, m, DJ_FIELD_PAIR_RESTITUTION)[dj_explicitPair(m, p->low, p->high)] += slope;
+    addPairs(param, m, DJ_FIELD_PAIR_RESTITUTION, p, slope);
     return;
   }
   double* e = dj_paramBlock(param, m, DJ_FIELD_GEOM_RESTITUTION);
