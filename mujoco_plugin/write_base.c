@@ -1,4 +1,5 @@
-// What every part of writing needs: the first failure, custom fields, and the text of a spec.
+// What every part of writing needs: the first failure, custom fields with their names, and the text
+// of a spec.
 
 #include "write.h"
 
@@ -47,6 +48,22 @@ bool djm_setText(djmWrite* w, const char* name, const char* value) {
   }
   mjs_setString(text->data, value);
   return true;
+}
+
+void djm_pairName(char* name, size_t size, const djModel* m, int pair) {
+  const char* own = m->names + m->name_pair[pair];
+  if (own[0]) snprintf(name, size, "%s", own);
+  else snprintf(name, size, "pair#%d", pair);
+}
+
+void djm_fieldName(char* field, size_t size, const char* name, const djModel* m, int geom,
+                   int pair) {
+  char element[600];
+  const char* own = geom >= 0 ? dj_id2name(m, DJ_OBJ_GEOM, geom) : "";
+  if (pair >= 0) djm_pairName(element, sizeof element, m, pair);
+  else if (own[0]) snprintf(element, sizeof element, "%s", own);
+  else snprintf(element, sizeof element, "#%d", geom);
+  snprintf(field, size, "dijoco_%s/%s", name, element);
 }
 
 // The spec as written, orientations as quaternions, angles in radians, every number exact.

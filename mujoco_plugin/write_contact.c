@@ -10,26 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void djm_pairName(char* name, size_t size, const djModel* m, int pair) {
-  const char* own = m->names + m->name_pair[pair];
-  if (own[0]) snprintf(name, size, "%s", own);
-  else snprintf(name, size, "pair#%d", pair);
-}
-
 bool djm_pairHasOwn(const djModel* m, int pair) {
   bool own = m->pair_contact[pair] != DJ_CONTACT_DEFAULT;
   for (int i = 0; i < m->nsetting; i++) own = own || m->setting_pair[i] == pair;
   return own || djm_hasRestitution(m, pair);
-}
-
-void djm_fieldName(char* field, size_t size, const char* name, const djModel* m, int geom,
-                   int pair) {
-  char element[600];
-  const char* own = geom >= 0 ? dj_id2name(m, DJ_OBJ_GEOM, geom) : "";
-  if (pair >= 0) djm_pairName(element, sizeof element, m, pair);
-  else if (own[0]) snprintf(element, sizeof element, "%s", own);
-  else snprintf(element, sizeof element, "#%d", geom);
-  snprintf(field, size, "dijoco_%s/%s", name, element);
 }
 
 // Some pair of the scene is of a model.
