@@ -55,10 +55,16 @@ const char* djm_importPoints(djmImport* imp, djGeomDef* geom, const char* field,
                              const double* data, int n);
 const char* djm_importPenalty(djSettingDef list[3], const double* data, int n);
 
+// MuJoCo's number of one of our explicit pairs, -1: there is none. Those of shapes that we do not
+// have are left out.
+int djm_pairNumber(const mjModel* m, int pair);
+
 // Coefficient of restitution of a contact, 0 to 1 (import_restitution.c): by its damping ratio, and
 // by what MuJoCo's solref has as one; 0: solref has no spring.
 double djm_restitution(double damping_ratio);
 double djm_solrefRestitution(const mjtNum solref[mjNREF]);
+// The damping ratio of a coefficient: the inverse of djm_restitution.
+double djm_dampingRatio(double restitution);
 
 // Fills geom_dim, geom_paired, max_dim.
 djStatus djm_findContacts(djmImport* imp);

@@ -191,6 +191,18 @@ djStatus djm_importGeoms(djmImport* imp) {
 
 // ------------------------------ pairs, excludes -------------------------------------------------
 
+static bool isOurs(const mjModel* m, int pair) {
+  return djm_shapeSupported(m->geom_type[m->pair_geom1[pair]]) &&
+         djm_shapeSupported(m->geom_type[m->pair_geom2[pair]]);
+}
+
+int djm_pairNumber(const mjModel* m, int pair) {
+  for (int i = 0; i < m->npair; i++) {
+    if (isOurs(m, i) && pair-- == 0) return i;
+  }
+  return -1;
+}
+
 djStatus djm_importPairs(djmImport* imp) {
   const mjModel* m = imp->m;
   djPairDef* pair = djm_alloc(imp, m->npair, sizeof(*pair));
@@ -200,7 +212,7 @@ djStatus djm_importPairs(djmImport* imp) {
   int npair = 0;
   for (int i = 0; i < m->npair; i++) {
     int a = m->pair_geom1[i], b = m->pair_geom2[i];
-    if (!djm_shapeSupported(m->geom_type[a]) || !djm_shapeSupported(m->geom_type[b])) continue;
+    if (!isOurs(m, i)) continue;
     const mjtNum* friction = override ? m->opt.o_friction : m->pair_friction + 5 * i;
     const mjtNum* solref = override ? m->opt.o_solref : m->pair_solref + mjNREF * i;
     pair[npair++] = (djPairDef){

@@ -33,3 +33,14 @@ double djm_solrefRestitution(const mjtNum solref[mjNREF]) {
   if (s0 > 0) return djm_restitution(s1);
   return s0 < 0 ? djm_restitution(-s1 / (2 * sqrt(-s0))) : 0;
 }
+
+// By bisection, to the last bit; of 1 it is 0.
+double djm_dampingRatio(double e) {
+  double low = 0, high = 1;
+  while (djm_restitution(high) > e && high < DBL_MAX / 2) high *= 2;
+  for (;;) {
+    double middle = low + 0.5 * (high - low);
+    if (!(middle > low && middle < high)) return middle;
+    *(djm_restitution(middle) > e ? &low : &high) = middle;
+  }
+}

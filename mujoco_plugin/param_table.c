@@ -1,5 +1,6 @@
 #include "param_table.h"
 
+#include "import.h"
 #include "type_table.h"
 
 #include <stddef.h>
@@ -28,6 +29,7 @@ static const djmParamRow rows[] = {
     {"geom/N/quat", AT(geom_quat), 4, 4, DJM_ELEMENT, false, true},
     {"geom/N/size", AT(geom_size), 3, 3, DJM_ELEMENT, false, false},
     {"geom/N/friction", AT(geom_friction), 3, 3, DJM_ELEMENT, false, false},
+    {"pair/N/friction", AT(pair_friction), 2, 5, DJM_PAIR, false, false},
     {"site/N/pos", AT(site_pos), 3, 3, DJM_ELEMENT, false, false},
     {"tendon/N/stiffness", AT(tendon_stiffness), 1, 1, DJM_ELEMENT, false, false},
     {"tendon/N/damping", AT(tendon_damping), 1, 1, DJM_ELEMENT, false, false},
@@ -76,6 +78,7 @@ mjtNum* djm_paramPlace(int* n, const mjModel* m, const djmParamRow* row, int id)
   switch (row->place) {
     case DJM_DOFS: *n = djm_jointNv(m->jnt_type[id]); return array + m->jnt_dofadr[id];
     case DJM_QPOS: *n = djm_jointNq(m->jnt_type[id]); return array + m->jnt_qposadr[id];
+    case DJM_PAIR: return array + row->stride * djm_pairNumber(m, id);
     case DJM_OUTPUT: return array + row->stride * m->actuator_outadr[id];
     default: return array + row->stride * id;
   }
@@ -84,5 +87,6 @@ mjtNum* djm_paramPlace(int* n, const mjModel* m, const djmParamRow* row, int id)
 void djm_putParam(const mjModel* m, const djmParamRow* row, int id, const double* value) {
   int n;
   mjtNum* place = djm_paramPlace(&n, m, row, id);
-  for (int k = 0; k < n; k++) place[k] = value[row->place == DJM_DOFS ? 0 : k];
+  bool one = row->place == DJM_DOFS || row->place == DJM_PAIR;
+  for (int k = 0; k < n; k++) place[k] = value[one ? 0 : k];
 }

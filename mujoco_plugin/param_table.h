@@ -11,6 +11,7 @@ typedef enum djmPlace {
   DJM_ELEMENT,     // `stride` numbers for each element
   DJM_DOFS,        // one number for each dof of a joint, all the same
   DJM_QPOS,        // the coordinates of a joint
+  DJM_PAIR,        // two numbers for each explicit pair, both the same
   DJM_OUTPUT       // `stride` numbers for each output of an actuator, of which the first one counts
 } djmPlace;
 

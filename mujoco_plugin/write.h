@@ -61,6 +61,16 @@ bool djm_checkPoints(const djModel* got, const djModel* wanted, double tolerance
 // An explicit pair's name in the scene, and whether settings name it.
 void djm_pairName(char* name, size_t size, const djModel* model, int pair);
 bool djm_pairHasOwn(const djModel* model, int pair);
+// The field of an element: dijoco_NAME/ELEMENT.
+void djm_fieldName(char* field, size_t size, const char* name, const djModel* model, int geom,
+                   int pair);
+// Restitution of a geom or (geom -1) an explicit pair where another would be read; whether a pair
+// has another one than MuJoCo's default.
+bool djm_writeRestitution(djmWrite* w, int geom, int pair);
+bool djm_hasRestitution(const djModel* model, int pair);
+// False: that of a field differs.
+bool djm_checkRestitution(char* field, size_t size, double* got, double* wanted,
+                          const djModel* made, const djModel* design, double tolerance);
 bool djm_writeKey(djmWrite* w);
 
 #endif  // DJ_MUJOCO_WRITE_H_

@@ -1,4 +1,5 @@
-// What every part of writing needs: the first failure, custom fields, and the text of a spec.
+// What every part of writing needs: the first failure, custom fields with their names, and the text
+// of a spec.
 
 #include "write.h"
 
@@ -19,7 +20,12 @@ bool djm_writeFail(djmWrite* w, djStatus status, const char* format, ...) {
   return false;
 }
 
+// Texts are read after numbers and so prevail: one of that name is taken away.
 bool djm_setNumbers(djmWrite* w, const char* name, int n, const double* value) {
+  mjsElement* text = mjs_findElement(w->spec, mjOBJ_TEXT, name);
+  if (text && mjs_delete(w->spec, text) != 0) {
+    return djm_writeFail(w, DJ_INVALID, "text/%s: cannot be taken away", name);
+  }
   mjsElement* e = mjs_findElement(w->spec, mjOBJ_NUMERIC, name);
   mjsNumeric* numeric = e ? mjs_asNumeric(e) : mjs_addNumeric(w->spec);
   if (!numeric || (!e && mjs_setName(numeric->element, name) != 0)) {
@@ -34,7 +40,6 @@ bool djm_setNumber(djmWrite* w, const char* name, double value) {
   return djm_setNumbers(w, name, 1, &value);
 }
 
-// Texts are read after numbers and so prevail.
 bool djm_setText(djmWrite* w, const char* name, const char* value) {
   mjsElement* e = mjs_findElement(w->spec, mjOBJ_TEXT, name);
   mjsText* text = e ? mjs_asText(e) : mjs_addText(w->spec);
@@ -43,6 +48,22 @@ bool djm_setText(djmWrite* w, const char* name, const char* value) {
   }
   mjs_setString(text->data, value);
   return true;
+}
+
+void djm_pairName(char* name, size_t size, const djModel* m, int pair) {
+  const char* own = m->names + m->name_pair[pair];
+  if (own[0]) snprintf(name, size, "%s", own);
+  else snprintf(name, size, "pair#%d", pair);
+}
+
+void djm_fieldName(char* field, size_t size, const char* name, const djModel* m, int geom,
+                   int pair) {
+  char element[600];
+  const char* own = geom >= 0 ? dj_id2name(m, DJ_OBJ_GEOM, geom) : "";
+  if (pair >= 0) djm_pairName(element, sizeof element, m, pair);
+  else if (own[0]) snprintf(element, sizeof element, "%s", own);
+  else snprintf(element, sizeof element, "#%d", geom);
+  snprintf(field, size, "dijoco_%s/%s", name, element);
 }
 
 // The spec as written, orientations as quaternions, angles in radians, every number exact.

@@ -1,5 +1,4 @@
-// Contact models, settings and restitution of single pairs and geoms of a written scene
-// (import_contact.c).
+// Contact models and settings of single pairs and geoms of a written scene (import_contact.c).
 
 #include "import.h"
 #include "write.h"
@@ -11,36 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void djm_pairName(char* name, size_t size, const djModel* m, int pair) {
-  const char* own = m->names + m->name_pair[pair];
-  if (own[0]) snprintf(name, size, "%s", own);
-  else snprintf(name, size, "pair#%d", pair);
-}
-
-// Restitution of a geom or (geom -1) an explicit pair, as an option has it. Scenes that are made
-// of no MJCF (m: NULL) have MuJoCo's default solref.
-static double restitution(const djModel* m, const djOption* option, int geom, int pair) {
-  double given = 0, solref = djm_restitution(1);
-  if (m) given = geom >= 0 ? m->geom_restitution[geom] : m->pair_restitution[pair];
-  if (m) solref = geom >= 0 ? m->geom_solref_restitution[geom] : m->pair_solref_restitution[pair];
-  return option->restitution == DJ_RESTITUTION_SOLREF && solref > 0 ? solref : given;
-}
-
 bool djm_pairHasOwn(const djModel* m, int pair) {
   bool own = m->pair_contact[pair] != DJ_CONTACT_DEFAULT;
   for (int i = 0; i < m->nsetting; i++) own = own || m->setting_pair[i] == pair;
-  return own || restitution(m, &m->opt, -1, pair) != restitution(NULL, &m->opt, -1, pair);
-}
-
-// The element of a field: dijoco_NAME/ELEMENT.
-static void fieldName(char* field, size_t size, const char* name, const djModel* m, int geom,
-                      int pair) {
-  char element[600];
-  const char* own = geom >= 0 ? dj_id2name(m, DJ_OBJ_GEOM, geom) : "";
-  if (pair >= 0) djm_pairName(element, sizeof element, m, pair);
-  else if (own[0]) snprintf(element, sizeof element, "%s", own);
-  else snprintf(element, sizeof element, "#%d", geom);
-  snprintf(field, size, "dijoco_%s/%s", name, element);
+  return own || djm_hasRestitution(m, pair);
 }
 
 // Some pair of the scene is of a model.
@@ -54,18 +27,8 @@ static bool inUse(const djModel* m, int model) {
 static bool writeModel(djmWrite* w, int contact, int geom, int pair) {
   char field[700];
   if (contact == DJ_CONTACT_DEFAULT) return true;
-  fieldName(field, sizeof field, "contact", w->wanted, geom, pair);
+  djm_fieldName(field, sizeof field, "contact", w->wanted, geom, pair);
   return djm_setText(w, field, dj_contactName((djContactModel)contact));
-}
-
-// Where another would be read.
-static bool writeRestitution(djmWrite* w, int geom, int pair) {
-  char field[700];
-  const djOption* option = &w->wanted->opt;
-  double wanted = restitution(w->wanted, option, geom, pair);
-  if (wanted == restitution(w->base, option, geom, pair)) return true;
-  fieldName(field, sizeof field, "restitution", w->wanted, geom, pair);
-  return djm_setNumber(w, field, wanted);
 }
 
 // Vertices of meshes are written as floats, from which other inner radii would follow.
@@ -74,7 +37,7 @@ static bool writeMeshes(djmWrite* w) {
   char field[700];
   for (int g = 0; g < m->ngeom && !m->defaults_kept; g++) {
     if (m->geom_type[g] != DJ_MESH || !(m->geom_radius[g] > 0)) continue;
-    fieldName(field, sizeof field, "inner_radius", m, g, -1);
+    djm_fieldName(field, sizeof field, "inner_radius", m, g, -1);
     if (!djm_setNumber(w, field, m->geom_radius[g])) return false;
   }
   return true;
@@ -117,7 +80,7 @@ static bool writeShape(djmWrite* w, const djSurfaceDef* s, int geom) {
     strcat(text, " pose");
     appendNumbers(text, shapeRoom(s), pose, 7);
   }
-  fieldName(field, sizeof field, "shape", w->wanted, geom, -1);
+  djm_fieldName(field, sizeof field, "shape", w->wanted, geom, -1);
   const bool good = djm_setText(w, field, text);
   free(text);
   return good;
@@ -130,7 +93,7 @@ static bool writeSurfaces(djmWrite* w, const djModelDef* def) {
     const djGeomDef* g = &def->geom[i];
     if (g->surface && !writeShape(w, g->surface, i)) return false;
     if (!(g->sharpness > 0)) continue;
-    fieldName(field, sizeof field, "sharpness", w->wanted, i, -1);
+    djm_fieldName(field, sizeof field, "sharpness", w->wanted, i, -1);
     if (!djm_setNumber(w, field, g->sharpness)) return false;
   }
   return true;
@@ -150,7 +113,7 @@ static bool writeElements(djmWrite* w) {
     if (s->model) continue;
     const djSetting* row;
     for (int k = 0; (row = dj_contactSetting(&model, k)) && strcmp(row->name, s->name) != 0;) k++;
-    fieldName(field, sizeof field, s->name, w->wanted, s->geom, s->pair);
+    djm_fieldName(field, sizeof field, s->name, w->wanted, s->geom, s->pair);
     good = row->kind == DJ_SETTING_CHOICE
                ? djm_setText(w, field, dj_choiceName(row, (int)s->value))
                : djm_setNumber(w, field, s->value);
@@ -172,10 +135,10 @@ bool djm_writeOwnSettings(djmWrite* w) {
     if (!djm_setNumber(w, field, m->kernel_setting[i])) return false;
   }
   for (int i = 0; i < m->ngeom; i++) {
-    if (!writeModel(w, m->geom_contact[i], i, -1) || !writeRestitution(w, i, -1)) return false;
+    if (!writeModel(w, m->geom_contact[i], i, -1) || !djm_writeRestitution(w, i, -1)) return false;
   }
   for (int i = 0; i < m->npair; i++) {
-    if (!writeModel(w, m->pair_contact[i], -1, i) || !writeRestitution(w, -1, i)) return false;
+    if (!writeModel(w, m->pair_contact[i], -1, i) || !djm_writeRestitution(w, -1, i)) return false;
   }
   return writeElements(w);
 }
@@ -209,7 +172,7 @@ static bool checkSurfaces(const djModel* got, const djModel* wanted, double tole
   for (int g = 0; g < wanted->ngeom; g++) {
     const int n = wanted->geom_surfacenum[g];
     double a = got->geom_family[g], b = wanted->geom_family[g];
-    fieldName(field, sizeof field, "shape", wanted, g, -1);
+    djm_fieldName(field, sizeof field, "shape", wanted, g, -1);
     if (a != b || got->geom_surfacenum[g] != n) return differs(err, field, a, b);
     for (int k = 0; k < n; k++) {
       a = got->surface_number[got->geom_surfaceadr[g] + k];
@@ -225,22 +188,8 @@ static bool checkSurfaces(const djModel* got, const djModel* wanted, double tole
       if (fabs(a - pose[1][k]) > 1e-9) return differs(err, field, a, pose[1][k]);
     }
     a = got->geom_sharpness[g], b = wanted->geom_sharpness[g];
-    fieldName(field, sizeof field, "sharpness", wanted, g, -1);
+    djm_fieldName(field, sizeof field, "sharpness", wanted, g, -1);
     if (wanted->geom_sharpgiven[g] && fabs(a - b) > tolerance * b) return differs(err, field, a, b);
-  }
-  return true;
-}
-
-static bool checkRestitution(const djModel* got, const djModel* wanted, double tolerance,
-                             djError* err) {
-  char field[700];
-  for (int i = 0; i < wanted->ngeom + wanted->npair; i++) {
-    int geom = i < wanted->ngeom ? i : -1, pair = i - wanted->ngeom;
-    double a = restitution(got, &got->opt, geom, pair);
-    double b = restitution(wanted, &wanted->opt, geom, pair);
-    if (fabs(a - b) <= tolerance) continue;
-    fieldName(field, sizeof field, "restitution", wanted, geom, geom < 0 ? pair : -1);
-    return differs(err, field, a, b);
   }
   return true;
 }
@@ -261,12 +210,12 @@ bool djm_checkOwnSettings(const djModel* got, const djModel* wanted, double tole
   }
   for (int i = 0; i < wanted->ngeom; i++) {
     if (got->geom_contact[i] == wanted->geom_contact[i]) continue;
-    fieldName(field, sizeof field, "contact", wanted, i, -1);
+    djm_fieldName(field, sizeof field, "contact", wanted, i, -1);
     return differs(err, field, got->geom_contact[i], wanted->geom_contact[i]);
   }
   for (int i = 0; i < wanted->npair; i++) {
     if (got->pair_contact[i] == wanted->pair_contact[i]) continue;
-    fieldName(field, sizeof field, "contact", wanted, -1, i);
+    djm_fieldName(field, sizeof field, "contact", wanted, -1, i);
     return differs(err, field, got->pair_contact[i], wanted->pair_contact[i]);
   }
   for (int i = 0; i < wanted->nsetting; i++) {
@@ -275,10 +224,13 @@ bool djm_checkOwnSettings(const djModel* got, const djModel* wanted, double tole
     double b = ownValue(wanted, slot, geom, wanted->setting_pair[i]);
     if (fabs(a - b) <= tolerance * fmin(1, fabs(b))) continue;
     row = dj_contactSetting(&model, slot);
-    fieldName(field, sizeof field, row->name, wanted, geom, wanted->setting_pair[i]);
+    djm_fieldName(field, sizeof field, row->name, wanted, geom, wanted->setting_pair[i]);
     return differs(err, field, a, b);
   }
-  return checkRestitution(got, wanted, tolerance, err) &&
-         checkSurfaces(got, wanted, tolerance, err) &&
+  double a, b;
+  if (!djm_checkRestitution(field, sizeof field, &a, &b, got, wanted, tolerance)) {
+    return differs(err, field, a, b);
+  }
+  return checkSurfaces(got, wanted, tolerance, err) &&
          djm_checkPoints(got, wanted, tolerance, err);
 }

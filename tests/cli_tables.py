@@ -17,12 +17,13 @@ SHAPE = {"shape": "superellipsoid", "size": [0.1, 0.1, 0.1], "n": 4}
 SCENE = dict(cli.SCENE, geoms=[
     dict(g, shape=SHAPE, points=[[0.1, 0, -0.1]]) if g["name"] == "cube" else g for g in cli.SCENE["geoms"]] + [
     {"name": "ball", "type": "sphere", "body": "arm", "size": [0.05, 0, 0], "pos": [0, 0, -0.9]}],
+    pairs=[{"name": "meeting", "geom1": "cube", "geom2": "ball", "restitution": 0.25}],
     tendons=[{"name": "rope", "joints": ["hinge"], "coef": [0.5], "springlength": [0.1, 0.3],
               "stiffness": 2, "limited": True, "range": [-1, 1]}],
     sites=[{"name": "tip", "body": "arm", "pos": [0, 0, -1]}],
     meshes=[{"name": "tetra", "vert": [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]}])
 ELEMENT = {"body": "arm", "joint": "hinge", "geom": "cube", "mesh": "tetra", "site": "tip",
-           "actuator": "motor", "tendon": "rope"}
+           "actuator": "motor", "tendon": "rope", "pair": "meeting"}
 
 
 class Tables(cli.Case):

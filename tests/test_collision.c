@@ -242,6 +242,31 @@ static void testRestitutionOption(void** state) {
   dj_deleteModel(m);
 }
 
+// So they do where another model with other coefficients has come to the place of theirs.
+static void testCoefficientVersion(void** state) {
+  (void)state;
+  Random r = {3};
+  static Scene s;
+  do randomScene(&s, &r);
+  while (s.def.npair == 0);
+  s.def.option.restitution = DJ_RESTITUTION_GIVEN;
+  double* number[] = {&s.geom[0].friction[0], &s.geom[0].restitution, &s.pair[0].restitution,
+                      &s.pair[0].friction};
+  djModel* m = make(&s);
+  for (int k = 0; k < 4; k++) {
+    double is = *number[k];
+    *number[k] = 0.5 * is + 0.125;
+    djModel* other = make(&s);
+    CHECK(m->collision->version != other->collision->version);
+    *number[k] = is;
+    djModel* same = make(&s);
+    CHECK(m->collision->version == same->collision->version);
+    dj_deleteModel(other);
+    dj_deleteModel(same);
+  }
+  dj_deleteModel(m);
+}
+
 // ------------------------------------------ shapes ---------------------------------------------
 
 // One of each type on a free body, and a plane.
@@ -506,7 +531,7 @@ static void testRefused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testPredicate), cmocka_unit_test(testMixing),
-      cmocka_unit_test(testRestitutionOption),
+      cmocka_unit_test(testRestitutionOption), cmocka_unit_test(testCoefficientVersion),
       cmocka_unit_test(testShapes),    cmocka_unit_test(testSettings),
       cmocka_unit_test(testShrunk),    cmocka_unit_test(testNothingMoves),
       cmocka_unit_test(testRefused),

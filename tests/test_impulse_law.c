@@ -237,7 +237,7 @@ static void testHeld(void** state) {
 typedef struct Way {
   djVec3 n, w;
   djMat3 C;
-  double friction;
+  double friction, restitution;
 } Way;
 
 static double alongAt(const djImpact* p, const Way* way, djVec3 by, double s) {
@@ -247,6 +247,7 @@ static double alongAt(const djImpact* p, const Way* way, djVec3 by, double s) {
   q.w = dju_madd3(p->w, s, way->w);
   for (int k = 0; k < 9; k++) q.C.m[k] += s * way->C.m[k];
   q.friction += s * way->friction;
+  q.restitution += s * way->restitution;
   assert_true(dj_impactImpulse(&P, &q));
   return dju_dot3(by, P);
 }
@@ -269,7 +270,7 @@ static void testVjp(void** state) {
   (void)state;
   djRng rng = {5};
   int count[2][2] = {{0}};
-  double worst[4] = {0};
+  double worst[5] = {0};
   for (int i = 0; i < 3000; i++) {
     bool part = i % 2;
     double u = djt_uniform(&rng, part ? 0.55 : 1.05, part ? 0.95 : 3);
@@ -285,9 +286,10 @@ static void testVjp(void** state) {
     for (int a = 0; a < 3; a++) {
       for (int b = 0; b < a; b++) djt_near(grad.C.m[3 * a + b], grad.C.m[3 * b + a], 1e-12);
     }
-    for (int kind = 0; kind < 4; kind++) {
-      Way way = {.friction = kind == 3 ? 1 : 0};
-      double slope = grad.friction * way.friction, size = fabs(slope), difference[2];
+    for (int kind = 0; kind < 5; kind++) {
+      Way way = {.friction = kind == 3, .restitution = kind == 4};
+      double slope = grad.friction * way.friction + grad.restitution * way.restitution;
+      double size = fabs(slope), difference[2];
       if (kind == 0) {
         way.n = randomUnit(&rng);           // not across n alone
         slope = dju_dot3(grad.n, way.n);
@@ -311,12 +313,14 @@ static void testVjp(void** state) {
       if (kind == 3 && !regime) djt_near(slope, 0, 0);
     }
   }
-  print_message("stick %d, slip %d, in part %d, %d; n %.1e w %.1e C %.1e mu %.1e\n", count[0][0],
-                count[0][1], count[1][0], count[1][1], worst[0], worst[1], worst[2], worst[3]);
+  print_message("stick %d, slip %d, in part %d, %d; n %.1e w %.1e C %.1e mu %.1e e %.1e\n", count[0][0],
+                count[0][1], count[1][0], count[1][1], worst[0], worst[1], worst[2], worst[3],
+                worst[4]);
   for (int k = 0; k < 4; k++) {
     assert_true(count[k / 2][k % 2] > 200);
     assert_true(worst[k] < 1e-6);
   }
+  assert_true(worst[4] < 1e-6);
 }
 
 int main(void) {

@@ -233,6 +233,114 @@ static void testDesign(void** state) {
   dj_deleteModel(x);
 }
 
+// ---- what parameters are set to ----------------------------------------------------------------
+
+static void testInverse(void** state) {
+  (void)state;
+  static const double e[] = {1e-300, 1e-20, 1e-6, .01, .1, .1353352832366127, .14, .5, .9, .999,
+                             1 - 1e-12};
+  for (size_t i = 0; i < sizeof e / sizeof *e; i++) {
+    djt_near(djm_restitution(djm_dampingRatio(e[i])) / e[i], 1, 1e-13);
+  }
+  djt_near(djm_dampingRatio(exp(-2)), 1, 1e-8);   // there the series takes over
+  djt_near(djm_dampingRatio(djm_restitution(.2)), .2, 1e-15);
+  djt_near(djm_dampingRatio(1), 0, 0);
+  assert_true(djm_restitution(djm_dampingRatio(0)) < 1e-300);
+}
+
+static void setRestitution(djModel* m, const char* name, double value) {
+  djParam p;
+  djError err = {""};
+  double got;
+  if (dj_paramId(&p, m, name, &err) != DJ_OK) fail_msg("%s", err.text);
+  if (dj_setParam(m, &p, &value, &err) != DJ_OK) fail_msg("%s", err.text);
+  assert_int_equal(dj_getParam(&got, m, &p), DJ_OK);
+  assert_true(got == value);
+}
+
+static const char kXml[] = DIJOCO_BUILD_DIR "/tests/mj_restitution_set.xml";
+static const char kJson[] = DIJOCO_BUILD_DIR "/tests/mj_restitution_set.json";
+
+// A scene of a floor, `ball` and a third geom with one pair, with coefficients set, as it is written
+// over its file, or from our own.
+static char* writtenWith(const char* text, djRestitution from, const double e[4], bool own) {
+  static const char* const name[] = {"geom/#0/restitution", "geom/ball/restitution",
+                                     "geom/#2/restitution", "pair/#0/restitution"};
+  djModel* x = import(text);
+  djOption option = x->opt;
+  djError err = {""};
+  char* out;
+  option.restitution = from;
+  assert_int_equal(dj_setOption(x, &option, &err), DJ_OK);
+  for (int k = 0; k < 4; k++) setRestitution(x, name[k], e[k]);
+  if (dj_saveModel(x, kJson, &err) != DJ_OK) fail_msg("%s", err.text);
+  FILE* f = fopen(kXml, "w");
+  assert_non_null(f);
+  fputs(text, f);
+  fclose(f);
+  if (djm_makeMJCF(&out, own ? kJson : kXml, x, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
+  dj_deleteModel(x);
+  return out;
+}
+
+// Every coefficient is kept. fields: how many of them are numbers in <custom>, over the scene's file.
+static void expectKept(const char* text, djRestitution from, const double e[4], int fields) {
+  for (int own = 0; own < 2; own++) {
+    char* out = writtenWith(text, from, e, own);
+    int found = 0;
+    for (const char* at = out; (at = strstr(at, "dijoco_restitution/")); at++) found++;
+    if (!own) assert_int_equal(found, fields);
+    djModel* y = import(out);
+    for (int k = 0; k < 3; k++) djt_near(dj_restitution(y, k, -1), e[k], 1e-14 * e[k]);
+    djt_near(dj_restitution(y, -1, 0), e[3], 1e-14 * e[3]);
+    free(out);
+    dj_deleteModel(y);
+  }
+}
+
+#define OTHER(option)                                                                           \
+  "<mujoco>" option "<worldbody><geom type='plane' size='5 5 .1'/><body pos='0 0 1'><freejoint/>" \
+  "<geom name='ball' size='.1'/></body><body pos='1 0 1'><freejoint/><geom name='box' "         \
+  "type='box' size='.1 .1 .1'/></body></worldbody><contact><pair geom1='ball' geom2='box'/>"    \
+  "</contact></mujoco>"
+
+// By solref where that can say them; else by a number: 0, and what it damps too much for the
+// timestep; under an override, option given, and where a number or a text is there.
+static void testKept(void** state) {
+  (void)state;
+  static const double common[4] = {.3, .7, 1, .2}, hard[4] = {0, 1e-9, .5, 0};
+  expectKept(SCENE(""), DJ_RESTITUTION_SOLREF, common, 0);
+  expectKept(OTHER(""), DJ_RESTITUTION_SOLREF, common, 0);
+  expectKept(SCENE(""), DJ_RESTITUTION_SOLREF, hard, 3);
+  expectKept(OTHER(""), DJ_RESTITUTION_SOLREF, hard, 3);
+  expectKept(SCENE(""), DJ_RESTITUTION_GIVEN, common, 4);
+  expectKept(OTHER("<option o_solref='.02 .3'><flag override='enable'/></option>"),
+             DJ_RESTITUTION_SOLREF, common, 4);
+  expectKept(SCENE("<text name='dijoco_restitution/ball' data='.25'/>"
+                   "<numeric name='dijoco_restitution/p' data='.5'/>"),
+             DJ_RESTITUTION_SOLREF, common, 2);
+}
+
+// Stock MuJoCo rebounds like that at its common timestep, from floors whose solref is the default.
+static void testStockRebound(void** state) {
+  (void)state;
+  static const double list[] = {.2, .5, .8, .95};
+  for (int k = 0; k < 4; k++) {
+    const double e[4] = {exp(-2), list[k], .5, .5};
+    char* out = writtenWith(OTHER("<option gravity='0 0 0'/>"), DJ_RESTITUTION_SOLREF, e, false);
+    mjModel* m = djt_compile(out);
+    mjData* d = mj_makeData(m);
+    djt_near(m->geom_solref[mjNREF], -2500, 1e-9);   // as stiff as .02, 1
+    d->qpos[2] = .11;
+    d->qvel[2] = -1;
+    for (int i = 0; i < 200; i++) mj_step(m, d);
+    djt_near(d->qvel[2], list[k], .06);
+    mj_deleteData(d);
+    mj_deleteModel(m);
+    free(out);
+  }
+}
+
 static void testNote(void** state) {
   (void)state;
   djReport* report;
@@ -254,7 +362,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testRatio),   cmocka_unit_test(testSolref),   cmocka_unit_test(testStock),
       cmocka_unit_test(testRead),    cmocka_unit_test(testOverride), cmocka_unit_test(testRefused),
-      cmocka_unit_test(testWritten), cmocka_unit_test(testDesign),   cmocka_unit_test(testNote),
+      cmocka_unit_test(testWritten), cmocka_unit_test(testDesign),   cmocka_unit_test(testInverse),
+      cmocka_unit_test(testKept),    cmocka_unit_test(testStockRebound),
+      cmocka_unit_test(testNote),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

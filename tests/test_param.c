@@ -237,7 +237,8 @@ static void test_set(void** state) {
 
 static const char* const kind_name[DJ_NOBJ] = {
     [DJ_OBJ_BODY] = "body", [DJ_OBJ_JOINT] = "joint", [DJ_OBJ_GEOM] = "geom",
-    [DJ_OBJ_MESH] = "mesh", [DJ_OBJ_SITE] = "site",   [DJ_OBJ_ACTUATOR] = "actuator"};
+    [DJ_OBJ_MESH] = "mesh", [DJ_OBJ_SITE] = "site",   [DJ_OBJ_ACTUATOR] = "actuator",
+    [DJ_OBJ_PAIR] = "pair"};
 
 // Every parameter of every element: found by name and by number, the same either way; set to what
 // it is, it changes nothing; set to another value, it changes its own numbers and those that are
@@ -254,16 +255,22 @@ static void test_every(void** state) {
       {DJ_OBJ_JOINT, "damping"},   {DJ_OBJ_JOINT, "stiffness"},  {DJ_OBJ_JOINT, "springref"},
       {DJ_OBJ_JOINT, "armature"},  {DJ_OBJ_JOINT, "frictionloss"}, {DJ_OBJ_JOINT, "range"},
       {DJ_OBJ_GEOM, "pos"},        {DJ_OBJ_GEOM, "quat"},        {DJ_OBJ_GEOM, "size"},
-      {DJ_OBJ_GEOM, "friction"},   {DJ_OBJ_MESH, "vert"},        {DJ_OBJ_SITE, "pos"},
+      {DJ_OBJ_GEOM, "friction"},   {DJ_OBJ_GEOM, "restitution"},
+      {DJ_OBJ_PAIR, "restitution"}, {DJ_OBJ_PAIR, "friction"},
+      {DJ_OBJ_MESH, "vert"},        {DJ_OBJ_SITE, "pos"},
       {DJ_OBJ_ACTUATOR, "gainprm"}, {DJ_OBJ_ACTUATOR, "biasprm"}, {DJ_OBJ_ACTUATOR, "gear"},
   };
   djSample sample;
   djModel* m = djt_sampleModel(&sample);
   djModel* copy = NULL;
+  // what is set counts in their place (test_param_rows.c)
+  memset(m->geom_solref_restitution, 0, sizeof(double) * (size_t)m->ngeom);
+  memset(m->pair_solref_restitution, 0, sizeof(double) * (size_t)m->npair);
   assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
   const int count[DJ_NOBJ] = {
       [DJ_OBJ_BODY] = m->nbody, [DJ_OBJ_JOINT] = m->njnt, [DJ_OBJ_GEOM] = m->ngeom,
-      [DJ_OBJ_MESH] = m->nmesh, [DJ_OBJ_SITE] = m->nsite, [DJ_OBJ_ACTUATOR] = m->nu};
+      [DJ_OBJ_MESH] = m->nmesh, [DJ_OBJ_SITE] = m->nsite, [DJ_OBJ_ACTUATOR] = m->nu,
+      [DJ_OBJ_PAIR] = m->npair};
   int found = 0;
   for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
     djObject object = fields[i].object;
@@ -294,7 +301,7 @@ static void test_every(void** state) {
       found++;
     }
   }
-  assert_int_equal(found, 7 * 6 - 2 + 8 * 4 + 4 * 5 + 2 + 2 + 3 * 3);
+  assert_int_equal(found, 7 * 6 - 2 + 8 * 4 + 5 * 5 + 2 + 2 + 2 + 3 * 3);
   dj_deleteModel(m);
   dj_deleteModel(copy);
 }

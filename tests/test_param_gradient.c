@@ -45,7 +45,8 @@ static int listParams(djParam* list, const djModel* m) {
                      f == DJ_FIELD_JOINT_ARMATURE || f == DJ_FIELD_JOINT_FRICTIONLOSS ||
                      f == DJ_FIELD_TENDON_STIFFNESS || f == DJ_FIELD_TENDON_DAMPING ||
                      f == DJ_FIELD_TENDON_FRICTIONLOSS || f == DJ_FIELD_GEOM_SIZE ||
-                     f == DJ_FIELD_GEOM_FRICTION;
+                     f == DJ_FIELD_GEOM_FRICTION || f == DJ_FIELD_GEOM_RESTITUTION ||
+                     f == DJ_FIELD_PAIR_FRICTION || f == DJ_FIELD_PAIR_RESTITUTION;
       if (vanishing && bounded) continue;
       if (f == DJ_FIELD_JOINT_STIFFNESS && value[0] < 0.05) continue;   // steps would pass 0
       if (f == DJ_FIELD_GEOM_SHARPNESS && value[0] <= 1) continue;   // at its bound
@@ -65,7 +66,9 @@ static void drawDirection(double* dir, djRng* rng, const djParam* p, const djMod
   for (int k = 0; k < p->ntangent; k++) {
     dir[k] = djt_uniform(rng, -1, 1);
     // numbers that may not become negative move in proportion
-    if (p->field == DJ_FIELD_GEOM_FRICTION || p->field == DJ_FIELD_BODY_INERTIA ||
+    if (p->field == DJ_FIELD_GEOM_FRICTION || p->field == DJ_FIELD_GEOM_RESTITUTION ||
+        p->field == DJ_FIELD_PAIR_FRICTION || p->field == DJ_FIELD_PAIR_RESTITUTION ||
+        p->field == DJ_FIELD_BODY_INERTIA ||
         p->field == DJ_FIELD_GEOM_SIZE || p->field == DJ_FIELD_BODY_MASS ||
         p->field == DJ_FIELD_JOINT_FRICTIONLOSS) {
       dir[k] *= value[k];

@@ -164,6 +164,35 @@ static void testContact(void** state) {
   }
 }
 
+// Impacts of a ball on a wall, by the coefficients of geoms or of a pair.
+static void testImpacts(void** state) {
+  (void)state;
+  int told[DJ_NFIELD] = {0};
+  djRng rng = {11};
+  for (int k = 0; k < 2; k++) {
+    const djPairDef pair = {.geom1 = 0, .geom2 = 1, .condim = 3, .friction = 0.05,
+                            .restitution = 0.5};   // it slips
+    Scene* s = newScene(1);
+    addGeom(s, 0, DJ_PLANE, 0, 0, 0);
+    addBody(s, 0, DJ_FREE, 0, 0, 0.055, 1, 0.05);
+    addGeom(s, 1, DJ_SPHERE, 0.05, 0, 0)->restitution = 0.7;
+    s->def.pair = &pair;
+    s->def.npair = k;
+    djModel* m = sceneModel(s);
+    freeScene(s);
+    Run r = openRun(m, &rng, 0);
+    r.rollout.qpos0 = m->qpos0;
+    r.rollout.qvel0 = (double[6]){1, 0, -2, 0, 0, 0};
+    djRolloutResult result = {.term = NULL};
+    assert_true(djd_rolloutForward(&result, r.m, r.d, &r.rollout, r.tape) >= 0);
+    compareRun(told, &r, false);
+    closeRun(&r);
+  }
+  assert_int_equal(told[DJ_FIELD_GEOM_RESTITUTION], 1);
+  assert_int_equal(told[DJ_FIELD_PAIR_RESTITUTION], 1);
+  assert_int_equal(told[DJ_FIELD_PAIR_FRICTION], 1);
+}
+
 // Sums of the step from start to d's state by what is asked for.
 static void addStep(djParamSums* sums, void* memory, djModel* m, djData* d, const double* start,
                     int n, const djParam* list) {
@@ -242,6 +271,6 @@ static void testWork(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testAlone), cmocka_unit_test(testContact),
-                                     cmocka_unit_test(testWork)};
+                                     cmocka_unit_test(testImpacts), cmocka_unit_test(testWork)};
   return cmocka_run_group_tests_name("param_mask", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 // refuses what the row promises, and writing it changes its own numbers alone.
 
 #include "model/param_row.h"
+#include "model/restitution.h"
 
 #include "common/make_model.h"
 #include "common/near.h"
@@ -13,6 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// A model in which coefficients of restitution are all given.
+static djModel* plainModel(void) {
+  djModel* m = djt_sampleModel(NULL);
+  memset(m->geom_solref_restitution, 0, sizeof(double) * (size_t)m->ngeom);
+  memset(m->pair_solref_restitution, 0, sizeof(double) * (size_t)m->npair);
+  return m;
+}
 
 // The array of a row, by its name.
 static djArray arrayOf(const djModel* m, const djFieldRow* row) {
@@ -44,7 +53,7 @@ static int listParams(djParam* list, const djModel* m, djField f) {
 typedef void ParamTest(djModel* copy, const djModel* m, const djParam* p);
 
 static void forParams(ParamTest* test) {
-  djModel *m = djt_sampleModel(NULL), *copy = NULL;
+  djModel *m = plainModel(), *copy = NULL;
   assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
   for (int f = 0; f < DJ_FIELD_SETTING; f++) {
     djParam list[20];
@@ -58,7 +67,7 @@ static void forParams(ParamTest* test) {
 // Elements lie one after the other and fill the array; so do gradients.
 static void testPlaces(void** state) {
   (void)state;
-  djModel* m = djt_sampleModel(NULL);
+  djModel* m = plainModel();
   double* grad = calloc(dj_paramGradSize(m) + 1, sizeof(double));
   double* end = grad;
   assert_non_null(grad);
@@ -87,7 +96,7 @@ static void testPlaces(void** state) {
 // Names are found, and belong to no other row; units and help are there.
 static void testNames(void** state) {
   (void)state;
-  djModel* m = djt_sampleModel(NULL);
+  djModel* m = plainModel();
   for (int f = 0; f < DJ_FIELD_SETTING; f++) {
     const djFieldRow* row = &dj_paramRows[f];
     bool whole = row->object == DJ_NOBJ;
@@ -97,10 +106,13 @@ static void testNames(void** state) {
     assert_string_equal(row->entry.name, name);
     assert_true(row->entry.unit && row->entry.help && row->entry.help[0]);
     if (!whole) assert_string_equal(dj_objectName(row->object), row->kind);
-    snprintf(name, sizeof name, whole ? "%s/%s" : "%s/#1/%s", row->kind, row->name);
+    int last = whole ? 0 : dj_objectCount(m, row->object) - 1;
+    if (f == DJ_FIELD_GEOM_SURFACE || f == DJ_FIELD_GEOM_POINTS) last = 1;
+    if (whole) snprintf(name, sizeof name, "%s/%s", row->kind, row->name);
+    else snprintf(name, sizeof name, "%s/#%d/%s", row->kind, last, row->name);
     assert_int_equal(dj_paramId(&p, m, name, NULL), DJ_OK);
     assert_int_equal(p.field, f);
-    assert_int_equal(p.id, !whole);
+    assert_int_equal(p.id, last);
   }
   dj_deleteModel(m);
 }
@@ -119,6 +131,7 @@ static void goodValue(double* value, const djModel* m, const djParam* p) {
     value[k] = 0.5 + 1.25 * fabs(value[k]) + 1e-3 * k;
     if (rule == RULE_RANGE || rule == RULE_LENGTHS) value[k] = 1 + k;
     if (rule == RULE_INERTIA) value[k] = 2 + 0.1 * k;
+    if (rule == RULE_BOUNCE) value[k] = 1 - 0.5 * value[k];
   }
 }
 
@@ -177,13 +190,14 @@ static void expectRule(djModel* copy, const djModel* m, const djParam* p) {
   bool unit = rule == RULE_QUAT || rule == RULE_AXIS;
   bool quat = dj_paramIsRotation(m, p, p->ntangent - 1);
   bool one_sided = rule == RULE_NONNEGATIVE || rule == RULE_MASS || rule == RULE_INERTIA ||
-                   rule == RULE_SHARPNESS;
+                   rule == RULE_SHARPNESS || rule == RULE_BOUNCE;
   bool ordered = rule == RULE_RANGE || rule == RULE_LENGTHS;
   bool moves = row->object != DJ_OBJ_BODY || m->body_lastdof[p->id] >= 0;
   assert_false(taken(copy, m, p, false, NAN));
   assert_false(taken(copy, m, p, true, NAN));
   if (!ordered) assert_false(taken(copy, m, p, true, INFINITY));
-  assert_true(taken(copy, m, p, true, 1e19) || rule == RULE_RANGE);
+  bool bounded = rule == RULE_RANGE || rule == RULE_BOUNCE;
+  assert_true(taken(copy, m, p, true, 1e19) || bounded);
   if (!ordered && !quat && !unit) {
     assert_true(taken(copy, m, p, true, 1e59) == row->force);
     assert_false(taken(copy, m, p, true, 1e61));
@@ -204,6 +218,10 @@ static void expectRule(djModel* copy, const djModel* m, const djParam* p) {
   if (rule == RULE_INERTIA) {
     assert_true(taken(copy, m, p, false, 4));
     assert_false(taken(copy, m, p, false, 4.3));   // larger than the sum of 2 and 2.1
+  }
+  if (rule == RULE_BOUNCE) {
+    assert_true(taken(copy, m, p, true, 1));
+    assert_false(taken(copy, m, p, true, 1.0001));
   }
 }
 
@@ -277,11 +295,52 @@ static void testKinds(void** state) {
     assert_true((dj_paramMirror(&p) == DJ_MIRROR_QUAT) == turn);
     assert_true((dj_paramMirror(&p) == DJ_MIRROR_PLACES) == (place || vert || gravity || f == DJ_FIELD_GEOM_POINTS));
     assert_true((dj_paramMirror(&p) == DJ_MIRROR_AXIS) == (row->rule == RULE_AXIS));
-    bool shapes = vert || (geom && f != DJ_FIELD_GEOM_FRICTION);
-    assert_true(dj_paramMovesShapes(&p) == shapes);
+    bool coefficient = strcmp(row->name, "friction") == 0 || row->rule == RULE_BOUNCE;
+    assert_true(dj_paramMovesShapes(&p) == (vert || (geom && !coefficient)));
+    assert_true(dj_paramIsCoefficient(&p) == coefficient);
   }
   djParam none[2] = {{-1, 0, 0, 0}, {DJ_NFIELD, 0, 0, 0}};
   assert_false(dj_paramMovesShapes(&none[0]) || dj_paramMovesShapes(&none[1]));
+}
+
+// A coefficient of restitution is the number that counts. What is set counts whatever solref is, and
+// what is there already stays where it is from.
+static void testRestitution(void** state) {
+  (void)state;
+  static const struct {
+    djObject object;
+    int id;
+    const char* name;
+    double given, solref;
+  } of[] = {{DJ_OBJ_GEOM, 4, "geom/#4/restitution", 0, 1.0 / 7},
+            {DJ_OBJ_PAIR, 0, "pair/pair/restitution", 0.3, 0.2}};
+  static const double set[] = {0.875, 0, 1};
+  for (int k = 0; k < 4; k++) {
+    for (int j = 0; j < 3; j++) {
+      djModel *m = djt_sampleModel(NULL), *copy = NULL;
+      djOption option = m->opt;
+      option.restitution = k % 2 ? DJ_RESTITUTION_SOLREF : DJ_RESTITUTION_GIVEN;
+      assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
+      assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
+      int geom = k < 2 ? of[0].id : -1, pair = k < 2 ? -1 : of[1].id;
+      double is = k % 2 ? of[k / 2].solref : of[k / 2].given, value;
+      djParam p;
+      assert_int_equal(dj_paramId(&p, m, of[k / 2].name, NULL), DJ_OK);
+      assert_int_equal(dj_getParam(&value, m, &p), DJ_OK);
+      assert_true(value == is && dj_restitution(m, geom, pair) == is);
+      assert_ptr_equal(dj_restitutionPlace(m, of[k / 2].object, p.id), dj_paramData(m, &p));
+      assert_int_equal(dj_setParam(m, &p, &is, NULL), DJ_OK);
+      assert_null(djt_difference(m, copy));
+      assert_int_equal(dj_setParam(m, &p, &set[j], NULL), DJ_OK);
+      assert_int_equal(dj_getParam(&value, m, &p), DJ_OK);
+      assert_true(value == set[j] && dj_restitution(m, geom, pair) == set[j]);
+      option.restitution = k % 2 ? DJ_RESTITUTION_GIVEN : DJ_RESTITUTION_SOLREF;
+      if (is != set[j]) assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
+      assert_true(dj_restitution(m, geom, pair) == set[j]);
+      dj_deleteModel(copy);
+      dj_deleteModel(m);
+    }
+  }
 }
 
 int main(void) {
@@ -289,6 +348,7 @@ int main(void) {
       cmocka_unit_test(testPlaces),  cmocka_unit_test(testNames),
       cmocka_unit_test(testWriting), cmocka_unit_test(testRules),
       cmocka_unit_test(testKinds),   cmocka_unit_test(testDefinitions),
+      cmocka_unit_test(testRestitution),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

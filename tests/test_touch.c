@@ -466,13 +466,18 @@ static void testParams(void** state) {
       djt_uniforms(lambda, 12, &rng, -1, 1);
       memset(grad, 0, dj_paramGradSize(x.m) * sizeof(double));
       djShapeGrad* shape = dj_initShapeGrads(memory, x.m);
-      assert_true(dj_touchParams(grad, shape, x.c, x.m, &t, lambda, along, 0.7) >= 0);
+      assert_true(dj_touchParams(grad, shape, x.c, x.m, &t, lambda, along,
+                                (djImpactSlopes){0.7, 0.5}) >= 0);
       for (int s = 0; s < x.m->collision->nshape; s++) {
         assert_true(dj_shapeParams(grad, x.m, s, &shape[s]) >= 0);
       }
       double* friction = dj_paramBlock(grad, x.m, DJ_FIELD_GEOM_FRICTION);
       djt_near(friction[0], 0.35, 1e-15);    // both geoms have the same
       djt_near(friction[3], 0.35, 1e-15);
+      double* restitution = dj_paramBlock(grad, x.m, DJ_FIELD_GEOM_RESTITUTION);
+      assert_true(dj_restitution(x.m, 0, -1) == dj_restitution(x.m, 1, -1));
+      djt_near(restitution[0], 0.25, 1e-15);
+      djt_near(restitution[1], 0.25, 1e-15);
       for (int j = 0; j < 3; j++) {
         djParam param;
         if (dj_paramId(&param, x.m, name[j], &err) != DJ_OK) continue;

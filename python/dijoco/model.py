@@ -11,7 +11,7 @@ import numpy as np
 from . import _lib, setting
 from ._lib import CArray, CParam, Handle, call, core
 
-KINDS = ("body", "joint", "geom", "mesh", "site", "actuator", "key", "tendon")
+KINDS = ("body", "joint", "geom", "mesh", "site", "actuator", "key", "tendon", "pair")
 STATES = ("exact", "approximated", "ignored")
 
 ReportEntry = collections.namedtuple("ReportEntry", "element feature state note")
@@ -315,7 +315,7 @@ class Model:
 
     def names(self, kind):
         """Names of all elements of a kind ("body", "joint", "geom", "mesh", "site", "actuator",
-        "key", "tendon"), "" where one has none."""
+        "key", "tendon", "pair"), "" where one has none."""
         kind = _kind(kind)
         count = core.dj_objectCount(self._address, kind)
         return [core.dj_id2name(self._address, kind, i).decode() for i in range(count)]

@@ -277,3 +277,31 @@ def test_optimize_stops(root):
     twice = dict(task, variables=[{"name": "qpos0"}, {"name": "qpos0[joint/x]"}])
     with pytest.raises(dijoco.Error, match="qpos0"):
         dijoco.optimize(twice, folder=root / "examples")
+
+
+def test_restitution_is_identified(tmp_path):
+    """From where a ball is after it has bounced, with a model of another coefficient."""
+    scene = {"dijoco_model": 1, "option": {"timestep": 0.002},
+             "bodies": [{"name": "world"}, {"name": "ball", "pos": [0, 0, 0.3], "mass": 1,
+                                            "inertia": [0.001, 0.001, 0.001]}],
+             "joints": [{"type": "free", "body": "ball"}],
+             "geoms": [{"name": "floor", "type": "plane", "body": "world", "size": [0, 0, 1]},
+                       {"name": "ball", "type": "sphere", "body": "ball", "size": [0.05, 0, 0],
+                        "restitution": 0.4}]}
+    (tmp_path / "ball.json").write_text(json.dumps(scene))
+    model = dijoco.Model.load(tmp_path / "ball.json")
+    np.testing.assert_array_equal(model.param("geom/ball/restitution"), [0.4])
+    model.set_param("geom/ball/restitution", [0.73])
+    data = dijoco.Data(model)
+    heights = []
+    for _ in range(160):
+        data.step()
+        heights.append(data.qpos[2])
+    loss = [{"type": "position", "body": "ball", "index": [2], "target": [0, 0, heights[k - 1]],
+             "when": {"step": k}} for k in (130, 145, 160)]
+    task = {"scene": str(tmp_path / "ball.json"), "horizon": 160, "loss": loss,
+            "variables": [{"name": "geom/ball/restitution", "min": 0.01, "max": 1}],
+            "optimizer": {"type": "lbfgsb", "iterations": 40}}
+    found = dijoco.optimize(task)
+    assert abs(found["values"]["geom/ball/restitution"][0] - 0.73) < 1e-8
+    assert dijoco.grad(task, check=True)["certificate"][0]["passed"]

@@ -547,7 +547,7 @@ DJ_API djStatus dj_setOption(djModel* model, const djOption* option, djError* er
 // Kinds of named elements.
 typedef enum djObject {
   DJ_OBJ_BODY, DJ_OBJ_JOINT, DJ_OBJ_GEOM, DJ_OBJ_MESH, DJ_OBJ_SITE, DJ_OBJ_ACTUATOR, DJ_OBJ_KEY,
-  DJ_OBJ_TENDON,
+  DJ_OBJ_TENDON, DJ_OBJ_PAIR,
   DJ_NOBJ
 } djObject;
 

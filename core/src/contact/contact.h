@@ -153,8 +153,9 @@ typedef struct djPairCoefficients {
 bool dj_hasRestitution(const djModel* model);
 djPairCoefficients dj_pairCoefficients(const djModel* model, int geom1, int geom2);
 
-// The geom whose friction the pair takes; -1: an explicit pair's own. Of two equal ones geom2.
+// The geom whose coefficient the pair takes; -1: an explicit pair's own. Of two equal ones geom2.
 int dj_frictionGeom(const djModel* model, int geom1, int geom2);
+int dj_restitutionGeom(const djModel* model, int geom1, int geom2);
 
 // ------------------------------ data side (one thread) -----------------------------------------
 

@@ -458,7 +458,8 @@ static djStatus pullImpulse(Back* s, int index, const double* lambda, const doub
   pullTime(s, place, k);
   if (s->sums) {
     status = dj_touchParams(s->sums->param, s->sums->shape, dj_contactsOf(&s->w->forces), s->m,
-                            &k->touch, place, along, by.friction);
+                            &k->touch, place, along,
+                            (djImpactSlopes){by.friction, by.restitution});
     if (status < 0) return status;
   }
   double rest = s->time;

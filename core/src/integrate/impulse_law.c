@@ -91,6 +91,7 @@ void dj_impactVjp(djImpactGrad* grad, const djImpact* p, djVec3 by_P) {
     by_size = -by_kappa * ratio;
     by_normal = by_kappa * ratio * mu;
     grad->friction = by_kappa * ((1 + e) * s.lambda / s.below + ratio * (s.normal - s.lambda));
+    grad->restitution = s.lambda * (gn + by_kappa * mu / s.below);
     djVec3 by_t = dju_scale3(s.size > 0 ? by_size / s.size : 0, s.t);   // orthogonal to n
     by_PII = dju_add3(by_PII, by_t);
     by_n = dju_madd3(by_n, -s.normal, by_t);
@@ -98,6 +99,7 @@ void dj_impactVjp(djImpactGrad* grad, const djImpact* p, djVec3 by_P) {
     by_PII = g;
     by_n = dju_scale3(e * s.lambda, g);
     by_lambda = e * gn;
+    grad->restitution = s.lambda * gn;
   }
   by_PII = dju_madd3(by_PII, by_normal, n);
   by_n = dju_madd3(by_n, by_normal, s.PII);

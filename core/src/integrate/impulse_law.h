@@ -28,7 +28,7 @@ bool dj_impactImpulse(djVec3* P, const djImpact* impact);
 typedef struct djImpactGrad {
   djVec3 n, w;
   djMat3 C;                // symmetric: of independent entries
-  double friction;
+  double friction, restitution;
 } djImpactGrad;
 
 void dj_impactVjp(djImpactGrad* grad, const djImpact* impact, djVec3 by_P);

@@ -20,7 +20,8 @@ static const ObjectRow OBJECTS[DJ_NOBJ] = {
     [DJ_OBJ_SITE] = ROW("site", nsite, name_site),
     [DJ_OBJ_ACTUATOR] = ROW("actuator", nu, name_actuator),
     [DJ_OBJ_KEY] = ROW("key", nkey, name_key),
-    [DJ_OBJ_TENDON] = ROW("tendon", ntendon, name_tendon)};
+    [DJ_OBJ_TENDON] = ROW("tendon", ntendon, name_tendon),
+    [DJ_OBJ_PAIR] = ROW("pair", npair, name_pair)};
 
 static bool isObject(djObject type) { return (int)type >= 0 && type < DJ_NOBJ; }
 

@@ -6,6 +6,7 @@
 #include "model/joint_type.h"
 #include "model/kernel_setting.h"
 #include "model/make.h"
+#include "model/restitution.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,7 @@ double* dj_paramData(const djModel* m, const djParam* p) {
   const char* place = (const char*)m + row->offset;
   double* data;
   if (p->field == DJ_FIELD_SETTING) return m->kernel_setting + dj_settingParam(p->id);
+  if (row->rule == RULE_BOUNCE) return dj_restitutionPlace(m, row->object, p->id);
   if (row->object == DJ_NOBJ) {
     memcpy(&data, &place, sizeof data);  // the numbers are in the struct itself
     return data;
@@ -132,6 +134,11 @@ bool dj_paramIsAxis(const djModel* m, const djParam* p) {
 // Asked before anybody has looked whether it is a parameter.
 bool dj_paramMovesShapes(const djParam* p) {
   return p->field >= 0 && p->field < DJ_NFIELD && dj_paramRows[p->field].shapes;
+}
+
+bool dj_paramIsCoefficient(const djParam* p) {
+  return p->field == DJ_FIELD_GEOM_FRICTION || p->field == DJ_FIELD_GEOM_RESTITUTION ||
+         p->field == DJ_FIELD_PAIR_FRICTION || p->field == DJ_FIELD_PAIR_RESTITUTION;
 }
 
 djMirrorKind dj_paramMirror(const djParam* p) { return dj_paramRows[p->field].mirror; }
@@ -279,6 +286,7 @@ static const char* valueProblem(djProblemText* what, const djModel* m, const djP
   switch (rule) {
     case RULE_NONNEGATIVE:
       return dj_allNonnegative(value, p->nvalue) ? NULL : "must not be negative";
+    case RULE_BOUNCE: return value[0] >= 0 && value[0] <= 1 ? NULL : "must be between 0 and 1";
     case RULE_MASS:
       if (value[0] == 0 && (m->body_mass[p->id] == 0 || m->body_lastdof[p->id] < 0)) return NULL;
       return value[0] > 0 ? NULL : "must be positive";
@@ -301,6 +309,10 @@ static const char* valueProblem(djProblemText* what, const djModel* m, const djP
 static void store(djModel* m, const djParam* p, const double* value) {
   double* data = dj_paramData(m, p);
   djRule rule = dj_paramRows[p->field].rule;
+  if (rule == RULE_BOUNCE) {
+    dj_giveRestitution(m, dj_paramRows[p->field].object, p->id, value[0]);
+    return;
+  }
   int n = rule == RULE_SIZE ? dj_geomRow(m->geom_type[p->id])->nsize : p->nvalue;
   memmove(data, value, sizeof(double) * (size_t)n);
   bool has_quat = rule == RULE_QUAT || (rule == RULE_COORDINATES && n >= 4);

@@ -26,10 +26,13 @@ typedef enum djField {
   DJ_FIELD_GEOM_QUAT,
   DJ_FIELD_GEOM_SIZE,
   DJ_FIELD_GEOM_FRICTION,
+  DJ_FIELD_GEOM_RESTITUTION,
   DJ_FIELD_GEOM_SHARPNESS,
   DJ_FIELD_GEOM_SURFACE,
   DJ_FIELD_GEOM_POINTS,
   DJ_FIELD_GEOM_CONTACT_SCALE,
+  DJ_FIELD_PAIR_FRICTION,
+  DJ_FIELD_PAIR_RESTITUTION,
   DJ_FIELD_MESH_VERT,
   DJ_FIELD_SITE_POS,
   DJ_FIELD_TENDON_STIFFNESS,
@@ -80,6 +83,9 @@ enum {
 int dj_paramChanges(const djParam* param);
 // The body of what belongs to one, or -1.
 int dj_paramBody(const djModel* model, const djParam* param);
+
+// Coefficients of contact pairs follow from it.
+bool dj_paramIsCoefficient(const djParam* param);
 
 // Contact shapes depend on it.
 bool dj_paramMovesShapes(const djParam* param);

@@ -19,6 +19,7 @@ typedef enum djRule {
   RULE_RANGE,
   RULE_LENGTHS,      // two, in order
   RULE_SIZE,         // entries that the type uses are positive, the others stay
+  RULE_BOUNCE,       // 0 to 1; see restitution.h
   RULE_SHARPNESS,    // at least 1; planes, which have none, keep what they are given
   RULE_SETTING       // as the kernel's row wants it
 } djRule;

@@ -21,6 +21,7 @@
 #define BY(what) .changes = DJ_BY_##what
 #define SAY(unit_, help_) .entry.unit = unit_, .entry.help = help_
 #define HELP(help_) .entry.help = help_
+#define BOUNCE "coefficient of restitution, 0 to 1; what MuJoCo's solref gives until it is set"
 
 const djFieldRow dj_paramRows[DJ_NFIELD] = {
     [DJ_FIELD_BODY_POS] = {BODY(pos), BY(POS), PLACE, HELP("place of its frame in the parent's")},
@@ -62,6 +63,8 @@ const djFieldRow dj_paramRows[DJ_NFIELD] = {
                             SAY("m", "sizes, as MuJoCo's")},
     [DJ_FIELD_GEOM_FRICTION] = {GEOM(friction), BY(SHAPE), NUMBERS(3), .rule = RULE_NONNEGATIVE,
                                 SAY("", "coefficient of sliding, and two that are not used")},
+    [DJ_FIELD_GEOM_RESTITUTION] = {GEOM(restitution), BY(SHAPE), NUMBERS(1), .rule = RULE_BOUNCE,
+                                   SAY("", BOUNCE)},
     [DJ_FIELD_GEOM_SHARPNESS] = {GEOM(sharpness), BY(SHAPE), NUMBERS(1), .rule = RULE_SHARPNESS,
                                  .shapes = true,
                                  SAY("", "beta or n of its implicit surface, at least 1")},
@@ -78,6 +81,11 @@ const djFieldRow dj_paramRows[DJ_NFIELD] = {
     [DJ_FIELD_GEOM_CONTACT_SCALE] = {GEOM(contact_scale), BY(SHAPE), NUMBERS(1),
                                      .rule = RULE_NONNEGATIVE, .shapes = true,
                                      SAY("", "factor of kn, kt and kd of its points")},
+    [DJ_FIELD_PAIR_FRICTION] = {OF(DJ_OBJ_PAIR, "pair", "friction", pair_friction), BY(SHAPE),
+                                NUMBERS(1), .rule = RULE_NONNEGATIVE,
+                                SAY("", "coefficient of sliding")},
+    [DJ_FIELD_PAIR_RESTITUTION] = {OF(DJ_OBJ_PAIR, "pair", "restitution", pair_restitution),
+                                   BY(SHAPE), NUMBERS(1), .rule = RULE_BOUNCE, SAY("", BOUNCE)},
     [DJ_FIELD_MESH_VERT] = {OF(DJ_OBJ_MESH, "mesh", "vert", mesh_vert), BY(SHAPE), .shapes = true,
                             .mirror = DJ_MIRROR_PLACES,
                             SAY("m", "vertices in the compiled mesh's frame")},

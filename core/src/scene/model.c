@@ -87,7 +87,7 @@ djStatus dj_setParam(djModel* model, const djParam* param, const double* value, 
   if (!dj_paramMovesShapes(param)) {
     djStatus written = dj_writeParam(model, param, value, err);
     if (written == DJ_OK && param->field == DJ_FIELD_SETTING) dj_settingsChanged(model);
-    if (written == DJ_OK && param->field == DJ_FIELD_GEOM_FRICTION) dj_coefficientsChanged(model);
+    if (written == DJ_OK && dj_paramIsCoefficient(param)) dj_coefficientsChanged(model);
     return written;
   }
   size_t size = sizeof(double) * (size_t)(param->nvalue > 0 ? param->nvalue : 1);

@@ -82,25 +82,21 @@ bool dj_isContactPair(const djModel* m, int g1, int g2) {
   return m->body_lastdof[b1] >= 0 || m->body_lastdof[b2] >= 0;
 }
 
-int dj_frictionGeom(const djModel* m, int g1, int g2) {
+// Of two geoms with coefficients c1, c2 the one whose counts.
+static int countingGeom(const djModel* m, int g1, int g2, double c1, double c2) {
   if (m->npair > 0 && dj_explicitPair(m, g1, g2) >= 0) return -1;
   if (m->geom_priority[g1] != m->geom_priority[g2]) {
     return m->geom_priority[g1] > m->geom_priority[g2] ? g1 : g2;
   }
-  return m->geom_friction[3 * g1] > m->geom_friction[3 * g2] ? g1 : g2;
+  return c1 > c2 ? g1 : g2;
 }
 
-double dj_restitution(const djModel* m, int geom, int pair) {
-  if (!m || geom >= m->ngeom || pair >= m->npair || (geom < 0) == (pair < 0)) return 0;
-  double given = pair >= 0 ? m->pair_restitution[pair] : m->geom_restitution[geom];
-  double solref = pair >= 0 ? m->pair_solref_restitution[pair] : m->geom_solref_restitution[geom];
-  return m->opt.restitution == DJ_RESTITUTION_SOLREF && solref > 0 ? solref : given;
+int dj_frictionGeom(const djModel* m, int g1, int g2) {
+  return countingGeom(m, g1, g2, m->geom_friction[3 * g1], m->geom_friction[3 * g2]);
 }
 
-static double mixedRestitution(const djModel* m, int g1, int g2) {
-  double e1 = dj_restitution(m, g1, -1), e2 = dj_restitution(m, g2, -1);
-  int p1 = m->geom_priority[g1], p2 = m->geom_priority[g2];
-  return p1 > p2 || (p1 == p2 && e1 > e2) ? e1 : e2;
+int dj_restitutionGeom(const djModel* m, int g1, int g2) {
+  return countingGeom(m, g1, g2, dj_restitution(m, g1, -1), dj_restitution(m, g2, -1));
 }
 
 bool dj_hasRestitution(const djModel* m) {
@@ -132,6 +128,6 @@ djPairCoefficients dj_pairCoefficients(const djModel* m, int g1, int g2) {
     dim = dim1 > dim2 ? dim1 : dim2;
   }
   c.friction = dim == 1 ? 0 : m->geom_friction[3 * geom];
-  c.restitution = mixedRestitution(m, g1, g2);
+  c.restitution = dj_restitution(m, dj_restitutionGeom(m, g1, g2), -1);
   return c;
 }

@@ -176,6 +176,15 @@ static void mixShapes(struct djCollision* c, const djShapeBuilder* b, int geom) 
   }
 }
 
+static void mixCoefficients(struct djCollision* c, const djModel* m) {
+  dj_mixNumbers(&c->version, m->geom_friction, 3 * (size_t)m->ngeom);
+  dj_mixNumbers(&c->version, m->pair_friction, (size_t)m->npair);
+  for (int i = 0; i < m->ngeom + m->npair; i++) {
+    double e = i < m->ngeom ? dj_restitution(m, i, -1) : dj_restitution(m, -1, i - m->ngeom);
+    dj_mixNumbers(&c->version, &e, 1);
+  }
+}
+
 // What follows from all shapes.
 static void finish(struct djCollision* c, const djShapeBuilder* b) {
   const djModel* m = b->model;
@@ -190,6 +199,7 @@ static void finish(struct djCollision* c, const djShapeBuilder* b) {
   dj_mixNumbers(&c->version, c->skin, (size_t)c->nshape);
   dj_mixNumbers(&c->version, m->kernel_setting, (size_t)m->nkernelsetting);
   dj_mixNumbers(&c->version, (double[]){m->opt.timestep, m->opt.restitution}, 2);
+  mixCoefficients(c, m);
   for (int g = 0; g < m->ngeom; g++) {
     c->collides[g] = dj_collides(c, g);
     mixShapes(c, b, g);
@@ -548,5 +558,5 @@ djStatus dj_changeCollision(djModel* m, const djParam* param, djError* err) {
 }
 
 void dj_coefficientsChanged(djModel* m) {
-  if (m->collision) dj_mixNumbers(&m->collision->version, m->geom_friction, 3 * (size_t)m->ngeom);
+  if (m->collision) mixCoefficients(m->collision, m);
 }

@@ -5,17 +5,42 @@
 
 #include <string.h>
 
-// The coefficient is that of one geom. Where both have the same it is a maximum with a kink: each
-// gets half, the mean of the slopes on both sides, and both together what they give when they stay
-// equal.
+// A pair's coefficient is that of one geom. Where both have the same it is a maximum with a kink:
+// each gets half, the mean of the slopes on both sides, and both together what they give when they
+// stay equal. by: of the geom that counts, and of the other.
+static void addCounting(double* by, double* by_other, bool same, const djModel* m, int geom,
+                        int other, double slope) {
+  bool tie = same && m->geom_priority[geom] == m->geom_priority[other];
+  *by += tie ? 0.5 * slope : slope;
+  if (tie) *by_other += 0.5 * slope;
+}
+
+// An explicit pair has its own.
+static void addPairs(double* param, const djModel* m, djField field, const djNearPair* p,
+                     double slope) {
+  dj_paramBlock(param, m, field)[dj_explicitPair(m, p->low, p->high)] += slope;
+}
+
 void dj_addFrictionParams(double* param, const djModel* m, const djNearPair* p, double slope) {
   int geom = dj_frictionGeom(m, p->low, p->high), other = geom == p->low ? p->high : p->low;
-  if (geom < 0) return;
+  if (geom < 0) {
+    addPairs(param, m, DJ_FIELD_PAIR_FRICTION, p, slope);
+    return;
+  }
   double* friction = dj_paramBlock(param, m, DJ_FIELD_GEOM_FRICTION);
-  bool tie = m->geom_priority[geom] == m->geom_priority[other] &&
-             m->geom_friction[3 * geom] == m->geom_friction[3 * other];
-  friction[3 * geom] += tie ? 0.5 * slope : slope;
-  if (tie) friction[3 * other] += 0.5 * slope;
+  bool same = m->geom_friction[3 * geom] == m->geom_friction[3 * other];
+  addCounting(friction + 3 * geom, friction + 3 * other, same, m, geom, other, slope);
+}
+
+void dj_addRestitutionParams(double* param, const djModel* m, const djNearPair* p, double slope) {
+  int geom = dj_restitutionGeom(m, p->low, p->high), other = geom == p->low ? p->high : p->low;
+  if (geom < 0) {
+    addPairs(param, m, DJ_FIELD_PAIR_RESTITUTION, p, slope);
+    return;
+  }
+  double* e = dj_paramBlock(param, m, DJ_FIELD_GEOM_RESTITUTION);
+  bool same = dj_restitution(m, geom, -1) == dj_restitution(m, other, -1);
+  addCounting(e + geom, e + other, same, m, geom, other, slope);
 }
 
 // What a parameter (row), of which the pair has `share`, does to other defaults of a pair, which

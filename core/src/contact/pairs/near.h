@@ -157,9 +157,10 @@ void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, i
 // The list as of a step that starts at these poses (nbody) and comes to those.
 djStatus dj_coverContacts(djContacts* c, const djModel* m, const djPose* start, const djPose* end);
 
-// Adds what derivatives by a pair's coefficient of friction, by its settings (slope, at x) are by
-// parameters; first: slot of the kernel's first setting.
+// Adds what derivatives by a pair's coefficients of friction and restitution, by its settings
+// (slope, at x) are by parameters; first: slot of the kernel's first setting.
 void dj_addFrictionParams(double* param, const djModel* m, const djNearPair* p, double slope);
+void dj_addRestitutionParams(double* param, const djModel* m, const djNearPair* p, double slope);
 void dj_addSettingParams(double* param, const djModel* m, int first, const djNearPair* p,
                          const double* x, const double* slope);
 

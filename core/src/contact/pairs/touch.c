@@ -300,7 +300,7 @@ static void addSurface(djShapeGrad* grad, const djShape* shape, const djPose* po
 
 djStatus dj_touchParams(double* param, djShapeGrad* shape, djContacts* c, const djModel* m,
                         const djTouch* t, const double lambda[12], double along,
-                        double by_friction) {
+                        djImpactSlopes by) {
   djNearPair p;
   dj_newPair(&p, c, m, t->low, t->high);
   double setting[DJ_MAX_OF_KERNEL], scaled[12], level, by_level = 0;
@@ -326,6 +326,7 @@ djStatus dj_touchParams(double* param, djShapeGrad* shape, djContacts* c, const 
   grad.setting[0] = by_level;
   p.kernel->touch(setting, grad.setting);
   dj_addSettingParams(param, m, c->first[p.use], &p, given, grad.setting);
-  if (p.friction > 0) dj_addFrictionParams(param, m, &p, by_friction);
+  if (p.friction > 0) dj_addFrictionParams(param, m, &p, by.friction);
+  dj_addRestitutionParams(param, m, &p, by.restitution);
   return status;
 }

@@ -54,10 +54,15 @@ djStatus dj_timeOfTouch(double* time, bool* timed, djTouch* touch, djContacts* c
 // adds to out (12).
 void dj_pullTouch(double out[12], const djTouch* touch, const double lambda[12]);
 
+// Derivatives by the pair's coefficients, of what an impact does.
+typedef struct djImpactSlopes {
+  double friction, restitution;
+} djImpactSlopes;
+
 // Adds d(lambda . gradient + along normal . surfaces)/d parameter, at these poses; along: of the
-// mean of both surfaces. by_friction: derivative by the pair's coefficient.
+// mean of both surfaces. by: what the coefficients do beside that.
 djStatus dj_touchParams(double* param, djShapeGrad* shape, djContacts* c, const djModel* m,
                         const djTouch* touch, const double lambda[12], double along,
-                        double by_friction);
+                        djImpactSlopes by);
 
 #endif  // DJ_CONTACT_PAIRS_TOUCH_H_
