@@ -19,6 +19,7 @@ void dj_deleteReport(djReport* report) {
   free(r->list.entry);
   free(r->place);
   free(r->line);
+  free(r->worst);
   free(r);
 }
 

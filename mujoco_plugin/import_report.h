@@ -21,6 +21,7 @@ typedef struct djmReport {
   bool declared;             // djmImport's
   int nline;
   char** line;               // (nline) a feature each
+  int* worst;                // (nline) its entry
 } djmReport;
 
 // Whether the scene names dijoco.contact without an instance; report may be NULL.

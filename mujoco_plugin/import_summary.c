@@ -13,6 +13,10 @@ const char* dj_reportLine(const djReport* report, int i) {
   return i >= 0 && i < dj_reportLines(report) ? whole(report)->line[i] : "";
 }
 
+int dj_reportWorst(const djReport* report, int i) {
+  return i >= 0 && i < dj_reportLines(report) ? whole(report)->worst[i] : -1;
+}
+
 int dj_reportExact(const djReport* report) { return report ? whole(report)->exact : 0; }
 
 // The entry of row k with the largest error, or the first; *n: how many there are. -1: none.
@@ -41,6 +45,7 @@ static djStatus addLine(djmReport* r, const djmImport* imp, int k) {
   const int* name;
   char who[400], text[1000];
   djm_elements(&kind, &name, imp->m, r->check[k].kind);
+  bool option = r->check[k].kind == DJM_OPTION;
   const char* plural = r->check[k].kind == DJM_EQUALITY ? "constraint" : "";
   if (n == 1) {
     snprintf(who, sizeof(who), "%.300s", e->element);
@@ -50,25 +55,33 @@ static djStatus addLine(djmReport* r, const djmImport* imp, int k) {
     snprintf(who, sizeof(who), "%d %s%s%ss (%.300s)", n, kind, *plural ? " " : "", plural,
              e->element);
   }
-  snprintf(text, sizeof(text), "%s of %s%s: %.*s", e->feature, who,
-           e->state == DJ_IGNORED ? " is ignored" : "", (int)strcspn(e->note, ";"), e->note);
+  snprintf(text, sizeof(text), "%s%s%s%s: %.*s", e->feature, option ? "" : " of ",
+           option ? "" : who, e->state == DJ_IGNORED ? " is ignored" : "",
+           (int)strcspn(e->note, ";"), e->note);
   char* copy = malloc(strlen(text) + 1);
   if (!copy) return DJ_NO_MEMORY;
   strcpy(copy, text);
+  r->worst[r->nline] = worst;
   r->line[r->nline++] = copy;
   return DJ_OK;
 }
 
-// What is ignored comes first.
+// What is ignored comes first, then what contacts do, which shows most.
+static int orderOf(const djmCheck* check) {
+  bool contact = check->kind == DJM_GEOM || check->kind == DJM_PAIR;
+  bool off = check->kind == DJM_OPTION && strcmp(check->feature, "contact") == 0;
+  return check->state == DJ_IGNORED ? 0 : contact || off ? 1 : 2;
+}
+
 djStatus djm_summarize(djmReport* r, const djmImport* imp) {
   int n;
   djm_checks(&n);
   r->line = calloc((size_t)n, sizeof(*r->line));
-  if (!r->line) return DJ_NO_MEMORY;
-  for (int pass = 0; pass < 2; pass++) {
+  r->worst = calloc((size_t)n, sizeof(*r->worst));
+  if (!r->line || !r->worst) return DJ_NO_MEMORY;
+  for (int order = 0; order < 3; order++) {
     for (int k = 0; k < n; k++) {
-      if ((r->check[k].state == DJ_IGNORED) != (pass == 0)) continue;
-      djStatus status = addLine(r, imp, k);
+      djStatus status = orderOf(&r->check[k]) == order ? addLine(r, imp, k) : DJ_OK;
       if (status != DJ_OK) return status;
     }
   }

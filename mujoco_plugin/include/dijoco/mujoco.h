@@ -41,6 +41,8 @@ DJ_API void dj_deleteReport(djReport* report);
 // their errors; what is ignored comes first. "" where there is no such line.
 DJ_API int dj_reportLines(const djReport* report);
 DJ_API const char* dj_reportLine(const djReport* report, int i);
+// Which entry a line shows: that of the largest error; -1: there is no such line.
+DJ_API int dj_reportWorst(const djReport* report, int i);
 
 // How many features of elements are exact; those that are not have an entry each.
 DJ_API int dj_reportExact(const djReport* report);
