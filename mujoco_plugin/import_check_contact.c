@@ -10,12 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 
-int djm_kernelOf(const djmImport* imp, int geom) {
-  const djModel* x = imp->model;
-  int own = x->geom_contact[geom];
-  return own == DJ_CONTACT_DEFAULT ? (int)x->opt.contact : own;
-}
-
 // Of an explicit pair: its own, or its geoms'.
 static int kernelOfPair(const djmImport* imp, int pair) {
   const djModel* x = imp->model;

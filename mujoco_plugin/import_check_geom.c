@@ -82,16 +82,6 @@ bool djm_geomFluid(const djmImport* imp, int i, djmNote note) {
 
 // ------------------------------ explicit pairs --------------------------------------------------
 
-bool djm_pairLive(const djmImport* imp, int i) {
-  const mjModel* m = imp->m;
-  int a = m->pair_geom1[i], b = m->pair_geom2[i];
-  if (!imp->geom_paired[a] || !imp->geom_paired[b]) return false;
-  int body1 = m->geom_bodyid[a], body2 = m->geom_bodyid[b];
-  return m->body_weldid[body1] != m->body_weldid[body2] &&
-         (djm_moves(m, body1) || djm_moves(m, body2)) && djm_shapeSupported(m->geom_type[a]) &&
-         djm_shapeSupported(m->geom_type[b]);
-}
-
 bool djm_pairCondim(const djmImport* imp, int i, djmNote note) {
   const mjtNum* f = imp->m->pair_friction + 5 * i;
   const mjtNum friction[3] = {f[0], f[2], f[3]};

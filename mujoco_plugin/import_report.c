@@ -55,29 +55,6 @@ static djStatus addEntry(djmReport* r, const char* element, int check, int id, c
   return DJ_OK;
 }
 
-int djm_elements(const char** kind, const int** name, const mjModel* m, djmKind which) {
-  const struct {
-    const char* kind;
-    mjtSize n;
-    const int* name;
-  } table[DJM_NKIND] = {
-      [DJM_OPTION] = {"option", 1, NULL},
-      [DJM_JOINT] = {"joint", m->njnt, m->name_jntadr},
-      [DJM_GEOM] = {"geom", m->ngeom, m->name_geomadr},
-      [DJM_PAIR] = {"pair", m->npair, m->name_pairadr},
-      [DJM_EQUALITY] = {"equality", m->neq, m->name_eqadr},
-      [DJM_TENDON] = {"tendon", m->ntendon, m->name_tendonadr},
-      [DJM_ACTUATOR] = {"actuator", m->nactuator, m->name_actuatoradr},
-      [DJM_FLEX] = {"flex", m->nflex, m->name_flexadr},
-      [DJM_PLUGIN] = {"plugin", m->nplugin, m->name_pluginadr},
-      [DJM_SENSOR] = {"sensor", m->nsensor, m->name_sensoradr},
-      [DJM_BODY] = {"body", m->nbody, m->name_bodyadr},
-  };
-  *kind = table[which].kind;
-  *name = table[which].name;
-  return (int)table[which].n;
-}
-
 // Whether, beside MuJoCo's step, MuJoCo itself takes care of what ours leaves out.
 static bool isMuJoCos(const djmImport* imp, const djmCheck* check) {
   if (!imp->beside || check->state != DJ_IGNORED) return false;

@@ -148,7 +148,12 @@ double djm_rebound(const mjModel* m, const djmSoft* s, double speed) {
 }
 
 const char* djm_length(djmLength text, double metres) {
-  if (metres < 0.1) snprintf(text, sizeof(djmLength), "%.2g mm", 1e3 * metres);
-  else snprintf(text, sizeof(djmLength), "%.2g m", metres);
+  static const struct {
+    double unit;
+    const char* name;
+  } units[] = {{1, "m"}, {1e-3, "mm"}, {1e-6, "um"}, {1e-9, "nm"}};
+  int k = 0;
+  while (k < 3 && metres < 0.1 * units[k].unit) k++;
+  snprintf(text, sizeof(djmLength), "%.2g %s", metres / units[k].unit, units[k].name);
   return text;
 }

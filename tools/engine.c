@@ -131,7 +131,7 @@ bool engine_step(Engine* e, const Inputs* in, long k) {
     return false;
   }
   e->tally.steps++;
-  warn_show();
+  warn_begun();
   e->tally.time = e->time;
   return true;
 }

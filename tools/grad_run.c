@@ -198,7 +198,7 @@ int grad_compute(GradRun* g) {
   djStatus status = djd_forwardPhases(&g->loss, g->sum, d->x0, true);
   g->forward = tool_clock() - start;
   if (status < 0) return refuse(g);
-  warn_show();
+  warn_begun();
   g->singular = status == DJ_SINGULAR;
   start = tool_clock();
   if (!g->singular) {

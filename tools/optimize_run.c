@@ -339,7 +339,7 @@ int optimize_run(OptimizeRun* r) {
   djDesign* d = r->grad.design;
   d->rollout.watch = (djWatch){on_rollout, r};
   int status = keep_point(r, AT_START, d->x0);
-  if (!status) warn_show();
+  if (!status) warn_begun();
   copy(r->x, d->x0, (size_t)d->n);
   if (!status) status = r->receding ? recede(r) : minimise(r);
   d->rollout.watch = (djWatch){0};

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static Buffer kept;           // to be shown
 static Buffer scenes;         // that were here, a line each
@@ -29,6 +30,10 @@ void warn_scene(const Scene* s, const Options* o) {
 #else
 void warn_scene(const Scene* s, const Options* o) { (void)s, (void)o, (void)is_known; }
 #endif
+
+void warn_begun(void) {
+  if (isatty(STDERR_FILENO)) warn_show();
+}
 
 void warn_show(void) {
   if (!kept.text) return;

@@ -55,10 +55,12 @@ static const char* unsuited(const mjModel* m) {
 }
 
 // What is not as in MuJoCo, in one warning.
-static void tellReport(const djReport* report) {
+static void tellReport(const mjModel* m, const djReport* report) {
   enum { kMost = 900 };   // of MuJoCo's 1000 characters
-  char text[kMost + 100] = "not as in MuJoCo (warn=\"false\" keeps this quiet): ";
+  char text[kMost + 100];
   const int n = dj_reportLines(report);
+  snprintf(text, sizeof(text), "%.60s: not as in MuJoCo (warn=\"false\" keeps this quiet): ",
+           djm_name(m, 0));
   size_t used = strlen(text);
   for (int i = 0; i < n; i++) {
     const char* line = dj_reportLine(report, i);
@@ -109,7 +111,7 @@ static int init(const mjModel* m, mjData* d, int instance) {
               (x->snapshot = djm_makeSnapshot(m)) != NULL &&
               djm_makeContextFor(&x->context, &report, m, DJM_CONTACTS, &err) == DJ_OK;
   if (made) {
-    if (warns(m, instance)) tellReport(report);
+    if (warns(m, instance)) tellReport(m, report);
     tellCollided(m);
   } else {
     mju_warning("%s: %s", kName, why ? why : err.text);
