@@ -23,27 +23,39 @@ static int kernelOfPair(const djmImport* imp, int pair) {
 
 // ------------------------------ softness --------------------------------------------------------
 
-static bool noteSoftness(djmNote note, const djmImport* imp, const djmSoft* s, int kernel) {
+// How deep MuJoCo's bodies are in what they rest on.
+static void noteDepth(char text[200], const djmImport* imp, const djmSoft* s) {
   djmLength length;
   int n;
   double load = djm_contactLoad(&n, imp, s->geom);
+  if (!(load > 0)) {
+    snprintf(text, 200, "MuJoCo's bodies sink into what pushes them");
+    return;
+  }
   djm_length(length, djm_restDepth(imp->m, s, load));
-  char held[80];
-  snprintf(held, sizeof(held), "%.3g N on %s%.0d contact%s", load, n > 1 ? "each of " : "one",
-           n > 1 ? n : 0, n > 1 ? "s" : "");
+  if (n == 1) {
+    snprintf(text, 200, "MuJoCo's bodies sink in by about %s under their weight (%.3g N on one "
+             "contact)", length, load);
+  } else {
+    snprintf(text, 200, "MuJoCo's bodies sink in by about %s under their weight (%.3g N on each of "
+             "%d contacts)", length, load, n);
+  }
+}
+
+static bool noteSoftness(djmNote note, const djmImport* imp, const djmSoft* s, int kernel) {
+  char depth[200];
+  noteDepth(depth, imp, s);
   if (kernel != DJ_SEPARATING_PLANE) {
     snprintf(note, sizeof(djmNote),
-             "MuJoCo's bodies sink in by about %s under their weight (%s), these by the law of %s; "
-             "contact softness (solref, solimp) is replaced by it",
-             length, held, dj_contactName((djContactModel)kernel));
+             "%s, these by the law of %s; contact softness (solref, solimp) is replaced by it",
+             depth, dj_contactName((djContactModel)kernel));
     return true;
   }
   snprintf(note, sizeof(djmNote),
-           "MuJoCo's bodies sink in by about %s under their weight (%s), these rest on the "
-           "surface; contact softness (solref, solimp) is replaced by a stiff barrier, which holds "
-           "them within 0.3 %% of the smallest inner radius of the surface; there they rebound with "
-           "about %.2g of their speed, here with what restitution says",
-           length, held, djm_rebound(imp->m, s, 1));
+           "%s, these rest on the surface; contact softness (solref, solimp) is replaced by a "
+           "stiff barrier, which holds them within 0.3 %% of the smallest inner radius of the "
+           "surface; there they rebound with about %.2g of their speed, here with what restitution "
+           "says", depth, djm_rebound(imp->m, s, 1));
   return true;
 }
 

@@ -153,7 +153,7 @@ const char* djm_length(djmLength text, double metres) {
     const char* name;
   } units[] = {{1, "m"}, {1e-3, "mm"}, {1e-6, "um"}, {1e-9, "nm"}};
   int k = 0;
-  while (k < 3 && metres < 0.1 * units[k].unit) k++;
+  while (k < 3 && metres < 0.0995 * units[k].unit) k++;   // two digits
   snprintf(text, sizeof(djmLength), "%.2g %s", metres / units[k].unit, units[k].name);
   return text;
 }

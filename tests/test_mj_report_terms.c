@@ -398,7 +398,7 @@ static void testNotes(void** state) {
   checkNote(SCENE("/>", FLOOR(SOFT) B(SOFT "type='box'"), ""), "geom/b", "solref",
             "sink in by about 0.25 mm under their weight (19.6 N on each of 4 contacts)");
   checkNote(SCENE(" impratio='2'/>", FLOOR(SOFT "friction='.5'") B(SOFT "condim='3' "
-            "friction='.5'"), ""), "geom/b", "solref", "sink in by about 0.077 mm");
+            "friction='.5'"), ""), "geom/b", "solref", "sink in by about 77 um");
   checkNote(SCENE(" impratio='2' cone='elliptic'/>", FLOOR(SOFT "friction='.5'") B(SOFT
             "condim='3' friction='.5'"), ""), "geom/b", "solref", SINKS);
   // an arm's weight does not come down; what is held sinks with what is carried
@@ -412,6 +412,8 @@ static void testNotes(void** state) {
   checkNote(SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c'/><pair name='p' "
             "geom1='f' geom2='b' condim='1' " SOFT "/></contact>"), "pair/p", "solref",
             "sink in by about 0.98 mm under their weight (82.2 N on one contact)");
+  checkNote(SCENE(" gravity='0 0 0'/>", FLOOR("") B(""), ""), "geom/b", "solref",
+            "MuJoCo's bodies sink into what pushes them, these rest");
   checkNote(SCENE("/>", FLOOR("") B(""), PAIR("") "<custom><text name='dijoco_contact' "
             "data='penalty'/></custom>"), "pair/p", "solref", "these by the law of penalty");
   checkNote(SCENE("/>", FLOOR("") B("solref='.02 .3' solimp='0 .8 .03' priority='1'"), ""),

@@ -137,6 +137,7 @@ static void testLength(void** state) {
   djmLength text;
   assert_string_equal(djm_length(text, 1.25), "1.2 m");
   assert_string_equal(djm_length(text, 0.013), "13 mm");
+  assert_string_equal(djm_length(text, 0.0999999), "0.1 m");
   assert_string_equal(djm_length(text, 4.5e-5), "45 um");
   assert_string_equal(djm_length(text, 3.9e-9), "3.9 nm");
   assert_string_equal(djm_length(text, 0), "0 nm");
