@@ -124,8 +124,7 @@ static const djmCheck checks[] = {
     {DJM_FLEX, "flex", DJ_IGNORED, djm_flex, "deformable bodies have no elasticity and no contact"},
     {DJM_PLUGIN, "passive", DJ_IGNORED, djm_pluginPassive, "forces of a plugin are left out"},
     {DJM_SENSOR, "force", DJ_IGNORED, djm_sensorForce,
-     "MuJoCo's sensors of force see no forces of this contact and of these limits; djm_forward "
-     "fills them"},
+     "MuJoCo fills it without the forces of this contact and of these limits (djm_forward has them)"},
 };
 
 const djmCheck* djm_checks(int* n) {
