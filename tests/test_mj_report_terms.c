@@ -389,6 +389,8 @@ static void testNotes(void** state) {
   // solmix: the one of 0 does not count, but the smaller of such solref does
   checkNote(SCENE("/>", FLOOR("solimp='.9 .9 .001' solmix='0'") B(SOFT), ""), "geom/b", "solref",
             SINKS);
+  checkNote(SCENE("/>", FLOOR("solref='-1000 -1' solimp='.8 .8 .001' solmix='0'") B("solref='-1000 "
+            "-1' solimp='1 1 .001' solmix='0'"), ""), "geom/b", "solref", "by about 0.98 mm under");
   checkNote(SCENE(" gravity='6 0 8' o_solref='-1000 -1' o_solimp='.9 .9 .001'"
             FLAG("override='enable'"), FLOOR("") B(""), ""), "geom/b", "solref",
             "sink in by about 1 mm under");

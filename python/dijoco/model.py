@@ -3,6 +3,7 @@ import collections
 import collections.abc
 import ctypes
 import os
+import sys
 import warnings
 from ctypes import byref, c_void_p
 
@@ -66,6 +67,16 @@ def take_report(address):
              for i in range(library.dj_reportLines(address))]
     library.dj_deleteReport(address)
     return _Report(entries, lines)
+
+
+def outside():
+    """For a warning that is given through one more function: the level of the first caller who is
+    not of this package."""
+    frame, level = sys._getframe(1), 2
+    folder = os.path.dirname(__file__)
+    while frame.f_back and os.path.dirname(frame.f_code.co_filename) == folder:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def warn_ignored(model, known=(), stacklevel=3):

@@ -264,7 +264,14 @@ def test_what_is_ignored(tmp_path):
     assert caught.value.status == -2
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", dijoco.ModelWarning)
         assert dijoco.grad(task, allow_ignored=True)["status"] == "ok"
+    scenes = dict(task, scenes=[{"name": "a"}, {"name": "b"}])
+    for work in (lambda: dijoco.grad(scenes, allow_ignored=True),
+                 lambda: dijoco.Design(scenes, allow_ignored=True)):
+        with pytest.warns(dijoco.ModelWarning, match="type of geom/floor is ignored") as told:
+            work()
+        assert len(told) == 1 and told[0].filename == __file__
 
 
 def test_what_is_not_exact_is_told_once():
