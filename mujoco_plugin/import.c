@@ -1,6 +1,7 @@
 // dj_importMuJoCo: a djModelDef from an mjModel, the model from that, and the report.
 
 #include "attach.h"
+#include "import_report.h"
 #include "instance.h"
 
 #include <stdio.h>
@@ -16,6 +17,14 @@ static djStatus importAll(djmImport* imp) {
     if (status != DJ_OK) return status;
   }
   return DJ_OK;
+}
+
+static djStatus reportOn(djReport** report, djmImport* imp, const djModel* model,
+                         const djmInstance* instance, djmPurpose purpose) {
+  imp->model = model;
+  imp->beside = purpose == DJM_CONTACTS;
+  imp->limits = imp->beside && instance->joints;
+  return djm_makeReport(report, imp);
 }
 
 djStatus djm_checkHistory(djIntegrator integrator, djError* err) {
@@ -48,7 +57,7 @@ djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_ou
   if (status == DJ_OK) {
     const char* guide = instance.id >= 0 ? djm_configOf(m, instance.id, "guide_bodies") : "";
     status = djm_setGuideBodies(*model, &imp, guide);
-    if (status == DJ_OK && report) status = djm_makeReport(report, &imp);
+    if (status == DJ_OK && report) status = reportOn(report, &imp, *model, &instance, purpose);
     if (status != DJ_OK) {
       dj_deleteModel(*model);
       *model = NULL;
@@ -61,6 +70,39 @@ djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_ou
     instance_out->owned = instance_out->named = NULL;
   }
   return status;
+}
+
+djStatus djm_reportAgain(djReport** report, const mjModel* m, const djModel* model, bool declared,
+                         djError* err) {
+  *report = NULL;
+  djStatus status = djm_attach(err);
+  if (status != DJ_OK) return status;
+  mjModel view = *m;
+  djmInstance instance;
+  djmImport imp = {.m = &view, .def = dj_defaultModelDef(), .err = err, .declared = declared};
+  status = djm_readInstance(&instance, &imp, m);
+  if (status == DJ_OK) status = djm_applyInstance(&view, &imp, &instance, DJM_WHOLE);
+  if (status == DJ_OK) status = djm_findContacts(&imp);
+  if (status == DJ_OK) status = reportOn(report, &imp, model, &instance, DJM_WHOLE);
+  if (status == DJ_NO_MEMORY) snprintf(err->text, sizeof(err->text), "out of memory");
+  djm_freeImport(&imp);
+  return status;
+}
+
+djStatus dj_renewReport(djReport** report, const mjModel* m, const djModel* model, djError* err) {
+  djError unused;
+  if (!err) err = &unused;
+  err->text[0] = '\0';
+  if (!report || !m || !model || model->ngeom != m->ngeom || model->nbody != m->nbody) {
+    snprintf(err->text, sizeof(err->text), "dj_renewReport: no model, or that of another scene");
+    return DJ_INVALID;
+  }
+  djReport* renewed;
+  djStatus status = djm_reportAgain(&renewed, m, model, djm_isDeclared(*report), err);
+  if (status != DJ_OK) return status;
+  dj_deleteReport(*report);
+  *report = renewed;
+  return DJ_OK;
 }
 
 djStatus dj_importMuJoCo(djModel** model, djReport** report, const mjModel* m, djError* err) {

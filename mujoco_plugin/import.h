@@ -15,6 +15,13 @@ typedef struct djmImport {
   int* geom_dim;              // (ngeom) largest condim over dynamic partners, 0: none
   bool* geom_paired;          // (ngeom) in an explicit pair
   int max_dim;                // largest condim of any contact, 0: nothing collides
+  int* geom_partner;          // (ngeom) one that it meets: at rest, or else the first; -1: none
+  int* tree_feet;             // (nbody) of roots: bodies that collide and carry none that does
+  // of reports
+  const djModel* model;       // made from this, with the settings in force
+  bool beside;                // MuJoCo steps, with our contact: DJM_CONTACTS
+  bool limits;                // with it limits and friction loss are ours
+  bool declared;              // the scene names dijoco.contact and has no instance of it
   // memory: blocks are released together
   struct djmBlock* blocks;
   djError* err;
@@ -70,7 +77,7 @@ double djm_dampingRatio(double restitution);
 djStatus djm_findContacts(djmImport* imp);
 
 // List everything that is not exact.
-djStatus djm_makeReport(djReport** report, const djmImport* imp);
+djStatus djm_makeReport(djReport** report, djmImport* imp);
 
 // ---- predicates that import and report share
 

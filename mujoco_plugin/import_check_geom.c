@@ -24,11 +24,11 @@ bool djm_geomType(const djmImport* imp, int i, djmNote note) {
 bool djm_geomCurve(const djmImport* imp, int i, djmNote note) {
   const mjtNum* size = imp->m->geom_size + 3 * i;
   int type = imp->m->geom_type[i];
-  if (!djm_geomCollides(imp, i)) return false;
+  if (!djm_geomCollides(imp, i) || djm_kernelOf(imp, i) != DJ_SEPARATING_PLANE) return false;
   if (type == mjGEOM_CYLINDER) {
     snprintf(note, sizeof(djmNote),
-             "the faces are domes that are %.2g m lower at the edge than in the middle, so that an "
-             "upright cylinder tilts a little under a load beside its axis; the side is exact",
+             "the faces are domes that are %.2g m lower at the edge than in the middle; an upright "
+             "cylinder tilts a little under a load beside its axis, the side is exact",
              DJ_DOME * size[0] * size[1] / (size[0] + size[1]));
     return true;
   }
@@ -42,42 +42,22 @@ bool djm_geomCurve(const djmImport* imp, int i, djmNote note) {
   return true;
 }
 
-static void noteSoftness(djmNote note, const mjModel* m, const mjtNum* solref,
-                         const mjtNum* solimp) {
-  if (m->opt.enableflags & mjENBL_OVERRIDE) {
-    solref = m->opt.o_solref;
-    solimp = m->opt.o_solimp;
-  }
-  double k, b, dmin, dmax, g = mju_norm3(m->opt.gravity);
-  djm_softness(&k, &b, &dmin, &dmax, m, solref, solimp);
-  snprintf(note, sizeof(djmNote),
-           "contact softness (solref, solimp) is replaced by a stiff barrier: MuJoCo's bodies sink "
-           "in by about %.2g m under their own weight, these rest within 0.3 %% of the smallest "
-           "inner radius of the surface; there they rebound with about %.2g of their speed, here "
-           "with what restitution says",
-           k > 0 ? (1 - dmin) * g / (dmin * dmin * k) : INFINITY, djm_solrefRestitution(solref));
-}
-
-bool djm_geomSoftness(const djmImport* imp, int i, djmNote note) {
-  const mjModel* m = imp->m;
-  if (imp->geom_dim[i] == 0 || !djm_shapeSupported(m->geom_type[i])) return false;
-  noteSoftness(note, m, m->geom_solref + mjNREF * i, m->geom_solimp + mjNIMP * i);
-  return true;
-}
-
-static bool noteCondim(djmNote note, int dim) {
+static bool noteCondim(djmNote note, int dim, const mjtNum friction[3]) {
   if (dim < 4) return false;
+  char sizes[60];
+  snprintf(sizes, sizeof(sizes), dim == 4 ? "%.2g m" : "%.2g and %.2g m", friction[1],
+           friction[2]);
   snprintf(note, sizeof(djmNote),
-           "%s friction is dropped: a contact resists sliding only, so spin%s decays through the "
-           "contact area alone",
-           dim == 4 ? "torsional" : "torsional and rolling",
+           "%s friction (%s) is dropped; a contact resists sliding only, so spin%s decays through "
+           "the contact area alone",
+           dim == 4 ? "torsional" : "torsional and rolling", sizes,
            dim == 4 ? " about the normal" : " and rolling");
   return true;
 }
 
 bool djm_geomCondim(const djmImport* imp, int i, djmNote note) {
   if (imp->geom_dim[i] < 4 || !djm_shapeSupported(imp->m->geom_type[i])) return false;
-  return noteCondim(note, imp->m->geom_condim[i]);
+  return noteCondim(note, imp->m->geom_condim[i], imp->m->geom_friction + 3 * i);
 }
 
 bool djm_geomSurfacevel(const djmImport* imp, int i, djmNote note) {
@@ -102,37 +82,44 @@ bool djm_geomFluid(const djmImport* imp, int i, djmNote note) {
 
 // ------------------------------ explicit pairs --------------------------------------------------
 
-static bool pairLive(const djmImport* imp, int i) {
-  const mjModel* m = imp->m;
-  int a = m->pair_geom1[i], b = m->pair_geom2[i];
-  if (!imp->geom_paired[a] || !imp->geom_paired[b]) return false;
-  int body1 = m->geom_bodyid[a], body2 = m->geom_bodyid[b];
-  return m->body_weldid[body1] != m->body_weldid[body2] &&
-         (djm_moves(m, body1) || djm_moves(m, body2)) && djm_shapeSupported(m->geom_type[a]) &&
-         djm_shapeSupported(m->geom_type[b]);
-}
-
-bool djm_pairSoftness(const djmImport* imp, int i, djmNote note) {
-  if (!pairLive(imp, i)) return false;
-  noteSoftness(note, imp->m, imp->m->pair_solref + mjNREF * i, imp->m->pair_solimp + mjNIMP * i);
-  return true;
-}
-
 bool djm_pairCondim(const djmImport* imp, int i, djmNote note) {
-  return pairLive(imp, i) && noteCondim(note, imp->m->pair_dim[i]);
+  const mjtNum* f = imp->m->pair_friction + 5 * i;
+  const mjtNum friction[3] = {f[0], f[2], f[3]};
+  return djm_pairLive(imp, i) && noteCondim(note, imp->m->pair_dim[i], friction);
+}
+
+static bool noteTwo(djmNote note, const mjtNum friction[2]) {
+  snprintf(note, sizeof(djmNote),
+           "the two tangential coefficients, %g and %g, are replaced by their mean, %g",
+           friction[0], friction[1], 0.5 * (friction[0] + friction[1]));
+  return true;
 }
 
 bool djm_pairFriction(const djmImport* imp, int i, djmNote note) {
   const mjModel* m = imp->m;
   bool override = m->opt.enableflags & mjENBL_OVERRIDE;
   const mjtNum* friction = override ? m->opt.o_friction : m->pair_friction + 5 * i;
-  if (!pairLive(imp, i) || m->pair_dim[i] == 1 || friction[0] == friction[1]) return false;
-  snprintf(note, sizeof(djmNote), "the two tangential coefficients are replaced by their mean, %g",
-           0.5 * (friction[0] + friction[1]));
-  return true;
+  if (!djm_pairLive(imp, i) || m->pair_dim[i] == 1 || friction[0] == friction[1]) return false;
+  return noteTwo(note, friction);
+}
+
+// Friction that the flag override gives to all contacts.
+bool djm_optFriction(const djmImport* imp, int i, djmNote note) {
+  (void)i;
+  const mjModel* m = imp->m;
+  const mjtNum* friction = m->opt.o_friction;
+  bool override = m->opt.enableflags & mjENBL_OVERRIDE;
+  if (!override || imp->max_dim <= 1 || friction[0] == friction[1]) return false;
+  return noteTwo(note, friction);
+}
+
+bool djm_pairSolreffriction(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  const mjtNum* solref = imp->m->pair_solreffriction + mjNREF * i;
+  return djm_pairLive(imp, i) && imp->m->pair_dim[i] > 1 && !mju_isZero(solref, mjNREF);
 }
 
 bool djm_pairAdhesion(const djmImport* imp, int i, djmNote note) {
   (void)note;
-  return pairLive(imp, i) && imp->m->pair_adhesion[i] != 0;
+  return djm_pairLive(imp, i) && imp->m->pair_adhesion[i] != 0;
 }

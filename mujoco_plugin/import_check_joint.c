@@ -19,10 +19,10 @@ bool djm_jntRange(const djmImport* imp, int i, djmNote note) {
   djm_limitLaw(&stiffness, &damping, m, m->jnt_solref + mjNREF * i,
                m->jnt_solimp + mjNIMP * i);
   snprintf(note, sizeof(djmNote),
-           "the limit is a one-sided spring and damper, %.3g /s^2 and %.3g /s times the joint's "
-           "inertia at qpos0: a steady load sinks in as deep as in MuJoCo beyond solimp's width "
-           "(%.2g %s at 100 %s/s^2), an impact less deep",
-           stiffness, damping, stiffness > 0 ? 100 / stiffness : INFINITY, unit(m, i), unit(m, i));
+           "the limit is soft, as deep as MuJoCo's under a steady load (%.2g %s at 100 %s/s^2), less "
+           "deep under an impact; a one-sided spring and damper, %.3g /s^2 and %.3g /s times the "
+           "joint's inertia at qpos0, as deep as MuJoCo's beyond solimp's width",
+           stiffness > 0 ? 100 / stiffness : INFINITY, unit(m, i), unit(m, i), stiffness, damping);
   return true;
 }
 
@@ -45,7 +45,7 @@ bool djm_jntFrictionloss(const djmImport* imp, int i, djmNote note) {
       differ) {
     return false;
   }
-  double creep = imp->def.option.frictionloss_eps;
+  double creep = imp->model->opt.frictionloss_eps;
   snprintf(note, sizeof(djmNote),
            "smoothed: a load of half the friction creeps at %.2g %s/s (MuJoCo creeps too)",
            creep * 0.5 / sqrt(0.75), unit(m, i));

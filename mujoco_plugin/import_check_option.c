@@ -12,7 +12,7 @@ bool djm_optIntegrator(const djmImport* imp, int i, djmNote note) {
   if (integrator == mjINT_EULER || imp->m->nv == 0) return false;
   const char* name = integrator > 0 && integrator < 5 ? names[integrator] : "unknown";
   snprintf(note, sizeof(djmNote),
-           "%s is replaced by the integrator that is set here, at the same timestep, %g s: by position "
+           "%s is replaced by the integrator that is set here, at the same timestep, %g s; by position "
            "errors are of first order, and a body turning at w loses about h w^2 of its angular "
            "momentum per second",
            name, imp->m->opt.timestep);
@@ -37,10 +37,11 @@ bool djm_optCone(const djmImport* imp, int i, djmNote note) {
   if (imp->max_dim <= 1) return false;
   bool elliptic = imp->m->opt.cone == mjCONE_ELLIPTIC;
   snprintf(note, sizeof(djmNote),
-           "friction has a round cone%s; sticking contacts creep at friction_eps^1/2 "
-           "p/sqrt(1-p^2), p being the demand over the friction limit",
+           "%ssticking contacts creep at friction_eps^1/2 p/sqrt(1-p^2), p being the demand over "
+           "the friction limit",
            elliptic ? ""
-                    : ": MuJoCo's pyramid is up to 29 % weaker, between its friction directions");
+                    : "friction has a round cone: MuJoCo's pyramid is up to 29 % weaker, between "
+                      "its friction directions; ");
   return true;
 }
 

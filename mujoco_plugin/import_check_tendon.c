@@ -39,7 +39,7 @@ bool djm_tenFrictionloss(const djmImport* imp, int i, djmNote note) {
       !(m->tendon_frictionloss[i] > 0)) {
     return false;
   }
-  double creep = imp->def.option.frictionloss_eps;
+  double creep = imp->model->opt.frictionloss_eps;
   snprintf(note, sizeof(djmNote),
            "smoothed: a load of half the friction creeps at %.2g m/s (MuJoCo creeps too)",
            creep * 0.5 / sqrt(0.75));
@@ -55,10 +55,10 @@ bool djm_tenRange(const djmImport* imp, int i, djmNote note) {
   djm_limitLaw(&stiffness, &damping, m, m->tendon_solref_lim + mjNREF * i,
                m->tendon_solimp_lim + mjNIMP * i);
   snprintf(note, sizeof(djmNote),
-           "the limit is a one-sided spring and damper, %.3g /s^2 and %.3g /s times the tendon's "
-           "effective inertia at qpos0: a steady load sinks in as deep as in MuJoCo beyond "
-           "solimp's width (%.2g m at 100 m/s^2), an impact less deep",
-           stiffness, damping, stiffness > 0 ? 100 / stiffness : INFINITY);
+           "the limit is soft, as deep as MuJoCo's under a steady load (%.2g m at 100 m/s^2), less "
+           "deep under an impact; a one-sided spring and damper, %.3g /s^2 and %.3g /s times the "
+           "tendon's effective inertia at qpos0, as deep as MuJoCo's beyond solimp's width",
+           stiffness > 0 ? 100 / stiffness : INFINITY, stiffness, damping);
   return true;
 }
 

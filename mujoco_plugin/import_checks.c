@@ -22,15 +22,19 @@
 
 static const djmCheck checks[] = {
     // ---- options
+    {DJM_OPTION, "contact", DJ_APPROXIMATED, djm_optContactOff,
+     "contact is disabled, and the extension dijoco.contact has no instance: bodies pass through "
+     "each other (<plugin plugin=\"dijoco.contact\"><instance name=\"dj\"/></plugin>)"},
     {DJM_OPTION, "integrator", DJ_APPROXIMATED, djm_optIntegrator, 0},
     {DJM_OPTION, "eulerdamp", DJ_APPROXIMATED, djm_optEulerDamp,
      "damping is integrated implicitly, not explicitly: velocities differ by O(h damping/inertia)"},
     {DJM_OPTION, "cone", DJ_APPROXIMATED, djm_optCone, 0},
+    {DJM_OPTION, "o_friction", DJ_APPROXIMATED, djm_optFriction, 0},
     {DJM_OPTION, "impratio", DJ_APPROXIMATED, djm_optImpratio,
      "MuJoCo's slip of sticking contacts depends on impratio; here they creep at friction_eps^1/2 "
      "p/sqrt(1-p^2), p being the demand over the friction limit"},
     {DJM_OPTION, "noslip_iterations", DJ_APPROXIMATED, djm_optNoslip,
-     "MuJoCo's correction of slip has no counterpart: here sticking contacts creep at "
+     "MuJoCo's correction of slip has no counterpart; here sticking contacts creep at "
      "friction_eps^1/2 p/sqrt(1-p^2), p being the demand over the friction limit"},
     {DJM_OPTION, "sleep", DJ_IGNORED, djm_optSleep, "nothing falls asleep here"},
     {DJM_OPTION, "speculative", DJ_IGNORED, djm_optSpeculative,
@@ -54,15 +58,21 @@ static const djmCheck checks[] = {
     // ---- geoms and contact pairs
     {DJM_GEOM, "type", DJ_IGNORED, djm_geomType, 0},
     {DJM_GEOM, "type", DJ_APPROXIMATED, djm_geomCurve, 0},
+    {DJM_GEOM, "mesh", DJ_APPROXIMATED, djm_geomHull, 0},
+    {DJM_GEOM, "surface", DJ_APPROXIMATED, djm_geomSurface, 0},
     {DJM_GEOM, "solref", DJ_APPROXIMATED, djm_geomSoftness, 0},
+    {DJM_GEOM, "solimp", DJ_APPROXIMATED, djm_geomRebound, 0},
     {DJM_GEOM, "condim", DJ_APPROXIMATED, djm_geomCondim, 0},
     {DJM_GEOM, "surfacevel", DJ_IGNORED, djm_geomSurfacevel, "the surface is at rest on its body"},
     {DJM_GEOM, "adhesion", DJ_IGNORED, djm_geomAdhesion, "contacts do not adhere"},
     {DJM_GEOM, "fluidshape", DJ_IGNORED, djm_geomFluid,
      "ellipsoid fluid model: its body has the drag of its inertia box instead"},
     {DJM_PAIR, "solref", DJ_APPROXIMATED, djm_pairSoftness, 0},
+    {DJM_PAIR, "solimp", DJ_APPROXIMATED, djm_pairRebound, 0},
     {DJM_PAIR, "condim", DJ_APPROXIMATED, djm_pairCondim, 0},
     {DJM_PAIR, "friction", DJ_APPROXIMATED, djm_pairFriction, 0},
+    {DJM_PAIR, "solreffriction", DJ_APPROXIMATED, djm_pairSolreffriction,
+     "MuJoCo's friction of its own softness is replaced by creep, as solref's is"},
     {DJM_PAIR, "adhesion", DJ_IGNORED, djm_pairAdhesion, "contacts do not adhere"},
 
     // ---- equality constraints, by type
@@ -115,9 +125,26 @@ static const djmCheck checks[] = {
     // ---- the rest
     {DJM_FLEX, "flex", DJ_IGNORED, djm_flex, "deformable bodies have no elasticity and no contact"},
     {DJM_PLUGIN, "passive", DJ_IGNORED, djm_pluginPassive, "forces of a plugin are left out"},
+    {DJM_SENSOR, "force", DJ_IGNORED, djm_sensorForce,
+     "MuJoCo fills it without the forces of this contact and of these limits (djm_forward has them)"},
 };
 
 const djmCheck* djm_checks(int* n) {
   *n = (int)(sizeof(checks) / sizeof(*checks));
   return checks;
+}
+
+djmSize* djm_sizeOf(const djmCheck* check) {
+  static const struct {
+    bool (*applies)(const djmImport* imp, int i, djmNote note);
+    djmSize* size;
+  } sizes[] = {
+      {djm_geomHull, djm_geomDent},         {djm_geomSurface, djm_geomSurfaceSize},
+      {djm_geomSoftness, djm_geomDepth},    {djm_pairSoftness, djm_pairDepth},
+      {djm_geomRebound, djm_geomReboundSize},
+  };
+  for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+    if (sizes[i].applies == check->applies) return sizes[i].size;
+  }
+  return NULL;
 }

@@ -82,12 +82,39 @@ static int mixedDim(const mjModel* m, int geom1, int geom2) {
 
 static int larger(int a, int b) { return a > b ? a : b; }
 
+// One at rest goes before others.
+static void meet(djmImport* imp, int geom, int other) {
+  const mjModel* m = imp->m;
+  int* partner = &imp->geom_partner[geom];
+  bool rest = !djm_moves(m, m->geom_bodyid[other]);
+  bool better = *partner >= 0 && rest && djm_moves(m, m->geom_bodyid[*partner]);
+  if (*partner < 0 || better) *partner = other;
+}
+
+// Bodies that collide, of which each tree has so many that carry none that does.
+static djStatus countFeet(djmImport* imp) {
+  const mjModel* m = imp->m;
+  bool* above = djm_alloc(imp, m->nbody, sizeof(bool));   // another one collides above it
+  imp->tree_feet = djm_alloc(imp, m->nbody, sizeof(int));
+  if (!above || !imp->tree_feet) return DJ_NO_MEMORY;
+  for (int b = (int)m->nbody - 1; b > 0; b--) {
+    bool collides = false;
+    int first = m->body_geomadr[b], end = first + m->body_geomnum[b];
+    for (int i = first; i < end; i++) collides = collides || djm_geomCollides(imp, i);
+    if (collides && !above[b]) imp->tree_feet[m->body_rootid[b]]++;
+    if (collides || above[b]) above[m->body_parentid[b]] = true;
+  }
+  return DJ_OK;
+}
+
 djStatus djm_findContacts(djmImport* imp) {
   const mjModel* m = imp->m;
   imp->geom_dim = djm_alloc(imp, m->ngeom, sizeof(int));
   imp->geom_paired = djm_alloc(imp, m->ngeom, sizeof(bool));
-  if (!imp->geom_dim || !imp->geom_paired) return DJ_NO_MEMORY;
-  if (djm_disabled(m, mjDSBL_CONTACT)) return DJ_OK;
+  imp->geom_partner = djm_alloc(imp, m->ngeom, sizeof(int));
+  if (!imp->geom_dim || !imp->geom_paired || !imp->geom_partner) return DJ_NO_MEMORY;
+  for (int i = 0; i < m->ngeom; i++) imp->geom_partner[i] = -1;
+  if (djm_disabled(m, mjDSBL_CONTACT)) return countFeet(imp);
   for (int i = 0; i < m->npair; i++) {
     int a = m->pair_geom1[i], b = m->pair_geom2[i];
     if (halfSpaces(m, a, b) || !bodiesMove(m, m->geom_bodyid[a], m->geom_bodyid[b])) continue;
@@ -101,9 +128,11 @@ djStatus djm_findContacts(djmImport* imp) {
       imp->geom_dim[a] = larger(imp->geom_dim[a], dim);
       imp->geom_dim[b] = larger(imp->geom_dim[b], dim);
       imp->max_dim = larger(imp->max_dim, dim);
+      meet(imp, a, b);
+      meet(imp, b, a);
     }
   }
-  return DJ_OK;
+  return countFeet(imp);
 }
 
 // ------------------------------ geoms, sites ----------------------------------------------------

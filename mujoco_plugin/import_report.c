@@ -1,8 +1,9 @@
 // The report's list, and the loop over the table of checks.
 
-#include "import_checks.h"
+#include "attach.h"
+#include "import_report.h"
+#include "instance.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,64 +12,71 @@ const char* dj_featureStateName(djFeatureState state) {
 }
 
 void dj_deleteReport(djReport* report) {
-  if (!report) return;
-  for (int i = 0; i < report->n; i++) free((void*)(size_t)report->entry[i].element);
-  free(report->entry);
-  free(report);
+  djmReport* r = (djmReport*)report;
+  if (!r) return;
+  for (int i = 0; i < r->list.n; i++) free((void*)(size_t)r->list.entry[i].element);
+  for (int i = 0; i < r->nline; i++) free(r->line[i]);
+  free(r->list.entry);
+  free(r->place);
+  free(r->line);
+  free(r->worst);
+  free(r);
+}
+
+bool djm_isDeclared(const djReport* report) {
+  return report && ((const djmReport*)report)->declared;
+}
+
+static bool hasRoom(djmReport* r) {
+  if (r->list.n < r->capacity) return true;
+  int larger = r->capacity ? 2 * r->capacity : 16;
+  djReportEntry* entry = realloc(r->list.entry, (size_t)larger * sizeof(*entry));
+  if (entry) r->list.entry = entry;
+  djmPlace* place = realloc(r->place, (size_t)larger * sizeof(*place));
+  if (place) r->place = place;
+  if (!entry || !place) return false;
+  r->capacity = larger;
+  return true;
 }
 
 // Copies element, feature and note into one block, which `element` owns.
-static djStatus addEntry(djReport* report, int* capacity, const char* element,
-                         const char* feature, djFeatureState state, const char* note) {
-  if (report->n == *capacity) {
-    int larger = *capacity ? 2 * *capacity : 16;
-    djReportEntry* grown = realloc(report->entry, larger * sizeof(*grown));
-    if (!grown) return DJ_NO_MEMORY;
-    report->entry = grown;
-    *capacity = larger;
-  }
+static djStatus addEntry(djmReport* r, const char* element, int check, int id, const char* note) {
+  const char* feature = r->check[check].feature;
   size_t n1 = strlen(element) + 1, n2 = strlen(feature) + 1, n3 = strlen(note) + 1;
-  char* text = malloc(n1 + n2 + n3);
+  char* text = hasRoom(r) ? malloc(n1 + n2 + n3) : NULL;
   if (!text) return DJ_NO_MEMORY;
   memcpy(text, element, n1);
   memcpy(text + n1, feature, n2);
   memcpy(text + n1 + n2, note, n3);
-  djReportEntry* entry = &report->entry[report->n++];
-  entry->element = text;
-  entry->feature = text + n1;
-  entry->state = state;
-  entry->note = text + n1 + n2;
-  if (state > report->state) report->state = state;
+  r->place[r->list.n] = (djmPlace){check, id};
+  djReportEntry* entry = &r->list.entry[r->list.n++];
+  *entry = (djReportEntry){text, text + n1, r->check[check].state, text + n1 + n2};
+  if (entry->state > r->list.state) r->list.state = entry->state;
   return DJ_OK;
 }
 
-// Kinds of elements: name in the report, number, and addresses of the names.
-static int elements(const char** kind, const int** name, const mjModel* m, djmKind which) {
-  const struct {
-    const char* kind;
-    mjtSize n;
-    const int* name;
-  } table[DJM_NKIND] = {
-      [DJM_OPTION] = {"option", 1, NULL},
-      [DJM_JOINT] = {"joint", m->njnt, m->name_jntadr},
-      [DJM_GEOM] = {"geom", m->ngeom, m->name_geomadr},
-      [DJM_PAIR] = {"pair", m->npair, m->name_pairadr},
-      [DJM_EQUALITY] = {"equality", m->neq, m->name_eqadr},
-      [DJM_TENDON] = {"tendon", m->ntendon, m->name_tendonadr},
-      [DJM_ACTUATOR] = {"actuator", m->nactuator, m->name_actuatoradr},
-      [DJM_FLEX] = {"flex", m->nflex, m->name_flexadr},
-      [DJM_PLUGIN] = {"plugin", m->nplugin, m->name_pluginadr},
-  };
-  *kind = table[which].kind;
-  *name = table[which].name;
-  return (int)table[which].n;
+// Whether, beside MuJoCo's step, MuJoCo itself takes care of what ours leaves out.
+static bool isMuJoCos(const djmImport* imp, const djmCheck* check) {
+  if (!imp->beside || check->state != DJ_IGNORED) return false;
+  switch (check->kind) {
+    case DJM_EQUALITY:
+    case DJM_PLUGIN:
+    case DJM_FLEX:
+      return true;
+    case DJM_ACTUATOR:
+      return strcmp(check->feature, "biasprm") != 0;
+    case DJM_TENDON:
+      return strcmp(check->feature, "geom") == 0;
+    default:
+      return false;
+  }
 }
 
-static djStatus runCheck(djReport* report, int* capacity, const djmImport* imp,
-                         const djmCheck* check) {
+static djStatus runCheck(djmReport* report, const djmImport* imp, int k) {
+  const djmCheck* check = &report->check[k];
   const char* kind;
   const int* name;
-  int n = elements(&kind, &name, imp->m, check->kind);
+  int n = isMuJoCos(imp, check) ? 0 : djm_elements(&kind, &name, imp->m, check->kind);
   for (int i = 0; i < n; i++) {
     djmNote note = "";
     if (!check->applies(imp, i, note)) continue;
@@ -80,25 +88,33 @@ static djStatus runCheck(djReport* report, int* capacity, const djmImport* imp,
     } else {
       snprintf(element, sizeof(element), "%s/#%d", kind, i);
     }
-    djStatus status = addEntry(report, capacity, element, check->feature, check->state,
-                               *note ? note : check->note);
+    djStatus status = addEntry(report, element, k, i, *note ? note : check->note);
     if (status != DJ_OK) return status;
   }
   return DJ_OK;
 }
 
-djStatus djm_makeReport(djReport** report, const djmImport* imp) {
-  *report = calloc(1, sizeof(**report));
-  if (!*report) return DJ_NO_MEMORY;
-  int n, capacity = 0;
-  const djmCheck* checks = djm_checks(&n);
-  for (int i = 0; i < n; i++) {
-    djStatus status = runCheck(*report, &capacity, imp, checks + i);
-    if (status != DJ_OK) {
-      dj_deleteReport(*report);
-      *report = NULL;
-      return status;
-    }
-  }
-  return DJ_OK;
+// Where the settings in force leave no contact, nothing about it is left to say.
+static void dropContacts(djmImport* imp) {
+  if (imp->model->opt.contact != DJ_CONTACT_NONE) return;
+  memset(imp->geom_dim, 0, (size_t)imp->m->ngeom * sizeof(*imp->geom_dim));
+  memset(imp->geom_paired, 0, (size_t)imp->m->ngeom * sizeof(*imp->geom_paired));
+  imp->max_dim = 0;
+}
+
+djStatus djm_makeReport(djReport** report, djmImport* imp) {
+  djmReport* r = calloc(1, sizeof(*r));
+  *report = NULL;
+  if (!r) return DJ_NO_MEMORY;
+  int n;
+  djStatus status = DJ_OK;
+  r->check = djm_checks(&n);
+  r->declared = imp->declared;
+  dropContacts(imp);
+  for (int i = 0; i < n && status == DJ_OK; i++) status = runCheck(r, imp, i);
+  if (status == DJ_OK) status = djm_countExact(r, imp);
+  if (status == DJ_OK) status = djm_summarize(r, imp);
+  if (status == DJ_OK) *report = &r->list;
+  else dj_deleteReport(&r->list);
+  return status;
 }

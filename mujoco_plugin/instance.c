@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char* const djm_ownKeys[] = {"substeps", "bodies", "geoms", "constraints", "guide_bodies", NULL};
+const char* const djm_ownKeys[] = {"substeps", "bodies", "geoms", "constraints", "guide_bodies",
+                                   "warn", NULL};
 
 static djStatus refuse(djmImport* imp, const mjModel* m, int id, const char* key,
                        const char* value, const char* why) {
@@ -98,6 +99,10 @@ static djStatus readChoices(djmInstance* x, djmImport* imp, const mjModel* m) {
                     "a whole number from 1 to 1000 is expected");
     }
     x->substeps = (int)n;
+  }
+  const char* warn = djm_configOf(m, x->id, "warn");
+  if (*warn && strcmp(warn, "true") != 0 && strcmp(warn, "false") != 0) {
+    return refuse(imp, m, x->id, "warn", warn, "true or false is expected");
   }
   const char* constraints = djm_configOf(m, x->id, "constraints");
   x->joints = strcmp(constraints, "mujoco") != 0;

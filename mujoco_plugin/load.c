@@ -1,11 +1,13 @@
 // dj_loadMJCF: a scene file, through MuJoCo's loader.
 
 #include "attach.h"
+#include "import_report.h"
 #include "instance.h"
 
 #include <dijoco/mujoco.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct djLoad {
@@ -54,6 +56,45 @@ static djStatus load(mjModel** stock, const char* path, djError* err) {
   return status;
 }
 
+// ------------------------------ a plugin without an instance ------------------------------------
+
+typedef struct djWritten {
+  const char* path;
+  char* text;                // the scene, includes resolved; NULL: not to be had
+} djWritten;
+
+static void writeScene(void* arg) {
+  djWritten* job = arg;
+  char why[100];
+  mjSpec* spec = mj_parseXML(job->path, NULL, why, sizeof(why));
+  mjModel* m = spec ? mj_compile(spec, NULL) : NULL;
+  int size = 1000;
+  for (int need = 1; m && need > 0; size = need + 1) {   // it answers with the size it needs
+    char* text = realloc(job->text, (size_t)size);
+    if (!text) break;
+    job->text = text;
+    need = mj_saveXMLString(spec, text, size, why, sizeof(why));
+    if (need < 0) text[0] = '\0';
+  }
+  if (m) mj_deleteModel(m);
+  if (spec) mj_deleteSpec(spec);
+}
+
+// Whether contact is off and the plugin named, but without an instance: of which nothing is left in
+// the compiled model, so that the scene's text is asked.
+static bool isDeclared(const mjModel* m, const char* path) {
+  if (!djm_disabled(m, mjDSBL_CONTACT) || endsWith(path, ".mjb")) return false;
+  for (int i = 0; i < m->nplugin; i++) {
+    const mjpPlugin* plugin = mjp_getPluginAtSlot(m->plugin[i]);
+    if (plugin && plugin->name && strcmp(plugin->name, "dijoco.contact") == 0) return false;
+  }
+  djWritten job = {path, NULL};
+  djm_guard(writeScene, &job, NULL);
+  bool declared = job.text && strstr(job.text, "plugin=\"dijoco.contact\"");
+  free(job.text);
+  return declared;
+}
+
 djStatus dj_loadMJCFWatched(djModel** model, djReport** report, mjModel** stock, const char* path,
                             const djWatch* watch, djError* err) {
   djError unused;
@@ -71,6 +112,14 @@ djStatus dj_loadMJCFWatched(djModel** model, djReport** report, mjModel** stock,
   if (status == DJ_OK) status = load(&loaded, path, err);
   if (status != DJ_OK) return status;
   status = djm_import(model, report, NULL, loaded, DJM_WHOLE, watch, err);
+  if (status == DJ_OK && report && isDeclared(loaded, path)) {
+    dj_deleteReport(*report);
+    status = djm_reportAgain(report, loaded, *model, true, err);
+    if (status != DJ_OK) {
+      dj_deleteModel(*model);
+      *model = NULL;
+    }
+  }
   if (status == DJ_OK && stock) {
     *stock = loaded;
   } else {

@@ -20,7 +20,7 @@ class Verb(interrupt.Case):
         self.run_json("compare", STACK, "--time", "0.01", "--out", out)
         before = self.contents()
         for number in (signal.SIGINT, signal.SIGTERM):
-            t = interrupt.Terminal("compare", STACK, "--time", "1e5", "--out", out)
+            t = interrupt.Terminal("compare", STACK, "--time", "1e5", "--out", out, "--quiet")
             t.wait_for(interrupt.ESTIMATE)
             t.run.send_signal(number)
             self.assertEqual(t.finish(), (-number, ""))

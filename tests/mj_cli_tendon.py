@@ -36,7 +36,8 @@ NAMES = ["site/hand/pos", "site/top/pos", "site/hook/pos", "body/load/pos", "bod
 
 class Tendons(cli.Case):
     def run_ok(self, *arguments):
-        code, _, err = self.run_cli(*arguments)
+        quiet = ["--quiet"] if arguments[0] != "inspect" else []
+        code, _, err = self.run_cli(*arguments, *quiet)
         self.assertEqual((code, err), (0, ""))
 
     def scene(self):

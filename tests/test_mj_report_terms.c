@@ -324,7 +324,7 @@ static void testNotes(void** state) {
     checkNote(scene, "option", "integrator", words);
   }
   checkNote(SCENE(" cone='elliptic'/>", FLOOR("") B("condim='3'"), ""), "option", "cone",
-            "a round cone; sticking");
+            "sticking contacts creep at");
   checkNote(SCENE(" cone='pyramidal'/>", FLOOR("") B("condim='3'"), ""), "option", "cone",
             "a round cone: MuJoCo's pyramid is up to 29 % weaker");
   checkNote(SCENE("/>", A("", "") A2, AROUND("") ACT("<motor name='u' tendon='t'/>")),
@@ -380,27 +380,57 @@ static void testNotes(void** state) {
   }
   checkNote(SCENE("/>", FLOOR("") "<body><freejoint/><geom name='b' type='cylinder' "
             "size='.1 .3'/></body>", ""), "geom/b", "type", "domes that are 0.0015 m lower");
-  // At rest (1-d) g = d aref = d^2 k r, and k = 1000/d^2.
+  // At rest (1-d) A f = d aref = d^2 k r, and k = 1000/d^2; a ball's A f is g, whatever it weighs.
 #define SOFT "solref='-1000 -1' solimp='.9 .9 .001'"
-#define SINKS "sink in by about 0.00098 m under"
-  checkNote(SCENE("/>", FLOOR("") B(SOFT), ""), "geom/b", "solref", SINKS);
-  checkNote(SCENE("/>", FLOOR(SOFT) B(""), ""), "geom/f", "solref", SINKS);
+#define SINKS "sink in by about 0.98 mm under their weight (41.1 N on one contact)"
+  checkNote(SCENE("/>", FLOOR(SOFT) B(SOFT), ""), "geom/b", "solref", SINKS);
+  checkNote(SCENE("/>", FLOOR("") B(SOFT "priority='1'"), ""), "geom/b", "solref", SINKS);
+  checkNote(SCENE("/>", FLOOR(SOFT "priority='1'") B(""), ""), "geom/f", "solref", SINKS);
+  // solmix: the one of 0 does not count, but the smaller of such solref does
+  checkNote(SCENE("/>", FLOOR("solimp='.9 .9 .001' solmix='0'") B(SOFT), ""), "geom/b", "solref",
+            SINKS);
+  checkNote(SCENE("/>", FLOOR("solref='-1000 -1' solimp='.8 .8 .001' solmix='0'") B("solref='-1000 "
+            "-1' solimp='1 1 .001' solmix='0'"), ""), "geom/b", "solref", "by about 0.98 mm under");
   checkNote(SCENE(" gravity='6 0 8' o_solref='-1000 -1' o_solimp='.9 .9 .001'"
             FLAG("override='enable'"), FLOOR("") B(""), ""), "geom/b", "solref",
-            "sink in by about 0.001 m under");
-  checkNote(SCENE(" o_solref='-3000 -1'" FLAG("energy='enable'"), FLOOR("") B(SOFT), ""), "geom/b",
-            "solref", SINKS);
+            "sink in by about 1 mm under");
+  checkNote(SCENE(" o_solref='-3000 -1'" FLAG("energy='enable'"), FLOOR(SOFT) B(SOFT), ""),
+            "geom/b", "solref", SINKS);
+  // four contacts, a pyramid's edges, impratio: mu^2/impratio (1 + mu^2)/(dim - 1) of it
+  checkNote(SCENE("/>", FLOOR(SOFT) B(SOFT "type='box'"), ""), "geom/b", "solref",
+            "sink in by about 0.25 mm under their weight (19.6 N on each of 4 contacts)");
+  checkNote(SCENE(" impratio='2'/>", FLOOR(SOFT "friction='.5'") B(SOFT "condim='3' "
+            "friction='.5'"), ""), "geom/b", "solref", "sink in by about 77 um");
+  checkNote(SCENE(" impratio='2' cone='elliptic'/>", FLOOR(SOFT "friction='.5'") B(SOFT
+            "condim='3' friction='.5'"), ""), "geom/b", "solref", SINKS);
+  // an arm's weight does not come down; what is held sinks with what is carried
+  checkNote(SCENE("/>", FLOOR("") "<body pos='0 0 2'><joint/><geom size='.1'/><body pos='0 0 -1'>"
+            "<joint/><geom name='b' size='.1'/></body></body>", ""), "geom/b", "solref",
+            "(41.1 N on one contact)");
+  checkNote(SCENE("/>", FLOOR("") "<body pos='0 0 2'><freejoint/><geom size='.1' contype='0' "
+            "conaffinity='0'/><body pos='1 0 -1'><joint/><geom name='b' size='.1'/></body><body "
+            "pos='-1 0 -1'><joint/><geom size='.1'/></body></body>", ""), "geom/b", "solref",
+            "(61.6 N on each of 2 contacts)");
   checkNote(SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c'/><pair name='p' "
-            "geom1='f' geom2='b' " SOFT "/></contact>"), "pair/p", "solref", SINKS);
-  checkNote(SCENE("/>", FLOOR("") BB, "<contact><pair name='p' geom1='f' geom2='c' " SOFT
-            "/><pair geom1='f' geom2='b'/></contact>"), "pair/p", "solref", SINKS);
+            "geom1='f' geom2='b' condim='1' " SOFT "/></contact>"), "pair/p", "solref",
+            "sink in by about 0.98 mm under their weight (82.2 N on one contact)");
+  checkNote(SCENE(" gravity='0 0 0'/>", FLOOR("") B(""), ""), "geom/b", "solref",
+            "MuJoCo's bodies sink into what pushes them, these rest");
+  checkNote(SCENE("/>", FLOOR("") B(""), PAIR("") "<custom><text name='dijoco_contact' "
+            "data='penalty'/></custom>"), "pair/p", "solref", "these by the law of penalty");
+  checkNote(SCENE("/>", FLOOR("") B("solref='.02 .3' solimp='0 .8 .03' priority='1'"), ""),
+            "geom/b", "solimp", "rebound with 0.61 of 1 m/s, these with 0.45");
   checkNote(SCENE("/>", FLOOR("") B("condim='4'"), ""), "geom/b", "condim",
-            "torsional friction is dropped: a contact resists sliding only, so spin about the");
+            "torsional friction (0.005 m) is dropped; a contact resists sliding only, so spin about "
+            "the");
   checkNote(SCENE("/>", FLOOR("") B("condim='6'"), ""), "geom/b", "condim",
-            "torsional and rolling friction is dropped: a contact resists sliding only, so spin "
-            "and");
+            "torsional and rolling friction (0.005 and 0.0001 m) is dropped; a contact resists "
+            "sliding only, so spin and");
   checkNote(SCENE("/>", FLOOR("") B(""), "<contact><pair name='p' geom1='f' geom2='b' "
-            "friction='1 .5 0 0 0'/></contact>"), "pair/p", "friction", "by their mean, 0.75");
+            "friction='1 .5 0 0 0'/></contact>"), "pair/p", "friction",
+            "coefficients, 1 and 0.5, are replaced by their mean, 0.75");
+  checkNote(SCENE(" o_friction='.8 .2 0 0 0'" FLAG("override='enable'"), FLOOR("") B("condim='3'"),
+            ""), "option", "o_friction", "coefficients, 0.8 and 0.2, are replaced by their mean");
   checkNote(SCENE("/>", "<geom name='h' type='hfield' hfield='x'/>" B(""), "<asset><hfield "
             "name='x' nrow='2' ncol='2' size='1 1 1 1'/></asset>"), "geom/h", "type",
             "type hfield is not");

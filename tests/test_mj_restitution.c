@@ -350,8 +350,8 @@ static void testNote(void** state) {
   for (int i = 0; i < report->n; i++) {
     const djReportEntry* e = &report->entry[i];
     if (strcmp(e->feature, "solref") != 0) continue;
-    found += strcmp(e->element, "pair/p") == 0 && strstr(e->note, "about 0.36 of their speed");
-    found += strcmp(e->element, "geom/#2") == 0 && strstr(e->note, "about 0.14 of their speed");
+    found += strcmp(e->element, "pair/p") == 0 && strstr(e->note, "about 0.37 of their speed");
+    found += strcmp(e->element, "geom/#2") == 0 && strstr(e->note, "about 0.57 of their speed");
   }
   assert_int_equal(found, 2);
   dj_deleteReport(report);

@@ -37,6 +37,28 @@ static void testBuffer(void** state) {
   assert_false(tool_number(&x, "2.5x") || tool_number(&x, "") || tool_number(&x, "1 2"));
 }
 
+// At most 98 columns, broken at blanks where there are any.
+static void testWrapped(void** state) {
+  (void)state;
+  Buffer b = {0};
+  buf_addWrapped(&b, "one two", 2, 4);
+  assert_string_equal(b.text, "  one two\n");
+  buf_free(&b);
+  char words[400] = "", expected[500], end[100];
+  for (int i = 0; i < 30; i++) strcat(words, i ? " abcdefgh" : "abcdefgh");
+  buf_addWrapped(&b, words, 2, 4);   // 10 words have 89 columns
+  snprintf(end, sizeof end, "    %.89s\n", words);
+  snprintf(expected, sizeof expected, "  %.89s\n%s%s", words, end, end);
+  assert_string_equal(b.text, expected);
+  buf_free(&b);
+  memset(words, 'x', 99);
+  words[99] = '\0';
+  buf_addWrapped(&b, words, 0, 0);
+  assert_int_equal(strcspn(b.text, "\n"), 98);
+  assert_string_equal(b.text + 98, "\nx\n");
+  buf_free(&b);
+}
+
 static void testJson(void** state) {
   (void)state;
   Buffer b = {0};
@@ -169,7 +191,7 @@ static void testManyPoints(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testBuffer), cmocka_unit_test(testJson),  cmocka_unit_test(testTable),
+      cmocka_unit_test(testBuffer), cmocka_unit_test(testWrapped), cmocka_unit_test(testJson),  cmocka_unit_test(testTable),
       cmocka_unit_test(testHull),   cmocka_unit_test(testChart), cmocka_unit_test(testManyPoints),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "report.h"
 #include "states.h"
 #include "verbs.h"
+#include "warn.h"
 
 #include <errno.h>
 #include <math.h>
@@ -226,6 +227,9 @@ static void print_table(const Comparison* c) {
   if (c->plain_scene.model) printf("  %-22s %14.4g m\n", "without the guide", c->bias);
   scene_printIdle(m);
   printf("written: %s/report.html\n", c->options->out);
+  Failures f = engine_failures(a->steps, a->unconverged_steps, a->fallback_steps,
+                               a->recovering_steps, m);
+  if (*f.text) printf("warning: dijoco: %s\n", f.text);
 }
 
 // --max-position and --max-rotation.
@@ -284,6 +288,7 @@ int verb_compare(const Options* o) {
   int status = scene_open(&s, o, o->argument[0]);
   Comparison c = {.scene = &s, .options = o};
   if (!status) {
+    warn_scene(&s, o);
     status = compare(&c);
     record_close(&c.record);
     for (int i = 0; i < ENGINES; i++) engine_close(&c.engine[i]);

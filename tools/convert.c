@@ -5,6 +5,7 @@
 #include "inputs.h"
 #include "output.h"
 #include "verbs.h"
+#include "warn.h"
 
 #include <errno.h>
 #include <math.h>
@@ -113,6 +114,7 @@ int verb_convert(const Options* o) {
     printf("\n");
     if (o->export) export_print(&links);
   }
+  if (!status) warn_scene(&s, o);
   export_free(&links);
   scene_close(&s);
   return status;

@@ -1,6 +1,7 @@
 #include "engine.h"
 
 #include "clock.h"
+#include "warn.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,6 +131,7 @@ bool engine_step(Engine* e, const Inputs* in, long k) {
     return false;
   }
   e->tally.steps++;
+  warn_begun();
   e->tally.time = e->time;
   return true;
 }
@@ -175,6 +177,25 @@ void engine_close(Engine* e) {
   free(e->ctrl);
   free(e->state);
   *e = (Engine){0};
+}
+
+static void add_failure(Failures* f, long n, const char* what) {
+  size_t used = strlen(f->text);
+  if (n == 0) return;
+  snprintf(f->text + used, sizeof f->text - used, "%s%ld %s", used ? ", " : "", n, what);
+}
+
+Failures engine_failures(long steps, long unconverged, long fallback, long recovering,
+                         const djModel* model) {
+  Failures f = {""};
+  add_failure(&f, unconverged, "did not converge");
+  add_failure(&f, fallback, model->opt.integrator == DJ_BDF2
+                                ? "were taken by SDIRK2 as bdf2 found no solution"
+                                : "were taken by position as the integrator found no solution");
+  add_failure(&f, recovering, "began with bodies that overlapped");
+  size_t used = strlen(f.text);
+  if (used) snprintf(f.text + used, sizeof f.text - used, " (of %ld steps)", steps);
+  return f;
 }
 
 void engine_write(Json* out, const char* key, const Engine* e, const Scene* s, const Options* o) {

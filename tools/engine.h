@@ -63,6 +63,13 @@ void engine_close(Engine* e);
 bool engine_openDijoco(Engine* e, const Scene* s, const Inputs* in);
 bool engine_openMujoco(Engine* e, const Scene* s, const Inputs* in);
 
+// What of a run's steps went otherwise than it should, as a sentence; "" where nothing did.
+typedef struct Failures {
+  char text[300];
+} Failures;
+Failures engine_failures(long steps, long unconverged, long fallback, long recovering,
+                         const djModel* model);
+
 // simulate's JSON object; key NULL at the top.
 void engine_write(Json* out, const char* key, const Engine* e, const Scene* s, const Options* o);
 

@@ -1,10 +1,12 @@
 // dijoco grad: a task's loss and its gradient by the task's variables, with a certificate.
 
+#include "engine.h"
 #include "grad_run.h"
 #include "output.h"
 #include "overlap.h"
 #include "progress.h"
 #include "verbs.h"
+#include "warn.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -122,6 +124,8 @@ static void write_json(Buffer* text, const Answer* a) {
   json_number(&out, "overlap", a->overlap);
   json_integer(&out, "steps", grad_steps(g));
   json_integer(&out, "unconverged_steps", g->unconverged_steps);
+  json_integer(&out, "fallback_steps", g->fallback_steps);
+  json_integer(&out, "recovering_steps", g->recovering_steps);
   json_number(&out, "worst_residual", g->worst_residual);
   if (g->options->check) write_certificate(&out, a);
   json_number(&out, "worst_condition", g->worst_condition);
@@ -214,6 +218,9 @@ static void print_text(const Answer* a) {
   print_variables(g);
   if (g->options->check) print_certificate(a);
   if (g->options->out) printf("written: %s\n", g->options->out);
+  Failures f = engine_failures(grad_steps(g), g->unconverged_steps, g->fallback_steps,
+                               g->recovering_steps, g->scene.model);
+  if (*f.text) printf("warning: %s\n", f.text);
 }
 
 static int answer(Answer* a) {
@@ -253,6 +260,7 @@ int verb_grad(const Options* given) {
   if (grad_refusesRamp(&o)) return EXIT_BAD_INPUT;
   Answer a = {0};
   int status = grad_load(&a.run, &o, o.argument[0]);
+  for (int k = 0; k < a.run.nscene && !status; k++) warn_scene(&a.run.part[k].scene, &o);
   if (!status) status = answer(&a);
   free(a.certificate);
   free(a.spread);

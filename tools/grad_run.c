@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "engine.h"
 #include "progress.h"
+#include "warn.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -177,11 +178,14 @@ static void gather_results(GradRun* g) {
     g->term[i] = t.part->design->result.term[t.term];
   }
   g->unconverged_steps = 0;
+  g->fallback_steps = g->recovering_steps = 0;
   g->worst_residual = g->worst_condition = 0;
   for (int k = 0; k < g->nscene; k++) {
     const djRolloutResult* r = &g->part[k].design->result;
     g->scene_loss[k] = djd_sceneLoss(g->sum, k);
     g->unconverged_steps += r->unconverged_steps;
+    g->fallback_steps += g->part[k].design->data->stats.fallback_steps;
+    g->recovering_steps += g->part[k].design->data->stats.recovering_steps;
     g->worst_residual = fmax(g->worst_residual, r->worst_residual);
     g->worst_condition = fmax(g->worst_condition, r->worst_condition);
   }
@@ -194,6 +198,7 @@ int grad_compute(GradRun* g) {
   djStatus status = djd_forwardPhases(&g->loss, g->sum, d->x0, true);
   g->forward = tool_clock() - start;
   if (status < 0) return refuse(g);
+  warn_begun();
   g->singular = status == DJ_SINGULAR;
   start = tool_clock();
   if (!g->singular) {

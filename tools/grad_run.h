@@ -32,6 +32,7 @@ typedef struct GradRun {
   double* scene_loss;       // (nscene)
   double* gradient;         // (design->n), NAN where singular
   int unconverged_steps;
+  long fallback_steps, recovering_steps;   // djStats
   double worst_residual, worst_condition;
   double forward, backward; // seconds
   bool singular;            // no gradient: a step's Jacobian could not be factored

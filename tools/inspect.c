@@ -8,22 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 98 };  // of text output
-
-// Text broken into lines at blanks, each after `indent` blanks.
-static void print_wrapped(const char* text, int indent) {
-  size_t room = (size_t)(WIDTH - indent);
-  while (*text) {
-    size_t n = strlen(text);
-    if (n > room) {
-      n = room;
-      while (n > 0 && text[n] != ' ') n--;
-      if (n == 0) n = room;
-    }
-    printf("%*s%.*s\n", indent, "", (int)n, text);
-    text += n;
-    while (*text == ' ') text++;
-  }
+static void print_wrapped(const char* text, int first, int indent) {
+  Buffer lines = {0};
+  buf_addWrapped(&lines, text, first, indent);
+  if (lines.text) fputs(lines.text, stdout);
+  buf_free(&lines);
 }
 
 // ------------------------------ surfaces --------------------------------------------------------
@@ -72,7 +61,7 @@ static void print_surfaces(const djModel* m, const djSurface* surface) {
   if (!has_surfaces(m, surface)) return;
   printf("\n  approximated\n");
   print_wrapped("surface: contact is that of an implicit surface, up to so far inside and outside "
-                "of the geom", 4);
+                "of the geom", 4, 4);
   printf("      %-24s %-24s %9s %10s %10s\n", "geom", "family", "sharpness", "inside m",
          "outside m");
   for (int g = 0; g < m->ngeom; g++) {
@@ -143,9 +132,13 @@ static djFeatureState worst_state(const Scene* s) {
   return s->report ? s->report->state : DJ_EXACT;
 }
 
+// Surfaces have entries with more in them, see above, also where there is no report.
+static bool is_surface(const djReportEntry* e) { return strcmp(e->feature, "surface") == 0; }
+
 static void write_features(Json* out, const Scene* s) {
   for (int i = 0; s->report && i < s->report->n; i++) {
     const djReportEntry* e = &s->report->entry[i];
+    if (is_surface(e)) continue;
     json_object(out, NULL);
     json_text(out, "element", e->element);
     json_text(out, "feature", e->feature);
@@ -155,34 +148,83 @@ static void write_features(Json* out, const Scene* s) {
   }
 }
 
+static int count_entries(const Scene* s, djFeatureState state) {
+  int n = 0;
+  for (int i = 0; i < s->report->n; i++) n += s->report->entry[i].state == state;
+  return n;
+}
+
+static void write_coverage(Json* out, const Scene* s) {
+  if (!s->report) return;
+  json_list(out, "warnings");
+  for (int i = 0; i < dj_reportLines(s->report); i++) {
+    json_text(out, NULL, dj_reportLine(s->report, i));
+  }
+  json_end(out);
+  json_object(out, "coverage");
+  json_integer(out, "exact", dj_reportExact(s->report));
+  json_integer(out, "approximated", count_entries(s, DJ_APPROXIMATED));
+  json_integer(out, "ignored", count_entries(s, DJ_IGNORED));
+  json_end(out);
+}
+
+static void print_coverage(const Scene* s) {
+  if (!s->report) return;
+  for (int i = 0; i < dj_reportLines(s->report); i++) {
+    print_wrapped(dj_reportLine(s->report, i), 2, 4);
+  }
+  printf("coverage: %d features exact, %d approximated, %d ignored\n\n",
+         dj_reportExact(s->report), count_entries(s, DJ_APPROXIMATED),
+         count_entries(s, DJ_IGNORED));
+}
+
 static bool same_finding(const djReportEntry* a, const djReportEntry* b) {
   return a->state == b->state && strcmp(a->feature, b->feature) == 0 &&
          strcmp(a->note, b->note) == 0;
 }
 
-// One paragraph per finding, with all elements that it holds for.
-static void print_features(const Scene* s, djFeatureState state) {
-  for (int i = 0; s->report && i < s->report->n; i++) {
-    const djReportEntry* e = &s->report->entry[i];
-    bool told = e->state != state;
-    for (int k = 0; k < i && !told; k++) told = same_finding(&s->report->entry[k], e);
-    if (told) continue;
-    Buffer elements = {0};
-    buf_addf(&elements, "%s of", e->feature);
-    for (int k = i; k < s->report->n; k++) {
-      if (!same_finding(&s->report->entry[k], e)) continue;
-      buf_addf(&elements, "%s %s", k > i ? "," : "", s->report->entry[k].element);
-    }
-    printf("\n  %s\n", dj_featureStateName(e->state));
-    print_wrapped(elements.text, 4);
-    print_wrapped(e->note, 6);
-    buf_free(&elements);
+static bool same_feature(const djReportEntry* a, const djReportEntry* b) {
+  size_t n = strcspn(a->element, "/");
+  return a->state == b->state && strcmp(a->feature, b->feature) == 0 &&
+         strcspn(b->element, "/") == n && strncmp(a->element, b->element, n) == 0;
+}
+
+// A paragraph: elements that are like this one, at most so many, and the note.
+static void print_paragraph(const djReport* report, const djReportEntry* e, int most,
+                            bool (*like)(const djReportEntry*, const djReportEntry*)) {
+  Buffer elements = {0};
+  int n = 0;
+  buf_addf(&elements, "%s of", e->feature);
+  for (int k = 0; k < report->n; k++) {
+    if (!like(e, &report->entry[k]) || n++ >= most) continue;
+    buf_addf(&elements, "%s %s", n > 1 ? "," : "", report->entry[k].element);
+  }
+  if (n > most) buf_addf(&elements, " and %d more (--all)", n - most);
+  printf("\n  %s\n", dj_featureStateName(e->state));
+  print_wrapped(elements.text, 4, 4);
+  print_wrapped(e->note, 6, 6);
+  buf_free(&elements);
+}
+
+// One for each feature, with the note of the worst element.
+static void print_report(const Scene* s) {
+  enum { MOST = 6 };
+  for (int i = 0; i < dj_reportLines(s->report); i++) {
+    const djReportEntry* e = &s->report->entry[dj_reportWorst(s->report, i)];
+    if (!is_surface(e)) print_paragraph(s->report, e, MOST, same_feature);
   }
 }
 
-static void print_report(const Scene* s) {
-  print_features(s, DJ_IGNORED);
-  print_features(s, DJ_APPROXIMATED);
+// One for each finding, with all elements that it holds for.
+static void print_all(const Scene* s) {
+  for (int state = DJ_IGNORED; s->report && state > DJ_EXACT; state--) {
+    for (int i = 0; i < s->report->n; i++) {
+      const djReportEntry* e = &s->report->entry[i];
+      bool told = (int)e->state != state || is_surface(e);
+      for (int k = 0; k < i && !told; k++) told = same_finding(&s->report->entry[k], e);
+      if (!told) print_paragraph(s->report, e, s->report->n, same_finding);
+    }
+  }
 }
 
 static const char* state_name(const Scene* s, bool surfaces) {
@@ -192,7 +234,10 @@ static const char* state_name(const Scene* s, bool surfaces) {
 static bool is_ignored(const Scene* s) { return worst_state(s) == DJ_IGNORED; }
 #else
 static void write_features(Json* out, const Scene* s) { (void)out, (void)s; }
+static void write_coverage(Json* out, const Scene* s) { (void)out, (void)s; }
+static void print_coverage(const Scene* s) { (void)s; }
 static void print_report(const Scene* s) { (void)s; }
+static void print_all(const Scene* s) { (void)s; }
 static const char* state_name(const Scene* s, bool surfaces) {
   (void)s;
   return surfaces ? "approximated" : "exact";
@@ -221,6 +266,7 @@ static void write_json(Buffer* text, const Scene* s, const djSurface* surface, c
   json_integer(&out, "nkey", m->nkey);
   json_end(&out);
   json_number(&out, "total_mass", m->total_mass);
+  write_coverage(&out, s);
   json_list(&out, "features");
   write_features(&out, s);
   write_surfaces(&out, m, surface);
@@ -265,34 +311,69 @@ static void print_value(int* column, const djSetting* row, double value) {
   *column += printf("%s", text);
 }
 
+// A geom or a pair of those that may have settings of their own, geoms first.
+typedef struct Own {
+  int geom, pair;             // one is -1
+  int contact;
+  double restitution;
+  bool settings;
+} Own;
+
+static Own own_at(const djModel* m, int k) {
+  Own x = {.geom = k < m->ngeom ? k : -1, .pair = k < m->ngeom ? -1 : k - m->ngeom};
+  x.contact = x.pair >= 0 ? m->pair_contact[x.pair] : m->geom_contact[x.geom];
+  x.restitution = dj_restitution(m, x.geom, x.pair);
+  x.settings = x.contact != DJ_CONTACT_DEFAULT;
+  for (int i = 0; i < m->nsetting; i++) {
+    x.settings |= m->setting_geom[i] == x.geom && m->setting_pair[i] == x.pair;
+  }
+  return x;
+}
+
+// Those that have a restitution and nothing else, by its values.
+static void print_restitution(const djModel* m) {
+  int n = m->ngeom + m->npair;
+  for (int k = 0; k < n; k++) {
+    Own x = own_at(m, k);
+    int same = 0;
+    bool told = x.settings || x.restitution == 0;
+    for (int j = 0; j < n && !told; j++) {
+      Own y = own_at(m, j);
+      bool alike = !y.settings && y.restitution == x.restitution && (y.pair < 0) == (x.pair < 0);
+      told = alike && j < k;
+      same += alike;
+    }
+    if (told) continue;
+    char text[120];
+    printf("  contact of %s", own_element(text, m, x.geom, x.pair));
+    if (same > 1) printf(" and %d more (--all)", same - 1);
+    printf(": restitution %.4g\n", x.restitution);
+  }
+}
+
 // What single geoms and pairs have of their own, with their restitution, and the settings of models
 // that they name.
-static void print_own(const djModel* m) {
+static void print_own(const djModel* m, bool all) {
   char text[120];
   int model;
   const djSetting* row;
   bool used[64] = {false};
   for (int k = 0; k < m->ngeom + m->npair; k++) {
-    int geom = k < m->ngeom ? k : -1, pair = k < m->ngeom ? -1 : k - m->ngeom;
-    int contact = pair >= 0 ? m->pair_contact[pair] : m->geom_contact[geom];
-    double restitution = dj_restitution(m, geom, pair);
-    bool any = contact != DJ_CONTACT_DEFAULT || restitution > 0;
+    Own x = own_at(m, k);
+    if (!x.settings && !(all && x.restitution > 0)) continue;
+    int column = printf("  contact of %s:", own_element(text, m, x.geom, x.pair));
+    if (x.contact != DJ_CONTACT_DEFAULT) {
+      column += printf(" %s", dj_contactName((djContactModel)x.contact));
+    }
+    if (x.contact >= 0 && x.contact < 64) used[x.contact] = true;
     for (int i = 0; i < m->nsetting; i++) {
-      any = any || (m->setting_geom[i] == geom && m->setting_pair[i] == pair);
+      if (m->setting_geom[i] != x.geom || m->setting_pair[i] != x.pair) continue;
+      print_value(&column, row_for(m->setting_slot[i], x.contact), m->setting_value[i]);
     }
-    if (!any) continue;
-    int column = printf("  contact of %s:", own_element(text, m, geom, pair));
-    if (contact != DJ_CONTACT_DEFAULT) {
-      column += printf(" %s", dj_contactName((djContactModel)contact));
-    }
-    if (contact >= 0 && contact < 64) used[contact] = true;
-    for (int i = 0; i < m->nsetting; i++) {
-      if (m->setting_geom[i] != geom || m->setting_pair[i] != pair) continue;
-      print_value(&column, row_for(m->setting_slot[i], contact), m->setting_value[i]);
-    }
-    if (restitution > 0) printf(" restitution %.4g", restitution);
+    if (x.restitution > 0) printf(" restitution %.4g", x.restitution);
     printf("\n");
   }
+  if (!all) print_restitution(m);
   for (int k = 1; k < 64; k++) {
     if (!used[k] && (int)m->opt.contact != k) continue;
     int column = printf("  %s:", dj_contactName((djContactModel)k));
@@ -303,10 +384,11 @@ static void print_own(const djModel* m) {
   }
 }
 
-static void print_text(const Scene* s, const djSurface* surface) {
+static void print_text(const Scene* s, const djSurface* surface, bool all) {
   const djModel* m = s->model;
   const djContactSettings* c = &m->contact;
-  printf("%s\n", s->path);
+  printf("%s: %s\n", s->path, state_name(s, has_surfaces(m, surface)));
+  print_coverage(s);
   printf("  bodies %d, joints %d (nq %d, nv %d), geoms %d, meshes %d, ", m->nbody, m->njnt, m->nq,
          m->nv, m->ngeom, m->nmesh);
   if (m->ntendon > 0) printf("tendons %d, ", m->ntendon);
@@ -315,10 +397,10 @@ static void print_text(const Scene* s, const djSurface* surface) {
   printf("  contact: %s\n", dj_contactName(m->opt.contact));
   printf("  support %.4g, barrier coefficient (stiffness) %.4g J, skin %.4g m, range %.4g m\n",
          c->support, c->stiffness, c->skin, c->range);
-  print_own(m);
+  print_own(m, all);
   scene_printIdle(m);
-  printf("  features: %s\n", state_name(s, has_surfaces(m, surface)));
-  print_report(s);
+  if (all) print_all(s);
+  else print_report(s);
   print_surfaces(m, surface);
   print_points(m);
   overlap_print(m);
@@ -338,7 +420,7 @@ int verb_inspect(const Options* o) {
       write_json(&text, &s, surface, o);
       opt_print(&text);
     } else {
-      print_text(&s, surface);
+      print_text(&s, surface, o->all);
     }
     free(surface);
     status = is_ignored(&s) ? EXIT_NOT_HELD : EXIT_DONE;

@@ -4,6 +4,7 @@
 #include "options.h"
 #include "scene.h"
 #include "verbs.h"
+#include "warn.h"
 
 #include <dijoco/dijoco.h>
 #ifdef DJ_HAVE_MUJOCO
@@ -14,15 +15,16 @@
 #include <string.h>
 
 static const Verb verbs[] = {
-    {"inspect", "SCENE", 1, GROUP_JSON | GROUP_SETTINGS,
+    {"inspect", "SCENE", 1, GROUP_JSON | GROUP_SETTINGS | GROUP_ALL,
      "what a scene contains, and what of it is simulated how",
-     "Lists the scene's sizes and every feature that is not simulated exactly as MuJoCo does:\n"
-     "approximated (how, and how large the error is) or ignored (it would change the motion\n"
-     "and is left out). Exit status 1 when something is ignored. SCENE is a MuJoCo model\n"
-     "(.xml, .mjb) or our own (.json).",
+     "Begins with every feature that is not simulated exactly as MuJoCo does, a line each, and how\n"
+     "many features are exact. Then come sizes, settings, and these features in full: approximated\n"
+     "(how, and how large the error is) or ignored (it would change the motion and is left out).\n"
+     "Exit status 1 when something is ignored. SCENE is a MuJoCo model (.xml, .mjb) or our own\n"
+     "(.json).",
      verb_inspect},
     {"convert", "SCENE --out FILE.json", 1,
-     GROUP_JSON | GROUP_SETTINGS | GROUP_FILE | GROUP_SURFACE | GROUP_EXPORT,
+     GROUP_JSON | GROUP_SETTINGS | GROUP_FILE | GROUP_SURFACE | GROUP_EXPORT | GROUP_QUIET,
      "write a scene as our own JSON model, which needs no MuJoCo",
      "Writes the scene as a JSON model. Both give bitwise the same simulation. Settings on the\n"
      "command line are written into it. With --surface it writes MJCF instead, --out FILE.xml:\n"
@@ -35,7 +37,7 @@ static const Verb verbs[] = {
      verb_convert},
     {"simulate", "SCENE --time T", 1,
      GROUP_JSON | GROUP_SETTINGS | GROUP_START | GROUP_RUN | GROUP_ENGINE | GROUP_FILE |
-         GROUP_STATE,
+         GROUP_STATE | GROUP_QUIET,
      "simulate a scene, with this engine or with stock MuJoCo",
      "Simulates round(T/timestep) steps and summarises them. --out writes time, qpos, qvel\n"
      "and act as CSV. A state is {\"qpos\",\"qvel\",\"act\",\"history\":{\"qpos\",\"qvel\"}|null}:\n"
@@ -45,7 +47,8 @@ static const Verb verbs[] = {
      "stay.",
      verb_simulate},
     {"compare", "SCENE --time T --out DIR", 1,
-     GROUP_JSON | GROUP_SETTINGS | GROUP_START | GROUP_RUN | GROUP_FOLDER | GROUP_LIMITS,
+     GROUP_JSON | GROUP_SETTINGS | GROUP_START | GROUP_RUN | GROUP_FOLDER | GROUP_LIMITS |
+         GROUP_QUIET,
      "simulate a scene with both engines and report the differences",
      "Runs this engine and stock MuJoCo from the same start with the same controls. Writes\n"
      "DIR/report.html (pictures and charts), summary.json, dijoco.csv, mujoco.csv and\n"
@@ -81,7 +84,7 @@ static const Verb verbs[] = {
      "height being h: gap and value are those of this shape. With \"model\":\"gap\" and\n"
      "\"params\":{\"smoothing\":0.001}: the smoothed gap, normal and nearest points, derivatives.",
      verb_contact},
-    {"grad", "TASK", 1, GROUP_JSON | GROUP_SETTINGS | GROUP_CHECK | GROUP_FILE,
+    {"grad", "TASK", 1, GROUP_JSON | GROUP_SETTINGS | GROUP_CHECK | GROUP_FILE | GROUP_QUIET,
      "gradient of a task's loss by its variables",
      "Simulates the task (a JSON file: scene, horizon, loss, variables) and differentiates its\n"
      "loss. --check compares each block of variables with Richardson-extrapolated differences of\n"
@@ -90,7 +93,7 @@ static const Verb verbs[] = {
      "not converge. --out writes the JSON output to a file.",
      verb_grad},
     {"optimize", "TASK --out DIR", 1,
-     GROUP_JSON | GROUP_SETTINGS | GROUP_OPTIMIZE | GROUP_FOLDER | GROUP_EXPORT,
+     GROUP_JSON | GROUP_SETTINGS | GROUP_OPTIMIZE | GROUP_FOLDER | GROUP_EXPORT | GROUP_QUIET,
      "improve a task's variables by its gradient",
      "Minimises the task's loss within the bounds of its variables, by the optimizer that the\n"
      "task names. Writes DIR/history.csv, final.json (the variables), task.json (a task that\n"
@@ -174,6 +177,7 @@ static int register_plugins(void) {
 // What was printed must have arrived, or a script would read half of it as all.
 static int run(const Verb* verb, const Options* options) {
   int status = verb->run(options);
+  if (status != EXIT_BAD_INPUT) warn_show();
   if (fflush(stdout) == 0 && !ferror(stdout)) return status;
   tool_fail(verb->name, "standard output", NULL, "cannot be written");
   return status > EXIT_NOT_HELD ? status : EXIT_NOT_HELD;

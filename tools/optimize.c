@@ -7,6 +7,7 @@
 #include "overlap.h"
 #include "progress.h"
 #include "verbs.h"
+#include "warn.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -240,6 +241,8 @@ static void write_summary(Buffer* text, const Outcome* w) {
   json_integer(&out, "variables", r->grad.design->n);
   json_integer(&out, "steps", grad_steps(&r->grad));
   json_integer(&out, "unconverged_steps", r->unconverged[AT_END]);
+  json_integer(&out, "fallback_steps", r->fallback[AT_END]);
+  json_integer(&out, "recovering_steps", r->recovering[AT_END]);
   write_terms(&out, r);
   write_bias(&out, r);
   if (scene_text(w->scene)) json_text(&out, "scene", w->file[scene_file(0)].name);
@@ -319,6 +322,10 @@ static void print_text(const Outcome* w) {
   }
   if (r->options->export) export_print(&w->links);
   printf("written: %s/report.html\n", r->options->out);
+  Failures f = engine_failures((long)grad_steps(&r->grad) * r->phases->nphase,
+                               r->unconverged[AT_END], r->fallback[AT_END],
+                               r->recovering[AT_END], r->grad.scene.model);
+  if (*f.text) printf("warning: result: %s\n", f.text);
 }
 
 // ---- writing
@@ -433,6 +440,9 @@ int verb_optimize(const Options* o) {
   if (grad_refusesRamp(o)) return EXIT_BAD_INPUT;
   Outcome w = {0};
   int status = optimize_load(&w.run, o);
+  for (int k = 0; k < w.run.grad.nscene && !status; k++) {
+    warn_scene(&w.run.grad.part[k].scene, o);
+  }
   if (!status) status = optimize(&w);
   replay_close(&w.replay);
   for (int k = 0; k < w.run.grad.nscene && w.scene; k++) scene_freeFiles(&w.scene[k]);

@@ -5,6 +5,7 @@
 #include "overlap.h"
 #include "progress.h"
 #include "tunnels.h"
+#include "warn.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -272,7 +273,12 @@ static int keep_point(OptimizeRun* r, int point, const double* x) {
   for (int k = 0; k < p->nscene; k++) r->scene_loss[point][k] = djd_sceneLoss(p, k);
   r->overlap[point] = overlap_share(d->model);
   r->unconverged[point] = 0;
-  for (int j = 0; j < p->n; j++) r->unconverged[point] += p->design[j]->result.unconverged_steps;
+  r->fallback[point] = r->recovering[point] = 0;
+  for (int j = 0; j < p->n; j++) {
+    r->unconverged[point] += p->design[j]->result.unconverged_steps;
+    r->fallback[point] += p->design[j]->data->stats.fallback_steps;
+    r->recovering[point] += p->design[j]->data->stats.recovering_steps;
+  }
   for (int i = 0; i < d->problem->nvariable; i++) r->value[point][i] = grad_value(&r->grad, i);
   record_course(&r->course[point], d, point != PLAIN);
   return 0;
@@ -333,6 +339,7 @@ int optimize_run(OptimizeRun* r) {
   djDesign* d = r->grad.design;
   d->rollout.watch = (djWatch){on_rollout, r};
   int status = keep_point(r, AT_START, d->x0);
+  if (!status) warn_begun();
   copy(r->x, d->x0, (size_t)d->n);
   if (!status) status = r->receding ? recede(r) : minimise(r);
   d->rollout.watch = (djWatch){0};

@@ -68,6 +68,7 @@ typedef struct OptimizeRun {
   double overlap[OPTIMIZE_POINTS];    // share of bodies' volumes that counts twice
   double* term[OPTIMIZE_POINTS];      // (nterm)
   int unconverged[OPTIMIZE_POINTS];
+  long fallback[OPTIMIZE_POINTS], recovering[OPTIMIZE_POINTS];   // djStats
   double** value[OPTIMIZE_POINTS];    // (nvariable) nvalue numbers each
   Course course[OPTIMIZE_POINTS];     // of the first scene
 } OptimizeRun;

@@ -27,7 +27,9 @@ enum {
   GROUP_SURFACE = 4096, // convert's meshes
   GROUP_STATE = 8192,   // states as files
   GROUP_DECOMPOSE = 16384,
-  GROUP_EXPORT = 32768  // links for building
+  GROUP_EXPORT = 32768, // links for building
+  GROUP_QUIET = 65536,  // verbs that warn
+  GROUP_ALL = 131072    // inspect's whole list
 };
 
 enum { MAX_ARGUMENTS = 16, MAX_SETS = 256 };
@@ -37,7 +39,7 @@ typedef struct Options {
   const char* verb;
   int nargument;
   const char* argument[MAX_ARGUMENTS];
-  bool help, json, markdown, allow_ignored, check;
+  bool help, json, markdown, allow_ignored, check, quiet, all;
   djSettings settings;        // those of the table of settings (dijoco/setting.h)
   const char* keyframe;
   int nset;

@@ -86,6 +86,19 @@ int scene_load(Scene* s, const Options* o, const char* path) {
   return status;
 }
 
+// By the settings that are now in force.
+static int renew_report(Scene* s, const Options* o) {
+#ifdef DJ_HAVE_MUJOCO
+  djError err = {""};
+  if (s->report && dj_renewReport(&s->report, s->stock, s->model, &err) < 0) {
+    return scene_fail(o, s->path, &err);
+  }
+#else
+  (void)s, (void)o;
+#endif
+  return 0;
+}
+
 int scene_applySettings(Scene* s, const Options* o, const djTask* task) {
   djOption option = s->model->opt;
   djError err = {""};
@@ -100,7 +113,7 @@ int scene_applySettings(Scene* s, const Options* o, const djTask* task) {
   } else if (status == DJ_OK && task && task->nguide >= 0) {
     status = dj_setGuideBodies(s->model, task->nguide, task->guide, &err);
   }
-  return status < 0 ? scene_fail(o, s->path, &err) : 0;
+  return status < 0 ? scene_fail(o, s->path, &err) : renew_report(s, o);
 }
 
 // Numbers of "V[,V...]": new memory, NULL where one is bad.

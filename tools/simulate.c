@@ -5,6 +5,7 @@
 #include "state_file.h"
 #include "states.h"
 #include "verbs.h"
+#include "warn.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +43,10 @@ static void print_table(const Engine* e, const Scene* s, const Options* o) {
   if (*t->note) printf("  %-22s %.70s\n", t->stopped ? "stopped" : "note", t->note);
   scene_printIdle(s->model);
   if (o->out) printf("  %-22s %s\n", "written", o->out);
+  if (!e->own) return;
+  Failures f = engine_failures(t->steps, t->unconverged_steps, t->fallback_steps,
+                               t->recovering_steps, e->model);
+  if (*f.text) printf("warning: %s\n", f.text);
 }
 
 // All steps. False: a step was impossible.
@@ -104,6 +109,7 @@ static int simulate(const Scene* s, const Options* o) {
 int verb_simulate(const Options* o) {
   Scene s;
   int status = scene_open(&s, o, o->argument[0]);
+  if (!status && !(o->engine && strcmp(o->engine, "mujoco") == 0)) warn_scene(&s, o);
   if (!status) status = simulate(&s, o);
   scene_close(&s);
   return status;

@@ -64,6 +64,21 @@ void buf_addf(Buffer* b, const char* format, ...) {
   }
 }
 
+void buf_addWrapped(Buffer* b, const char* text, int first, int indent) {
+  enum { WIDTH = 98 };
+  for (int blanks = first; *text; blanks = indent) {
+    size_t room = (size_t)(WIDTH - blanks), n = strlen(text);
+    if (n > room) {
+      n = room;
+      while (n > 0 && text[n] != ' ') n--;
+      if (n == 0) n = room;
+    }
+    buf_addf(b, "%*s%.*s\n", blanks, "", (int)n, text);
+    text += n;
+    while (*text == ' ') text++;
+  }
+}
+
 void buf_free(Buffer* b) {
   free(b->text);
   *b = (Buffer){0};

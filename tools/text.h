@@ -26,6 +26,9 @@ char* tool_copyText(const char* text);
 void buf_add(Buffer* b, const char* text);
 void buf_addn(Buffer* b, const char* text, size_t n);
 void buf_addf(Buffer* b, const char* format, ...) __attribute__((format(printf, 2, 3)));
+// Text broken at blanks into lines of at most 98 columns, the first after `first` blanks, the others
+// after `indent`.
+void buf_addWrapped(Buffer* b, const char* text, int first, int indent);
 void buf_free(Buffer* b);
 
 // Length of the valid UTF-8 sequence at s, 0 where there is none.

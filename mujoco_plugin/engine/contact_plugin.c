@@ -54,26 +54,24 @@ static const char* unsuited(const mjModel* m) {
   return NULL;
 }
 
-// Whether MuJoCo itself, or rest.c, takes care of a feature that our step leaves out.
-static bool isMuJoCos(const djReportEntry* entry) {
-  static const char* const kinds[] = {"equality/", "actuator/", "plugin/", "flex/"};
-  for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-    if (strncmp(entry->element, kinds[i], strlen(kinds[i])) == 0) {
-      return strcmp(entry->feature, "biasprm") != 0;
+// What is not as in MuJoCo, in one warning.
+static void tellReport(const mjModel* m, const djReport* report) {
+  enum { kMost = 900 };   // of MuJoCo's 1000 characters
+  char text[kMost + 100];
+  const int n = dj_reportLines(report);
+  snprintf(text, sizeof(text), "%.60s: not as in MuJoCo (warn=\"false\" keeps this quiet): ",
+           djm_name(m, 0));
+  size_t used = strlen(text);
+  for (int i = 0; i < n; i++) {
+    const char* line = dj_reportLine(report, i);
+    if (used + strlen(line) + 2 > kMost) {
+      snprintf(text + used, sizeof(text) - used, "%sand %d more (dijoco inspect)",
+               i > 0 ? "; " : "", n - i);
+      break;
     }
+    used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i > 0 ? "; " : "", line);
   }
-  return strncmp(entry->element, "tendon/", 7) == 0 && strcmp(entry->feature, "geom") == 0;
-}
-
-static void tellIgnored(const djReport* report) {
-  for (int i = 0; i < report->n; i++) {
-    const djReportEntry* entry = report->entry + i;
-    if (entry->state != DJ_IGNORED || isMuJoCos(entry)) continue;
-    char text[700];
-    snprintf(text, sizeof(text), "%.100s: %.40s is left out: %.400s", entry->element,
-             entry->feature, entry->note);
-    djm_tellOnce(kName, text);
-  }
+  if (n > 0) djm_tellOnce(kName, text);
 }
 
 static void tellCollided(const mjModel* m) {
@@ -84,6 +82,10 @@ static void tellCollided(const mjModel* m) {
            "MuJoCo collides these geoms too, so that their contact acts twice: %s (disable the "
            "flag contact, or set their contype and conaffinity to 0)", names);
   djm_tellOnce(kName, text);
+}
+
+static bool warns(const mjModel* m, int instance) {
+  return strcmp(djm_configOf(m, instance, "warn"), "false") != 0;
 }
 
 static void destroy(mjData* d, int instance) {
@@ -109,7 +111,7 @@ static int init(const mjModel* m, mjData* d, int instance) {
               (x->snapshot = djm_makeSnapshot(m)) != NULL &&
               djm_makeContextFor(&x->context, &report, m, DJM_CONTACTS, &err) == DJ_OK;
   if (made) {
-    tellIgnored(report);
+    if (warns(m, instance)) tellReport(m, report);
     tellCollided(m);
   } else {
     mju_warning("%s: %s", kName, why ? why : err.text);

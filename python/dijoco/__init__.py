@@ -16,7 +16,7 @@ from .decompose import Decomposition, Hull, decompose
 from .entry import Entry, tables
 from .gap import Gap, GapValue, gap, mj_gap, mj_gap_sensor
 from .implicit import ImplicitPair, implicit
-from .model import Model, Option, ReportEntry
+from .model import Model, ModelWarning, Option, ReportEntry
 from .mujoco import Context, register_plugins
 from .penalty import Field, penalty
 from .receding import receding
@@ -26,7 +26,7 @@ from .task import Design, grad, optimize
 
 __version__ = _core.dj_version().decode()
 __all__ = ["Context", "Data", "Decomposition", "Design", "Entry", "Error", "Field", "Gap",
-           "GapValue", "Gradient", "Hull", "ImplicitPair", "Model", "Option", "ReportEntry",
-           "Rollout", "Setting", "Stats", "decompose", "distance", "gap", "grad", "implicit",
+           "GapValue", "Gradient", "Hull", "ImplicitPair", "Model", "ModelWarning", "Option",
+           "ReportEntry", "Rollout", "Setting", "Stats", "decompose", "distance", "gap", "grad", "implicit",
            "mj_gap", "mj_gap_sensor", "optimize", "pair", "penalty", "plugin_library", "receding",
            "register_plugins", "rollout", "settings", "tables"]

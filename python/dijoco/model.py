@@ -3,6 +3,7 @@ import collections
 import collections.abc
 import ctypes
 import os
+import sys
 import warnings
 from ctypes import byref, c_void_p
 
@@ -40,25 +41,52 @@ class _CReport(ctypes.Structure):
 _lib.MIRRORS.update(djReportEntry=_CReportEntry, djReport=_CReport)
 
 
+class ModelWarning(UserWarning):
+    """What of a MuJoCo model is not as there: a line for each feature, when a model is loaded."""
+
+
+class _Report(list):
+    """Entries, and `lines`: (text, the entry that it shows) for each feature."""
+
+    __slots__ = ("lines",)
+
+    def __init__(self, entries=(), lines=()):
+        super().__init__(entries)
+        self.lines = list(lines)
+
+
 def take_report(address):
     """A djReport as a list; deletes it."""
     if not address:
-        return []
-    report = _CReport.from_address(address)
+        return _Report()
+    library, report = _lib.plugin(), _CReport.from_address(address)
     entries = [ReportEntry(e.element.decode(), e.feature.decode(), STATES[e.state],
                            e.note.decode()) for e in report.entry[:report.n]]
-    _lib.plugin().dj_deleteReport(address)
-    return entries
+    lines = [(library.dj_reportLine(address, i).decode(),
+              entries[library.dj_reportWorst(address, i)])
+             for i in range(library.dj_reportLines(address))]
+    library.dj_deleteReport(address)
+    return _Report(entries, lines)
 
 
-def warn_ignored(model):
-    """What changes the motion and is left out is told: to the caller's caller."""
-    ignored = ["%s %s (%s)" % (e.element, e.feature, e.note) for e in model._report
-               if e.state == "ignored"]
-    if ignored:
-        more = ["and %d more" % (len(ignored) - 5)] if len(ignored) > 5 else []
-        warnings.warn("ignored although it changes the motion: %s; `report` lists all"
-                      % "; ".join(ignored[:5] + more), stacklevel=3)
+def outside():
+    """For a warning that is given through one more function: the level of the first caller who is
+    not of this package."""
+    frame, level = sys._getframe(1), 2
+    folder = os.path.dirname(__file__)
+    while frame.f_back and os.path.dirname(frame.f_code.co_filename) == folder:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def warn_ignored(model, known=(), stacklevel=3):
+    """What is not as in MuJoCo is told, a line each, but for features of entries that are known: to
+    the caller's caller."""
+    seen = {(e.element, e.feature) for e in known}
+    lines = [text for text, e in model._report.lines if (e.element, e.feature) not in seen]
+    if lines:
+        warnings.warn("not as in MuJoCo:\n  %s\n`report` lists all" % "\n  ".join(lines),
+                      ModelWarning, stacklevel=stacklevel)
 
 
 def _field_names(function):
@@ -133,13 +161,13 @@ class Model:
         self._address = handle.address
         self._views = {}
         self._option = Option(self)
-        self._report = list(report)
+        self._report = report if isinstance(report, _Report) else _Report(report)
         return self
 
     @classmethod
     def load(cls, path, **settings):
-        """Load a scene: .xml and .mjb through MuJoCo, .json by the library itself. What it has to
-        leave out is in `report`, with a warning where that changes the motion. Settings
+        """Load a scene: .xml and .mjb through MuJoCo, .json by the library itself. What is not as in
+        MuJoCo is in `report`, and told by one `ModelWarning`, a line for each feature. Settings
         (`dijoco.settings()`) that are given are stronger than the scene's:
         Model.load("scene.xml", timestep=0.01, contact="none"). One more is guide_bodies, the pairs
         of bodies that a guide acts between, by names or patterns: [("rod", "cube*")]; []: all."""

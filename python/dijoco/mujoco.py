@@ -40,7 +40,7 @@ class Context:
         A, B = context.transition(mj_data)
 
     It keeps the model as it was when the context was made: make a new one after changes of the
-    MjModel. Warns where something that changes the motion is left out. Calls release Python's lock;
+    MjModel. One `ModelWarning` tells what is not as in MuJoCo. Calls release Python's lock;
     those on one Context wait for each other. `status` is that of the last call: 1 where its step
     did not converge (the best iterate was kept), else 0.
     """

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _lib, entry, setting
 from ._lib import CArray, Handle, call, core
-from .model import Model
+from .model import Model, outside, warn_ignored
 
 STOPS = ("iterations", "gradient", "step", "callback", "stuck", "patience")
 _CTRL = 0  # djVariableKind
@@ -81,6 +81,7 @@ class _Part:
         self.name, self.weight = core.dj_taskName(own).decode(), core.dj_taskWeight(own)
         path = os.fsdecode(core.dj_taskScene(own))
         given = models.get(os.path.basename(path))
+        self.path = None if given else path
         self.model = given.copy() if given else Model._load(path)
         if not allow_ignored:
             _refuse_ignored(self.model)
@@ -136,6 +137,9 @@ class Design:
         self._task = _load(task, folder)
         count = core.dj_taskScenes(self._task.address)
         self._parts = [_Part(self._task, k, models, allow_ignored) for k in range(count)]
+        loaded = {part.path: part.model for part in self._parts if part.path}
+        for model in loaded.values():     # models that are given have been told of
+            warn_ignored(model, stacklevel=outside())
         first = self._parts[0]
         self._handle, self._scene = first.handle, first.model
         self._address, self._problem = first.handle.address, first.problem
@@ -343,8 +347,9 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False):
 
     status ("ok", "singular", "no_convergence", "check_failed"), loss, terms, variables (name,
     shape, value, gradient: arrays), inertia (the rule), overlap (share of bodies' volumes that
-    counts twice), steps, unconverged_steps, worst_residual, worst_condition, settings, time; with check also a certificate for each variable, with its `spread` over phases
-    (None where there is none). Arguments: see `Design`.
+    counts twice), steps, unconverged_steps, fallback_steps, recovering_steps, worst_residual,
+    worst_condition, settings, time; with check also a certificate for each variable, with its
+    `spread` over phases (None where there is none). Arguments: see `Design`.
     """
     design = Design(task, folder, allow_ignored)
     gradient, loss = np.full(design.n, math.nan), c_double()
@@ -371,6 +376,8 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False):
            "overlap": design.model.overlap()["share"],
            "steps": _over(design, "horizon", sum),
            "unconverged_steps": _over(design, "unconverged_steps", sum),
+           "fallback_steps": _over(design, "fallback_steps", sum),
+           "recovering_steps": _over(design, "recovering_steps", sum),
            "worst_residual": _over(design, "worst_residual", max),
            "worst_condition": _over(design, "worst_condition", max),
            "settings": _settings(design.model),

@@ -2,6 +2,7 @@
 import copy
 import gc
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -251,7 +252,8 @@ def test_what_is_ignored(tmp_path):
     m = mujoco.MjModel.from_xml_path(str(path))
     for load, source in ((dijoco.Model.from_mujoco, m), (dijoco.Model.load, path),
                          (dijoco.Context, m)):
-        with pytest.warns(UserWarning, match="geom/floor type .*does not collide") as told:
+        with pytest.warns(dijoco.ModelWarning,
+                          match="type of geom/floor is ignored: .*does not collide") as told:
             report = load(source).report
         assert len(told) == 1 and told[0].filename == __file__
         entry, = [e for e in report if e.state == "ignored"]
@@ -262,7 +264,33 @@ def test_what_is_ignored(tmp_path):
     assert caught.value.status == -2
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", dijoco.ModelWarning)
         assert dijoco.grad(task, allow_ignored=True)["status"] == "ok"
+    scenes = dict(task, scenes=[{"name": "a"}, {"name": "b"}])
+    for work in (lambda: dijoco.grad(scenes, allow_ignored=True),
+                 lambda: dijoco.Design(scenes, allow_ignored=True)):
+        with pytest.warns(dijoco.ModelWarning, match="type of geom/floor is ignored") as told:
+            work()
+        assert len(told) == 1 and told[0].filename == __file__
+
+
+def test_what_is_not_exact_is_told_once():
+    m = mujoco.MjModel.from_xml_string(SLIDE)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        context = dijoco.Context(m)
+    about = [w for w in told if w.category is dijoco.ModelWarning]
+    assert len(about) == 1 and about[0].filename == __file__
+    text = str(about[0].message)
+    assert re.search(r"\n  solref of \d+ geoms, most at geom/.*: MuJoCo's bodies sink in by", text)
+    features = {(e.element.split("/")[0], e.feature) for e in context.report}
+    assert len(text.splitlines()) == 2 + len(features)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", dijoco.ModelWarning)
+        dijoco.Context(m)
+        warnings.simplefilter("error")
+        dijoco.Context(arm()[0])   # all of it is exact
 
 
 def test_models_are_kept_alive():

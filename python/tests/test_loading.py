@@ -152,9 +152,12 @@ def test_import_mujoco_registers_silently(installed, libraries):
     "import dijoco, mujoco", "import dijoco; dijoco.register_plugins(); import mujoco",
     "import mujoco, dijoco; dijoco.register_plugins()",
     "import dijoco.mujoco; m = dijoco.Model.load(%r)"])
-def test_any_order_of_imports(installed, libraries, root, code):
+def test_any_order_of_imports(installed, libraries, tmp_path, code):
     if "%r" in code:
-        code = code % str(root / "models" / "throw" / "scene.xml")
+        scene = tmp_path / "exact.xml"    # of which nothing is told
+        scene.write_text("<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody>"
+                         "</mujoco>")
+        code = code % str(scene)
     code += "\nimport mujoco; mujoco.MjModel.from_xml_string(%r)" % SCENE
     status, out = python(code, installed, ("-W", "error"), DIJOCO_LIBRARY_DIR=str(libraries))
     assert (status, out) == (0, "")

@@ -18,7 +18,9 @@ def resident():
 
 
 def settle():
-    """What is free goes back to the system: it would hide what is kept."""
+    """What is free goes back to the system: it would hide what is kept. A model and its option know
+    each other, so that some wait for Python's collector."""
+    gc.collect()
     getattr(ctypes.CDLL(None), "malloc_trim", int)(0)
 
 
@@ -26,7 +28,6 @@ def growth(make, n, warm=150):
     """Bytes by which n calls of make grow the process."""
     for _ in range(warm):
         make()
-    gc.collect()
     settle()
     before = resident()
     for _ in range(n):

@@ -193,10 +193,11 @@ DJ_API djStatus djd_certifyPhases(djdCertificate* result, djPhases* phases, int 
                                   double loss, const double* gradient, unsigned long seed);
 
 // Fields by name, for other languages (see array.h): n, nvariable, nterm, nequal, horizon,
-// evaluations (losses asked for so far), unconverged_steps, worst_residual, worst_condition; x0, x,
-// lower, upper, group (n), adr (nvariable+1), equal_start (nequal+1), equal_index and equal (a row
-// for each entry), value (nequal), term, term.type (nterm); of variables, a row each:
-// variable.kind, .n, .nvalue, .ntangent, .picked. DJ_INVALID: no such field, or no row.
+// evaluations (losses asked for so far), unconverged_steps, fallback_steps, recovering_steps,
+// worst_residual, worst_condition; x0, x, lower, upper, group (n), adr (nvariable+1), equal_start
+// (nequal+1), equal_index and equal (a row for each entry), value (nequal), term, term.type (nterm);
+// of variables, a row each: variable.kind, .n, .nvalue, .ntangent, .picked. DJ_INVALID: no such
+// field, or no row.
 DJ_API djStatus djd_designArray(djArray* array, const djDesign* design, const char* name);
 DJ_API const char* djd_designError(const djDesign* design);   // text of the last failure
 // Name of a variable, and the entry of it that varies as its k-th; "" and -1: none.

@@ -55,6 +55,8 @@ djStatus djd_designArray(djArray* array, const djDesign* d, const char* name) {
   X("nequal", &d->nequal) X("horizon", &d->rollout.horizon)
   X("evaluations", &dj_designMemory(d)->evaluations)
   X("unconverged_steps", &d->result.unconverged_steps)
+  X("fallback_steps", &d->data->stats.fallback_steps)
+  X("recovering_steps", &d->data->stats.recovering_steps)
   X("worst_residual", &d->result.worst_residual)
   X("worst_condition", &d->result.worst_condition)
 #undef X

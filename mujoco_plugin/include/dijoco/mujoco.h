@@ -37,6 +37,21 @@ typedef struct djReport {
 DJ_API const char* dj_featureStateName(djFeatureState state);
 DJ_API void dj_deleteReport(djReport* report);
 
+// The report in short: a line for each feature, of all elements that have it, with the largest of
+// their errors; what is ignored comes first. "" where there is no such line.
+DJ_API int dj_reportLines(const djReport* report);
+DJ_API const char* dj_reportLine(const djReport* report, int i);
+// Which entry a line shows: that of the largest error; -1: there is no such line.
+DJ_API int dj_reportWorst(const djReport* report, int i);
+
+// How many features of elements are exact; those that are not have an entry each.
+DJ_API int dj_reportExact(const djReport* report);
+
+// The report by the settings that are now in force in a model that was made from m: which contact
+// model, restitution... *report is replaced, or stays as it is where this fails.
+DJ_API djStatus dj_renewReport(djReport** report, const mjModel* m, const djModel* model,
+                               djError* err);
+
 // Make a model from MuJoCo's. Ignored features do not make it fail: the caller decides, by
 // report->state. Scene settings (<custom> numeric and text fields called dijoco_*, such as
 // dijoco_support) become options; to override them use dj_setOption on the result.

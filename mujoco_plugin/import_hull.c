@@ -1,0 +1,101 @@
+// How much more than a mesh its convex hull fills.
+//
+// Volumes are sums of tetrahedra over triangles, about the first vertex. A mesh that is open, as
+// the sum of its triangles' area vectors shows, has none. Depth of a dent: that of the deepest below
+// the hull's faces among corners, middles of edges and centres of triangles.
+
+#include "import_hull.h"
+
+#include <math.h>
+
+typedef struct Surface {
+  const float* vert;
+  const int* face;
+  int nface;
+} Surface;
+
+static void corner(mjtNum out[3], const Surface* s, int face, int k) {
+  const float* v = s->vert + 3 * s->face[3 * face + k];
+  for (int i = 0; i < 3; i++) out[i] = v[i];
+}
+
+// Twice a triangle's area vector; its first corner.
+static void areaOf(mjtNum area[3], mjtNum first[3], const Surface* s, int face) {
+  mjtNum b[3], c[3];
+  corner(first, s, face, 0);
+  corner(b, s, face, 1);
+  corner(c, s, face, 2);
+  mju_subFrom3(b, first);
+  mju_subFrom3(c, first);
+  mju_cross(area, b, c);
+}
+
+// False: open.
+static bool volumeOf(double* volume, const Surface* s) {
+  mjtNum sum[3] = {0, 0, 0}, origin[3];
+  double total = 0, six = 0;
+  corner(origin, s, 0, 0);
+  for (int i = 0; i < s->nface; i++) {
+    mjtNum area[3], first[3];
+    areaOf(area, first, s, i);
+    mju_addTo3(sum, area);
+    total += mju_norm3(area);
+    mju_subFrom3(first, origin);
+    six += mju_dot3(area, first);
+  }
+  *volume = six / 6;
+  return six > 0 && mju_norm3(sum) <= 1e-5 * total;
+}
+
+static double depthOf(const Surface* hull, const mjtNum point[3]) {
+  double least = INFINITY;
+  for (int i = 0; i < hull->nface; i++) {
+    mjtNum area[3], first[3];
+    areaOf(area, first, hull, i);
+    double size = mju_normalize3(area);
+    if (!(size > 0)) continue;
+    mju_subFrom3(first, point);
+    least = fmin(least, mju_dot3(area, first));
+  }
+  return isfinite(least) ? least : 0;
+}
+
+// Deepest of a triangle's points: weights of its corners.
+static double dentOf(const Surface* hull, const Surface* own, int face) {
+  static const double weights[7][3] = {{1, 0, 0},    {0, 1, 0},    {0, 0, 1},   {.5, .5, 0},
+                                       {0, .5, .5},  {.5, 0, .5},  {1. / 3, 1. / 3, 1. / 3}};
+  double most = 0;
+  for (int k = 0; k < 7; k++) {
+    mjtNum point[3] = {0, 0, 0};
+    for (int j = 0; j < 3; j++) {
+      mjtNum x[3];
+      corner(x, own, face, j);
+      mju_addToScl3(point, x, weights[k][j]);
+    }
+    most = fmax(most, depthOf(hull, point));
+  }
+  return most;
+}
+
+enum { kLooked = 1000 };   // triangles that are looked at: all, or evenly so many
+
+djmConcave djm_concave(const mjModel* m, int mesh) {
+  djmConcave out = {1, 0};
+  if (mesh < 0 || m->mesh_graphadr[mesh] < 0 || m->mesh_facenum[mesh] == 0) return out;
+  const int *graph = m->mesh_graph + m->mesh_graphadr[mesh], nvert = graph[0], nface = graph[1];
+  const float* vert = m->mesh_vert + 3 * m->mesh_vertadr[mesh];
+  Surface hull = {vert, graph + 2 + 3 * nvert + 3 * nface, nface};
+  Surface own = {vert, m->mesh_face + 3 * m->mesh_faceadr[mesh], m->mesh_facenum[mesh]};
+  double filled, solid;
+  if (nface == 0 || !volumeOf(&filled, &hull)) return out;
+  bool closed = volumeOf(&solid, &own);
+  out.ratio = closed ? filled / solid : NAN;
+  if (closed && out.ratio < 1.01) return out;
+  int step = own.nface > kLooked ? own.nface / kLooked : 1;
+  for (int i = 0; i < own.nface; i += step) out.dent = fmax(out.dent, dentOf(&hull, &own, i));
+  return out;
+}
+
+bool djm_isConcave(const djmConcave* c, double size) {
+  return c->ratio >= 1.01 || (isnan(c->ratio) && c->dent > 0.02 * size);
+}

@@ -1,0 +1,33 @@
+// MuJoCo's soft contacts: what a report says of them.
+
+#ifndef DJ_MUJOCO_IMPORT_SOFT_H_
+#define DJ_MUJOCO_IMPORT_SOFT_H_
+
+#include "import.h"
+
+// A contact of two geoms by MuJoCo's rules of mixing, or of an explicit pair.
+typedef struct djmSoft {
+  mjtNum solref[mjNREF], solimp[mjNIMP];
+  double friction;           // the first tangential coefficient
+  int dim;                   // condim
+  int geom[2];
+} djmSoft;
+
+djmSoft djm_softOfGeoms(const mjModel* m, int geom1, int geom2);
+djmSoft djm_softOfPair(const mjModel* m, int pair);
+
+// Force on one contact, N, under the weight of the one of the two geoms that moves, or the lighter
+// one; *contacts: over how many its weight is taken to be spread. 0: nothing weighs.
+double djm_contactLoad(int* contacts, const djmImport* imp, const int geom[2]);
+
+// Depth at which MuJoCo's contact holds this force, m.
+double djm_restDepth(const mjModel* m, const djmSoft* s, double load);
+
+// Part of its speed, m/s, with which a body leaves that meets another head-on.
+double djm_rebound(const mjModel* m, const djmSoft* s, double speed);
+
+// A length as text, in the unit that suits it.
+typedef char djmLength[24];
+const char* djm_length(djmLength text, double metres);
+
+#endif  // DJ_MUJOCO_IMPORT_SOFT_H_
