@@ -22,6 +22,6 @@ djStatus djm_step(const mjModel* m, mjData* d, djmContext* c) {
   d->time = data->time;
   mju_copy(d->qpos, data->qpos, x->nq);
   mju_copy(d->qvel, data->qvel, x->nv);
-  for (int i = 0; i < x->na; i++) d->act[c->kept ? c->kept[i] : i] = data->act[i];
+  for (int i = 0; i < x->na; i++) d->act[c->kept[i]] = data->act[i];
   return status;
 }
