@@ -41,12 +41,15 @@ static void makePose(void* arg) {
 static djStatus makeScratch(djmContext* c, const mjModel* m, djError* err) {
   size_t nbody = (size_t)m->nbody, nsensor = (size_t)m->nsensor;
   size_t nlimit = (size_t)m->njnt + (size_t)m->ntendon;
-  c->wrench = calloc(12 * nbody + nsensor + 2 * nlimit + 1, sizeof(double));
+  c->wrench = calloc(12 * nbody + 3 * nsensor + 2 * nlimit + (size_t)m->nsensordata + 1,
+                     sizeof(double));
   if (!c->wrench) return DJ_NO_MEMORY;
   c->force = c->wrench + 6 * nbody;
   c->touch = c->force + 6 * nbody;
   c->limit = c->touch + nsensor;
   c->part = c->limit + nlimit;
+  c->none = c->part + nlimit;
+  c->present = c->none + 2 * nsensor;
   Making making = {djm_plainModel(m), NULL};
   djStatus status = djm_guard(makePose, &making, err);
   c->pose = making.data;

@@ -1,6 +1,6 @@
 // djm_step: our step on MuJoCo's data.
 
-#include "step.h"
+#include "sensor.h"
 
 djStatus djm_step(const mjModel* m, mjData* d, djmContext* c) {
   djStatus status = djm_begin(c, m, d);
@@ -12,6 +12,7 @@ djStatus djm_step(const mjModel* m, mjData* d, djmContext* c) {
   if (c->option.sensors) {
     djStatus passed = djm_pass(c, m, d);
     if (passed < 0) return passed;
+    if (!djm_disabled(m, mjDSBL_SENSOR)) djm_advanceHistories(c->present, m, d);
   } else {
     djm_setAcceleration(d, c);
     mjModel view = djm_plainModel(m);

@@ -39,7 +39,9 @@ struct djmContext {
   double* limit;          // (njnt) of joints' limits
   // scratch
   double* force;          // (nbody x 6)
-  double* part;           // (njnt)
+  double* part;           // (njnt + ntendon)
+  mjtNum* none;           // (2 nsensor) zeros
+  mjtNum* present;        // (nsensordata) what sensors show without delays and intervals
   mjData* pose;           // for kinematics; made without plugins
   int ncontact;           // room in:
   mjContact* contact;

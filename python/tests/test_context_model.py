@@ -234,10 +234,10 @@ def test_status():
 
 def test_repr():
     m, d = scene()
-    context = dijoco.Context(m, contact="penalty", substeps=3)
+    context = dijoco.Context(m, contact="penalty", integrator="position", substeps=3)
     data = context.data
     run = dijoco.rollout(context.model, np.zeros((4, 1)))
-    for thing, text in [(context, "contact=penalty integrator=momentum substeps=3"),
+    for thing, text in [(context, "contact=penalty integrator=position substeps=3"),
                         (context.model, "nq=8 nv=7"), (data, "time=0"), (data.stats, "0 steps"),
                         (context.model.option, "contact=penalty"),
                         (context.model.option, "timestep=0.002"), (run, "4 steps"),
@@ -266,3 +266,58 @@ def test_sensors_are_those_of_the_start():
         assert d.sensor("cart").data[0] == pytest.approx(k / 2)
     context.step(d, 1000)
     assert d.sensor("touch").data[0] == pytest.approx(9.81, rel=1e-3)  # at rest: its weight
+
+
+# ---- what a run warns of -----------------------------------------------------------------------
+
+def counted(told, name):
+    return sum(name in str(w.message) for w in told)
+
+
+def test_warnings_of_a_run():
+    """Each kind once a run, where the user called; a reset begins another run."""
+    m, d = scene()
+    context = dijoco.Context(m, max_iterations=1)
+    d.qvel[:6] = [3, 1, -5, 4, 5, 6]
+    for run in range(2):
+        with pytest.warns(dijoco.StepWarning) as told:
+            for _ in range(6):
+                context.step(d, 5)
+        stats = context.data.stats
+        assert stats.unconverged_steps > 5 and counted(told, "unconverged_steps") == 1
+        assert counted(told, "fallback_steps") == (stats.fallback_steps > 0)
+        assert {w.filename for w in told} == {__file__}
+        context.data.reset()
+        d.qvel[:6] = [3, 1, -5, 4, 5, 6]
+    m, d = scene()
+    d.qpos[2] = .09  # in the floor
+    context = dijoco.Context(m)
+    with pytest.warns(dijoco.StepWarning, match="recovering_steps") as told:
+        context.step(d, 3)
+    stats = context.data.stats
+    assert len(told) == 1 and stats.recovering_steps > 0
+    assert stats.recovering == sum(context.data.contacts.recovering) and stats.attempts >= 1
+    assert stats.evaluations >= stats.iterations
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        context.step(d, 3)  # has been said
+        d.qpos[2] = .2
+        dijoco.Context(m).step(d, 10)  # nothing to say
+
+
+def test_warnings_of_rollouts_and_data():
+    m, _ = scene()
+    model = dijoco.Model.from_mujoco(m, max_iterations=1)
+    ctrl, qvel = np.zeros((20, 1)), [3, 1, -5, 4, 5, 6, 0]
+    with pytest.warns(dijoco.StepWarning, match="of 20 steps .* did not converge") as told:
+        run = dijoco.rollout(model, ctrl, qvel0=qvel)
+    assert counted(told, "unconverged_steps") == 1 and told[0].filename == __file__
+    assert run.stats.unconverged_steps == run.unconverged_steps > 0
+    assert run.stats.steps == 20
+    data = dijoco.Data(model)
+    data.qvel = qvel
+    with pytest.warns(dijoco.StepWarning, match="did not converge"):
+        data.step(20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        data.copy().step(5)  # goes on with the run

@@ -109,7 +109,7 @@ DJ_API djmStepOption* djm_stepOption(djmContext* context);
 // left them, unless sensors are wanted (djmStepOption). What the import leaves out (report: ignored) and MuJoCo
 // computes as a smooth force (tendon springs, muscles...) does not act here; activations of
 // actuators that are left out stay as they are. mjcb_control is not called, histories of delayed
-// controls and sensors are not advanced. Nothing is allocated (but room for matrices, if
+// controls are not advanced; those of sensors are, where sensors are wanted. Nothing is allocated (but room for matrices, if
 // many bodies couple more than ever, and a longer list of contacts, if sensors are wanted and there
 // are more than ever). Negative: d is as it was (but for derived
 // fields, if sensors are wanted and MuJoCo itself fails), djm_errorText says why. Integrator bdf2 is
