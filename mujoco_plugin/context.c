@@ -28,6 +28,19 @@ const char* djm_errorText(const djmContext* c) {
   return c->error.text[0] ? c->error.text : dj_errorText(c->data);
 }
 
+// Which activations are kept.
+static djStatus listKept(djmContext* c, const mjModel* m) {
+  c->kept = malloc(((size_t)m->na + 1) * sizeof(*c->kept));
+  if (!c->kept) return DJ_NO_MEMORY;
+  int n = 0;
+  for (int i = 0; i < m->nactuator; i++) {
+    for (int k = 0; k < djm_keptActivations(m, i); k++) {
+      c->kept[n++] = m->actuator_actadr[i] + k;
+    }
+  }
+  return DJ_OK;
+}
+
 typedef struct Making {
   mjModel view;
   mjData* data;
@@ -82,7 +95,7 @@ djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjMod
                       : DJ_NO_MEMORY;
   if (status == DJ_OK && settings) status = djm_checkHistory(c->model->opt.integrator, err);
   if (status == DJ_OK) status = dj_makeData(&c->data, c->model, err);
-  if (status == DJ_OK) status = djm_keepActivations(c, m);
+  if (status == DJ_OK) status = listKept(c, m);
   if (status == DJ_OK && purpose == DJM_WHOLE) status = makeScratch(c, m, err);
   if (status == DJ_OK && purpose == DJM_WHOLE) status = djm_watchModel(c, m, err);
   if (status == DJ_OK) {

@@ -160,7 +160,6 @@ djStatus djm_followModel(djmContext* c, const mjModel* m) {
   djm_takeSnapshot(c->snapshot, m);
   if (c->option.sensors == c->sensing) c->option.sensors = hasSensors(m);
   c->sensing = hasSensors(m);
-  djm_keepActivations(c, m);
   return DJ_OK;
 }
 

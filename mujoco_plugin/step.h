@@ -21,7 +21,7 @@ struct djmContext {
   djmStepOption option;
   int substeps;           // for which the model's timestep holds
   mjtSize nbuffer, nu, na, nsensor;   // of the mjModel; the first goes with all its sizes
-  int* kept;              // (model->na) addresses in MuJoCo's act; room for all of m's
+  int* kept;              // (model->na) addresses in MuJoCo's act
   djError error;          // of the last call, where the data has none
   djSettings given;       // when it was made
   // follow.c; all NULL of an engine's plugin, which makes its context anew
@@ -54,9 +54,6 @@ djStatus djm_fail(djmContext* c, djStatus status, const char* text);
 
 // Run MuJoCo's functions. DJ_INVALID: they failed, c->error says why.
 djStatus djm_catch(djmContext* c, void (*run)(void* arg), void* arg);
-
-// Which of m's activations c->model has. After the first call it cannot fail.
-djStatus djm_keepActivations(djmContext* c, const mjModel* m);
 
 // The timestep of a model in `from` substeps becomes that in `to`.
 djStatus djm_divideTimestep(djModel* model, int from, int to, djError* err);

@@ -3,7 +3,6 @@
 #include "step.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 mjModel djm_plainModel(const mjModel* m) {
   mjModel view = *m;
@@ -15,19 +14,6 @@ mjModel djm_plainModel(const mjModel* m) {
 djStatus djm_fail(djmContext* c, djStatus status, const char* text) {
   snprintf(c->error.text, sizeof(c->error.text), "%s", text);
   return status;
-}
-
-// Those that the import keeps.
-djStatus djm_keepActivations(djmContext* c, const mjModel* m) {
-  if (!c->kept) c->kept = malloc(((size_t)m->na + 1) * sizeof(*c->kept));
-  if (!c->kept) return DJ_NO_MEMORY;
-  int n = 0;
-  for (int i = 0; i < m->nactuator; i++) {
-    for (int k = 0; k < djm_keptActivations(m, i); k++) {
-      c->kept[n++] = m->actuator_actadr[i] + k;
-    }
-  }
-  return DJ_OK;
 }
 
 djStatus djm_divideTimestep(djModel* model, int from, int to, djError* err) {

@@ -61,7 +61,8 @@ static void spring(mjModel* m) { m->jnt_stiffness[2] = 50; }
 static void loss(mjModel* m) { m->dof_frictionloss[m->nv - 1] = 1; }
 static void gain(mjModel* m) { m->actuator_gainprm[0] = 3; }
 static void gear(mjModel* m) { m->actuator_gear[0] = 3; }
-static void law(mjModel* m) { m->actuator_biastype[0] = mjBIAS_AFFINE, m->actuator_biasprm[0] = 1; }
+static void law(mjModel* m) { m->actuator_biastype[2] = mjBIAS_NONE; }
+static void muscle(mjModel* m) { m->actuator_gaintype[2] = mjGAIN_MUSCLE; }   // left out
 static void tendon(mjModel* m) { m->tendon_stiffness[0] = 30; }
 
 static void sameState(const mjModel* m, const mjData* d, const mjData* e) {
@@ -78,7 +79,7 @@ static void testChanges(void** state) {
   void (*const change[])(mjModel*) = {gravity, timestep, wind,    noGravity, noContact,
                                       size,    pose,     type,    friction,  contype,
                                       mass,    joint,    damping, spring,    loss,
-                                      gain,    gear,     law,     tendon};
+                                      gain,    gear,     law,     muscle,    tendon};
   for (size_t k = 0; k < sizeof(change) / sizeof(*change); k++) {
     Scene x = openScene(NULL);
     x.d->ctrl[0] = 0.5;

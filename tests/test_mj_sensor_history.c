@@ -56,6 +56,7 @@ static void testHistories(void** state) {
     }
   }
   m->opt.disableflags |= mjDSBL_SENSOR;
+  assert_int_equal(djm_step(m, d, c), DJ_OK);   // which follows
   djm_stepOption(c)->sensors = true;
   assert_int_equal(djm_step(m, d, c), DJ_OK);
   assert_memory_equal(d->history, kept, (size_t)m->nhistory * sizeof(*kept));
