@@ -38,7 +38,7 @@ static inline const mjtNum* djm_wrenchRow(const djmChain* w, int body, int compo
 // Index in MuJoCo's state of entry k of ours.
 static inline int djm_stateIndex(const djmContext* c, int k) {
   int act = k - 2 * c->model->nv;
-  return act < 0 || !c->kept ? k : 2 * c->model->nv + c->kept[act];
+  return act < 0 ? k : 2 * c->model->nv + c->kept[act];
 }
 
 #endif  // DJ_MUJOCO_CHAIN_H_

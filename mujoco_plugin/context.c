@@ -1,23 +1,16 @@
 // Contexts: an imported model beside MuJoCo's.
 
-#include "instance.h"
-#include "step.h"
+#include "follow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-mjModel djm_plainModel(const mjModel* m) {
-  mjModel view = *m;
-  view.nplugin = 0;
-  view.opt.enableflags &= ~mjENBL_SLEEP;
-  return view;
-}
-
 void djm_deleteContext(djmContext* c) {
   if (!c) return;
   if (c->pose) mj_deleteData(c->pose);
   if (c->full) mj_deleteData(c->full);
+  djm_forgetModel(c);
   dj_deleteData(c->data);
   dj_deleteModel(c->model);
   free(c->kept);
@@ -35,11 +28,9 @@ const char* djm_errorText(const djmContext* c) {
   return c->error.text[0] ? c->error.text : dj_errorText(c->data);
 }
 
-// Which activations are kept, where some are not.
+// Which activations are kept.
 static djStatus listKept(djmContext* c, const mjModel* m) {
-  c->nkept = c->model->na;
-  if (c->nkept == m->na || c->nkept == 0) return DJ_OK;
-  c->kept = malloc((size_t)c->nkept * sizeof(*c->kept));
+  c->kept = malloc(((size_t)m->na + 1) * sizeof(*c->kept));
   if (!c->kept) return DJ_NO_MEMORY;
   int n = 0;
   for (int i = 0; i < m->nactuator; i++) {
@@ -63,12 +54,15 @@ static void makePose(void* arg) {
 static djStatus makeScratch(djmContext* c, const mjModel* m, djError* err) {
   size_t nbody = (size_t)m->nbody, nsensor = (size_t)m->nsensor;
   size_t nlimit = (size_t)m->njnt + (size_t)m->ntendon;
-  c->wrench = calloc(12 * nbody + nsensor + 2 * nlimit + 1, sizeof(double));
+  c->wrench = calloc(12 * nbody + 3 * nsensor + 2 * nlimit + (size_t)m->nsensordata + 1,
+                     sizeof(double));
   if (!c->wrench) return DJ_NO_MEMORY;
   c->force = c->wrench + 6 * nbody;
   c->touch = c->force + 6 * nbody;
   c->limit = c->touch + nsensor;
   c->part = c->limit + nlimit;
+  c->none = c->part + nlimit;
+  c->present = c->none + 2 * nsensor;
   Making making = {djm_plainModel(m), NULL};
   djStatus status = djm_guard(makePose, &making, err);
   c->pose = making.data;
@@ -81,32 +75,29 @@ static djStatus makeScratch(djmContext* c, const mjModel* m, djError* err) {
   return status == DJ_OK ? DJ_NO_MEMORY : status;
 }
 
-djStatus djm_fail(djmContext* c, djStatus status, const char* text) {
-  snprintf(c->error.text, sizeof(c->error.text), "%s", text);
-  return status;
-}
-
 static djStatus setSubsteps(djmContext* c) {
-  if (c->option.substeps < 1) return djm_fail(c, DJ_INVALID, "substeps: must be at least 1");
-  if (c->option.substeps == c->substeps) return DJ_OK;
-  djOption option = c->model->opt;
-  option.timestep *= (double)c->substeps / c->option.substeps;
-  djStatus status = dj_setOption(c->model, &option, &c->error);
-  if (status == DJ_OK) c->substeps = c->option.substeps;
+  int from = c->substeps, to = c->option.substeps;
+  if (to < 1) return djm_fail(c, DJ_INVALID, "substeps: must be at least 1");
+  djStatus status = djm_divideTimestep(c->model, from, to, &c->error);
+  if (status == DJ_OK && c->base) status = djm_divideTimestep(c->base, from, to, &c->error);
+  if (status == DJ_OK) c->substeps = to;
   return status;
 }
 
 djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjModel* m,
-                            djmPurpose purpose, djError* err) {
+                            djmPurpose purpose, const djSettings* settings, djError* err) {
   *context = NULL;
   if (report) *report = NULL;
   djmInstance instance = {.substeps = 1};
   djmContext* c = calloc(1, sizeof(*c));
-  djStatus status = c ? djm_import(&c->model, report, &instance, m, purpose, NULL, err)
+  djStatus status = c ? djm_import(&c->model, report, &instance, m, purpose, settings, NULL,
+                                 err)
                       : DJ_NO_MEMORY;
+  if (status == DJ_OK && settings) status = djm_checkHistory(c->model->opt.integrator, err);
   if (status == DJ_OK) status = dj_makeData(&c->data, c->model, err);
   if (status == DJ_OK) status = listKept(c, m);
   if (status == DJ_OK && purpose == DJM_WHOLE) status = makeScratch(c, m, err);
+  if (status == DJ_OK && purpose == DJM_WHOLE) status = djm_watchModel(c, m, err);
   if (status == DJ_OK) {
     c->nbuffer = m->nbuffer;
     c->nu = m->nu;
@@ -115,6 +106,7 @@ djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjMod
     c->substeps = 1;
     c->option.substeps = instance.substeps;
     c->joints = instance.joints;
+    if (settings) c->given = *settings;
     if (purpose == DJM_CONTACTS) c->model->opt.impact_steps = 1;   // MuJoCo's step is whole
     status = setSubsteps(c);
     if (status != DJ_OK) *err = c->error;
@@ -134,6 +126,11 @@ djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjMod
 
 djStatus djm_makeContext(djmContext** context, djReport** report, const mjModel* m,
                          djError* err) {
+  return djm_makeContextWith(context, report, m, NULL, err);
+}
+
+djStatus djm_makeContextWith(djmContext** context, djReport** report, const mjModel* m,
+                             const djSettings* settings, djError* err) {
   djError unused;
   if (!err) err = &unused;
   err->text[0] = '\0';
@@ -143,7 +140,7 @@ djStatus djm_makeContext(djmContext** context, djReport** report, const mjModel*
     snprintf(err->text, sizeof(err->text), "djm_makeContext: no model given");
     return DJ_INVALID;
   }
-  return djm_makeContextFor(context, report, m, DJM_WHOLE, err);
+  return djm_makeContextFor(context, report, m, DJM_WHOLE, settings, err);
 }
 
 static bool fitsModel(const djmContext* c, const mjModel* m) {
@@ -174,44 +171,7 @@ djStatus djm_begin(djmContext* c, const mjModel* m, const mjData* d) {
   if (!fits || !fitsData(c, m, d)) {
     return djm_fail(c, DJ_INVALID, "the context was made from another MuJoCo model");
   }
-  djStatus status = djm_checkHistory(c->model->opt.integrator, &c->error);
+  djStatus status = djm_followModel(c, m);
+  if (status == DJ_OK) status = djm_checkHistory(c->model->opt.integrator, &c->error);
   return status < 0 ? status : setSubsteps(c);
-}
-
-djStatus djm_catch(djmContext* c, void (*run)(void* arg), void* arg) {
-  djStatus status = djm_guard(run, arg, &c->error);
-  if (status == DJ_OK) c->error.text[0] = '\0';   // warnings, which data count
-  return status;
-}
-
-void djm_readData(djmContext* c, const mjData* d) {
-  const djModel* x = c->model;
-  djData* data = c->data;
-  data->time = d->time;
-  mju_copy(data->qpos, d->qpos, x->nq);
-  mju_copy(data->qvel, d->qvel, x->nv);
-  for (int i = 0; i < x->na; i++) data->act[i] = d->act[c->kept ? c->kept[i] : i];
-  mju_copy(data->ctrl, d->ctrl, x->nu);
-  mju_copy(data->qfrc_applied, d->qfrc_applied, x->nv);
-  mju_copy(data->xfrc_applied, d->xfrc_applied, 6 * x->nbody);
-  mju_copy(data->mocap_pos, d->mocap_pos, 3 * x->nmocap);
-  mju_copy(data->mocap_quat, d->mocap_quat, 4 * x->nmocap);
-}
-
-void djm_setAcceleration(mjData* d, const djmContext* c) {
-  double h = djm_timestep(c);
-  for (int i = 0; i < c->model->nv; i++) d->qacc[i] = (c->data->qvel[i] - d->qvel[i]) / h;
-}
-
-djStatus djm_solve(djmContext* c, const mjModel* m, const mjData* d) {
-  djm_readData(c, d);
-  djm_clearForces(c, m);
-  djStatus worst = DJ_OK;
-  for (int k = 0; k < c->substeps; k++) {
-    djStatus status = dj_step(c->model, c->data);
-    if (status < 0) return status;
-    if (status > 0) worst = status;
-    djm_addForces(c, m, 1.0 / c->substeps);
-  }
-  return worst;
 }

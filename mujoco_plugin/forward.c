@@ -129,13 +129,13 @@ static void bodyForces(Pass* p) {
 }
 
 // Touch sensors see normal forces alone, and limits' forces are not MuJoCo's; all others are.
-static void setForces(Pass* p) {
+static void setForces(const Pass* p) {
   const mjModel* m = p->m;
   if (m->opt.disableflags & mjDSBL_SENSOR) return;
   for (int i = 0; i < m->nsensor; i++) {
     int type = m->sensor_type[i], id = m->sensor_objid[i];
     bool touch = type == mjSENS_TOUCH, tendon = type == mjSENS_TENDONLIMITFRC;
-    if ((!touch && !tendon && type != mjSENS_JOINTLIMITFRC) || djm_isDelayed(m, i)) continue;
+    if (!touch && !tendon && type != mjSENS_JOINTLIMITFRC) continue;
     mjtNum cutoff = m->sensor_cutoff[i];
     mjtNum f = touch ? p->c->touch[i] : p->c->limit[tendon ? m->njnt + id : id];
     p->d->sensordata[m->sensor_adr[i]] = cutoff > 0 ? mju_min(f, cutoff) : f;
@@ -187,14 +187,18 @@ static void runPass(void* arg) {
 }
 
 djStatus djm_pass(djmContext* c, const mjModel* m, mjData* d) {
-  Pass p = {.c = c, .m = m, .d = d};
+  mjModel prompt = djm_promptModel(m, c);
+  Pass p = {.c = c, .m = &prompt, .d = d};
   djStatus status = reserve(c, c->data->npair);
   if (status != DJ_OK) return status;
   size_t pstack = d->pstack, pbase = d->pbase;
   c->passing = true;
   status = djm_catch(c, runPass, &p);
   c->passing = false;
-  if (status == DJ_OK) return DJ_OK;
+  if (status == DJ_OK) {
+    if (!djm_disabled(m, mjDSBL_SENSOR)) djm_readHistories(c->present, m, d);
+    return DJ_OK;
+  }
   restore(&p);
   d->pstack = pstack;
   d->pbase = pbase;

@@ -36,7 +36,8 @@ djStatus djm_checkHistory(djIntegrator integrator, djError* err) {
 }
 
 djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_out,
-                    const mjModel* m, djmPurpose purpose, const djWatch* watch, djError* err) {
+                    const mjModel* m, djmPurpose purpose, const djSettings* settings,
+                    const djWatch* watch, djError* err) {
   djStatus status = djm_attach(err);
   if (status != DJ_OK) return status;
   mjModel view = *m;
@@ -48,6 +49,7 @@ djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_ou
   if (status == DJ_OK) status = djm_applyInstance(&view, &imp, &instance, purpose);
   if (status == DJ_OK) status = importAll(&imp);
   if (status == DJ_OK) status = djm_importInstanceOption(&imp, &instance);
+  dj_applySettings(&imp.def.option, settings);
   if (purpose == DJM_CONTACTS && status == DJ_OK) {
     status = djm_checkHistory(imp.def.option.integrator, err);
     // MuJoCo's step adds h v+ to the coordinates: `position` ends there, too.
@@ -115,5 +117,5 @@ djStatus dj_importMuJoCo(djModel** model, djReport** report, const mjModel* m, d
     snprintf(err->text, sizeof(err->text), "dj_importMuJoCo: no model given");
     return DJ_INVALID;
   }
-  return djm_import(model, report, NULL, m, DJM_WHOLE, NULL, err);
+  return djm_import(model, report, NULL, m, DJM_WHOLE, NULL, NULL, err);
 }

@@ -12,6 +12,8 @@
 
 #include "import.h"
 
+#include <dijoco/setting.h>
+
 // Configuration keys beside the settings that DJ_BY_PLUGIN marks; the last one is NULL.
 extern const char* const djm_ownKeys[];
 
@@ -44,17 +46,18 @@ djStatus djm_applyInstance(mjModel* view, djmImport* imp, const djmInstance* ins
 // Options that the configuration gives, into imp->def.
 djStatus djm_importInstanceOption(djmImport* imp, const djmInstance* instance);
 
-// As dj_importMuJoCo. instance_out (may be NULL): id, substeps and joints of the instance. watch:
-// told while hulls are made, or NULL.
+// As dj_importMuJoCo. instance_out (may be NULL): id, substeps and joints of the instance.
+// settings: stronger than those of the scene, or NULL. watch: told while hulls are made, or NULL.
 djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_out,
-                    const mjModel* m, djmPurpose purpose, const djWatch* watch, djError* err);
+                    const mjModel* m, djmPurpose purpose, const djSettings* settings,
+                    const djWatch* watch, djError* err);
 
 // DJ_UNSUPPORTED: it keeps a history beside MuJoCo's state.
 djStatus djm_checkHistory(djIntegrator integrator, djError* err);
 
-// As djm_makeContext.
+// As djm_makeContextWith.
 djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjModel* m,
-                            djmPurpose purpose, djError* err);
+                            djmPurpose purpose, const djSettings* settings, djError* err);
 
 // Names of owned geoms that MuJoCo collides too, "a, b, c and 4 more"; "" if there are none.
 djStatus djm_listCollided(char* text, size_t size, const mjModel* m, djError* err);

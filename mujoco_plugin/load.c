@@ -111,7 +111,7 @@ djStatus dj_loadMJCFWatched(djModel** model, djReport** report, mjModel** stock,
   djStatus status = djm_attach(err);
   if (status == DJ_OK) status = load(&loaded, path, err);
   if (status != DJ_OK) return status;
-  status = djm_import(model, report, NULL, loaded, DJM_WHOLE, watch, err);
+  status = djm_import(model, report, NULL, loaded, DJM_WHOLE, NULL, watch, err);
   if (status == DJ_OK && report && isDeclared(loaded, path)) {
     dj_deleteReport(*report);
     status = djm_reportAgain(report, loaded, *model, true, err);

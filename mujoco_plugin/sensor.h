@@ -52,6 +52,14 @@ bool djm_simpleLength(const mjModel* m, int actuator);
 // Whether sensordata shows the sensor as it was before.
 bool djm_isDelayed(const mjModel* m, int sensor);
 
+// A view of m whose sensors show what is present.
+mjModel djm_promptModel(const mjModel* m, const djmContext* c);
+// From what is present, which goes to `present` (nsensordata), to what sensors with delays and
+// intervals show.
+void djm_readHistories(mjtNum* present, const mjModel* m, mjData* d);
+// Keep what is present, as a step does.
+void djm_advanceHistories(const mjtNum* present, const mjModel* m, mjData* d);
+
 // A value beyond the sensor's cutoff: it does not change.
 bool djm_isCut(const mjModel* m, int sensor, mjtNum value);
 

@@ -1,6 +1,6 @@
 // djm_step: our step on MuJoCo's data.
 
-#include "step.h"
+#include "sensor.h"
 
 djStatus djm_step(const mjModel* m, mjData* d, djmContext* c) {
   djStatus status = djm_begin(c, m, d);
@@ -12,6 +12,7 @@ djStatus djm_step(const mjModel* m, mjData* d, djmContext* c) {
   if (c->option.sensors) {
     djStatus passed = djm_pass(c, m, d);
     if (passed < 0) return passed;
+    if (!djm_disabled(m, mjDSBL_SENSOR)) djm_advanceHistories(c->present, m, d);
   } else {
     djm_setAcceleration(d, c);
     mjModel view = djm_plainModel(m);
@@ -22,6 +23,6 @@ djStatus djm_step(const mjModel* m, mjData* d, djmContext* c) {
   d->time = data->time;
   mju_copy(d->qpos, data->qpos, x->nq);
   mju_copy(d->qvel, data->qvel, x->nv);
-  for (int i = 0; i < x->na; i++) d->act[c->kept ? c->kept[i] : i] = data->act[i];
+  for (int i = 0; i < x->na; i++) d->act[c->kept[i]] = data->act[i];
   return status;
 }

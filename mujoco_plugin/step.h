@@ -6,6 +6,14 @@
 #include "import.h"
 
 #include <dijoco/gradient.h>
+#include <dijoco/setting.h>
+
+// What a change of the mjModel has replaced, and the report after it.
+typedef struct djmChange {
+  djModel* model;
+  djData* data;
+  djReport* report;
+} djmChange;
 
 struct djmContext {
   djModel* model;
@@ -13,9 +21,15 @@ struct djmContext {
   djmStepOption option;
   int substeps;           // for which the model's timestep holds
   mjtSize nbuffer, nu, na, nsensor;   // of the mjModel; the first goes with all its sizes
-  int nkept;              // activations that the import keeps
-  int* kept;              // (nkept) their addresses in MuJoCo's act, or NULL: all of them
+  int* kept;              // (model->na) addresses in MuJoCo's act
   djError error;          // of the last call, where the data has none
+  djSettings given;       // when it was made
+  // follow.c; all NULL of an engine's plugin, which makes its context anew
+  struct djmSnapshot* snapshot;   // of the mjModel that the model was imported from
+  djModel* base;          // the model as it was imported
+  djmChange change;       // the last that was followed, until it is taken
+  long changes;           // followed so far
+  bool sensing;           // what option.sensors is unless it is set
   bool joints;            // an engine plugin's: limits and friction loss of joints are ours alone
   bool passing;           // djm_pass is under way: the engine plugin that owns the context waits
   // The rest is made for an engine plugin only when a call on its context needs it.
@@ -25,7 +39,9 @@ struct djmContext {
   double* limit;          // (njnt) of joints' limits
   // scratch
   double* force;          // (nbody x 6)
-  double* part;           // (njnt)
+  double* part;           // (njnt + ntendon)
+  mjtNum* none;           // (2 nsensor) zeros
+  mjtNum* present;        // (nsensordata) what sensors show without delays and intervals
   mjData* pose;           // for kinematics; made without plugins
   int ncontact;           // room in:
   mjContact* contact;
@@ -39,7 +55,11 @@ djStatus djm_fail(djmContext* c, djStatus status, const char* text);
 // Run MuJoCo's functions. DJ_INVALID: they failed, c->error says why.
 djStatus djm_catch(djmContext* c, void (*run)(void* arg), void* arg);
 
-// Begin a call: whether the context fits model and data, and its settings are put into force.
+// The timestep of a model in `from` substeps becomes that in `to`.
+djStatus djm_divideTimestep(djModel* model, int from, int to, djError* err);
+
+// Begin a call: whether the context fits model and data; changes of the model are followed, and the
+// context's settings put into force.
 djStatus djm_begin(djmContext* c, const mjModel* m, const mjData* d);
 
 // The step from d's state and inputs, into c->data, c->wrench and c->touch. d is not changed.

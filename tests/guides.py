@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import layers  # noqa: E402
 
 GUIDES = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
-MOST_LINES = 250
+MOST_LINES = {"CHANGELOG.md": 400}   # which grows; 250 for others
 SOURCE = (".c", ".h", ".py", ".sh", ".cmake")
 # Where the name of a file may begin.
 HOMES = ["", "core/src", "core/include", "core/include/dijoco", "mujoco_plugin/include"]

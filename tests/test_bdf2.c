@@ -487,6 +487,8 @@ static void testRetried(void** state) {
   assert_int_equal(dj_step(m, d), DJ_OK);
   assert_string_equal(d->work->method->name, "bdf2");
   assert_int_equal(d->stats.fallback_steps, 0);
+  assert_int_equal(d->stats.attempts, 1);
+  assert_true(d->stats.evaluations >= d->stats.iterations && d->stats.iterations > 0);
   djOption option = m->opt;
   option.max_iterations = 1;
   assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
@@ -494,6 +496,7 @@ static void testRetried(void** state) {
   assert_string_equal(d->work->method->name, "sdirk2");
   assert_int_equal(d->stats.fallback_steps, 1);
   assert_int_equal(d->stats.unconverged_steps, 1);
+  assert_int_equal(d->stats.attempts, 2);
   assert_true(dj_hasHistory(m, d));
   option.max_iterations = 100;
   assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);

@@ -130,6 +130,7 @@ static void testDepth(void** state) {
     djt_near(d->stats.gap, gap, round ? 1e-9 : roundness(&f) + eroded);
     assert_true(d->stats.smallest_gap == d->stats.gap);
     assert_int_equal(d->stats.recovering_steps, recovered + 1);
+    assert_int_equal(d->stats.recovering, 1);
     silent += d->npair == 0;
     held += d->npair == 1;
     if (d->npair == 1) {
@@ -144,6 +145,7 @@ static void testDepth(void** state) {
     assert_true(d->stats.overlap == 0 && d->stats.deepest_overlap == deepest);
     assert_true(d->stats.gap == INFINITY && d->stats.smallest_gap == smallest);
     assert_int_equal(d->stats.recovering_steps, recovered + 1);
+    assert_int_equal(d->stats.recovering, 0);
     closeFloor(&f);
   }
   assert_true(silent > 40 && held > 40);

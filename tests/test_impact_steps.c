@@ -138,10 +138,13 @@ static void testNumber(void** state) {
   assert_int_equal(dj_getState(start, m, d), DJ_OK);
   assert_int_equal(partsOfStep(m, d), 4);                // parts of no more than .05
   assert_int_equal(d->stats.impact_steps, 1);
+  assert_int_equal(d->stats.attempts, 4);                // as many solutions
+  assert_true(d->stats.evaluations >= 4);
   assert_int_equal(d->stats.steps, 1);
   djt_near(d->time, STEP, 0);
   assert_int_equal(partsOfStep(m, d), 1);
   assert_int_equal(d->stats.impact_steps, 1);
+  assert_int_equal(d->stats.attempts, 1);
   o = m->opt;
   for (int most = 3; most >= 0; most--) {
     o.impact_steps = most;

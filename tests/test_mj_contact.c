@@ -257,7 +257,7 @@ static void checkOwnership(const mjModel* m, const char* config, djmPurpose purp
   djModel* x;
   djmInstance instance;
   djError err;
-  if (djm_import(&x, NULL, &instance, m, purpose, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
+  if (djm_import(&x, NULL, &instance, m, purpose, NULL, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
   bool stock = purpose == DJM_WHOLE && !(m->opt.disableflags & mjDSBL_CONTACT);
   bool all = strstr(config, "all'") ||
              (strstr(config, "'geoms' value=''") && strstr(config, "'bodies' value=''"));

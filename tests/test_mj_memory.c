@@ -151,6 +151,43 @@ static const char kScene[] =
     "range='-1 1' limited='true'/><geom name='g' size='.1'/><site name='s'/></body></body>"
     "</worldbody><actuator><motor joint='j'/></actuator></mujoco>";
 
+// A change of the model that no memory is left to follow: nothing has happened, nothing is lost,
+// and the context follows when there is some.
+static void testFollow(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(kScene);
+  mjData* d = mj_makeData(m);
+  int failures = 0;
+  for (int k = 0;; k++) {
+    watching = true;
+    djmContext* c = djt_context(m);
+    assert_true(djm_step(m, d, c) >= 0);
+    dj_setOptionEntry(djm_model(c), "tolerance", (double[]){1e-6}, 1, NULL);
+    mjtNum height = d->qpos[2];
+    m->opt.gravity[0] = k + 1;
+    m->geom_size[3] = 0.1 + 1e-4 * k;
+    countdown = k;
+    djStatus status = djm_step(m, d, c);
+    bool done = countdown >= 0;
+    countdown = -1;
+    if (!done) {
+      assert_true(status < 0 && d->qpos[2] == height && djm_changes(c) == 0);
+      assert_non_null(strstr(djm_errorText(c), "out of memory"));
+      failures++;
+    }
+    assert_true(djm_step(m, d, c) >= 0 && djm_changes(c) == 1);
+    assert_true(djm_model(c)->opt.gravity[0] == k + 1 && djm_model(c)->opt.tolerance == 1e-6);
+    djm_deleteContext(c);
+    watching = false;
+    assert_int_equal(nheld, 0);
+    if (done) break;
+  }
+  print_message("%d allocations\n", failures);
+  assert_true(failures > 50);
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
 static void putText(const char* path, const char* text) {
   FILE* file = fopen(path, "w");
   assert_non_null(file);
@@ -233,7 +270,7 @@ static void testWriter(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testStep), cmocka_unit_test(testTransition),
-                                     cmocka_unit_test(testWriter)};
+                                     cmocka_unit_test(testFollow), cmocka_unit_test(testWriter)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

@@ -1,7 +1,7 @@
 // A snapshot of a model is out of date when anything has changed that the import makes something
 // of, and as long as nothing has, it is not.
 
-#include "engine/snapshot.h"
+#include "snapshot.h"
 
 #include "common/mjcf.h"
 #include "common/sample_model.h"

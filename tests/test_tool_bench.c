@@ -124,8 +124,8 @@ static void testBegin(void** state) {
 static void testItems(void** state) {
   (void)state;
   static void (*const item[])(Bench*) = {bench_pair, bench_stack, bench_pile, bench_rollouts,
-                                         bench_robots};
-  for (int i = 0; i < 5; i++) {
+                                         bench_robots, bench_context};
+  for (int i = 0; i < 6; i++) {
     Options o = {.filter = NULL};
     Bench b = {.options = &o, .robots = "none", .models = "none", .counting = true};
     item[i](&b);

@@ -173,6 +173,7 @@ static const char* robot_folder(char* text, size_t size, const Options* o) {
 
 static void run_items(Bench* b) {
   bench_robots(b);
+  bench_context(b);
   bench_pair(b);
   bench_stack(b);
   bench_pile(b);
@@ -232,6 +233,7 @@ int verb_bench(const Options* o) {
 
 #ifndef DJ_HAVE_MUJOCO
 void bench_robots(Bench* b) { (void)b; }
+void bench_context(Bench* b) { (void)b; }
 void bench_pair(Bench* b) { (void)b; }
 void bench_stack(Bench* b) { (void)b; }
 void bench_pile(Bench* b) { (void)b; }

@@ -69,6 +69,7 @@ void bench_skip(Bench* b, const char* what, const char* why, ...)
 
 // The items.
 void bench_robots(Bench* b);
+void bench_context(Bench* b);
 void bench_pair(Bench* b);
 void bench_stack(Bench* b);
 void bench_pile(Bench* b);

@@ -13,9 +13,9 @@
 #include "engine/impose.h"
 #include "engine/keep.h"
 #include "engine/rest.h"
-#include "engine/snapshot.h"
 #include "engine/tell.h"
 #include "instance.h"
+#include "snapshot.h"
 #include "step.h"
 
 #include <dijoco/setting.h>
@@ -109,7 +109,7 @@ static int init(const mjModel* m, mjData* d, int instance) {
   bool made = kept && (x->rest = calloc(m->nv + 1, sizeof(mjtNum))) != NULL &&
               (x->work = calloc(djm_imposeWork(m) + djm_coupleWork(m), sizeof(mjtNum))) != NULL &&
               (x->snapshot = djm_makeSnapshot(m)) != NULL &&
-              djm_makeContextFor(&x->context, &report, m, DJM_CONTACTS, &err) == DJ_OK;
+              djm_makeContextFor(&x->context, &report, m, DJM_CONTACTS, NULL, &err) == DJ_OK;
   if (made) {
     if (warns(m, instance)) tellReport(m, report);
     tellCollided(m);
@@ -134,7 +134,7 @@ static bool update(djmContact* x, const mjModel* m) {
   }
   djError err;
   djm_deleteContext(x->context);
-  if (djm_makeContextFor(&x->context, NULL, m, DJM_CONTACTS, &err) != DJ_OK) {
+  if (djm_makeContextFor(&x->context, NULL, m, DJM_CONTACTS, NULL, &err) != DJ_OK) {
     djm_tellOnce(kName, err.text);
     return false;
   }

@@ -11,13 +11,12 @@ quaternion q is vec(q* G)/2 on w. Hinges and slides are the same in both.
 """
 import concurrent.futures
 import os
-import warnings
 
 import numpy as np
 
 from . import _lib
-from .data import Data
-from .rollout import rollout
+from .data import Data, warn_of_steps
+from .rollout import Rollout
 
 
 class Coordinates:
@@ -141,10 +140,12 @@ def _forget_executor():
 os.register_at_fork(after_in_child=_forget_executor)  # threads are not inherited
 
 
-def _warn(unconverged, count, things="steps"):
-    if unconverged:
-        warnings.warn("dijoco: %d of %d %s did not converge; derivatives are those at their "
-                      "best iterates" % (unconverged, count, things), RuntimeWarning, stacklevel=4)
+def _warn(counts, count, things="steps"):
+    """counts: of members that did not converge, then as `warn_of_steps` has them."""
+    if counts[0]:
+        _lib.warn_steps("%d of %d %s did not converge; derivatives are those at their best iterates"
+                        % (counts[0], count, things))
+    warn_of_steps((0, 0, 0), (0, *counts[1:]), count)
 
 
 class Step:
@@ -166,14 +167,15 @@ class Step:
             else:
                 d._check(_lib.core.dj_copyData(d._address, model._address, data._address))
             d.qpos, d.qvel, d.act, d.ctrl = qpos[i], qvel[i], act[i], ctrl[i]
-            status = d.step()
+            before = d._take_counts()
+            d._run(_lib.core.dj_step, model._address, d._address)
             if derivatives:
                 self.A[i], self.B[i] = d.last_transition()
             self.qpos[i], self.qvel[i], self.act[i] = d.qpos, d.qvel, d.act
             n.free.append(d)
-            return status
+            return np.subtract(d._take_counts(), before)
 
-        _warn(sum(_map(run, count)), count)
+        _warn(tuple(sum(_map(run, count)).tolist()), count)
 
     def vjp(self, qpos, qvel, act):
         """As `step_vjp`."""
@@ -210,12 +212,13 @@ class Run:
             for name, value in params.items():
                 model.set_param(name, value)
         self.model = model
-        self.runs = _map(lambda i: rollout(model, ctrl[i], qpos[i], qvel[i], act[i], data=data,
-                                           gradient=derivatives), len(ctrl))
+        self.runs = _map(lambda i: Rollout(model, ctrl[i], qpos[i], qvel[i], act[i], data,
+                                           derivatives, None), len(ctrl))
         self.qpos, self.qvel, self.act = (np.stack([getattr(r, name) for r in self.runs])
                                           for name in ("qpos", "qvel", "act"))
         self.qpos[:, 0] = qpos  # as given, not normalised: its derivative is the identity
-        _warn(sum(r.unconverged_steps for r in self.runs), ctrl.shape[0] * ctrl.shape[1])
+        _warn(tuple(map(sum, zip(*(r._counts() for r in self.runs)))),
+              ctrl.shape[0] * ctrl.shape[1])
 
     def vjp(self, qpos, qvel, act):
         """Cotangents on qpos0, qvel0, act0, ctrl, and a list of those on the parameters, from those
@@ -248,7 +251,7 @@ class Touches:
         found, self.jac, missed = pair._batch(pose_a, pose_b, derivatives)
         self.values = [part if part.shape[1] == 3 else part[:, 0]
                        for part in np.split(found, _PARTS, 1)]
-        _warn(missed, len(found), "touches")
+        _warn((missed, 0, 0), len(found), "touches")
 
     def vjp(self, *cotangents):
         """Cotangents on pose_a and pose_b (B, 7) from those on the values."""

@@ -6,7 +6,9 @@ import ctypes
 import importlib
 import os
 import pathlib
+import sys
 import threading
+import warnings
 import weakref
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_void_p
 
@@ -28,6 +30,23 @@ class Error(RuntimeError):
 
 
 Error.__module__ = "dijoco"  # where users find it
+
+
+class StepWarning(RuntimeWarning):
+    """Steps of a run did not go as they should: they did not converge, another integrator took
+    them, or shapes overlapped. Said at the first of each kind in a run; `Data.stats` counts all."""
+
+
+StepWarning.__module__ = "dijoco"
+
+
+def warn_steps(text):
+    """A StepWarning where the user has called this package, be it through PyTorch or JAX."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in (
+            "dijoco", "torch", "jax"):
+        frame, level = frame.f_back, level + 1
+    warnings.warn("dijoco: " + text, StepWarning, stacklevel=level)
 
 
 # ---- structs ---------------------------------------------------------------------------------
@@ -104,6 +123,8 @@ CORE = {
     "dj_modelArrayName": (c_char_p, [c_int]),
     "dj_setOptionEntry": (c_int, [P, c_char_p, P, c_int, ERR]),
     "dj_setting": (P, [c_int]),
+    "dj_findSetting": (P, [c_char_p, ctypes.c_uint]),
+    "dj_giveSetting": (c_int, [P, P, P, ERR]),
     "dj_lossEntry": (P, [c_int]),
     "dj_mapEntry": (P, [c_int]),
     "dj_optimizerEntry": (P, [c_int]),
@@ -233,7 +254,9 @@ PLUGIN = {
     "dj_reportLine": (c_char_p, [P, c_int]),
     "dj_reportWorst": (c_int, [P, c_int]),
     "djm_writeMJCF": (c_int, [c_char_p, c_char_p, P, P, ERR]),
-    "djm_makeContext": (c_int, [P, P, P, ERR]),
+    "djm_makeContextWith": (c_int, [P, P, P, P, ERR]),
+    "djm_changes": (ctypes.c_long, [P]),
+    "djm_takeChange": (c_bool, [P, P, P, P]),
     "djm_deleteContext": (None, [P]),
     "djm_model": (P, [P]),
     "djm_data": (P, [P]),
@@ -360,6 +383,22 @@ def call_valued(function, *args):
         if error.status == INVALID:
             raise ValueError(str(error)) from None
         raise
+
+
+# ---- texts ---------------------------------------------------------------------------------------
+
+def line(kind, text):
+    """A repr: what kind of object it is, and what is to be known of it, in one short line."""
+    text = " ".join(str(text).split())
+    room = 98 - len("<dijoco. >") - len(kind)
+    return "<dijoco.%s %s>" % (kind, text if len(text) <= room else text[:room - 3] + "...")
+
+
+def named(names, most=4):
+    """The first of some names."""
+    names = list(names)
+    more = ["and %d more" % (len(names) - most)] if len(names) > most else []
+    return ", ".join(names[:most] + more)
 
 
 # ---- memory ------------------------------------------------------------------------------------

@@ -16,9 +16,29 @@ _LISTS = ("contact.", "pair.")
 
 Stats = collections.namedtuple("Stats", _STATS)
 Stats.__doc__ = """Statistics since the data was made or reset: steps, newton_iterations,
-unconverged_steps, recovering_steps, fallback_steps, impact_steps; iterations and residual of the
-last step, worst_residual; gap between contact shapes (m), smallest_gap; overlap of true geoms (m),
-deepest_overlap."""
+unconverged_steps, recovering_steps, fallback_steps, impact_steps; of the last step iterations,
+evaluations (of forces with derivatives), attempts (solutions looked for: 1 unless it was not found
+or the step was taken in parts), recovering (pairs) and residual; worst_residual; gap between
+contact shapes (m), smallest_gap; overlap of true geoms (m), deepest_overlap."""
+Stats.__repr__ = lambda s: _lib.line("Stats", (
+    "of %d steps: %d unconverged, %d fallback, %d recovering, %d impact; last %d iterations" % (
+        s.steps, s.unconverged_steps, s.fallback_steps, s.recovering_steps, s.impact_steps,
+        s.iterations)))
+
+
+# What a run warns of, by the counter in Stats.
+_TOLD = {"unconverged_steps": "did not converge (their best iterates were kept)",
+         "fallback_steps": "were taken by another integrator, as the model's found no solution",
+         "recovering_steps": "began with overlapping shapes, which are made to recover"}
+
+
+def warn_of_steps(seen, counts, steps):
+    """Warn of each kind of step that a run had none of before. seen, counts: as _TOLD; seen may be
+    of a run before, which had more."""
+    for name, before, now in zip(_TOLD, seen, counts):
+        if now and (not before or now < before):
+            _lib.warn_steps("of %d steps %d %s; `stats` has the run's %s"
+                            % (steps, now, _TOLD[name], name))
 
 
 def expand(model, names):
@@ -42,12 +62,13 @@ class Data:
     `xfrc_applied`, `mocap_pos`, `mocap_quat` changes the simulation. Calls release Python's lock;
     those on one Data wait for each other. Layouts are MuJoCo's, tangent vectors are in the order
     and frames of `qvel`. `status` is that of the last call: 1 where its step did not converge (the
-    best iterate was kept), else 0; failures raise.
+    best iterate was kept), else 0; failures raise. The first step of a run that did not converge,
+    that another integrator took, or that began with overlaps warns (`StepWarning`).
     """
 
     # A name mistyped in an assignment is an error.
-    __slots__ = ("_model", "_handle", "_address", "_views", "_lock", "status",
-                 "__weakref__")
+    __slots__ = ("_model", "_handle", "_address", "_views", "_lock", "status", "_counts", "_seen",
+                 "_told", "__weakref__")
 
     def __init__(self, model):
         _lib.expect(model, Model, "model")
@@ -59,6 +80,10 @@ class Data:
         self._model, self._handle, self._address = model, handle, handle.address
         self._views, self._lock = {}, threading.Lock()
         self.status = 0
+        first, *_, last = sorted(self._field("stats." + name).data for name in _TOLD)
+        self._counts = (ctypes.c_char * (last + ctypes.sizeof(ctypes.c_long) - first)
+                        ).from_address(first)
+        self._seen, self._told = self._counts.raw, (0,) * len(_TOLD)
 
     @classmethod
     def _of(cls, model, handle):
@@ -77,6 +102,19 @@ class Data:
             text = core.dj_errorText(self._address).decode(errors="replace") if status < 0 else ""
             _lib.fail(status, text)
         return status
+
+    def _take_counts(self):
+        """Of the run, as _TOLD."""
+        stats = self.stats
+        return tuple([getattr(stats, name) for name in _TOLD])
+
+    def _warn(self):
+        """Warn of what the run has seen for the first time."""
+        if self._counts.raw == self._seen:  # as ever
+            return
+        self._seen, counts, told = self._counts.raw, self._take_counts(), self._told
+        self._told = counts
+        warn_of_steps(told, counts, self.stats.steps)
 
     def _run(self, function, *args):
         """Call a function of this data, not while another thread does."""
@@ -116,6 +154,8 @@ class Data:
         if found is None:
             found = self._views[start] = self._structure(start)
         base, dtype = found
+        if start in _LISTS:  # which have other memory when they have grown
+            base = self._field(start + dtype.names[0]).data - dtype.fields[dtype.names[0]][1]
         if rows == 0:
             return np.zeros(0, dtype)
         memory = (ctypes.c_char * (rows * dtype.itemsize)).from_address(base)
@@ -178,6 +218,7 @@ class Data:
 
     def reset(self, key=None):
         """Back to qpos0, or to a keyframe (name or index): state, inputs and statistics."""
+        self._told = (0,) * len(_TOLD)
         if key is None:
             self._run(core.dj_resetData, self._model._address, self._address)
             return
@@ -191,6 +232,7 @@ class Data:
         data = Data(self._model)
         with self._lock:
             data._check(core.dj_copyData(data._address, self._model._address, self._address))
+        data._seen, data._told = self._seen, self._told
         return data
 
     def __copy__(self):
@@ -214,6 +256,7 @@ class Data:
                 if status != 0:
                     worst = max(worst, self._check(status))
             self.status = worst
+        self._warn()
         return worst
 
     def get_state(self):

@@ -10,9 +10,12 @@ HOLDS = ("whole", "numbers", "rows", "element")
 
 Entry = collections.namedtuple("Entry", "name unit help keys")
 Entry.__doc__ = """A row of a table: `name`, `unit` of its value, `help`, and a list of `Key`."""
+Entry.__repr__ = lambda e: _lib.line("Entry", "%s: %s" % (e.name, e.help))
 Key = collections.namedtuple("Key", "name holds size required unit default")
 Key.__doc__ = """A key of an entry: what its value `holds` ("whole", "numbers", "rows", "element"),
 `size` of numbers (0: any), whether it is `required`, `unit`, `default`."""
+Key.__repr__ = lambda k: _lib.line("Key", "%s: %s%s" % (
+    k.name, k.holds, ", required" if k.required else ""))
 
 
 class _CKey(ctypes.Structure):

@@ -20,6 +20,7 @@ GapValue = collections.namedtuple("GapValue", "gap normal point1 point2 jac")
 GapValue.__doc__ = """Smoothed distance (m, negative: depth), unit normal (3,) from 1 to 2, witness
 points (3,) and (3,) on 1 and 2; jac (10, nv) or None: derivatives of these ten numbers, in this
 order, by the tangent of qpos."""
+GapValue.__repr__ = lambda v: _lib.line("GapValue", "%g m, normal %s" % (v.gap, v.normal))
 
 
 class _CGap(ctypes.Structure):
@@ -90,6 +91,11 @@ class Gap:
              _length(smoothing))
         self._handle = Handle(pair.value, core.dj_deleteGapPair)
         self._model = model
+
+        self._text = "of %s %s and %s %s" % (kind, first, kind, second)
+
+    def __repr__(self):
+        return _lib.line("Gap", self._text)
 
     def __call__(self, data, jac=False):
         """`GapValue` at data's qpos and mocap poses; with jac also its derivatives."""

@@ -219,16 +219,20 @@ class ImplicitPair:
     other.
     """
 
-    __slots__ = ("_handle", "_lock", "_numbers", "__weakref__")
+    __slots__ = ("_handle", "_lock", "_numbers", "_families", "__weakref__")
 
     def __init__(self, a, b):
         (first, size_a), (second, size_b) = _shape(a, "a"), _shape(b, "b")
         pair = c_void_p()
         call_valued(core.djc_makeImplicitPair, byref(pair), byref(first), byref(second))
         self._numbers = size_a.size, size_b.size
+        self._families = first.family.decode(), second.family.decode()
         del size_a, size_b  # which the shapes pointed to
         self._handle = Handle(pair.value, core.djc_deleteImplicitPair)
         self._lock = threading.Lock()
+
+    def __repr__(self):
+        return _lib.line("ImplicitPair", "of %s and %s" % self._families)
 
     def __reduce__(self):
         raise TypeError("an ImplicitPair cannot be copied or pickled")

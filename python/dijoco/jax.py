@@ -15,8 +15,8 @@ The library runs on the host, in double precision, through `jax.pure_callback`: 
 jit, grad and vmap (one member after another; a batch axis in the arguments themselves runs on
 several threads). Without jax_enable_x64 JAX rounds states and derivatives to single precision,
 which is coarse for contact. The model and data are read when a compiled function runs, not when
-it is traced: do not change them in between. Reverse mode and first derivatives only. Derivatives
-by qpos are by its numbers, a quaternion p meaning p/|p|.
+it is traced: do not change them in between. Reverse mode and first derivatives only: jvp, jacfwd
+and hessian raise. Derivatives by qpos are by its numbers, a quaternion p meaning p/|p|.
 """
 import functools
 import os
@@ -33,6 +33,11 @@ if len(os.sched_getaffinity(0)) == 1:
     os.environ.setdefault("PJRT_NPROC", "2")
 
 
+_MODES = ("dijoco.jax: there are only first derivatives in reverse mode (grad, vjp, jacrev); of a "
+          "gradient g (hessian, jvp or grad of grad) take differences, (g(x + h v) - g(x - h v))/2h;"
+          " for forward-mode (jvp, jacfwd) use jacrev, or data.step_jvp")
+
+
 def _host(function, shapes, *arrays):
     """Call function(*arrays as doubles) on the host; results have these shapes."""
     dtype = jnp.result_type(float)
@@ -42,7 +47,25 @@ def _host(function, shapes, *arrays):
         made = function(*[np.array(value, np.float64) for value in values])
         return [np.asarray(array, dtype) for array in made]
 
-    return tuple(jax.pure_callback(call, results, *arrays, vmap_method="sequential"))
+    @jax.custom_jvp
+    def host(*values):
+        return tuple(jax.pure_callback(call, results, *values, vmap_method="sequential"))
+
+    @host.defjvp
+    def refuse(primals, tangents):
+        raise NotImplementedError(_MODES)
+
+    return host(*arrays)
+
+
+def _reverse(function, *args):
+    """Call a function that has a derivative in reverse mode alone."""
+    try:
+        return function(*args)
+    except TypeError as error:
+        if "custom_vjp" in str(error):
+            raise TypeError(_MODES) from error
+        raise
 
 
 def _state_shapes(model, *axes):
@@ -120,11 +143,18 @@ def _run_backward(fixed, arguments, cotangents):
 _run.defvjp(_run_forward, _run_backward)
 
 
+def _real(value, name):
+    value = jnp.asarray(value)
+    if jnp.iscomplexobj(value):
+        raise TypeError("%s: expected real numbers, not %s" % (name, value.dtype))
+    return jnp.asarray(value, float)
+
+
 def _prepare(model, data, tails, given):
     """Arguments as arrays (B, ...), and the batch or None."""
     standard, batch, arrays = _autodiff.defaults(model, data), None, []
     for name, tail, value in zip(("qpos", "qvel", "act", "ctrl"), tails, given):
-        value = jnp.asarray(standard[name] if value is None else value, float)
+        value = _real(standard[name] if value is None else value, name)
         batch = _autodiff.check_shape(name, value.shape, tail, batch)
         arrays.append(value)
     return [jnp.broadcast_to(x, (batch or 1,) + t) for x, t in zip(arrays, tails)], batch
@@ -146,11 +176,11 @@ def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
     if params:
         if ctrl is None:
             ctrl = _autodiff.defaults(model, data)["ctrl"]
-        ctrl = jnp.asarray(ctrl, float)[..., None, :]
+        ctrl = _real(ctrl, "ctrl")[..., None, :]
         return tuple(x[..., 1, :] for x in rollout(model, ctrl, qpos, qvel, act, params, data))
     tails = ((model.nq,), (model.nv,), (model.na,), (model.nu,))
     arrays, batch = _prepare(model, data, tails, (qpos, qvel, act, ctrl))
-    return _finish(_step((model, data), *arrays), batch)
+    return _finish(_reverse(_step, (model, data), *arrays), batch)
 
 
 def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=None):
@@ -160,10 +190,10 @@ def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=No
     the model's reference at rest. Batches, params and data: as for `step`, ctrl (B, T, nu). The
     derivative runs once more.
     """
-    params, ctrl = params or {}, jnp.asarray(ctrl, float)
+    params, ctrl = params or {}, _real(ctrl, "ctrl")
     if ctrl.ndim < 2:
         raise ValueError("ctrl: expected shape (T, %d), not %s" % (model.nu, ctrl.shape))
     tails = ((model.nq,), (model.nv,), (model.na,), (ctrl.shape[-2], model.nu))
     arrays, batch = _prepare(model, data, tails, (qpos0, qvel0, act0, ctrl))
-    values = [jnp.asarray(value, float).reshape(-1) for value in params.values()]
-    return _finish(_run((model, data, tuple(params)), *arrays, values), batch)
+    values = [_real(value, name).reshape(-1) for name, value in params.items()]
+    return _finish(_reverse(_run, (model, data, tuple(params)), *arrays, values), batch)

@@ -18,6 +18,8 @@ STATES = ("exact", "approximated", "ignored")
 ReportEntry = collections.namedtuple("ReportEntry", "element feature state note")
 ReportEntry.__doc__ = """What an import from MuJoCo does not carry exactly: `element`
 ("joint/knee"), `feature` (MuJoCo's attribute), `state` ("approximated" or "ignored"), `note`."""
+ReportEntry.__repr__ = lambda e: _lib.line("ReportEntry", "%s %s %s: %s" % (
+    e.element, e.feature, e.state, e.note))
 
 
 class _CReportEntry(ctypes.Structure):
@@ -101,13 +103,17 @@ _FIELDS = _field_names(core.dj_modelArrayName)
 _TABLES = frozenset(n for n in _FIELDS if n.startswith("key_") and n != "key_time")
 
 
+def _is_default(row, value):
+    return np.all(value < 0) if row.automatic else np.all(np.equal(value, row.default))
+
+
 class Option(collections.abc.MutableMapping):
     """Options of a model as a mapping; to set one changes the model. The keys are those of
     `dijoco.settings()`; choices are texts ("separating_plane", "position", "recover"...), flags
     the sum of their numbers. Automatic ones are negative where the library chooses them;
     `Model.settings` has those in force."""
 
-    __slots__ = ("_model",)  # option.timestep = ... is an error
+    __slots__ = ("_model",)
     _KEYS = tuple(setting.TABLE)
 
     def __init__(self, model):
@@ -121,23 +127,47 @@ class Option(collections.abc.MutableMapping):
 
     def __getitem__(self, name):
         if name not in self._KEYS:
-            raise KeyError(name)
+            raise KeyError(setting.unknown(name))
         row = setting.TABLE[name]
         return setting.text(row, self._model._field(row.field)[0])
 
     def __setitem__(self, name, value):
-        if name in setting.TABLE:
-            value = setting.numbers(setting.TABLE[name], value)
+        if name not in setting.TABLE:
+            _lib.fail(_lib.INVALID, setting.unknown(name))
+        value = setting.numbers(setting.TABLE[name], value)
         array = np.atleast_1d(np.asarray(value))
         array = _lib.numbers(array, (array.size,), name)
         call(core.dj_setOptionEntry, self._model._address, _lib.text(name, "option"),
              array.ctypes.data, array.size)
 
     def __delitem__(self, name):
-        raise TypeError("options cannot be deleted")
+        row = setting.TABLE.get(name)
+        if row is None:
+            raise KeyError(setting.unknown(name))
+        raise TypeError("options cannot be deleted: option[%r] = %r brings the default back"
+                        % (name, -1 if row.automatic else row.default))
+
+    def __getattr__(self, name):
+        raise AttributeError(self._no_attribute(name))
+
+    def __setattr__(self, name, value):
+        if name != "_model":
+            raise AttributeError(self._no_attribute(name))
+        super().__setattr__(name, value)
+
+    @staticmethod
+    def _no_attribute(name):
+        if name in setting.TABLE:
+            return "options are keys: option[%r]" % name
+        return "options have no attribute %r; those that can be set are keys, option[NAME]: %s" % (
+            name, ", ".join(setting.TABLE))
 
     def __repr__(self):
-        return "Option(%s)" % dict(self)
+        first = ("timestep", "integrator", "contact")
+        named = [name for name, value in self.items()
+                 if name in first or not _is_default(setting.TABLE[name], value)]
+        return _lib.line("Option", "%d at their defaults, %s" % (
+            len(self) - len(named), " ".join("%s=%s" % (name, self[name]) for name in named)))
 
 
 class Model:
@@ -175,6 +205,11 @@ class Model:
         warn_ignored(model)
         return model._with(settings)
 
+    def _forget_sizes(self):
+        """What was kept of sizes, as the arrays have become others."""
+        for name in [n for n in self.__dict__ if n in _SIZES or n == "_sizes"]:
+            del self.__dict__[name]
+
     def _with(self, settings):
         """This model, of which nobody has views, with settings that were given as keyword
         arguments."""
@@ -183,8 +218,7 @@ class Model:
             self._guide(pairs)
         for name, value in settings.items():
             if name not in setting.TABLE:
-                raise TypeError("unknown setting '%s', expected one of %s"
-                                % (name, ", ".join(setting.TABLE)))
+                raise TypeError(setting.unknown(name, ("guide_bodies",), "setting"))
             self._option[name] = value
         return self
 

@@ -5,7 +5,7 @@ from ctypes import byref, c_void_p
 
 import numpy as np
 
-from . import _lib
+from . import _lib, setting
 from ._lib import Handle, call, core
 from .data import Data
 from .model import Model, mujoco_address, take_report, warn_ignored
@@ -15,6 +15,7 @@ _SIZES = ("nq", "nv", "na", "nu", "nbody", "nmocap", "nsensordata", "nactuator",
 
 
 PluginState = collections.namedtuple("PluginState", "model data")
+PluginState.__repr__ = lambda s: _lib.line("PluginState", "of %r" % s.data)
 
 
 def check_sizes(mj_model, mj_data):
@@ -32,6 +33,9 @@ class _CStepOption(ctypes.Structure):
 _lib.MIRRORS.update(djmStepOption=_CStepOption)
 
 
+DERIVATIVES = ("analytic",)  # how `transition` finds A and B
+
+
 class Context:
     """Our step in place of mj_step, on MuJoCo's own data.
 
@@ -39,28 +43,71 @@ class Context:
         context.step(mj_data)
         A, B = context.transition(mj_data)
 
-    It keeps the model as it was when the context was made: make a new one after changes of the
-    MjModel. One `ModelWarning` tells what is not as in MuJoCo. Calls release Python's lock;
-    those on one Context wait for each other. `status` is that of the last call: 1 where its step
-    did not converge (the best iterate was kept), else 0.
+        context = dijoco.Context(mj_model, contact="penalty", preset="smooth", restitution="given")
+
+    Keyword arguments are `derivatives` ("analytic"), `substeps`, `sensors` (the properties of these
+    names) and any of `dijoco.settings()`, which are stronger than the scene's.
+
+    Calls see what has changed of the MjModel: its options, sizes, poses, masses, friction,
+    gains..., all but meshes, height fields, keyframes, names and what joins elements to each other.
+    `model` and `data` then have other arrays: ask anew rather than keep them. Settings given here, and what
+    was set on `model` since, stay in force. A change that cannot be followed raises.
+
+    One `ModelWarning` tells what is not as in MuJoCo, a `StepWarning` the first step of a run that
+    did not converge, that another integrator took, or that began with overlaps (`StepWarning`).
+    Calls release Python's lock; those on one Context wait for each other. `status` is that of the
+    last call: 1 where its step did not converge (the best iterate was kept), else 0.
     """
 
     __slots__ = ("_library", "_handle", "_address", "_mj_model", "_m", "_model", "_data", "_lock",
-                 "status", "__weakref__")
+                 "_changes", "status", "__weakref__")
 
-    def __init__(self, mj_model):
+    def __init__(self, mj_model, *, derivatives="analytic", substeps=None, sensors=None,
+                 **settings):
         address = mujoco_address(mj_model, "MjModel")
+        if derivatives not in DERIVATIVES:
+            raise ValueError("derivatives: unknown %r, there are: %s"
+                             % (derivatives, ", ".join(DERIVATIVES)))
+        given = setting.given(settings, ("derivatives", "substeps", "sensors"))
         library = _lib.plugin()
         context, report = c_void_p(), c_void_p()
-        call(library.djm_makeContext, byref(context), byref(report), address)
+        call(library.djm_makeContextWith, byref(context), byref(report), address,
+             given if settings else None)
         handle = Handle(context.value, library.djm_deleteContext, (mj_model,))
         self._library, self._handle, self._address = library, handle, context.value
-        self._mj_model, self._m, self.status = mj_model, address, 0
+        self._mj_model, self._m, self.status, self._changes = mj_model, address, 0, 0
         self._model = Model._make(Handle(library.djm_model(self._address), keep=handle),
                                   take_report(report.value))
         warn_ignored(self._model)
         self._data = Data._of(self._model, Handle(library.djm_data(self._address), keep=handle))
         self._lock = self._data._lock
+        if substeps is not None:
+            self.substeps = substeps
+        if sensors is not None:
+            self.sensors = sensors
+
+    def __repr__(self):
+        m = self._mj_model
+        option = self._model.option
+        return _lib.line("Context", "nq=%d nv=%d nu=%d ngeom=%d contact=%s integrator=%s%s" % (
+            m.nq, m.nv, m.nu, m.ngeom, option["contact"], option["integrator"],
+            " substeps=%d" % self.substeps if self.substeps != 1 else ""))
+
+    def __getattr__(self, name):
+        raise AttributeError(self._no_attribute(name))
+
+    def __setattr__(self, name, value):
+        try:
+            super().__setattr__(name, value)
+        except AttributeError:
+            raise AttributeError(self._no_attribute(name)) from None
+
+    @staticmethod
+    def _no_attribute(name):
+        if name in setting.TABLE:
+            return ("a Context has no attribute %r: use context.model.option[%r], or "
+                    "Context(mj_model, %s=...)" % (name, name, name))
+        return "a Context has no attribute %r that can be read or set" % name
 
     @staticmethod
     def of_plugin(mj_model, mj_data):
@@ -113,7 +160,8 @@ class Context:
     @property
     def sensors(self):
         """Whether `step` also fills, as mj_step does, what mj_forward finds at its start: poses,
-        velocities, sensordata; False."""
+        velocities, sensordata. By default it does where the model has sensors that are not
+        disabled."""
         return self._option.sensors
 
     @sensors.setter
@@ -125,6 +173,30 @@ class Context:
         check_sizes(self._mj_model, mj_data)
         return address
 
+    def _call(self, function, *args):
+        """Call a function whose last argument is the context, and follow what it has changed. The
+        lock is held."""
+        status = function(*args)
+        if self._library.djm_changes(self._address) != self._changes:
+            self._renew()
+        return status
+
+    def _renew(self):
+        """The arrays of model and data are others now; the old ones live as long as their views."""
+        library, things = self._library, (self._model, self._data)
+        old = [c_void_p(), c_void_p()]
+        report = c_void_p()
+        library.djm_takeChange(self._address, *map(byref, old), byref(report))
+        self._changes = library.djm_changes(self._address)
+        for thing, address, delete in zip(things, old, (core.dj_deleteModel, core.dj_deleteData)):
+            thing._handle.keep = (self._handle, Handle(address.value, delete))
+            thing._handle = Handle(thing._address, keep=self._handle)
+            thing._views.clear()
+        self._model._forget_sizes()
+        known = set(self._model._report)
+        self._model._report = take_report(report.value)
+        warn_ignored(self._model, known, 5)
+
     def _check(self, status):
         self.status = status
         if status < 0 or status == _lib.SINGULAR:
@@ -133,23 +205,25 @@ class Context:
         return status
 
     def step(self, mj_data, n=1):
-        """n steps: reads and writes time, qpos, qvel, act; writes qacc, qfrc_constraint, cfrc_ext.
-        Returns 0, or 1 where a step did not converge (its best iterate was kept)."""
+        """n steps: reads and writes time, qpos, qvel, act; writes qacc, qfrc_constraint, cfrc_ext,
+        and with `sensors` what mj_step leaves in sensordata and the poses. Returns 0, or 1 where a
+        step did not converge (its best iterate was kept; see `data.stats`)."""
         d, worst = self._target(mj_data), 0
         n = _lib.count(n, "n")
         with self._lock:
             for _ in range(n):
-                status = self._library.djm_step(self._m, d, self._address)
+                status = self._call(self._library.djm_step, self._m, d, self._address)
                 if status != 0:
                     worst = max(worst, self._check(status))
             self.status = worst
+        self._data._warn()
         return worst
 
     def forward(self, mj_data):
         """In place of mj_forward: everything that it computes, with our contact."""
         d = self._target(mj_data)
         with self._lock:
-            return self._check(self._library.djm_forward(self._m, d, self._address))
+            return self._check(self._call(self._library.djm_forward, self._m, d, self._address))
 
     def transition(self, mj_data, sensors=False):
         """Derivatives of the step from mj_data's state, which is not changed. With nx = 2 nv + na:
@@ -162,7 +236,8 @@ class Context:
             out += [np.zeros((m.nsensordata, nx)), np.zeros((m.nsensordata, m.nu))]
         pointers = [a.ctypes.data for a in out] + [None] * (4 - len(out))
         with self._lock:
-            self._check(self._library.djm_transition(self._m, d, self._address, *pointers))
+            self._check(self._call(self._library.djm_transition, self._m, d, self._address,
+                                   *pointers))
         return tuple(out)
 
     def sensor_is_analytic(self, sensor):

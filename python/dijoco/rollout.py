@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _lib
 from ._lib import CRollout, CRolloutResult, Handle, call, core
-from .data import Data, expand, history_arrays, param_array
+from .data import Data, expand, history_arrays, param_array, warn_of_steps
 from .model import Model
 
 Gradient = collections.namedtuple("Gradient", "ctrl qpos0 qvel0 act0 params history_qpos0 "
@@ -15,13 +15,16 @@ Gradient = collections.namedtuple("Gradient", "ctrl qpos0 qvel0 act0 params hist
 Gradient.__doc__ = """What `Rollout.vjp` returns: derivatives by ctrl (T, nu), qpos0 (nv,) tangent,
 qvel0 (nv,), act0 (na,), a dict of those by parameters, each (param_tangent,), and by the start's
 history (nv,) each, 0 where it has none."""
+Gradient.__repr__ = lambda g: _lib.line("Gradient", "by %d steps of %d controls, the start%s" % (
+    *g.ctrl.shape, "".join(", " + name for name in g.params)))
 
 
 class Rollout:
     """A run and what its derivatives need; `rollout` makes it.
 
     `qpos` (T+1, nq), `qvel` (T+1, nv), `act` (T+1, na), `time` (T+1,) s; row 0 is the start.
-    `unconverged_steps` counts steps whose best iterate was kept.
+    `unconverged_steps` counts steps whose best iterate was kept, `stats` are those of the run
+    (`Stats`).
     """
 
     def __init__(self, model, ctrl, qpos0, qvel0, act0, data, gradient, history):
@@ -72,11 +75,15 @@ class Rollout:
         core.djd_tapeStates(self.qpos.ctypes.data, self.qvel.ctypes.data, self.act.ctypes.data,
                             model._address, self._tape.address)
         self.time = np.arange(T + 1) * model.option["timestep"]
+        self.stats = data.stats
         self.unconverged_steps = result.unconverged_steps
         self.worst_residual = result.worst_residual
 
     def __repr__(self):
-        return "<dijoco.Rollout of %d steps>" % self._run.horizon
+        return "<dijoco.Rollout of %d steps of %r>" % (self._run.horizon, self._model)
+
+    def _counts(self):
+        return self.stats.unconverged_steps, self.stats.fallback_steps, self.stats.recovering_steps
 
     @property
     def model(self):
@@ -141,6 +148,9 @@ def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, data=None, gradient=
     else the model's reference at rest. data: a `Data` whose other inputs (applied forces, mocap
     poses, gravity_scale) act throughout; it is not changed. gradient=False: states only, cheaper.
     history: qpos (nq,) and qvel (nv,) one timestep before the start, for an integrator that keeps
-    them; where not given, that of data if the start is, too. Returns a `Rollout`.
+    them; where not given, that of data if the start is, too. Returns a `Rollout`. Steps that did
+    not converge, that another integrator took, or that began with overlaps warn (`StepWarning`).
     """
-    return Rollout(model, ctrl, qpos0, qvel0, act0, data, gradient, history)
+    run = Rollout(model, ctrl, qpos0, qvel0, act0, data, gradient, history)
+    warn_of_steps((0, 0, 0), run._counts(), run.stats.steps)
+    return run

@@ -1,10 +1,13 @@
 """The table of settings, as the library has it."""
 import collections
 import ctypes
-from ctypes import POINTER, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint
+import difflib
+from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint
+
+import numpy as np
 
 from . import _lib
-from ._lib import core
+from ._lib import call, core
 
 KINDS = ("real", "whole", "choice", "flags")
 WAYS = ("scene", "task", "command", "mjcf", "plugin", "pair")
@@ -15,6 +18,8 @@ Setting.__doc__ = """A setting: `name`, `kind` ("real", "whole", "choice", "flag
 vector), `choices` (a dict of their numbers), `automatic` (chosen by `rule` unless it is given),
 `default`, `unit`, `help`, the `ways` in which it may be given besides `Model.option`, and its
 `least` positive value (0: any)."""
+Setting.__repr__ = lambda s: _lib.line("Setting", "%s, default %s%s: %s" % (
+    s.name, "by a rule" if s.automatic else s.default, " " + s.unit if s.unit else "", s.help))
 
 
 class _CChoice(ctypes.Structure):
@@ -71,6 +76,27 @@ def settings():
     """All settings, a list of `Setting`: the keys of `Model.option` and the keyword arguments of
     `Model.load` and its like."""
     return list(TABLE.values())
+
+
+def unknown(name, more=(), kind="option"):
+    """What to say of a name that is no setting, nor one of `more`."""
+    names = [*more, *TABLE]
+    near = difflib.get_close_matches(str(name), names, 1)
+    return "%s: unknown %s%s; there are %s" % (
+        name, kind, ", did you mean %s?" % near[0] if near else "", ", ".join(names))
+
+
+def given(settings, more=()):
+    """A djSettings of the settings in a dict."""
+    out = (ctypes.c_char * core.dj_sizeOf(b"djSettings"))()
+    for name, value in settings.items():
+        if name not in TABLE:
+            raise TypeError(unknown(name, more, "keyword"))
+        row = TABLE[name]
+        array = np.atleast_1d(np.asarray(numbers(row, value)))
+        array = _lib.numbers(array, (row.size,), name)
+        call(core.dj_giveSetting, out, core.dj_findSetting(name.encode(), 0), array.ctypes.data)
+    return out
 
 
 def numbers(setting, value):

@@ -189,7 +189,7 @@ class Design:
         return status
 
     def __repr__(self):
-        return "<dijoco.Design n=%d of %s>" % (self.n, ", ".join(self.names))
+        return _lib.line("Design", "n=%d by %s" % (self.n, _lib.named(self.names)))
 
     n = property(lambda self: self._number("n"), None, None, "Entries of x.")
     names = property(lambda self: [v[0] for v in self._variables], None, None,

@@ -9,11 +9,13 @@ PyTorch tensors.
 Tensors of any floating type and device are accepted; the library computes in double precision on
 the CPU. Results have the widest type of the tensors given, and are where the first of them is.
 Derivatives by qpos are by its numbers, a quaternion p meaning p/|p|: they chain with what PyTorch
-itself does to these numbers. First derivatives only.
+itself does to these numbers. First derivatives only, by backward passes: second ones, torch.func
+and forward mode raise.
 """
+import functools
+
 import numpy as np
 import torch
-from torch.autograd.function import once_differentiable
 
 from . import _autodiff, _lib
 from .implicit import VALUES, ImplicitPair
@@ -47,7 +49,7 @@ def _results(made, batch):
 
 
 def _covectors(tensors, batch):
-    return [_array(x) if batch is not None else _array(x)[None] for x in tensors]
+    return [_cotangent(x) if batch is not None else _cotangent(x)[None] for x in tensors]
 
 
 def _unbatched(arrays, tails, dims):
@@ -56,31 +58,94 @@ def _unbatched(arrays, tails, dims):
                  for x, tail, dim in zip(arrays, tails, dims))
 
 
-class _Step(torch.autograd.Function):
+# ---- first derivatives, and nothing else ---------------------------------------------------------
+
+_SECOND = ("dijoco.torch: there are no second derivatives (hessian, hvp, jvp by double backward, a "
+           "loss of gradients). Take differences of gradients instead, (g(x + h v) - g(x - h v))/2h,"
+           " or Gauss-Newton products by data.step_jvp; where the gradient's value alone is meant, "
+           "detach() it")
+_FORWARD = "dijoco.torch: there is no forward mode; use backward(), or data.step_jvp for a step"
+_FUNC = ("dijoco.torch: torch.func (grad, jacrev, vmap...) is not supported: use backward() or "
+         "torch.autograd.grad, and a batch axis in front of the arguments in place of vmap")
+
+
+class _Last(torch.autograd.Function):
+    """Cotangents, which have no derivative by what they follow from: it is asked for in vain, and
+    not answered by zero."""
+
+    @staticmethod
+    def forward(ctx, count, *tensors):
+        return tuple(x.view_as(x) for x in tensors[:count])
+
+    @staticmethod
+    def backward(ctx, *_):
+        raise RuntimeError(_SECOND)
+
+
+def _last(backward):
+    """A backward pass whose results have no derivative. ctx.sources: what it is by, besides the
+    cotangents."""
+    @functools.wraps(backward)
+    def run(ctx, *cotangents):
+        with torch.no_grad():
+            out = backward(ctx, *cotangents)
+        sources = [x for x in (*cotangents, *ctx.sources) if x is not None and x.requires_grad]
+        if not torch.is_grad_enabled() or not sources:
+            return out
+        places = [i for i, x in enumerate(out) if x is not None]
+        for i, x in zip(places, _Last.apply(len(places), *(out[i] for i in places), *sources)):
+            out = out[:i] + (x,) + out[i + 1:]
+        return out
+    return run
+
+
+class _Function(torch.autograd.Function):
+    @staticmethod
+    def jvp(ctx, *_):
+        raise NotImplementedError(_FORWARD)
+
+
+def _apply(function, *args):
+    if getattr(torch._C, "_are_functorch_transforms_active", bool)():
+        raise RuntimeError(_FUNC)
+    return function.apply(*args)
+
+
+def _cotangent(tensor):
+    try:
+        return tensor.detach().numpy()
+    except RuntimeError as error:   # of a batch that is made by PyTorch
+        raise RuntimeError("dijoco.torch: batches of cotangents (vectorize=True, is_grads_batched) "
+                           "are not supported; call once for each: vectorize=False") from error
+
+
+class _Step(_Function):
     @staticmethod
     def forward(ctx, model, data, derivatives, tails, batch, *state):
         ctx.made = _autodiff.Step(model, data, *_batched(state, tails, batch), derivatives)
         ctx.shape = tails, batch, [x.dim() for x in state]
+        ctx.sources = state
         return _results(ctx.made, batch)
 
     @staticmethod
-    @once_differentiable
+    @_last
     def backward(ctx, *cotangents):
         tails, batch, dims = ctx.shape
         parts = ctx.made.vjp(*_covectors(cotangents, batch))
         return (None,) * 5 + _unbatched(parts, tails, dims)
 
 
-class _Run(torch.autograd.Function):
+class _Run(_Function):
     @staticmethod
     def forward(ctx, model, data, derivatives, tails, batch, names, *tensors):
         state, params = tensors[:4], dict(zip(names, map(_copy, tensors[4:])))
         ctx.made = _autodiff.Run(model, data, params, *_batched(state, tails, batch), derivatives)
         ctx.shape = tails, batch, [x.dim() for x in state]
+        ctx.sources = tensors
         return _results(ctx.made, batch)
 
     @staticmethod
-    @once_differentiable
+    @_last
     def backward(ctx, *cotangents):
         tails, batch, dims = ctx.shape
         *parts, by_params = ctx.made.vjp(*_covectors(cotangents, batch))
@@ -88,33 +153,44 @@ class _Run(torch.autograd.Function):
                 tuple(map(torch.from_numpy, by_params)))
 
 
-class _Touch(torch.autograd.Function):
+class _Touch(_Function):
     @staticmethod
     def forward(ctx, pair, derivatives, *poses):
         ctx.made = _autodiff.Touches(pair, *map(_copy, poses), derivatives)
+        ctx.sources = poses
         return tuple(torch.from_numpy(x.copy()) for x in ctx.made.values)
 
     @staticmethod
-    @once_differentiable
+    @_last
     def backward(ctx, *cotangents):
-        return (None, None) + tuple(map(torch.from_numpy, ctx.made.vjp(*map(_array, cotangents))))
+        parts = ctx.made.vjp(*map(_cotangent, cotangents))
+        return (None, None) + tuple(map(torch.from_numpy, parts))
 
 
-class _Losses(torch.autograd.Function):
+class _Losses(_Function):
     @staticmethod
     def forward(ctx, design, derivatives, x):
         losses, ctx.gradients = design.evaluate_scenes(_array(x), derivatives)
+        ctx.sources = (x,)
         return torch.from_numpy(losses)
 
     @staticmethod
-    @once_differentiable
+    @_last
     def backward(ctx, cotangents):
-        return None, None, torch.from_numpy(_array(cotangents) @ ctx.gradients)
+        return None, None, torch.from_numpy(_cotangent(cotangents) @ ctx.gradients)
 
 
-def _double(value):
-    if not isinstance(value, torch.Tensor):
-        value = torch.as_tensor(value, dtype=torch.float64)
+def _tensor(value):
+    """PyTorch makes singles of lists, and takes no arrays with negative strides."""
+    if isinstance(value, torch.Tensor):
+        return value
+    return torch.from_numpy(np.array(value, order="C"))
+
+
+def _double(value, name):
+    value = _tensor(value)
+    if value.is_complex():
+        raise TypeError("%s: expected real numbers, not %s" % (name, value.dtype))
     if value.dtype == torch.float64 and value.device.type == "cpu":
         return value
     return value.to("cpu", torch.float64)
@@ -126,10 +202,10 @@ def _prepare(model, data, tails, given, params):
     standard = None if all(x is not None for x in given) else _autodiff.defaults(model, data)
     batch, tensors = None, []
     for name, tail, value in zip(_NAMES, tails, given):
-        tensor = _double(standard[name] if value is None else value)
+        tensor = _double(standard[name] if value is None else value, name)
         batch = _autodiff.check_shape(name, tensor.shape, tail, batch)
         tensors.append(tensor)
-    values = [_double(value).reshape(-1) for value in params.values()]
+    values = [_double(value, name).reshape(-1) for name, value in params.items()]
     return tensors, values, batch, _like(*given, *params.values())
 
 
@@ -162,13 +238,13 @@ def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
     if params:
         if ctrl is None:
             ctrl = torch.from_numpy(_autodiff.defaults(model, data)["ctrl"])
-        ctrl = torch.as_tensor(ctrl).unsqueeze(-2)
+        ctrl = _tensor(ctrl).unsqueeze(-2)
         return tuple(x[..., 1, :] for x in rollout(model, ctrl, qpos, qvel, act, params, data))
     n = _autodiff.sizes(model)
     tails = ((n.nq,), (n.nv,), (n.na,), (n.nu,))
     tensors, _, batch, like = _prepare(model, data, tails, (qpos, qvel, act, ctrl), {})
     derivatives = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
-    return _as(_Step.apply(model, data, derivatives, tails, batch, *tensors), like)
+    return _as(_apply(_Step, model, data, derivatives, tails, batch, *tensors), like)
 
 
 def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=None):
@@ -177,14 +253,14 @@ def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=No
     ctrl (T, nu); qpos0 (nq,), qvel0 (nv,), act0 (na,): the start; where None, that of data, else
     the model's reference at rest. Batches, params and data: as for `step`, ctrl (B, T, nu).
     """
-    params, ctrl = params or {}, torch.as_tensor(ctrl)
+    params, ctrl = params or {}, _tensor(ctrl)
     if ctrl.dim() < 2:
         raise ValueError("ctrl: expected shape (T, %d), not %s" % (model.nu, tuple(ctrl.shape)))
     n = _autodiff.sizes(model)
     tails = ((n.nq,), (n.nv,), (n.na,), (ctrl.shape[-2], n.nu))
     tensors, values, batch, like = _prepare(model, data, tails, (qpos0, qvel0, act0, ctrl), params)
     derivatives = torch.is_grad_enabled() and any(x.requires_grad for x in tensors + values)
-    results = _Run.apply(model, data, derivatives, tails, batch, tuple(params), *tensors, *values)
+    results = _apply(_Run, model, data, derivatives, tails, batch, tuple(params), *tensors, *values)
     return _as(results, like)
 
 
@@ -197,7 +273,7 @@ def losses(design, x):
     """
     _lib.expect(design, Design, "design")
     if isinstance(x, dict):
-        given, parts = {name: _double(value) for name, value in x.items()}, []
+        given, parts = {name: _double(value, name) for name, value in x.items()}, []
         like = _like(*x.values())
         for name in given:
             design.slice(name)   # an error where there is none
@@ -210,9 +286,9 @@ def losses(design, x):
             parts.append(value.reshape(-1))
         whole = torch.cat(parts)
     else:
-        whole, like = _double(x), _like(x)
+        whole, like = _double(x, "x"), _like(x)
     derivatives = torch.is_grad_enabled() and whole.requires_grad
-    return _as((_Losses.apply(design, derivatives, whole),), like)[0]
+    return _as((_apply(_Losses, design, derivatives, whole),), like)[0]
 
 
 def implicit(pair, pose_a, pose_b):
@@ -224,7 +300,7 @@ def implicit(pair, pose_a, pose_b):
     _lib.expect(pair, ImplicitPair, "pair")
     poses = []
     for name, value in (("pose_a", pose_a), ("pose_b", pose_b)):
-        poses.append(_double(value))
+        poses.append(_double(value, name))
         if poses[-1].shape[-1:] != (7,):
             raise ValueError("%s: expected shape (..., 7), not %s"
                              % (name, tuple(poses[-1].shape)))
@@ -235,5 +311,5 @@ def implicit(pair, pose_a, pose_b):
                          % (tuple(poses[1].shape), tuple(poses[0].shape))) from None
     poses = [pose.expand(batch + (7,)).reshape(-1, 7) for pose in poses]
     derivatives = torch.is_grad_enabled() and any(x.requires_grad for x in poses)
-    results = _as(_Touch.apply(pair, derivatives, *poses), _like(pose_a, pose_b))
+    results = _as(_apply(_Touch, pair, derivatives, *poses), _like(pose_a, pose_b))
     return {name: x.reshape(batch + x.shape[1:]) for name, x in zip(VALUES, results)}

@@ -58,6 +58,12 @@ def arm(h=0.002, integrator="Euler"):
     return m, d
 
 
+def without_sensors(m):
+    other = copy.copy(m)
+    other.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
+    return other
+
+
 def slide(speed=1.0):
     m = mujoco.MjModel.from_xml_string(SLIDE)
     d = mujoco.MjData(m)
@@ -165,14 +171,16 @@ def test_sensors():
     m, d = arm()
     context = dijoco.Context(m)
     assert context.sensor_is_analytic("hand") and not context.sensor_is_analytic(3)
-    assert not context.sensors
-    context.sensors = True
+    assert context.sensors  # there are some
     context.step(d)
-    assert d.sensordata[4] != 0 and context.sensors
+    assert d.sensordata[4] != 0
     other = mujoco.MjData(m)
     context.sensors = False
     context.step(other)
+    assert not other.sensordata.any() and not context.sensors
+    dijoco.Context(m, sensors=False).step(other)
     assert not other.sensordata.any()
+    assert not dijoco.Context(without_sensors(m)).sensors
     with pytest.raises(ValueError, match="sensor: 4"):
         context.sensor_is_analytic(4)
 

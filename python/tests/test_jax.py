@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 jax = pytest.importorskip("jax")
+import jax.numpy as jnp  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
 import autodiff_scene  # noqa: E402
@@ -102,6 +103,30 @@ def test_errors(scene):
     with pytest.raises(TypeError, match="forward-mode"):
         jax.jvp(lambda v: djj.step(model, state["qpos"], v)[1], (state["qvel"],),
                 (state["qvel"],))
+    with pytest.raises(TypeError, match="qvel: expected real numbers, not complex128"):
+        djj.step(model, state["qpos"], state["qvel"] + 0j)
+
+
+def test_second_derivatives_are_refused(scene):
+    """Also those of a loss that is linear in the state."""
+    model, state = scene
+
+    def step(v):
+        return djj.step(model, state["qpos"], v)[1].sum()
+
+    def run(v):
+        return djj.rollout(model, jnp.zeros((2, model.nu)), state["qpos"], v)[1].sum()
+
+    v = jnp.array(state["qvel"])
+    for function in (step, run):
+        assert jnp.abs(jax.grad(function)(v)).max() > 0
+        for second in (jax.hessian(function), jax.jit(jax.hessian(function)),
+                       jax.jacrev(jax.jacrev(function)), jax.jacfwd(function),
+                       jax.grad(lambda x, f=function: jax.grad(f)(x).sum()),
+                       lambda x, f=function: jax.jvp(jax.grad(f), (x,), (x,))):
+            with pytest.raises((TypeError, NotImplementedError),
+                               match="only first derivatives in reverse mode.*differences"):
+                second(v)
 
 
 def test_single_processor():

@@ -1,6 +1,7 @@
 """PyTorch: gradcheck of steps and runs with contact, their agreement with the library's own
 derivatives, batches, arguments. Skipped where PyTorch is not installed."""
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -291,7 +292,83 @@ def test_errors(scene):
         djt.rollout(model, torch.zeros(2, model.nu), params={"body/nobody/mass": 1.})
     with pytest.raises(dijoco.Error, match="mass"):
         djt.rollout(model, torch.zeros(2, model.nu), params={"body/box/mass": torch.tensor(-1.)})
-    loss = djt.step(model, qpos, qvel)[1].square().sum()
-    first, = torch.autograd.grad(loss, qvel, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
-        first.sum().backward()
+    with pytest.raises(TypeError, match="qvel: expected real numbers, not torch.complex128"):
+        djt.step(model, qpos, qvel + 0j)
+    with pytest.raises(TypeError, match="body/box/mass: expected real"):
+        djt.rollout(model, torch.zeros(2, model.nu), params={"body/box/mass": torch.tensor(1j)})
+
+
+def linear(run):
+    return run[1].sum()
+
+
+def square(run):
+    return run[1].square().sum()
+
+
+@pytest.mark.parametrize("loss", [linear, square])
+def test_second_derivatives_are_refused(scene, loss):
+    """Also those of a loss that is linear in the state, whose cotangent is constant."""
+    model, state = scene
+    qpos, qvel = leaves(state, ["qpos", "qvel"])
+    ctrl = torch.zeros(3, model.nu, dtype=torch.float64)
+    functional = torch.autograd.functional
+
+    def step(v):
+        return loss(djt.step(model, qpos, v))
+
+    def run(c):
+        return loss(djt.rollout(model, c, qpos, qvel))
+
+    def mass(x):
+        return loss(djt.rollout(model, ctrl, qpos, qvel, params={"body/box/mass": x}))
+
+    one = torch.tensor(model.param("body/box/mass"))
+    for function, x in ((step, qvel.detach()), (run, ctrl), (mass, one)):
+        functional.jacobian(function, x)  # first ones are there
+        for second in (lambda: functional.hessian(function, x),
+                       lambda: functional.hessian(function, x, vectorize=True),
+                       lambda: functional.hvp(function, x, torch.ones_like(x)),
+                       lambda: functional.jvp(function, x, torch.ones_like(x))):
+            with pytest.raises(RuntimeError, match="no second derivatives.*differences.*detach"):
+                second()
+    first, = torch.autograd.grad(step(qvel), qvel, create_graph=True)
+    np.testing.assert_array_equal(first.detach(), torch.autograd.grad(step(qvel), qvel)[0])
+    with pytest.raises(RuntimeError, match="no second derivatives"):
+        (first.square().sum() + qvel.sum()).backward()  # a penalty on the gradient
+
+
+def test_modes_are_refused(scene):
+    model, state = scene
+    qpos, qvel = leaves(state, ["qpos", "qvel"])
+
+    def step(v):
+        return djt.step(model, qpos, v)[1]
+
+    for call in (lambda: torch.func.grad(lambda v: step(v).sum())(qvel),
+                 lambda: torch.func.vmap(step)(qvel.repeat(2, 1)),
+                 lambda: torch.func.jvp(step, (qvel,), (qvel,))):
+        with pytest.raises(RuntimeError, match="torch.func .* is not supported: use backward"):
+            call()
+    with pytest.raises(RuntimeError, match="vectorize=False"):
+        torch.autograd.functional.jacobian(step, qvel, vectorize=True)
+    with torch.autograd.forward_ad.dual_level():
+        with pytest.raises(NotImplementedError, match="no forward mode; use backward"):
+            step(torch.autograd.forward_ad.make_dual(qvel, qvel))
+
+
+def test_other_arrays(scene):
+    """Lists are doubles; arrays may be of any strides."""
+    model, state = scene
+    ctrl = np.linspace(.1, .3, 3 * model.nu).reshape(3, model.nu)
+    expected = djt.rollout(model, torch.tensor(ctrl), state["qpos"], state["qvel"])[0]
+    backward, wide = ctrl[::-1].copy()[::-1], np.repeat(ctrl, 2, 1)[:, ::2]
+    for same in (ctrl.tolist(), backward, np.asfortranarray(ctrl), wide,
+                 torch.tensor(ctrl.T.copy()).t()):
+        found = djt.rollout(model, same, state["qpos"], state["qvel"])[0]
+        assert found.dtype == torch.float64
+        np.testing.assert_array_equal(found, expected)
+    ctrl.flags.writeable = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        djt.rollout(model, ctrl, state["qpos"], state["qvel"])

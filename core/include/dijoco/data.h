@@ -37,6 +37,10 @@ typedef struct djStats {
   long impact_steps;           // cut into parts, as bodies closed by more than half their size, or
                                //   as penalty contact had no solution whole
   int iterations;              // of the last step
+  int evaluations;             // of forces with their derivatives, in the last step
+  int attempts;                // solutions looked for in the last step: 1, but for those that were
+                               //   not found and then by another integrator, and of each part
+  int recovering;              // pairs in recovery in the last step
   double residual;             // 1; of the last step: sqrt(decrement^2 / m) / (g h)
   double worst_residual;       // 1; over all steps
   double gap;                  // m; smallest distance between contact shapes after the last step

@@ -25,7 +25,7 @@ size_t dj_sizeOf(const char* type) {
       X(djStats),     X(djLossTerm),  X(djRollout),        X(djRolloutResult),
       X(djcShape),    X(djcFriction), X(djcOption),        X(djcResult),
       X(djOptimizer), X(djOptimizeStep), X(djOptimizeProblem), X(djOptimizeResult),
-      X(djSetting), X(djKey), X(djEntry), X(djdCertificate), X(djContactPair), X(djKeyDef),
+      X(djSetting), X(djSettings), X(djKey), X(djEntry), X(djdCertificate), X(djContactPair), X(djKeyDef),
       X(djcGap),      X(djcSetting), X(djWatch), X(djChoice),
       X(djReceding), X(djRecedingFrame), X(djRecedingCallback), X(djRecedingRun),
       X(djcImplicitShape), X(djcImplicit), X(djcImplicitDistance),

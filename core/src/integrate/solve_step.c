@@ -36,6 +36,7 @@ static djStatus evaluateNow(void* user, double* value, double* gradient, bool* m
   Problem* p = user;
   djWork* w = p->work;
   dj_openPlace(&w->now, p->model, w->ref);
+  w->evaluations++;
   djStatus status = p->method->evaluate(value, gradient, w, p->model, &w->now, majorizer);
   if (status < 0 || !hasPath(p)) return status;
   *value += p->path;
@@ -136,6 +137,7 @@ static djStatus trial(void* user, double* value, double* gradient, const double*
   if (gradient || dj_contactsUseTwists(dj_contactsOf(&w->forces))) {
     dj_openPlace(&w->trial, p->model, w->ref);
   }
+  w->evaluations += gradient != NULL;
   djStatus status = p->method->evaluate(value, gradient, w, p->model, &w->trial, majorizer);
   p->trial_path = p->path;
   if (status < 0 || !hasPath(p) || !gradient || !isfinite(*value)) return status;
@@ -441,6 +443,7 @@ static djStatus solveStages(djNewtonResult* result, djWork* w, const djModel* m,
 // The same, taken anew where it found no room for its matrices or for pairs in contact.
 static djStatus solveRoomy(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
   djContacts* contacts = dj_contactsOf(&w->forces);
+  w->attempts++;
   for (;;) {
     dj_fixContacts(contacts, true);
     djStatus status = solveStages(result, w, m, unit);

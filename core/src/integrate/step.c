@@ -77,6 +77,8 @@ static bool mayCut(const djModel* m, const djData* d, int n) {
 
 djStatus dj_takeStep(const djModel* m, djData* d) {
   const djStats before = d->stats;
+  djWork* w = d->work;
+  w->evaluations = w->attempts = 0;
   int n = dj_countParts(m, d);
   djStatus status = takeIn(m, d, n);
   for (; status == DJ_NOT_CONVERGED && mayCut(m, d, n); n *= 2) {
@@ -86,6 +88,8 @@ djStatus dj_takeStep(const djModel* m, djData* d) {
     d->stats.newton_iterations = iterations;
     status = takeIn(m, d, 2 * n);
   }
+  d->stats.evaluations = w->evaluations;
+  d->stats.attempts = w->attempts;
   return status;
 }
 

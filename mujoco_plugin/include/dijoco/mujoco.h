@@ -4,6 +4,7 @@
 #define DIJOCO_MUJOCO_H_
 
 #include <dijoco/data.h>
+#include <dijoco/setting.h>
 
 #include <mujoco/mujoco.h>
 
@@ -70,19 +71,34 @@ DJ_API djStatus dj_loadMJCFWatched(djModel** model, djReport** report, mjModel**
 
 // ------------------------------ stepping in place of mj_step ------------------------------------
 
-// A djModel imported from an mjModel, with a djData. It belongs to one thread, and keeps the model
-// as it was when it was made: after changes of the mjModel make a new one.
+// A djModel imported from an mjModel, with a djData. It belongs to one thread. Each call sees what
+// has changed of its mjModel since the last (options, sizes, poses, masses, friction, contype,
+// gains, <custom> numbers...: all that the import reads, but meshes, height fields, keyframes, names
+// and what joins elements to each other), and imports it anew first: what has been set on the
+// context's own model since it was made stays in force, but for pairs of bodies of a guide. Where
+// the change cannot be followed the call fails and says why.
 typedef struct djmContext djmContext;
 
 // report may be NULL; ignored features do not make it fail.
 DJ_API djStatus djm_makeContext(djmContext** context, djReport** report, const mjModel* m,
                                 djError* err);
+// settings: what is stronger than the scene's, now and after changes; NULL: nothing.
+DJ_API djStatus djm_makeContextWith(djmContext** context, djReport** report, const mjModel* m,
+                                    const djSettings* settings, djError* err);
 DJ_API void djm_deleteContext(djmContext* context);
 
 // The context's own model (its options may be changed by dj_setOption) and data (statistics,
-// contacts and dj_errorText of the last step).
+// contacts and dj_errorText of the last step). The structs stay where they are; their arrays are
+// others after a change of the mjModel.
 DJ_API djModel* djm_model(djmContext* context);
 DJ_API djData* djm_data(djmContext* context);
+
+// How many changes of the mjModel have been followed.
+DJ_API long djm_changes(const djmContext* context);
+// What the last of them has replaced, model and data, with the arrays that they had until then, and
+// the report of the import. They become the caller's, or are deleted where the pointer is NULL;
+// otherwise that is done at the next change. False, and all NULL: there is nothing.
+DJ_API bool djm_takeChange(djmContext* context, djModel** model, djData** data, djReport** report);
 
 // Why the last call on the context failed; "" when it did not.
 DJ_API const char* djm_errorText(const djmContext* context);
@@ -93,7 +109,8 @@ typedef struct djmStepOption {
                               //   change sets the timestep of the context's model accordingly, and
                               //   applies its default rules anew
   bool sensors;               // djm_step also fills, as mj_step does, what mj_forward finds at its
-                              //   start: poses, velocities, sensordata (see djm_forward); false
+                              //   start: poses, velocities, sensordata (see djm_forward); by default
+                              //   where the model has sensors that are not disabled
 } djmStepOption;
 
 // The context's settings, to be changed in place.
@@ -104,10 +121,10 @@ DJ_API djmStepOption* djm_stepOption(djmContext* context);
 // timestep), qfrc_constraint (generalized force of contact) and cfrc_ext (contact and applied
 // forces on bodies, about their tree's centre of mass, as mj_rnePostConstraint has it). Forces are
 // means over substeps, reported at the poses of the step's start. Other fields are as the caller
-// left them, unless sensors are wanted. What the import leaves out (report: ignored) and MuJoCo
+// left them, unless sensors are wanted (djmStepOption). What the import leaves out (report: ignored) and MuJoCo
 // computes as a smooth force (tendon springs, muscles...) does not act here; activations of
 // actuators that are left out stay as they are. mjcb_control is not called, histories of delayed
-// controls and sensors are not advanced. Nothing is allocated (but room for matrices, if
+// controls are not advanced; those of sensors are, where sensors are wanted. Nothing is allocated (but room for matrices, if
 // many bodies couple more than ever, and a longer list of contacts, if sensors are wanted and there
 // are more than ever). Negative: d is as it was (but for derived
 // fields, if sensors are wanted and MuJoCo itself fails), djm_errorText says why. Integrator bdf2 is

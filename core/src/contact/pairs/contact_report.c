@@ -204,8 +204,9 @@ djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djP
   for (int i = 0; i < DJ_NKINK; i++) {   // a run's order counts
     d->stats.kink[i] = d->stats.kink[i] * UINT64_C(0x9e3779b97f4a7c15) + kink[i];
   }
-  for (int k = 0; k < d->npair; k++) recovering |= d->pair[k].recovering;
-  d->stats.recovering_steps += recovering;
+  d->stats.recovering = recovering;   // of those that are not listed one stands for all
+  for (int k = 0; k < d->npair; k++) d->stats.recovering += d->pair[k].recovering;
+  d->stats.recovering_steps += d->stats.recovering > 0;
   d->stats.smallest_gap = fmin(d->stats.smallest_gap, d->stats.gap);
   d->stats.deepest_overlap = fmax(d->stats.deepest_overlap, d->stats.overlap);
   return DJ_OK;

@@ -1,6 +1,6 @@
 // Comparing a model with what it was, a few microseconds for a robot.
 
-#include "engine/snapshot.h"
+#include "snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +32,8 @@
   X(dof_dampingpoly, mjNPOLY * m->nv)    \
   X(dof_armature, m->nv)                 \
   X(dof_frictionloss, m->nv)             \
+  X(geom_type, m->ngeom)                 \
+  X(geom_dataid, m->ngeom)               \
   X(geom_contype, m->ngeom)              \
   X(geom_conaffinity, m->ngeom)          \
   X(geom_condim, m->ngeom)               \
@@ -64,6 +66,9 @@
   X(tendon_actfrclimited, m->ntendon)    \
   X(tendon_actfrcrange, 2 * m->ntendon)  \
   X(actuator_group, m->nactuator)        \
+  X(actuator_dyntype, m->nactuator)      \
+  X(actuator_gaintype, m->nactuator)     \
+  X(actuator_biastype, m->nactuator)     \
   X(actuator_delay, m->nactuator)        \
   X(actuator_cranklength, m->nactuator)  \
   X(actuator_dynprm, mjNDYN * m->nactuator)          \
@@ -79,7 +84,10 @@
   X(actuator_dampingpoly, mjNPOLY * m->nactuator)    \
   X(actuator_gear, 6 * m->nout)                      \
   X(actuator_ctrllimited, m->nu)                     \
-  X(actuator_ctrlrange, 2 * m->nu)
+  X(actuator_ctrlrange, 2 * m->nu)                   \
+  X(exclude_signature, m->nexclude)      \
+  X(numeric_data, m->nnumericdata)       \
+  X(text_data, m->ntextdata)
 
 struct djmSnapshot {
   mjOption opt;
