@@ -15,7 +15,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import layers  # noqa: E402
 
 GUIDES = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
-MOST_LINES = {"CHANGELOG.md": 400}   # which grows; 250 for others
+MOST_LINES = 250
+MOST_OF_CHANGES = 400   # which grow
 SOURCE = (".c", ".h", ".py", ".sh", ".cmake")
 # Where the name of a file may begin.
 HOMES = ["", "core/src", "core/include", "core/include/dijoco", "mujoco_plugin/include"]
@@ -120,8 +121,9 @@ def check_guides(root, guides, names, heights):
                  for line, token in tokens(text)]
         found += link_problems(root, text)
         errors += ["%s:%d: %s: %s" % (name, *entry) for entry in found if entry[2]]
-        if text.count("\n") > MOST_LINES:
-            errors.append("%s: more than %d lines" % (name, MOST_LINES))
+        most = MOST_OF_CHANGES if name == "CHANGELOG.md" else MOST_LINES
+        if text.count("\n") > most:
+            errors.append("%s: more than %d lines" % (name, most))
     map_text = guides.get("ARCHITECTURE.md", "")
     named = {token for _, token in tokens(map_text)}
     for folder in folders(root, "."):
