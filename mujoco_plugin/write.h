@@ -16,6 +16,7 @@ typedef struct djmWrite {
   mjModel* made;              // what the changed spec compiles to, or NULL
   mjVFS vfs;                  // the files of meshes
   char* text;                 // the result
+  bool saved;                 // it is whole
   const char* suffix;         // of files; NULL: there are none
   djmSceneFiles* files;
   djStatus status;
