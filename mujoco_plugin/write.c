@@ -123,7 +123,7 @@ static djStatus make(char** text, char** refused, djmSceneFiles* files, const ch
   free(w.mesh_changed);
   if (w.status == DJ_OK) {
     *text = w.text;
-  } else if (w.saved) {
+  } else if (w.saved && w.status != DJ_NO_MEMORY) {
     *refused = w.text;
   } else {
     free(w.text);

@@ -17,6 +17,7 @@
 typedef struct djmCheck {
   const djModel *got, *wanted, *base;
   double tolerance;
+  bool* poor;              // memory ran out
   djError* err;
 } djmCheck;
 
@@ -61,6 +62,7 @@ static bool checkRow(const djmCheck* c, const djmParamRow* row) {
   double a[8], b[8];
   if (!djm_listParams(&list, c->wanted, row->name)) {
     snprintf(c->err->text, sizeof c->err->text, "out of memory");
+    *c->poor = true;
     return false;
   }
   bool good = true;
@@ -124,8 +126,8 @@ static bool settingDiffers(const djmCheck* c, const char* group, const char* nam
   return false;
 }
 
-// Settings as they are given. What default rules find instead is no number of the scene: it is of
-// pairs, and follows what checkScales compares.
+// Settings that are given. What default rules find instead is no number of the scene: it is of pairs,
+// and follows what checkScales compares.
 static bool checkSettings(const djmCheck* c) {
   const djSetting* s;
   for (int i = 0; (s = dj_setting(i)); i++) {
@@ -134,6 +136,10 @@ static bool checkSettings(const djmCheck* c) {
     dj_getSetting(got, &c->got->opt, s);
     dj_getSetting(wanted, &c->wanted->opt, s);
     if (s->automatic && got[0] < 0 && wanted[0] < 0) continue;
+    if (s->automatic && (got[0] < 0 || wanted[0] < 0)) {   // as much as the rule's may be
+      dj_settingInForce(got, c->got, s);
+      dj_settingInForce(wanted, c->wanted, s);
+    }
     for (int k = 0; k < s->size; k++) {
       // Small numbers such as stiffness are compared relatively.
       double scale = fmin(1, fabs(wanted[k]));
@@ -198,7 +204,8 @@ djStatus djm_checkDesign(const mjModel* m, const djModel* wanted, const djModel*
   if (!err) err = &unused;
   djStatus status = dj_importMuJoCo(&got, NULL, m, err);
   if (status != DJ_OK) return status;
-  djmCheck c = {got, wanted, base, tolerance, err};
+  bool poor = false;
+  djmCheck c = {got, wanted, base, tolerance, &poor, err};
   bool good = sameModels(got, wanted) && (!base || sameModels(base, wanted));
   if (!good) {
     snprintf(err->text, sizeof err->text, "the scene's elements are not those of the design");
@@ -207,5 +214,5 @@ djStatus djm_checkDesign(const mjModel* m, const djModel* wanted, const djModel*
   good = good && checkMeshes(&c) && checkSettings(&c) && checkScales(&c) &&
          djm_checkOwnSettings(got, wanted, tolerance, err);
   dj_deleteModel(got);
-  return good ? DJ_OK : DJ_UNSUPPORTED;
+  return good ? DJ_OK : poor ? DJ_NO_MEMORY : DJ_UNSUPPORTED;
 }
