@@ -126,8 +126,8 @@ static bool settingDiffers(const djmCheck* c, const char* group, const char* nam
   return false;
 }
 
-// Settings that are given. What default rules find instead is no number of the scene: it is of pairs,
-// and follows what checkScales compares.
+// Settings that are given. What default rules find instead is no number of the scene: it is of
+// pairs, and follows what checkScales compares.
 static bool checkSettings(const djmCheck* c) {
   const djSetting* s;
   for (int i = 0; (s = dj_setting(i)); i++) {

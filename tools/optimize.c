@@ -49,7 +49,9 @@ static void name_files(Outcome* w) {
   w->nfile = ctrl_file(g->nscene) + 1;
   w->file = tool_alloc((size_t)w->nfile, sizeof *w->file);
   w->scene = tool_alloc((size_t)g->nscene, sizeof *w->scene);
-  for (int i = 0; i < FIRST_CTRL; i++) snprintf(w->file[i].name, sizeof w->file[i].name, "%s", first[i]);
+  for (int i = 0; i < FIRST_CTRL; i++) {
+    snprintf(w->file[i].name, sizeof w->file[i].name, "%s", first[i]);
+  }
   for (int k = 0; k < g->nscene; k++) {
     optimize_fileName(w->file[ctrl_file(k)].name, sizeof w->file->name, g, k, "ctrl", "csv");
     optimize_fileName(w->file[scene_file(k)].name, sizeof w->file->name, g, k, "scene", "xml");

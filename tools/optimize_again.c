@@ -1,11 +1,11 @@
 // The written scenes run again: the loss that they give from the result's start with its controls,
 // and where that is another one, why.
 //
-// A scene in MJCF holds the result to the last digit, but for vertices of meshes, which MuJoCo keeps
-// in single precision and moves to a frame of its own, and for what its compiler computes anew
-// (quaternions, axes and inertia frames of unit length). Each of these is tried alone: the design
-// itself is run with the written scene's vertices, and with its other numbers. What gives the loss
-// of the written scene then is why it differs.
+// A scene in MJCF holds the result to the last digit, but for vertices of meshes, which MuJoCo
+// keeps in single precision and moves to a frame of its own, and for what its compiler computes
+// anew (quaternions, axes and inertia frames of unit length). Each of these is tried alone: the
+// design itself is run with the written scene's vertices, and with its other numbers. What gives
+// the loss of the written scene then is why it differs.
 
 #include "optimize_run.h"
 
@@ -130,7 +130,8 @@ static bool take_numbers(djModel* to, const djModel* from, double* most) {
     if (strncmp(row->name, "contact/", 8) == 0 || strncmp(row->name, "mesh/", 5) == 0) continue;
     const char* element = strstr(row->name, "/N/");
     if (!element) snprintf(name, sizeof name, "%s", row->name);
-    else snprintf(name, sizeof name, "%.*s/*%s", (int)(element - row->name), row->name, element + 2);
+    else
+      snprintf(name, sizeof name, "%.*s/*%s", (int)(element - row->name), row->name, element + 2);
     const int n = dj_matchParams(NULL, 0, to, name, NULL);
     djParam* param = tool_alloc(n > 0 ? (size_t)n : 0, sizeof *param);
     dj_matchParams(param, n, to, name, NULL);

@@ -86,7 +86,6 @@ static int renewOne(double* jump, djDesign* d, const double* x) {
   djMoments* before = fits && here ? malloc(((size_t)nbody + 1) * sizeof *before) : NULL;
   for (int b = 0; b < nbody && before; b++) before[b] = dj_bodyMoments(d->model, b);
   djd_renewFacets(&changed, d);
-  if (!fits) djd_moveDesign(d, x);
   const djQuadratic* by = here && fits ? dj_tapeMoments(d->tape) : NULL;
   if (changed > 0 && !(before && by)) *jump = NAN;
   for (int b = 0; b < nbody && before && by; b++) {
