@@ -55,6 +55,10 @@ const char* djm_importPoints(djmImport* imp, djGeomDef* geom, const char* field,
                              const double* data, int n);
 const char* djm_importPenalty(djSettingDef list[3], const double* data, int n);
 
+// Fields about limits (limit_inertia.c), for the finished model.
+bool djm_isLimitInertia(const char* field);
+djStatus djm_setLimitInertia(djModel* model, djmImport* imp);
+
 // Coefficient of restitution of a contact, 0 to 1 (import_restitution.c): by its damping ratio, and
 // by what MuJoCo's solref has as one; 0: solref has no spring.
 double djm_restitution(double damping_ratio);

@@ -23,9 +23,13 @@ static bool recompile(djmWrite* w) {
   for (int with_faces = 1; with_faces >= 0; with_faces--) {
     if (!djm_writeMeshes(w, with_faces)) return false;
     mjModel* m = mj_compile(w->spec, NULL);
+    bool changed;
     if (!m) continue;
     w->made = m;
-    return true;
+    if (!djm_writeLimits(w, m, &changed)) return false;
+    if (changed) mj_deleteModel(m);
+    if (changed) w->made = mj_compile(w->spec, NULL);
+    return w->made != NULL;
   }
   return djm_writeFail(w, DJ_INVALID, "the changed scene does not compile: %.400s",
                        mjs_getError(w->spec));
@@ -65,7 +69,11 @@ static void runModel(void* arg) {
     djm_writeFail(w, DJ_UNSUPPORTED, "MuJoCo cannot compile it: %.400s", mjs_getError(w->spec));
     return;
   }
-  if (djm_writeSettings(w) && djm_writeKey(w) && djm_saveSpec(w, &w->text)) verify(w);
+  bool changed;
+  if (djm_writeSettings(w) && djm_writeKey(w) && djm_writeLimits(w, w->m, &changed) &&
+      djm_saveSpec(w, &w->text)) {
+    verify(w);
+  }
 }
 
 static void run(void* arg) {

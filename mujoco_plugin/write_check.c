@@ -212,7 +212,8 @@ djStatus djm_checkDesign(const mjModel* m, const djModel* wanted, const djModel*
   }
   for (int k = 0; good && djm_paramRow(k); k++) good = checkRow(&c, djm_paramRow(k));
   good = good && checkMeshes(&c) && checkSettings(&c) && checkScales(&c) &&
-         djm_checkOwnSettings(got, wanted, tolerance, err);
+         djm_checkOwnSettings(got, wanted, tolerance, err) &&
+         djm_checkLimits(got, wanted, fmax(tolerance, 1e-9), err);
   dj_deleteModel(got);
   return good ? DJ_OK : poor ? DJ_NO_MEMORY : DJ_UNSUPPORTED;
 }

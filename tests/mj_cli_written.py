@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""A design of every kind of parameter, under every contact model, is written, and what was written
+gives the loss of the result when it is run again; what cannot be written is not lost."""
+import json
+import os
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
+import cli  # noqa: E402
+
+MODELS = ("separating_plane", "implicit_surface", "penalty", "none")
+WEDGE = "-.05 -.04 -.03 .08 -.04 -.03 -.05 .05 -.03 .07 .05 -.03 -.04 -.03 .05 .06 .04 .05"
+SCENE = """<mujoco><option timestep="0.004" density="1.2" viscosity="1e-3" wind=".1 0 0"/>
+<custom><text name="dijoco_shape/egg" data="superellipsoid .06 .05 .07 2"/>
+  <numeric name="dijoco_points/brick" data="-.1 -.08 -.05 .1 -.08 -.05 -.1 .08 -.05 .1 .08 -.05"/>
+</custom>
+<asset><mesh name="wedge" inertia="convex" vertex="%s"/></asset>
+<worldbody><geom name="floor" type="plane" size="2 2 .1" friction=".6"/>
+  <site name="hook" pos="0 .3 .8"/>
+  <body name="arm" pos="0 0 .4" quat=".9 .1 .2 .3" gravcomp=".2">
+    <inertial pos=".01 .02 .03" quat=".8 .1 .1 .5" mass="1.1" diaginertia=".01 .012 .008"/>
+    <joint name="hinge" axis=".1 1 0" pos=".01 0 .02" damping=".3" stiffness="2" springref=".1"
+           armature=".02" frictionloss=".05" range="-2 2" limited="true"/>
+    <geom name="egg" type="ellipsoid" size=".06 .05 .07" pos=".05 0 0" quat=".9 .2 .1 0"/>
+    <body name="hand" pos=".2 0 0"><joint name="slide" type="slide" axis="1 0 .2" damping="2"/>
+      <geom name="wedge" type="mesh" mesh="wedge" friction=".4"/><site name="tip" pos=".05 0 .01"/>
+    </body>
+  </body>
+  <body name="brick" pos=".6 0 .048"><freejoint name="free"/>
+    <geom name="brick" type="box" size=".1 .08 .05" mass="1" friction=".5"/></body>
+  <body name="ball" pos=".62 .01 .137"><freejoint/>
+    <geom name="ball" type="sphere" size=".04" mass=".3" friction=".7"/></body>
+</worldbody>
+<tendon><spatial name="rope" stiffness="3" damping=".2" frictionloss=".1" armature=".01"
+    springlength=".3 .5"><site site="hook"/><site site="tip"/></spatial>
+  <fixed name="band" stiffness="1" damping=".1" springlength=".1"><joint joint="hinge" coef=".5"/>
+    <joint joint="slide" coef=".3"/></fixed></tendon>
+<actuator><general name="motor" joint="hinge" gainprm="2" biasprm=".1 -.5 -.05" gear="1.5"
+    biastype="affine"/><motor name="push" joint="slide"/></actuator>
+</mujoco>""" % WEDGE
+
+TASK = {"scene": "scene.xml", "horizon": 12, "initial": {"qvel": [.3, -.2] + [.1, .2, 0, 0, .3, .4,
+                                                                            .2, -.1, 0, 0, 0, .2]},
+        "ctrl": [0.4, -0.6],
+        "loss": [{"type": "position", "site": "tip", "target": [0.3, 0.1, 0.3], "when": "running"},
+                 {"type": "position", "body": "ball", "target": [.6, .1, .1], "when": "running"},
+                 {"type": "position", "body": "brick", "target": [.7, .1, .05], "when": "running"}]}
+
+# The element for each kind of parameter, where it is another one than for others of its kind.
+ELEMENT = {"body": "arm", "joint": "hinge", "geom": "ball", "mesh": "wedge", "site": "tip",
+           "tendon": "rope", "actuator": "motor", "geom/quat": "egg", "geom/surface": "egg",
+           "geom/points": "brick", "body/inertia": "hand", "geom/sharpness": "egg"}
+# What has no gradient here, by its contact models, or none at all; all else moves under one model
+# at least.
+NOWHERE = {"geom/N/sharpness"}
+
+
+class Written(cli.Case):
+    def names(self):
+        """Every parameter of the table, of an element of the scene."""
+        code, text, _ = self.run_cli("help", "parameters")
+        self.assertEqual(code, 0)
+        for row in [line for line in text.splitlines() if line and line[0] != " "]:
+            parts = row.split("/")
+            if parts[1] == "N":
+                parts[1] = ELEMENT.get(parts[0] + "/" + parts[2], ELEMENT.get(parts[0]))
+            if parts[1]:
+                yield row, "/".join(parts)
+
+    def value(self, task, name):
+        code, text, err = self.run_cli("grad", self.write("look.json", {**task, "variables": [
+            {"name": name}]}), "--json")
+        self.assertIn(code, (0, 1), err)
+        return json.loads(text)["variables"][0]["value"]
+
+    def check(self, task, out):
+        """The summary of a short run, all of which is there."""
+        code, text, err = self.run_cli("optimize", self.write("task.json", task), "--out", out,
+                                       "--json")
+        self.assertIn(code, (0, 1), err)
+        self.assertEqual(err, "")
+        r = json.loads(text)
+        self.assertEqual(r["scene"], "scene.xml", r.get("scene_note"))
+        again = json.loads(self.run_cli("grad", os.path.join(out, "replay.json"), "--json")[1])
+        self.assertEqual(again["loss"], r["replayed_loss"])
+        if abs(r["replayed_difference"]) > 1e-9:
+            self.assertIn("single precision", r["replayed_note"])
+        else:
+            self.assertNotIn("replayed_note", r)
+        return r
+
+    def test_parameters(self):
+        """Of every kind, by every contact model."""
+        self.write("scene.xml", SCENE)
+        moved, seen = set(), set()
+        for model in MODELS:
+            task = {**TASK, "contact": model}
+            for row, name in self.names():
+                with self.subTest(model=model, name=name):
+                    start = self.value(task, name)
+                    most = max(abs(x) for x in start) if start else 0
+                    varied = {**task, "variables": [{"name": name}],
+                              "optimizer": {"type": "adam", "rate": 1e-3 * most or 1e-5,
+                                            "iterations": 2}}
+                    r = self.check(varied, self.path("out"))
+                    with open(self.path("out/final.json")) as f:
+                        end = json.load(f)["variables"][0]
+                    seen.add(row)
+                    if end["value"] != end["start"] and r["loss_last"] < r["loss_first"]:
+                        moved.add(row)
+        self.assertGreater(len(seen), 42)
+        print("\\nnot moved:", sorted(seen - moved))
+
+    def test_masses(self):
+        """Masses that follow vertices, where default rules follow masses: of links that can touch
+        and of those that cannot, whichever model they would touch by."""
+        for touch in ("", ' contype="0" conaffinity="0"'):
+            self.write("scene.xml", SCENE.replace('type="mesh"', 'type="mesh"' + touch))
+            for model in MODELS:
+                for name in ("mesh/wedge/vert", "geom/ball/size", "body/ball/mass"):
+                    with self.subTest(model=model, name=name, touch=touch):
+                        self.check({**TASK, "contact": model, "variables": [{"name": name}],
+                                    "inertia_from_geom": name != "body/ball/mass",
+                                    "optimizer": {"type": "adam", "rate": 2e-3, "iterations": 3}},
+                                   self.path("out"))
+
+
+if __name__ == "__main__":
+    unittest.main()
