@@ -1,8 +1,10 @@
-// Inertia that limits count by, where it is not that of the compiled scene.
+// Inertia that limits count by, and gravity as default rules of contact know it, where these are
+// not what the compiled scene has.
 //
 // Limits of joints and tendons are stiff by what they move at qpos0 (jnt_effinertia). Designs keep
 // what that was when their scene was compiled, and so does a scene that is written for one:
 //   numeric dijoco_limit_inertia/joint/NAME, dijoco_limit_inertia/tendon/NAME   kg, kg m^2
+//   numeric dijoco_rules/gravity   m/s^2
 // NAME may be "#id".
 
 #include "import.h"
@@ -13,16 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char kPrefix[] = "dijoco_limit_inertia/";
+static const char kPrefix[] = "dijoco_limit_inertia/", kGravity[] = "dijoco_rules/gravity";
 
 bool djm_isLimitInertia(const char* field) {
-  return strncmp(field, kPrefix, strlen(kPrefix)) == 0;
+  return strncmp(field, kPrefix, strlen(kPrefix)) == 0 || strcmp(field, kGravity) == 0;
 }
 
 // ---- reading -----------------------------------------------------------------------------------
 
 // Where a model has the number of a field; NULL: there is no such element.
 static double* placeOf(djModel* m, const char* field) {
+  if (strcmp(field, kGravity) == 0) return &m->contact.gravity;
   const char* kind = field + strlen(kPrefix);
   const bool joint = strncmp(kind, "joint/", 6) == 0;
   if (!joint && strncmp(kind, "tendon/", 7) != 0) return NULL;
@@ -91,6 +94,10 @@ bool djm_writeLimits(djmWrite* w, const mjModel* made, bool* changed) {
     return false;
   }
   bool good = true;
+  if (got->contact.gravity != w->wanted->contact.gravity) {
+    good = djm_setNumber(w, kGravity, w->wanted->contact.gravity);
+    *changed = true;
+  }
   listLimits(list, got, w->wanted);
   for (int k = 0; k < 2; k++) {
     const djmLimits* l = &list[k];
@@ -108,6 +115,12 @@ bool djm_writeLimits(djmWrite* w, const mjModel* made, bool* changed) {
 
 bool djm_checkLimits(const djModel* got, const djModel* wanted, double tolerance, djError* err) {
   djmLimits list[2];
+  const double g = got->contact.gravity, want = wanted->contact.gravity;
+  if (fabs(g - want) > tolerance * want) {
+    snprintf(err->text, sizeof err->text,
+             "%s: could not be written: it is %.17g there, not %.17g", kGravity, g, want);
+    return false;
+  }
   listLimits(list, got, wanted);
   for (int k = 0; k < 2; k++) {
     const djmLimits* l = &list[k];

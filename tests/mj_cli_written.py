@@ -52,30 +52,36 @@ TASK = {"scene": "scene.xml", "horizon": 12, "initial": {"qvel": [.3, -.2] + [.1
 ELEMENT = {"body": "arm", "joint": "hinge", "geom": "ball", "mesh": "wedge", "site": "tip",
            "tendon": "rope", "actuator": "motor", "geom/quat": "egg", "geom/surface": "egg",
            "geom/points": "brick", "body/inertia": "hand", "geom/sharpness": "egg"}
-# What has no gradient here, by its contact models, or none at all; all else moves under one model
-# at least.
-NOWHERE = {"geom/N/sharpness"}
+# Models without a parameter of that name, or with two names of one.
+MISSING = {"penalty": ("contact/support", "contact/stiffness", "contact/guide"),
+           "implicit_surface": ("contact/support", "contact/stiffness", "contact/guide")}
 
 
 class Written(cli.Case):
-    def names(self):
-        """Every parameter of the table, of an element of the scene."""
+    def names(self, model):
+        """Parameters of the table, of an element of the scene: of the first model all, of others
+        those that have to do with contact."""
         code, text, _ = self.run_cli("help", "parameters")
         self.assertEqual(code, 0)
         for row in [line for line in text.splitlines() if line and line[0] != " "]:
             parts = row.split("/")
+            of_contact = parts[0] in ("geom", "mesh", "contact", "option") or row == "body/N/mass"
+            if model != MODELS[0] and not of_contact:
+                continue
+            if row in MISSING.get(model, ()):
+                continue
             if parts[1] == "N":
                 parts[1] = ELEMENT.get(parts[0] + "/" + parts[2], ELEMENT.get(parts[0]))
             if parts[1]:
                 yield row, "/".join(parts)
 
-    def value(self, task, name):
+    def values(self, task, names):
         code, text, err = self.run_cli("grad", self.write("look.json", {**task, "variables": [
-            {"name": name}]}), "--json")
+            {"name": name} for name in names]}), "--json")
         self.assertIn(code, (0, 1), err)
-        return json.loads(text)["variables"][0]["value"]
+        return {v["name"]: v["value"] for v in json.loads(text)["variables"]}
 
-    def check(self, task, out):
+    def check(self, task, out, again=True):
         """The summary of a short run, all of which is there."""
         code, text, err = self.run_cli("optimize", self.write("task.json", task), "--out", out,
                                        "--json")
@@ -83,8 +89,9 @@ class Written(cli.Case):
         self.assertEqual(err, "")
         r = json.loads(text)
         self.assertEqual(r["scene"], "scene.xml", r.get("scene_note"))
-        again = json.loads(self.run_cli("grad", os.path.join(out, "replay.json"), "--json")[1])
-        self.assertEqual(again["loss"], r["replayed_loss"])
+        if again:
+            text = self.run_cli("grad", os.path.join(out, "replay.json"), "--json")[1]
+            self.assertEqual(json.loads(text)["loss"], r["replayed_loss"])
         if abs(r["replayed_difference"]) > 1e-9:
             self.assertIn("single precision", r["replayed_note"])
         else:
@@ -92,26 +99,27 @@ class Written(cli.Case):
         return r
 
     def test_parameters(self):
-        """Of every kind, by every contact model."""
+        """Of every kind, by every contact model that it is of."""
         self.write("scene.xml", SCENE)
         moved, seen = set(), set()
         for model in MODELS:
             task = {**TASK, "contact": model}
-            for row, name in self.names():
+            names = list(self.names(model))
+            values = self.values(task, [name for _, name in names])
+            for row, name in names:
                 with self.subTest(model=model, name=name):
-                    start = self.value(task, name)
-                    most = max(abs(x) for x in start) if start else 0
+                    most = max((abs(x) for x in values[name]), default=0)
                     varied = {**task, "variables": [{"name": name}],
                               "optimizer": {"type": "adam", "rate": 1e-3 * most or 1e-5,
                                             "iterations": 2}}
-                    r = self.check(varied, self.path("out"))
+                    self.check(varied, self.path("out"), len(seen) % 8 == 0)
                     with open(self.path("out/final.json")) as f:
                         end = json.load(f)["variables"][0]
                     seen.add(row)
-                    if end["value"] != end["start"] and r["loss_last"] < r["loss_first"]:
+                    if end["value"] != end["start"]:
                         moved.add(row)
         self.assertGreater(len(seen), 42)
-        print("\\nnot moved:", sorted(seen - moved))
+        self.assertGreater(len(moved), 30)
 
     def test_masses(self):
         """Masses that follow vertices, where default rules follow masses: of links that can touch
@@ -119,12 +127,12 @@ class Written(cli.Case):
         for touch in ("", ' contype="0" conaffinity="0"'):
             self.write("scene.xml", SCENE.replace('type="mesh"', 'type="mesh"' + touch))
             for model in MODELS:
-                for name in ("mesh/wedge/vert", "geom/ball/size", "body/ball/mass"):
+                for name in ("mesh/wedge/vert", "geom/ball/size"):
                     with self.subTest(model=model, name=name, touch=touch):
                         self.check({**TASK, "contact": model, "variables": [{"name": name}],
-                                    "inertia_from_geom": name != "body/ball/mass",
+                                    "inertia_from_geom": True,
                                     "optimizer": {"type": "adam", "rate": 2e-3, "iterations": 3}},
-                                   self.path("out"))
+                                   self.path("out"), False)
 
 
 if __name__ == "__main__":

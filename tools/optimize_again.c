@@ -199,8 +199,8 @@ static void find_reason(Again* a, const OptimizeRun* r, djModel* const* written)
              "differ by up to %.2g", changed);
   } else {
     snprintf(a->why, sizeof a->why,
-             "rounding, of which the run makes more: vertices moved by up to %.2g m and other "
-             "numbers by %.2g, neither of which alone does it", moved, changed);
+             "why is not known: vertices moved by up to %.2g m and other numbers by %.2g, neither of "
+             "which alone does it", moved, changed);
   }
 }
 
