@@ -121,6 +121,49 @@ class Written(cli.Case):
         self.assertGreater(len(seen), 42)
         self.assertGreater(len(moved), 30)
 
+    def test_refused(self):
+        """MuJoCo's free joints have no place where their spring rests: what was written is refused
+        and kept, and the result is in our own model, which gives its loss."""
+        self.write("scene.xml", SCENE)
+        out = self.path("out")
+        task = {**TASK, "set": {"joint/free/stiffness": 3},
+                "variables": [{"name": "joint/free/springref", "index": [0, 1]}],
+                "optimizer": {"type": "adam", "rate": 0.01, "iterations": 2}}
+        code, text, err = self.run_cli("optimize", self.write("task.json", task), "--out", out,
+                                       "--json")
+        r = json.loads(text)
+        self.assertEqual(code, 1)
+        self.assertIn("joint/free/springref: could not be written", err)
+        self.assertIn("joint/free/springref", r["scene_note"])
+        self.assertIsNone(r["scene"])
+        self.assertEqual(sorted(os.listdir(out)), sorted(r["files"]))
+        for name in ("scene.json", "scene.refused.xml", "replay.json", "task.json", "final.json"):
+            self.assertIn(name, r["files"])
+        refused = self.run_json("inspect", os.path.join(out, "scene.refused.xml"))["sizes"]
+        self.assertEqual({**refused, "nkey": 0},
+                         self.run_json("inspect", self.path("scene.xml"))["sizes"])
+        again = self.run_json("grad", os.path.join(out, "replay.json"))
+        self.assertEqual(again["loss"], r["replayed_loss"])
+        self.assertLess(abs(r["replayed_difference"]), 1e-12)
+        self.assertLess(r["loss_last"], r["loss_first"])
+
+    def test_without_links(self):
+        """An export that fails takes nothing else with it."""
+        self.write("scene.xml", "<mujoco><worldbody><body><joint name='j' axis='0 1 0'/>"
+                                "<inertial pos='0 0 -.2' mass='1' diaginertia='.1 .1 .1'/></body>"
+                                "</worldbody></mujoco>")
+        out = self.path("out")
+        task = self.write("task.json", {
+            "scene": "scene.xml", "horizon": 10, "variables": [{"name": "qvel0"}],
+            "loss": [{"type": "qpos", "joint": "j", "target": 0.1}]})
+        code, text, err = self.run_cli("optimize", task, "--out", out, "--json", "--export", "stl")
+        self.assertEqual(code, 1)
+        self.assertIn("--export", err)
+        files = json.loads(text)["files"]
+        self.assertEqual(sorted(os.listdir(out)), sorted(files))
+        for name in ("final.json", "history.csv", "scene.xml", "replay.json", "report.html"):
+            self.assertIn(name, files)
+
     def test_masses(self):
         """Masses that follow vertices, where default rules follow masses: of links that can touch
         and of those that cannot, whichever model they would touch by."""

@@ -185,11 +185,29 @@ static double left_with(double* most, const OptimizeRun* r, djModel* const* writ
   return isfinite(left) ? left : 1;
 }
 
+// Scenes in .json have no place for the inertia that limits count by.
+static bool limits_differ(const OptimizeRun* r, djModel* const* written) {
+  bool any = false;
+  for (int k = 0; k < r->grad.nscene; k++) {
+    const djModel *a = r->grad.part[k].design->model, *b = written[k];
+    for (int i = 0; i < a->njnt; i++) {
+      any |= a->jnt_limited[i] && a->jnt_effinertia[i] != b->jnt_effinertia[i];
+    }
+    for (int i = 0; i < a->ntendon; i++) {
+      any |= a->tendon_limited[i] && a->tendon_effinertia[i] != b->tendon_effinertia[i];
+    }
+  }
+  return any;
+}
+
 static void find_reason(Again* a, const OptimizeRun* r, djModel* const* written) {
   double moved = 0, changed = 0;
   const double by_vertices = left_with(&moved, r, written, a->loss, true);
   const double by_numbers = left_with(&changed, r, written, a->loss, false);
-  if (by_vertices < 1 - CAUSE) {
+  if (limits_differ(r, written)) {
+    snprintf(a->why, sizeof a->why,
+             "limits are stiff by the inertia that the written scene has, not by that of the task's");
+  } else if (by_vertices < 1 - CAUSE) {
     snprintf(a->why, sizeof a->why,
              "MuJoCo keeps vertices of meshes in single precision: they moved by up to %.2g m",
              moved);
