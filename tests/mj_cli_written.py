@@ -164,6 +164,25 @@ class Written(cli.Case):
         for name in ("final.json", "history.csv", "scene.xml", "replay.json", "report.html"):
             self.assertIn(name, files)
 
+    def test_nothing_to_touch(self):
+        """Where no two geoms can touch, what default rules find for the scene follows its mass, and
+        is of no use."""
+        self.write("scene.xml", """<mujoco><option timestep=".005"/>
+            <asset><mesh name="wedge" inertia="convex" vertex="%s"/></asset>
+            <worldbody><body name="arm" pos="0 0 1"><joint axis="0 1 0" damping=".05"/>
+              <geom type="capsule" size=".02 .1" pos="0 0 -.1"/>
+              <body pos="0 0 -.2"><joint axis="0 1 0" damping=".05"/>
+                <geom type="mesh" mesh="wedge"/><site name="tip" pos="0 0 -.05"/></body>
+            </body></worldbody></mujoco>""" % WEDGE)
+        for model in MODELS:
+            with self.subTest(model=model):
+                self.check({"scene": "scene.xml", "horizon": 20, "contact": model,
+                            "initial": {"qvel": [1, -2]}, "inertia_from_geom": True,
+                            "loss": [{"type": "position", "site": "tip", "target": [0.2, 0, 0.9]}],
+                            "variables": [{"name": "mesh/wedge/vert"}],
+                            "optimizer": {"type": "adam", "rate": 2e-3, "iterations": 3}},
+                           self.path("out"))
+
     def test_masses(self):
         """Masses that follow vertices, where default rules follow masses: of links that can touch
         and of those that cannot, whichever model they would touch by."""
