@@ -55,7 +55,9 @@ const char* djm_importPoints(djmImport* imp, djGeomDef* geom, const char* field,
                              const double* data, int n);
 const char* djm_importPenalty(djSettingDef list[3], const double* data, int n);
 
-// Fields about limits (limit_inertia.c), for the finished model.
+// Fields about limits and default rules (import_limit.c), for the finished model.
+extern const char* const djm_limitInertia;   // before the element
+extern const char* const djm_rulesGravity;
 bool djm_isLimitInertia(const char* field);
 djStatus djm_setLimitInertia(djModel* model, djmImport* imp);
 
