@@ -59,6 +59,7 @@ djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_ou
   if (status == DJ_OK) {
     const char* guide = instance.id >= 0 ? djm_configOf(m, instance.id, "guide_bodies") : "";
     status = djm_setGuideBodies(*model, &imp, guide);
+    if (status == DJ_OK) status = djm_setLimitInertia(*model, &imp);
     if (status == DJ_OK && report) status = reportOn(report, &imp, *model, &instance, purpose);
     if (status != DJ_OK) {
       dj_deleteModel(*model);

@@ -66,6 +66,12 @@ const char* djm_importPenalty(djSettingDef list[3], const double* data, int n);
 // have are left out.
 int djm_pairNumber(const mjModel* m, int pair);
 
+// Fields about limits and default rules (import_limit.c), for the finished model.
+extern const char* const djm_limitInertia;   // before the element
+extern const char* const djm_rulesGravity;
+bool djm_isLimitInertia(const char* field);
+djStatus djm_setLimitInertia(djModel* model, djmImport* imp);
+
 // Coefficient of restitution of a contact, 0 to 1 (import_restitution.c): by its damping ratio, and
 // by what MuJoCo's solref has as one; 0: solref has no spring.
 double djm_restitution(double damping_ratio);

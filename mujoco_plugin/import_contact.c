@@ -207,6 +207,7 @@ static djStatus addPenalty(djmImport* imp, djSettingDef* list, const Field* f) {
 
 static djStatus setField(djmImport* imp, djGeomDef* geom, djPairDef* pair, djSettingDef* list,
                          const Field* f) {
+  if (djm_isLimitInertia(f->name)) return DJ_OK;
   if (djm_isPenalty(f->name)) return addPenalty(imp, list, f);
   if (djm_isPointField(f->name)) return setPoints(imp, geom, f);
   bool model = f->text && strncmp(f->name, kContact, strlen(kContact)) == 0;

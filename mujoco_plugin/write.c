@@ -11,6 +11,7 @@
 
 #include <dijoco/file.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,9 +23,13 @@ static bool recompile(djmWrite* w) {
   for (int with_faces = 1; with_faces >= 0; with_faces--) {
     if (!djm_writeMeshes(w, with_faces)) return false;
     mjModel* m = mj_compile(w->spec, NULL);
+    bool changed;
     if (!m) continue;
     w->made = m;
-    return true;
+    if (!djm_writeLimits(w, m, &changed)) return false;
+    if (changed) mj_deleteModel(m);
+    if (changed) w->made = mj_compile(w->spec, NULL);
+    return w->made != NULL;
   }
   return djm_writeFail(w, DJ_INVALID, "the changed scene does not compile: %.400s",
                        mjs_getError(w->spec));
@@ -32,6 +37,7 @@ static bool recompile(djmWrite* w) {
 
 // Load the result as a user would and compare.
 static bool verify(djmWrite* w) {
+  w->saved = true;
   char error[1000] = "";
   mjSpec* spec = mj_parseXMLString(w->text, NULL, error, sizeof error);
   mjModel* m = spec ? mj_compile(spec, NULL) : NULL;
@@ -63,7 +69,11 @@ static void runModel(void* arg) {
     djm_writeFail(w, DJ_UNSUPPORTED, "MuJoCo cannot compile it: %.400s", mjs_getError(w->spec));
     return;
   }
-  if (djm_writeSettings(w) && djm_writeKey(w) && djm_saveSpec(w, &w->text)) verify(w);
+  bool changed;
+  if (djm_writeSettings(w) && djm_writeKey(w) && djm_writeLimits(w, w->m, &changed) &&
+      djm_saveSpec(w, &w->text)) {
+    verify(w);
+  }
 }
 
 static void run(void* arg) {
@@ -97,12 +107,14 @@ static bool endsWith(const char* text, const char* ending) {
   return n >= k && strcmp(text + n - k, ending) == 0;
 }
 
-static djStatus make(char** text, djmSceneFiles* files, const char* scene, const djModel* model,
-                     const djKeyDef* key, const char* suffix, djError* err) {
+// *refused: what a check found to be another model, of which err tells; the caller's to free.
+static djStatus make(char** text, char** refused, djmSceneFiles* files, const char* scene,
+                     const djModel* model, const djKeyDef* key, const char* suffix, djError* err) {
   djError unused;
   if (!err) err = &unused;
   err->text[0] = '\0';
   if (text) *text = NULL;
+  *refused = NULL;
   djmWrite w = {.scene = scene, .wanted = model, .key = key, .err = err, .suffix = suffix,
                 .files = files};
   if (!text || !scene || !model) {
@@ -119,6 +131,8 @@ static djStatus make(char** text, djmSceneFiles* files, const char* scene, const
   free(w.mesh_changed);
   if (w.status == DJ_OK) {
     *text = w.text;
+  } else if (w.saved && w.status != DJ_NO_MEMORY) {
+    *refused = w.text;
   } else {
     free(w.text);
   }
@@ -127,30 +141,54 @@ static djStatus make(char** text, djmSceneFiles* files, const char* scene, const
 
 djStatus djm_makeMJCF(char** text, const char* scene, const djModel* model, const djKeyDef* key,
                       djError* err) {
-  return make(text, NULL, scene, model, key, NULL, err);
+  char* refused;
+  djStatus status = make(text, &refused, NULL, scene, model, key, NULL, err);
+  free(refused);
+  return status;
 }
 
 djStatus djm_makeSceneFiles(djmSceneFiles* out, const char* scene, const djModel* model,
                             const djKeyDef* key, const char* suffix, djError* err) {
   *out = (djmSceneFiles){0};
-  djStatus status = make(&out->text, out, scene, model, key, suffix ? suffix : "", err);
+  char* refused;
+  djStatus status = make(&out->text, &refused, out, scene, model, key, suffix ? suffix : "", err);
   if (status != DJ_OK) djm_freeSceneFiles(out);
+  out->refused = refused;
   return status;
+}
+
+static djStatus save(const char* path, const char* text, djError* err) {
+  djFile* file;
+  djStatus status = dj_openFile(&file, path, err);
+  if (status != DJ_OK) return status;
+  dj_writeFile(file, text, strlen(text));
+  return dj_commitFile(file, err);
+}
+
+// "scene.refused.xml" for "scene.xml"; err says where it is.
+static void saveRefused(const char* path, const char* text, djError* err) {
+  const size_t n = strlen(path), size = n + sizeof ".refused.xml";
+  char* name = malloc(size);
+  djError unused;
+  if (!name) return;
+  snprintf(name, size, "%.*s.refused.xml", (int)(endsWith(path, ".xml") ? n - 4 : n), path);
+  if (save(name, text, &unused) == DJ_OK) {
+    const size_t used = strlen(err->text);
+    snprintf(err->text + used, sizeof err->text - used, "; what came out is in %.200s", name);
+  }
+  free(name);
 }
 
 djStatus djm_writeMJCF(const char* path, const char* scene, const djModel* model,
                        const djKeyDef* key, djError* err) {
-  char* text = NULL;
+  char *text = NULL, *refused;
   djError unused;
   if (!err) err = &unused;
-  djStatus status = djm_makeMJCF(&text, scene, model, key, err);
+  djStatus status = make(&text, &refused, NULL, scene, model, key, NULL, err);
+  if (refused && path) saveRefused(path, refused, err);
+  free(refused);
   if (status != DJ_OK || !text) return status;
-  djFile* file;
-  status = dj_openFile(&file, path, err);
-  if (status == DJ_OK) {
-    dj_writeFile(file, text, strlen(text));
-    status = dj_commitFile(file, err);
-  }
+  status = save(path, text, err);
   free(text);
   return status;
 }

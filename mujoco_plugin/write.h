@@ -16,6 +16,7 @@ typedef struct djmWrite {
   mjModel* made;              // what the changed spec compiles to, or NULL
   mjVFS vfs;                  // the files of meshes
   char* text;                 // the result
+  bool saved;                 // it is whole
   const char* suffix;         // of files; NULL: there are none
   djmSceneFiles* files;
   djStatus status;
@@ -55,6 +56,9 @@ bool djm_setText(djmWrite* w, const char* name, const char* value);
 bool djm_writeOwnSettings(djmWrite* w);
 bool djm_checkOwnSettings(const djModel* got, const djModel* wanted, double tolerance,
                           djError* err);
+// What limits count by, where a scene that is compiled would have another inertia: *changed.
+bool djm_writeLimits(djmWrite* w, const mjModel* made, bool* changed);
+bool djm_checkLimits(const djModel* got, const djModel* wanted, double tolerance, djError* err);
 // Points and fields of geoms, for these.
 bool djm_writePoints(djmWrite* w, const djModelDef* def);
 bool djm_checkPoints(const djModel* got, const djModel* wanted, double tolerance, djError* err);

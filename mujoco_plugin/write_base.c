@@ -92,6 +92,7 @@ void djm_freeSceneFiles(djmSceneFiles* f) {
   free(f->name);
   free(f->obj);
   free(f->text);
+  free(f->refused);
   free(f->scene);
   *f = (djmSceneFiles){0};
 }

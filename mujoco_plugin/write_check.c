@@ -17,6 +17,7 @@
 typedef struct djmCheck {
   const djModel *got, *wanted, *base;
   double tolerance;
+  bool* poor;              // memory ran out
   djError* err;
 } djmCheck;
 
@@ -40,22 +41,16 @@ static bool meshChanged(const djmCheck* c, int mesh) {
   return memcmp(c->wanted->mesh_vert + adr, c->base->mesh_vert + adr, n * sizeof(double)) != 0;
 }
 
-// Can any two geoms touch? Default rules of contact, by masses, matter where they can.
-static bool collides(const djModel* m) {
-  bool any = m->npair > 0;
-  for (int g = 0; g < m->ngeom; g++) any |= m->geom_contype[g] != 0 || m->geom_conaffinity[g] != 0;
-  return any;
-}
-
-// Numbers that are not compared: what the frame of a changed mesh decides, and where a spring
-// without stiffness rests.
+// Numbers that are not compared: what the frame of a changed mesh decides, where a spring without
+// stiffness rests, and settings of contact as they are in the pair that stands for the scene
+// (checkSettings, checkScales).
 static bool isFree(const djmCheck* c, const char* name, int id) {
   const djModel* m = c->wanted;
   if (strcmp(name, "joint/N/springref") == 0) {
     const double* poly = m->jnt_stiffnesspoly + 2 * id;
     return m->jnt_stiffness[id] == 0 && poly[0] == 0 && poly[1] == 0;
   }
-  if (strncmp(name, "contact/", 8) == 0) return !collides(m);
+  if (strncmp(name, "contact/", 8) == 0) return true;
   if (strncmp(name, "geom/", 5) != 0 || m->geom_type[id] != DJ_MESH) return false;
   if (strcmp(name, "geom/N/size") == 0) return true;
   return strcmp(name, "geom/N/friction") != 0 && meshChanged(c, m->geom_mesh[id]);
@@ -67,6 +62,7 @@ static bool checkRow(const djmCheck* c, const djmParamRow* row) {
   double a[8], b[8];
   if (!djm_listParams(&list, c->wanted, row->name)) {
     snprintf(c->err->text, sizeof c->err->text, "out of memory");
+    *c->poor = true;
     return false;
   }
   bool good = true;
@@ -117,35 +113,70 @@ static bool checkMeshes(const djmCheck* c) {
   return true;
 }
 
-// What says how a guide acts, in a model that has none, and how contact does where nothing can
-// touch: rules find it all the same.
+// What says how a guide acts, in a model that has none.
 static bool isIdle(const djModel* m, const djSetting* s) {
-  bool contact = s->group && strcmp(s->group, "contact") == 0;
-  if (contact && s->automatic && !collides(m)) return true;
   return strncmp(s->name, "guide_", 6) == 0 && s->automatic && !dj_guidesRuns(m) &&
          !dj_guidesDerivatives(m);
 }
 
-// Settings in force. Skins are those of geoms, which follow from the others. What rules have found
-// may be as far off as the vertices that they look at.
+static bool settingDiffers(const djmCheck* c, const char* group, const char* name, double got,
+                           double wanted) {
+  snprintf(c->err->text, sizeof c->err->text,
+           "%s/%s: could not be written: it is %.17g there, not %.17g", group, name, got, wanted);
+  return false;
+}
+
+// Settings that are given. What default rules find instead is no number of the scene: it is of
+// pairs, and follows what checkScales compares.
 static bool checkSettings(const djmCheck* c) {
   const djSetting* s;
   for (int i = 0; (s = dj_setting(i)); i++) {
-    double got[3], wanted[3], given[3];
-    if (s->per_geom || s->kind == DJ_SETTING_FLAGS || isIdle(c->wanted, s)) continue;
-    dj_getSetting(given, &c->wanted->opt, s);
-    double tolerance = s->automatic && given[0] < 0 ? fmax(c->tolerance, 4e-7) : c->tolerance;
-    dj_settingInForce(got, c->got, s);
-    dj_settingInForce(wanted, c->wanted, s);
+    double got[3], wanted[3];
+    if (s->kind == DJ_SETTING_FLAGS || isIdle(c->wanted, s)) continue;
+    dj_getSetting(got, &c->got->opt, s);
+    dj_getSetting(wanted, &c->wanted->opt, s);
+    if (s->automatic && got[0] < 0 && wanted[0] < 0) continue;
+    if (s->automatic && (got[0] < 0 || wanted[0] < 0)) {   // as much as the rule's may be
+      dj_settingInForce(got, c->got, s);
+      dj_settingInForce(wanted, c->wanted, s);
+    }
     for (int k = 0; k < s->size; k++) {
       // Small numbers such as stiffness are compared relatively.
       double scale = fmin(1, fabs(wanted[k]));
-      if (fabs(got[k] - wanted[k]) <= tolerance * scale) continue;
-      const char* group = s->group ? s->group : "option";
-      snprintf(c->err->text, sizeof c->err->text,
-               "%s/%s: could not be written: it is %.17g there, not %.17g", group,
-               strcmp(group, s->name) == 0 ? "model" : s->name, got[k], wanted[k]);
-      return false;
+      if (fabs(got[k] - wanted[k]) <= c->tolerance * scale) continue;
+      return settingDiffers(c, s->group ? s->group : "option",
+                            s->group && strcmp(s->group, s->name) == 0 ? "model" : s->name, got[k],
+                            wanted[k]);
+    }
+  }
+  return true;
+}
+
+// What default rules look at in geoms that can touch, by any kernel. A scene that was written has
+// it as the design keeps it, or the geoms that it follows from: floats, of meshes. Of geoms that
+// touch nothing it may be another one, since nothing is done with it.
+static bool checkScales(const djmCheck* c) {
+  const djModel *got = c->got, *wanted = c->wanted;
+  const bool guided = dj_guidesRuns(wanted) || dj_guidesDerivatives(wanted);
+  const double least = wanted->defaults_kept ? c->tolerance : fmax(c->tolerance, 4e-7);
+  const struct {
+    const char* name;
+    const double *got, *wanted;
+    bool used;
+  } list[] = {{"inner_radius", got->geom_radius, wanted->geom_radius, true},
+              {"load", got->geom_load, wanted->geom_load, true},
+              {"skin", got->geom_skin, wanted->geom_skin, true},
+              {"guide_radius", got->geom_bound, wanted->geom_bound, guided},
+              {"guide_part", got->geom_part, wanted->geom_part, guided}};
+  for (int g = 0; g < wanted->ngeom; g++) {
+    if (!(wanted->geom_radius[g] > 0)) continue;
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+      double a = list[k].got[g], b = list[k].wanted[g];
+      if (!list[k].used || a == b || fabs(a - b) <= least * fabs(b)) continue;
+      char element[200];
+      snprintf(element, sizeof element, "geom/%.150s", dj_id2name(wanted, DJ_OBJ_GEOM, g));
+      if (strlen(element) == 5) snprintf(element, sizeof element, "geom/#%d", g);
+      return settingDiffers(c, element, list[k].name, a, b);
     }
   }
   return true;
@@ -173,14 +204,16 @@ djStatus djm_checkDesign(const mjModel* m, const djModel* wanted, const djModel*
   if (!err) err = &unused;
   djStatus status = dj_importMuJoCo(&got, NULL, m, err);
   if (status != DJ_OK) return status;
-  djmCheck c = {got, wanted, base, tolerance, err};
+  bool poor = false;
+  djmCheck c = {got, wanted, base, tolerance, &poor, err};
   bool good = sameModels(got, wanted) && (!base || sameModels(base, wanted));
   if (!good) {
     snprintf(err->text, sizeof err->text, "the scene's elements are not those of the design");
   }
   for (int k = 0; good && djm_paramRow(k); k++) good = checkRow(&c, djm_paramRow(k));
-  good = good && checkMeshes(&c) && checkSettings(&c) &&
-         djm_checkOwnSettings(got, wanted, tolerance, err);
+  good = good && checkMeshes(&c) && checkSettings(&c) && checkScales(&c) &&
+         djm_checkOwnSettings(got, wanted, tolerance, err) &&
+         djm_checkLimits(got, wanted, fmax(tolerance, 1e-9), err);
   dj_deleteModel(got);
-  return good ? DJ_OK : DJ_UNSUPPORTED;
+  return good ? DJ_OK : poor ? DJ_NO_MEMORY : DJ_UNSUPPORTED;
 }

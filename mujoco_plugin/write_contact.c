@@ -16,14 +16,6 @@ bool djm_pairHasOwn(const djModel* m, int pair) {
   return own || djm_hasRestitution(m, pair);
 }
 
-// Some pair of the scene is of a model.
-static bool inUse(const djModel* m, int model) {
-  bool used = (int)m->opt.contact == model;
-  for (int i = 0; i < m->ngeom; i++) used = used || m->geom_contact[i] == model;
-  for (int i = 0; i < m->npair; i++) used = used || m->pair_contact[i] == model;
-  return used;
-}
-
 static bool writeModel(djmWrite* w, int contact, int geom, int pair) {
   char field[700];
   if (contact == DJ_CONTACT_DEFAULT) return true;
@@ -201,9 +193,8 @@ bool djm_checkOwnSettings(const djModel* got, const djModel* wanted, double tole
   int model;
   if (got->npair != wanted->npair) return true;   // explicit pairs are not written
   for (int i = 0; (row = dj_contactSetting(&model, i)); i++) {
-    double a = got->kernel_setting[i], b = wanted->kernel_setting[i];
-    bool known = dj_isOption(wanted, i) || !inUse(wanted, model);
-    if (known || fabs(a - b) <= tolerance * fabs(b)) continue;
+    double a = got->kernel_given[i], b = wanted->kernel_given[i];
+    if (dj_isOption(wanted, i) || (a < 0 && b < 0) || fabs(a - b) <= tolerance * fabs(b)) continue;
     snprintf(field, sizeof field, "contact/%s/%s", dj_contactName((djContactModel)model),
              row->name);
     return differs(err, field, a, b);

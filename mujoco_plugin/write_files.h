@@ -9,6 +9,7 @@
 // beside it, from which it compiles to the same: MuJoCo's floats, to the last bit.
 typedef struct djmSceneFiles {
   char* text;               // as djm_makeMJCF writes it
+  char* refused;            // instead of all others: what is not the same model
   char* scene;              // with the files; NULL: no mesh was changed, or MuJoCo reads none of it
   int nfile;                // meshes
   char** name;              // (nfile) "MESH.obj", with the suffix before the dot

@@ -222,8 +222,8 @@ class Files(cli.Case):
         """Known before the work."""
         out = self.path("out")
         endless = {**TASK, "optimizer": {"type": "adam", "rate": 1e-9, "iterations": 10**9}}
-        for name in ("history.csv", "final.json", "task.json", "ctrl.csv", "scene.xml",
-                     "report.html"):
+        for name in ("history.csv", "final.json", "task.json", "replay.json", "ctrl.csv",
+                     "scene.xml", "report.html"):
             os.makedirs(os.path.join(out, name))
             before = cli.tree(self.folder.name)
             run = subprocess.run([cli.BIN, "optimize", self.write("task.json", endless), "--out",

@@ -88,10 +88,12 @@ class Scenes(interrupt.Case):
             out = self.path("out%d" % threads)
             r = self.run_json("optimize", self.task, "--out", out, "--threads", threads)
             self.assertLess(r["loss_last"], r["loss_first"])
-            files = ["final.json", "history.csv", "report.html", "task.json"]
+            files = ["final.json", "history.csv", "replay.json", "report.html", "task.json"]
             files += ["ctrl_%s.csv" % name for name in NAMES]
             scenes = ["scene_%s.xml" % name for name in NAMES]
-            files += scenes if r["scene"] else []   # where it is a build with MuJoCo
+            if not r["scene"]:   # in a build without MuJoCo
+                scenes = ["scene_%s.json" % name for name in NAMES]
+            files += scenes
             self.assertEqual(sorted(os.listdir(out)), sorted(files))
             self.assertEqual(sorted(r["files"]), sorted(files))
             rows = self.history(out)
@@ -104,6 +106,9 @@ class Scenes(interrupt.Case):
                 self.assertEqual(s["loss_first"], float(rows[0]["loss_" + s["name"]]))
             again = self.run_json("grad", os.path.join(out, "task.json"))
             self.assertEqual(again["loss"], r["loss_last"])
+            self.assertEqual(self.run_json("grad", os.path.join(out, "replay.json"))["loss"],
+                             r["loss_last"])
+            self.assertEqual(r["replayed_loss"], r["loss_last"])
             self.assertEqual([s["loss"] for s in again["scenes"]],
                              [s["loss_last"] for s in final["scenes"]])
             runs.append((final, [row["loss"] for row in rows]))

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
 import cli  # noqa: E402
 
 MODELS = os.path.join(cli.SOURCE, "models")
-FILES = ["final.json", "history.csv", "report.html", "scene.xml", "task.json"]
+FILES = ["final.json", "history.csv", "replay.json", "report.html", "scene.xml", "task.json"]
 
 TASK = {
     "scene": "s.json", "timestep": 0.005, "horizon": 30,

@@ -11,7 +11,8 @@ sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
 import cli  # noqa: E402
 import interrupt  # noqa: E402
 
-FILES = ["ctrl.csv", "final.json", "history.csv", "report.html", "scene.xml", "task.json"]
+FILES = ["ctrl.csv", "final.json", "history.csv", "replay.json", "report.html", "scene.xml",
+         "task.json"]
 TASK = {
     "scene": "s.json", "timestep": 0.005, "horizon": 30,
     "initial": {"qvel": [0.4, 0.1, 0, 0, 0, 0.5, 0.2 + 0.1]}, "ctrl": [0.3],

@@ -282,11 +282,67 @@ static void testLookedAway(void** state) {
   djt_closeDesign(&plain);
 }
 
+// A link whose mass is that of one hull.
+#define POS "[0.0704626,-0.0000256,0.0022095]"
+#define QUAT "[0.5073196,0.4892291,0.5146746,0.4882539]"
+static const char link[] =
+    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.005},\"bodies\":[{\"name\":\"world\"},"
+    "{\"name\":\"arm\",\"pos\":[0,0,1],\"ipos\":" POS ",\"iquat\":" QUAT ",\"mass\":0.2710895,"
+    "\"inertia\":[0.000950787,0.000944894,0.0000870551]}],"
+    "\"joints\":[{\"name\":\"h\",\"type\":\"hinge\",\"body\":\"arm\",\"axis\":[0,1,0],"
+    "\"damping\":0.05}],"
+    "\"meshes\":[{\"name\":\"c\",\"vert\":["
+    "[-0.0210987,-0.022437,-0.1002696],[-0.0207172,-0.0230935,0.1004192],"
+    "[0.0199532,-0.0226696,-0.1014626],[0.022659,-0.0220538,0.0997623],"
+    "[-0.0218899,0.0217395,-0.0983523],[-0.0215934,0.0215768,0.1011737],"
+    "[0.0210376,0.0222976,-0.1023158],[0.0192875,0.0246077,0.0968449]],"
+    "\"face\":[[0,1,5],[1,3,5],[0,4,6],[4,0,5],[7,3,6],[3,7,5],[4,7,6],[7,4,5],[2,0,6],[3,2,6],"
+    "[2,1,0],[1,2,3]]}],"
+    "\"geoms\":[{\"name\":\"c\",\"type\":\"mesh\",\"mesh\":\"c\",\"body\":\"arm\",\"pos\":" POS ","
+    "\"quat\":" QUAT "}],"
+    "\"sites\":[{\"name\":\"tip\",\"body\":\"arm\",\"pos\":[0.16,0,0]}],"
+    "\"actuators\":[{\"name\":\"m\",\"joint\":\"h\"}]}";
+
+// Steps of a size that changes hulls altogether: facets of where such a run has been last may leave
+// no possible mass at its result, which is the design that it leaves all the same.
+static void testFarFacets(void** state) {
+  (void)state;
+  const djEntry* entry;
+  static const double sizes[] = {0.001, 0.0015, 0.002, 0.003, 0.006, 0.012, 0.02, 0.04};
+  for (int t = 0; (entry = dj_optimizerEntry(t)); t++) {
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+      DesignCase c;
+      char text[600];
+      snprintf(text, sizeof text,
+               "{\"scene\":\"s\",\"horizon\":60,\"ctrl\":[-0.8],\"inertia_from_geom\":true,"
+               "\"loss\":[{\"type\":\"position\",\"site\":\"tip\",\"target\":[0.27,0,1.1]}],"
+               "\"variables\":[{\"name\":\"mesh/c/vert\"}],\"optimizer\":{\"type\":\"%s\","
+               "\"iterations\":60}}", entry->name);
+      djt_openDesign(&c, link, text);
+      djOptimizer how = c.task->optimizer;
+      how.rate = how.radius = how.control_radius = sizes[k];
+      djOptimizeResult result;
+      djError err = {""};
+      double loss = NAN, *x = malloc((size_t)c.d->n * sizeof *x);
+      memcpy(x, c.d->x0, (size_t)c.d->n * sizeof *x);
+      djStatus status = djd_optimizeDesign(&result, x, c.d, &how, 1, NULL, NULL, &err);
+      if (status < 0) fail_msg("%s: %s", entry->name, err.text);
+      status = djd_forwardDesign(&loss, c.d, x, false);
+      if (status < 0) fail_msg("%s, %g: %s", entry->name, sizes[k], c.d->error.text);
+      djt_near(loss, result.loss, 1e-9);
+      assert_true(result.loss < result.first_loss);
+      free(x);
+      djt_closeDesign(&c);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testStart),
       cmocka_unit_test(testCertificates),
       cmocka_unit_test(testRenewal),
+      cmocka_unit_test(testFarFacets),
       cmocka_unit_test(testGoingOn),
       cmocka_unit_test(testLookedAway),
   };

@@ -264,7 +264,8 @@ static void testReplay(void** state) {
   assert_true(!replay.done && *replay.note);
   for (int k = 0; k < 2; k++) {
     Buffer page = {0};
-    optimize_report(&page, &r, &replay);
+    const Again again = {.why = "not run"};
+    optimize_report(&page, &r, &replay, &again);
     djt_wellFormed(page.text);
     assert_int_equal(strncmp(page.text, "<!DOCTYPE html>", 15), 0);
     buf_free(&page);

@@ -98,9 +98,11 @@ static const Verb verbs[] = {
      "Minimises the task's loss within the bounds of its variables, by the optimizer that the\n"
      "task names. Writes DIR/history.csv, final.json (the variables), task.json (a task that\n"
      "starts from the result), ctrl.csv, scene.xml (the optimised design, for stock MuJoCo; its\n"
-     "start is keyframe \"optimized\") and report.html, which plays start, result and what MuJoCo\n"
+     "start is keyframe \"optimized\"), replay.json (a task of scene.xml alone, whose loss the\n"
+     "summary tells) and report.html, which plays start, result and what MuJoCo\n"
      "makes of it, with contact points and forces, in any browser, offline; with --export the\n"
-     "result's links, too (see `dijoco convert`). The best iterate\n"
+     "result's links, too (see `dijoco convert`). Where there can be no scene.xml the design is in\n"
+     "scene.json, and what a check refused in scene.refused.xml. The best iterate\n"
      "counts, also after Ctrl-C or SIGTERM, which end it after the running iteration; a\n"
      "second one ends it at once, and earlier results stay. Exit status 1 when a step of the\n"
      "result did not converge, when nothing was improved, or after one of these signals.",

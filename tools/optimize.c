@@ -15,7 +15,7 @@
 #include <string.h>
 
 // Then come ctrl.csv and scene.xml of each scene, and the report.
-enum { HISTORY_CSV, FINAL_JSON, TASK_JSON, FIRST_CTRL };
+enum { HISTORY_CSV, FINAL_JSON, TASK_JSON, REPLAY_JSON, FIRST_CTRL };
 
 typedef struct OutFile {
   char name[64];
@@ -26,7 +26,9 @@ typedef struct OutFile {
 typedef struct Outcome {
   OptimizeRun run;
   Replay replay;
+  Again again;
   Export links;             // where they are asked for
+  bool missed;              // a part of the output, of which a line on stderr tells
   int nfile;
   OutFile* file;            // (nfile)
   OutScene* scene;          // (nscene)
@@ -42,12 +44,15 @@ static bool is_scene(const Outcome* w, int file) {
 // ---- files
 
 static void name_files(Outcome* w) {
-  static const char* const first[] = {"history.csv", "final.json", "task.json"};
+  static const char* const first[] = {"history.csv", "final.json", "task.json",
+                                      "replay.json"};
   const GradRun* g = &w->run.grad;
   w->nfile = ctrl_file(g->nscene) + 1;
   w->file = tool_alloc((size_t)w->nfile, sizeof *w->file);
   w->scene = tool_alloc((size_t)g->nscene, sizeof *w->scene);
-  for (int i = 0; i < FIRST_CTRL; i++) snprintf(w->file[i].name, sizeof w->file[i].name, "%s", first[i]);
+  for (int i = 0; i < FIRST_CTRL; i++) {
+    snprintf(w->file[i].name, sizeof w->file[i].name, "%s", first[i]);
+  }
   for (int k = 0; k < g->nscene; k++) {
     optimize_fileName(w->file[ctrl_file(k)].name, sizeof w->file->name, g, k, "ctrl", "csv");
     optimize_fileName(w->file[scene_file(k)].name, sizeof w->file->name, g, k, "scene", "xml");
@@ -206,6 +211,16 @@ static void write_others(Json* out, const Outcome* w) {
   json_end(out);
 }
 
+static void write_again(Json* out, const Again* a) {
+  if (a->done) {
+    json_number(out, "replayed_loss", a->loss);
+    json_number(out, "replayed_difference", a->difference);
+  } else {
+    json_null(out, "replayed_loss");
+  }
+  if (*a->why) json_text(out, "replayed_note", a->why);
+}
+
 static const char* stop_name(djStop stop) {
   switch (stop) {
     case DJ_STOP_ITERATIONS: return "iterations";
@@ -259,6 +274,7 @@ static void write_summary(Buffer* text, const Outcome* w) {
     json_null(&out, "replay");
   }
   if (r->grad.nscene > 1) write_others(&out, w);
+  write_again(&out, &w->again);
   json_list(&out, "files");
   for (int i = 0; i < w->nfile; i++) {
     if (w->file[i].written) json_text(&out, NULL, w->file[i].name);
@@ -316,9 +332,18 @@ static void print_text(const Outcome* w) {
     printf("    of %-20s at most %.4g m (%s, at %.4g s)\n", grad_sceneName(&r->grad, k), l->max,
            scene_bodyName(name, r->grad.part[k].design->model, l->id), l->time);
   }
+  if (w->again.done && *w->again.why) {
+    printf("  loss of what was written, run again: %.10g, which differs by %.2g of it\n    (%s)\n",
+           w->again.loss, w->again.difference, w->again.why);
+  } else if (!w->again.done) {
+    printf("  what was written was not run again: %s\n", w->again.why);
+  }
   for (int k = 0; k < r->grad.nscene; k++) {
     const OutScene* one = &w->scene[k];
-    if (*one->note) printf("  no %s: %s\n", w->file[scene_file(k)].name, one->note);
+    if (!*one->note) continue;
+    printf("  no %s: %s\n", w->file[scene_file(k)].name, one->note);
+    if (*one->json_name) printf("    the result is in %s\n", one->json_name);
+    if (*one->refused_name) printf("    what was refused is in %s\n", one->refused_name);
   }
   if (r->options->export) export_print(&w->links);
   printf("written: %s/report.html\n", r->options->out);
@@ -336,14 +361,21 @@ static int write_results(Outcome* w) {
   Buffer* text = tool_alloc((size_t)w->nfile, sizeof *text);
   write_history(&text[HISTORY_CSV], r);
   write_final(&text[FINAL_JSON], r);
-  int status = optimize_task(&text[TASK_JSON], r, r->options->out);
-  for (int k = 0; k < r->grad.nscene; k++) {
+  const char** scene = tool_alloc((size_t)r->grad.nscene, sizeof *scene);
+  int status = 0;
+  bool all = true;
+  w->missed = optimize_task(&text[TASK_JSON], r, r->options->out) != 0;
+  for (int k = 0; k < r->grad.nscene && !status; k++) {
     const djDesign* d = r->grad.part[k].design;
     if (d->model->nu > 0) write_ctrl(&text[ctrl_file(k)], d);
     scene_make(w->scene, k, r);
     const char* written = scene_text(&w->scene[k]);
     if (written) buf_add(&text[scene_file(k)], written);
+    else status = scene_writeInstead(w->scene, k, r);
+    scene[k] = written ? w->file[scene_file(k)].name : w->scene[k].json_name;
+    all = all && *scene[k];
   }
+  if (all && !status) optimize_replayTask(&text[REPLAY_JSON], r, r->options->out, scene);
   for (int i = 0; i < report_file(w) && !status; i++) {
     OutFile* f = &w->file[i];
     f->written = text[i].text != NULL;
@@ -356,6 +388,7 @@ static int write_results(Outcome* w) {
   }
   for (int i = 0; i < w->nfile; i++) buf_free(&text[i]);
   free(text);
+  free(scene);
   return status;
 }
 
@@ -369,6 +402,9 @@ static int replay_scene(Outcome* w, int k) {
   char* note = k > 0 ? w->replay.other[k - 1].note : w->replay.note;
   djError err;
   Buffer text = {0};
+  if (made->json && dj_fileTemporary(made->json)) {
+    again_load(&w->again, k, dj_fileTemporary(made->json), true);
+  }
   if (!scene->written) {
     snprintf(note, sizeof w->replay.note, "%.500s", made->note);
     return 0;
@@ -382,6 +418,7 @@ static int replay_scene(Outcome* w, int k) {
     snprintf(note, sizeof w->replay.note, "%s is no regular file", scene->name);
     return 0;
   }
+  again_load(&w->again, k, dj_fileTemporary(scene->file), false);
   if (k == 0) replay_run(&w->replay, d, dj_fileTemporary(scene->file));
   else replay_other(&w->replay.other[k - 1], d, dj_fileTemporary(scene->file));
   if (scene_text(made) == made->files.text) return 0;
@@ -396,11 +433,14 @@ static int write_report(Outcome* w) {
   OutFile* page = &w->file[report_file(w)];
   Buffer report = {0};
   int status = 0;
+  again_open(&w->again, r);
   w->replay.nother = r->grad.nscene - 1;
   w->replay.other = tool_alloc((size_t)w->replay.nother, sizeof *w->replay.other);
   for (int k = 0; k < r->grad.nscene && !status; k++) status = replay_scene(w, k);
   if (status) return status;
-  optimize_report(&report, r, &w->replay);
+  progress_show("running what was written", 0, 0, "%s", "");
+  again_run(&w->again, r);
+  optimize_report(&report, r, &w->replay, &w->again);
   out_write(page->file, &report);
   page->written = true;
   buf_free(&report);
@@ -414,7 +454,9 @@ static int optimize(Outcome* w) {
   if (!status) status = optimize_run(&w->run);
   progress_show("writing the results", 0, 0, "%s", "");
   if (!status) status = write_results(w);
-  if (!status && o->export) status = export_links(&w->links, o, w->run.grad.design->model);
+  if (!status && o->export && export_links(&w->links, o, w->run.grad.design->model)) {
+    w->missed = true;
+  }
   if (!status) status = write_report(w);
   progress_end();
   if (status) return status;
@@ -432,7 +474,7 @@ static int optimize(Outcome* w) {
               w->file[scene_file(k)].name, scene->note);
     return EXIT_NOT_HELD;
   }
-  return strcmp(optimize_status(&w->run), "ok") == 0 ? 0 : EXIT_NOT_HELD;
+  return !w->missed && strcmp(optimize_status(&w->run), "ok") == 0 ? 0 : EXIT_NOT_HELD;
 }
 
 int verb_optimize(const Options* o) {
@@ -445,6 +487,7 @@ int verb_optimize(const Options* o) {
   }
   if (!status) status = optimize(&w);
   replay_close(&w.replay);
+  again_close(&w.again, &w.run);
   for (int k = 0; k < w.run.grad.nscene && w.scene; k++) scene_freeFiles(&w.scene[k]);
   free(w.scene);
   free(w.file);

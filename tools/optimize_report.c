@@ -380,6 +380,25 @@ static void other_replays(Buffer* out, const OptimizeRun* r, const Replay* repla
   buf_add(out, "</table>\n");
 }
 
+static void write_again(Buffer* out, const Again* a) {
+  buf_add(out, "<h2>Run again</h2>\n<p>");
+  if (!a->done) {
+    buf_add(out, "What was written was not run again: ");
+    html_text(out, a->why);
+    buf_add(out, ".</p>\n");
+    return;
+  }
+  buf_addf(out, "What was written, <code>dijoco grad replay.json</code>, gives the loss %.10g: ",
+           a->loss);
+  if (again_same(a)) {
+    buf_add(out, "that of the result.</p>\n");
+    return;
+  }
+  buf_addf(out, "another one than the result by %.2g of it (", a->difference);
+  html_text(out, a->why);
+  buf_add(out, ").</p>\n");
+}
+
 static void write_replay(Buffer* out, const Replay* replay) {
   buf_add(out, "<h2>In MuJoCo</h2>\n<p>");
   if (!replay->done) {
@@ -419,7 +438,7 @@ static void write_replay(Buffer* out, const Replay* replay) {
   buf_add(out, "</figure></div>\n");
 }
 
-void optimize_report(Buffer* out, const OptimizeRun* r, const Replay* replay) {
+void optimize_report(Buffer* out, const OptimizeRun* r, const Replay* replay, const Again* again) {
   write_head(out, r);
   buf_add(out, "<div class=\"charts\">\n");
   if (r->receding) window_chart(out, r);
@@ -430,6 +449,7 @@ void optimize_report(Buffer* out, const OptimizeRun* r, const Replay* replay) {
   optimize_shapes(&rest, r, SHAPE_BYTES);
   ctrl_charts(&rest, r);
   variables_table(&rest, r);
+  write_again(&rest, again);
   write_replay(&rest, replay);
   other_replays(&rest, r, replay);
   buf_add(&rest, "</body></html>\n");

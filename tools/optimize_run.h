@@ -14,7 +14,7 @@
 #include "write_files.h"
 #else
 typedef struct djmSceneFiles {
-  char *text, *scene;
+  char *text, *refused, *scene;
   int nfile;
   char **name, **obj;
 } djmSceneFiles;
@@ -111,6 +111,11 @@ void optimize_fileName(char* name, size_t size, const GradRun* g, int scene, con
 // The task, started from the result. folder: where it is going to be.
 int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder);
 
+// A task of the written scenes alone, by the names of their files (nscene): the result's start and
+// controls, and the loss. EXIT_NOT_HELD: the task cannot be read again.
+int optimize_replayTask(Buffer* out, const OptimizeRun* r, const char* folder,
+                        const char* const* scene);
+
 // Run `path`, the written scene of a design, from its last keyframe. What fails is told by
 // replay->note.
 void replay_run(Replay* replay, const djDesign* d, const char* path);
@@ -118,11 +123,31 @@ void replay_run(Replay* replay, const djDesign* d, const char* path);
 void replay_other(OtherReplay* other, const djDesign* d, const char* path);
 void replay_close(Replay* replay);
 
-// scene.xml of each scene of a task, with an OBJ file of each mesh that the design changes beside it.
+// The written scenes run again, as replay.json does it: the loss, and where that is another one why.
+typedef struct Again {
+  bool done;
+  double loss;
+  double difference;        // from the result's loss, as a part of it
+  char why[400];            // it differs; or why it was not done; or ""
+  djModel** model;          // (nscene) as they are read; NULL: that one cannot be
+} Again;
+
+void again_open(Again* a, const OptimizeRun* r);
+// Scene k, from its file. What fails is told by `why`.
+void again_load(Again* a, int k, const char* path, bool json);
+void again_run(Again* a, const OptimizeRun* r);
+// The loss is the result's, to 1e-9 of it.
+bool again_same(const Again* a);
+void again_close(Again* a, const OptimizeRun* r);
+
+// scene.xml of each scene of a task, with an OBJ file of each mesh that the design changes beside
+// it; or instead the design as our own model, scene.json, and what came out of the attempt.
 typedef struct OutScene {
   djmSceneFiles files;      // text NULL: there is no scene
   char note[600];           // why there is none
   bool failed;              // it should have been written
+  djFile* json;             // instead of it, or NULL
+  char json_name[64], refused_name[64];   // "": there is none
 } OutScene;
 
 // Fill list[k], those before it are filled. Meshes that are the same there share their files, others
@@ -132,6 +157,9 @@ void scene_freeFiles(OutScene* scene);
 
 // What is written, or NULL.
 const char* scene_text(const OutScene* scene);
+
+// Where there is nothing: what is written instead.
+int scene_writeInstead(OutScene* list, int k, const OptimizeRun* r);
 
 // Files of meshes that no scene before list[k] has. Returns 0, or an exit status after its line on
 // stderr.
@@ -148,7 +176,7 @@ void tail_close(Tail* tail);
 int tail_arrows(Mark* mark, int most, Tail* tail, const double* qpos, double length,
                 const char* color);
 
-void optimize_report(Buffer* out, const OptimizeRun* r, const Replay* replay);
+void optimize_report(Buffer* out, const OptimizeRun* r, const Replay* replay, const Again* again);
 // A part of it, of at most so many bytes: the runs, to be played, and stills of them.
 void optimize_pictures(Buffer* out, const OptimizeRun* r, const Replay* replay, size_t most);
 // Another: shapes of bodies that were changed, before and after; less where there is no room.

@@ -2,6 +2,8 @@
 
 #include "output.h"
 
+#include <dijoco/io.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +76,32 @@ const char* scene_text(const OutScene* scene) {
   return scene->files.scene ? scene->files.scene : scene->files.text;
 }
 
+int scene_writeInstead(OutScene* list, int k, const OptimizeRun* r) {
+  const Options* o = r->options;
+  OutScene* scene = &list[k];
+  Buffer text = {0};
+  djError err;
+  if (scene->files.refused) {
+    optimize_fileName(scene->refused_name, sizeof scene->refused_name, &r->grad, k,
+                      "scene", "refused.xml");
+    buf_add(&text, scene->files.refused);
+    if (!out_addIn(o->verb, o->out, scene->refused_name, &text)) return EXIT_BAD_INPUT;
+  }
+  optimize_fileName(scene->json_name, sizeof scene->json_name, &r->grad, k, "scene", "json");
+  scene->json = out_openIn(o->verb, o->out, scene->json_name);
+  if (!scene->json) return EXIT_BAD_INPUT;
+  if (dj_writeModel(r->grad.part[k].design->model, scene->json, &err) == DJ_OK &&
+      dj_finishFile(scene->json, &err) == DJ_OK) {
+    return 0;
+  }
+  out_discard(scene->json);
+  scene->json = NULL;
+  *scene->json_name = 0;
+  const size_t used = strlen(scene->note);
+  snprintf(scene->note + used, sizeof scene->note - used, "; nor as .json: %.200s", err.text);
+  return 0;
+}
+
 int scene_writeMeshes(const OutScene* list, int k, const Options* o) {
   const djmSceneFiles* f = &list[k].files;
   for (int i = 0; i < f->nfile; i++) {
@@ -91,5 +119,7 @@ void scene_listMeshes(Json* out, const OutScene* list, int n) {
     for (int i = 0; i < f->nfile; i++) {
       if (!earlier(list, k, f->name[i])) json_text(out, NULL, f->name[i]);
     }
+    if (*list[k].json_name) json_text(out, NULL, list[k].json_name);
+    if (*list[k].refused_name) json_text(out, NULL, list[k].refused_name);
   }
 }

@@ -340,7 +340,51 @@ static void make_exact(cJSON* item) {
   }
 }
 
+// What the written scene holds itself, and what a run of it does not need.
+static void strip(cJSON* task) {
+  static const char* const own[] = {"set", "variables", "free", "maps", "connect", "optimizer",
+                                    "inertia_from_geom"};
+  const djSetting* s;
+  for (size_t k = 0; k < sizeof own / sizeof *own; k++) {
+    cJSON_DeleteItemFromObjectCaseSensitive(task, own[k]);
+  }
+  for (int i = 0; (s = dj_setting(i)); i++) {
+    if (s->ways & DJ_BY_TASK) {
+      cJSON_DeleteItemFromObjectCaseSensitive(task, s->group ? s->group : s->name);
+    }
+  }
+}
+
 // ---- whole
+
+static void print_task(Buffer* out, cJSON* task) {
+  make_exact(task);
+  char* printed = cJSON_Print(task);
+  buf_add(out, printed ? printed : "");
+  buf_add(out, "\n");
+  cJSON_free(printed);
+}
+
+int optimize_replayTask(Buffer* out, const OptimizeRun* r, const char* folder,
+                        const char* const* scene) {
+  char message[512] = "";
+  char* base = realpath(folder, NULL);
+  cJSON* task = read_json(r->options->argument[0], message, sizeof message);
+  const bool good = task && base && put_scenes(task, r, base) >= 0;
+  cJSON* list = good ? cJSON_GetObjectItemCaseSensitive(task, "scenes") : NULL;
+  for (int k = 0; k < r->grad.nscene && good; k++) {
+    cJSON* entry = list ? cJSON_GetArrayItem(list, k) : task;
+    strip(entry);
+    put(entry, "scene", cJSON_CreateString(scene[k]));
+  }
+  if (good) {
+    strip(task);
+    print_task(out, task);
+  }
+  cJSON_Delete(task);
+  free(base);
+  return good ? 0 : EXIT_NOT_HELD;
+}
 
 int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
   const Options* o = r->options;
@@ -362,11 +406,7 @@ int optimize_task(Buffer* out, const OptimizeRun* r, const char* folder) {
     put_optimizer(task, r);
     put_receding(task, r);
     put_stages(task, r);
-    make_exact(task);
-    char* printed = cJSON_Print(task);
-    buf_add(out, printed ? printed : "");
-    buf_add(out, "\n");
-    cJSON_free(printed);
+    print_task(out, task);
   }
   cJSON_Delete(task);
   free(base);

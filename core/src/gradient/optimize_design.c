@@ -77,14 +77,16 @@ static bool anneal(void* user, int iteration) {
 
 // Renew facets, and add what the loss changes by to *jump (NaN: unknown): to first order, which
 // needs no run. By the moments of masses, of which alone facets decide, the derivative is known.
+// Facets of what was looked at last may leave no possible mass at x, where hulls have changed by
+// much: with those of x it has the mass that it had.
 static int renewOne(double* jump, djDesign* d, const double* x) {
-  bool here = d->n == 0 || memcmp(d->x, x, (size_t)d->n * sizeof *x) == 0;
+  const bool here = d->n == 0 || memcmp(d->x, x, (size_t)d->n * sizeof *x) == 0;
+  const bool fits = djd_moveDesign(d, x) >= 0;
   int changed = 0, nbody = d->model->nbody;
-  if (!here && djd_moveDesign(d, x) < 0) return 0;
-  djMoments* before = malloc(((size_t)nbody + 1) * sizeof *before);
+  djMoments* before = fits && here ? malloc(((size_t)nbody + 1) * sizeof *before) : NULL;
   for (int b = 0; b < nbody && before; b++) before[b] = dj_bodyMoments(d->model, b);
   djd_renewFacets(&changed, d);
-  const djQuadratic* by = here ? dj_tapeMoments(d->tape) : NULL;
+  const djQuadratic* by = here && fits ? dj_tapeMoments(d->tape) : NULL;
   if (changed > 0 && !(before && by)) *jump = NAN;
   for (int b = 0; b < nbody && before && by; b++) {
     djMoments now = dj_bodyMoments(d->model, b);

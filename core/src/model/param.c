@@ -331,7 +331,7 @@ static djStatus failSetting(djError* err, const djModel* m, int slot, const char
 // Default rules of contact look at these.
 static bool rulesFollow(int field) {
   return field == DJ_FIELD_GEOM_SIZE || field == DJ_FIELD_MESH_VERT ||
-         field == DJ_FIELD_BODY_MASS;
+         field == DJ_FIELD_BODY_MASS || field == DJ_FIELD_GRAVITY;
 }
 
 djStatus dj_writeParam(djModel* m, const djParam* p, const double* value, djError* err) {

@@ -14,8 +14,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { CUTS = 30 };
-
 djStatus dj_makeAdam(djAdam* a, djRun* run) {
   size_t n = (size_t)run->n;
   double* memory = dj_poolTake(&run->pool, 3 * n, sizeof *memory);
@@ -67,19 +65,6 @@ void dj_forgetAdam(djAdam* a, int n) {
   a->power1 = a->power2 = 1;
 }
 
-// Loss and gradient at run->trial, as far along the step as the loss is defined.
-static djStatus tryStep(double* loss, djRun* run, const double* step) {
-  djStatus status = DJ_INVALID;
-  double scale = 1;
-  for (int cut = 0; cut < CUTS && status < 0; cut++, scale /= 2) {
-    for (int i = 0; i < run->n; i++) run->trial[i] = run->x[i] + scale * step[i];
-    status = dj_project(run->trial, &run->set, run->trial);
-    if (status == DJ_OK) status = dj_evaluateRun(run, loss, run->trial_grad, run->trial);
-    if (status == DJ_NO_MEMORY) return status;
-  }
-  return status;
-}
-
 static djStatus runAdam(djRun* run) {
   size_t n = (size_t)run->n;
   djAdam a;
@@ -88,9 +73,9 @@ static djStatus runAdam(djRun* run) {
     double loss = NAN;
     dj_stepAdam(&a, run, run->optimizer->rate);
     dj_beginIteration(run);
-    djStatus status = tryStep(&loss, run, a.step);
+    djStatus status = dj_evaluateAlong(&loss, run, a.step, true);
     if (status == DJ_NO_MEMORY) return status;
-    if (status < 0 && fresh) {
+    if (status < 0 && fresh && !dj_renewHere(run)) {
       run->result->stop = DJ_STOP_STUCK;
       return DJ_OK;
     }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+enum { CUTS = 30 };   // of a step
 // Of a loss: what it falls by hardly falls at all.
 static const double LITTLE = 1e-3;
 // Of a loss: a jump that is told to first order.
@@ -43,6 +44,33 @@ djStatus dj_evaluateRun(djRun* run, double* loss, double* grad, const double* x)
     if (run->n > 0) memcpy(run->best, x, (size_t)run->n * sizeof *x);
   }
   return DJ_OK;
+}
+
+djStatus dj_evaluateAlong(double* loss, djRun* run, const double* step, bool project) {
+  djStatus status = DJ_INVALID;
+  double part = 1;
+  for (int cut = 0; cut < CUTS && status < 0; cut++, part /= 2) {
+    for (int i = 0; i < run->n; i++) run->trial[i] = run->x[i] + part * step[i];
+    status = project ? dj_project(run->trial, &run->set, run->trial) : DJ_OK;
+    if (status == DJ_OK) status = dj_evaluateRun(run, loss, run->trial_grad, run->trial);
+    if (status == DJ_NO_MEMORY) return status;
+  }
+  return status;
+}
+
+bool dj_renewHere(djRun* run) {
+  const djOptimizeProblem* p = run->problem;
+  const size_t size = (size_t)run->n * sizeof *run->x;
+  double loss = run->loss;
+  if (!p->renew || !run->renews || !p->renew(p->renew_user, &loss, run->x)) return false;
+  run->result->renewals++;
+  run->result->evaluations++;
+  const djStatus status = p->objective(p->user, &loss, run->trial_grad, run->x);
+  if (status < 0 || !isfinite(loss) || !allFinite(run->trial_grad, run->n)) return false;
+  run->loss = loss;
+  if (run->n > 0) memcpy(run->grad, run->trial_grad, size);
+  if (run->n == 0 || memcmp(run->best, run->x, size) == 0) run->result->loss = loss;
+  return true;
 }
 
 double dj_projectedGradient(djRun* run, const double* x, const double* grad) {

@@ -33,6 +33,16 @@ typedef struct djRun {
 // refused.
 djStatus dj_evaluateRun(djRun* run, double* loss, double* grad, const double* x);
 
+// What is not defined, as beyond the designs that are possible, is like an infinite loss: it makes a
+// step shorter, and ends nothing but a run that starts there. Loss and gradient at run->trial, which
+// is as far along the step (n) from run->x as the loss is defined: halved till it is. project: parts
+// of the step may leave the constraints. Negative: no part is defined.
+djStatus dj_evaluateAlong(double* loss, djRun* run, const double* step, bool project);
+
+// After no part of a step was defined: whether run->x has other losses about it, since the objective
+// was renewed at another point before. They are run->loss and run->grad then.
+bool dj_renewHere(djRun* run);
+
 // Largest entry of x - P(x - grad).
 double dj_projectedGradient(djRun* run, const double* x, const double* grad);
 

@@ -19,7 +19,7 @@
 #include <string.h>
 
 enum { PATIENCE = 8, RETURNS = 4 };  // steps without a new best point; returns to it
-enum { GROUPS = 2, DOUBLINGS = 60, PLATEAU = 6, BISECTIONS = 60, SWEEPS = 3, CUTS = 30 };
+enum { GROUPS = 2, DOUBLINGS = 60, PLATEAU = 6, BISECTIONS = 60, SWEEPS = 3 };
 
 static int groupOf(const djRun* run, int i) {
   return run->problem->group ? run->problem->group[i] : 0;
@@ -123,16 +123,8 @@ static djStatus travelStep(bool* taken, double* norm, djRun* run, djTravel* t) {
   for (int k = 0; k < GROUPS; k++) radius[k] *= t->shrink;
   *taken = false;
   if (!findStep(t->step, run, aim(run, t, radius), radius)) return DJ_OK;
-  djStatus status = DJ_INVALID;
-  for (int cut = 0; cut < CUTS && status < 0; cut++) {
-    for (int i = 0; i < run->n; i++) {
-      run->trial[i] = run->x[i] + t->step[i];
-      t->step[i] /= 2;
-    }
-    status = dj_evaluateRun(run, &loss, run->trial_grad, run->trial);
-    if (status == DJ_NO_MEMORY) return status;
-  }
-  if (status < 0) return DJ_OK;
+  djStatus status = dj_evaluateAlong(&loss, run, t->step, false);
+  if (status < 0) return status == DJ_NO_MEMORY ? status : DJ_OK;
   *norm = dj_stepLength(run->trial, run->x, run->n);
   memcpy(run->x, run->trial, (size_t)run->n * sizeof *run->x);
   memcpy(run->grad, run->trial_grad, (size_t)run->n * sizeof *run->grad);
@@ -168,6 +160,7 @@ static djStatus travel(bool* more, djRun* run, djTravel* t) {
     waited = better ? 0 : waited + 1;
     if (*more && (!taken || waited >= PATIENCE)) {
       goBack(run, t);
+      if (!taken && dj_renewHere(run)) memcpy(t->best_grad, run->grad, size);
       t->shrink /= 2;
       returns++;
       waited = 0;
@@ -184,6 +177,7 @@ static djStatus march(djRun* run, djTravel* t) {
     double norm = 0;
     djStatus status = travelStep(&taken, &norm, run, t);
     if (status < 0) return status;
+    if (!taken && dj_renewHere(run)) continue;
     if (!taken) {
       run->result->stop = DJ_STOP_STUCK;
       return DJ_OK;
@@ -234,12 +228,17 @@ static djStatus takeStep(bool* taken, bool* flat, double* norm, djRun* run, doub
 }
 
 static djStatus settle(djRun* run, double* d, double shrink) {
+  const double first = shrink;
   run->compares = true;
   for (bool more = true; more;) {
     bool taken, flat;
     double norm = 0;
     djStatus status = takeStep(&taken, &flat, &norm, run, d, &shrink);
     if (status < 0) return status;
+    if (!taken && !flat && dj_renewHere(run)) {
+      shrink = first;
+      continue;
+    }
     if (!taken) {
       run->result->stop = flat ? DJ_STOP_GRADIENT : DJ_STOP_STUCK;
       run->result->gradient_norm = dj_projectedGradient(run, run->x, run->grad);
