@@ -2,7 +2,8 @@
 # missing, picks a preset and runs things. All output stays in build*/.
 #
 #   make demo       a simulation beside MuJoCo's, and a checked gradient
-#   make check      release build and tests by gcc, the library by clang, then most under sanitizers
+#   make check      release build and tests by gcc, the library by clang, all without MuJoCo by
+#                   both, then most under sanitizers
 #   make build      release, into build/        make debug      sanitizers, into build-debug/
 #   make bench      timings                     make coverage   line coverage
 #   make validate   every claim of README at full length, one table; ONLY="drops plates": some
@@ -73,8 +74,8 @@ fuzz:
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
-OTHERS = build-debug build-coverage build-mutation build-clang build-tsan build-valgrind build-fuzz \
-         build-lint
+OTHERS = build-debug build-coverage build-mutation build-clang build-core-gcc build-core-clang \
+         build-tsan build-valgrind build-fuzz build-lint
 clean: # keeps build/deps, the downloads
 	@rm -rf $(OTHERS)
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name deps -exec rm -rf {} +; fi

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Usage: scripts/build.sh release|debug|coverage|clang|tsan|valgrind|fuzz [targets]
+# Usage: scripts/build.sh PRESET [targets]; PRESET: release, debug, coverage, clang, core-gcc,
+# core-clang, tsan, valgrind, fuzz (CMakePresets.json).
 # Installs and fetches what is missing, configures by preset, builds. Settings: see Makefile.
 set -eu
 start=$PWD
@@ -23,6 +24,9 @@ case ${DIJOCO_WITHOUT_MUJOCO:-OFF} in
   1 | ON | on | YES | yes | TRUE | true) without=ON mujoco="" ;;
   *) without=OFF ;;
 esac
+case $preset in
+  core-*) without=ON mujoco="" ;;
+esac
 
 mkdir -p "$dir" build/deps
 # One build at a time in a tree.
@@ -33,9 +37,10 @@ fi
 sh scripts/setup.sh
 compiler=""
 case $preset in
-  clang | fuzz)
+  core-gcc) compiler=$(command -v gcc || command -v cc) ;;
+  clang | core-clang | fuzz)
     sh scripts/setup.sh clang
-    [ "$preset" = clang ] || sh scripts/setup.sh libclang-rt
+    [ "$preset" != fuzz ] || sh scripts/setup.sh libclang-rt
     compiler=$(sh scripts/clang.sh)
     ;;
 esac

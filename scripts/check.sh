@@ -1,6 +1,7 @@
 #!/bin/sh
-# Release build and its tests, clang's build of what is installed, then the sanitizers' build and the
-# tests that are not long there (tests/long_sanitized.txt). Arguments go to ctest.
+# Release build and its tests, clang's build of what is installed, everything without MuJoCo by both
+# compilers, then the sanitizers' build and the tests that are not long there
+# (tests/long_sanitized.txt). Arguments go to ctest.
 # `scripts/check.sh --clang`: the quick tests by clang, alone; `--sanitize`: all under the sanitizers.
 # Tests in Python run in environments made here; DIJOCO_TORCH=1: also in one with PyTorch and JAX.
 set -u
@@ -57,6 +58,18 @@ if sh scripts/setup.sh clang; then
 else
   echo "check: no clang: its build is skipped"
 fi
+
+# All of it is built, without optimisation; what runs is quick, and what knows of MuJoCo's absence.
+for compiler in gcc clang; do
+  echo "== without MuJoCo, $compiler"
+  if [ $compiler = clang ] && ! sh scripts/setup.sh clang; then
+    echo "check: no clang: its build is skipped"
+    continue
+  fi
+  sh scripts/build.sh core-$compiler || exit 1
+  run_tests build-core-$compiler -E '^test_tool_(player|coacd)$' \
+    -R '^(test_tool_.*|(test|fuzz)_task|cli_(contact|files|simulate)|consumer|symbols|references)$'
+done
 
 echo "== debug"
 DIJOCO_CMAKE_ARGS="${DIJOCO_CMAKE_ARGS:-} -DDIJOCO_LONG_TESTS=OFF" \

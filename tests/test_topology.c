@@ -3,6 +3,7 @@
 #include <dijoco/topology.h>
 
 #include "scene/nerve.h"
+#include "shape/common.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -229,6 +230,40 @@ static void testNerve(void** state) {
   }
 }
 
+// Boxes at random, turned, two or three: they have a point in common once grown as far as their
+// deepest point is outside, and not before.
+static void testCommon(void** state) {
+  (void)state;
+  enum { PLANES = 18 };
+  unsigned seed = 5;
+  int outside = 0;
+  for (int round = 0; round < 400; round++) {
+    double plane[4 * PLANES];
+    const int n = round % 2 ? PLANES : PLANES - 6;
+    for (int i = 0; i < n; i += 6) {
+      const double at[3] = {draw(&seed), draw(&seed), draw(&seed)};
+      const djMat3 R = dju_quatToMat(dju_normalizeQuat(
+          (djQuat){draw(&seed), draw(&seed), draw(&seed), draw(&seed)}));
+      for (int k = 0; k < 6; k++) {
+        const double sign = k & 1 ? -1 : 1;
+        double* q = plane + 4 * (i + k);
+        djVec3 axis = dju_vec3(k / 2 == 0 ? sign : 0, k / 2 == 1 ? sign : 0, k / 2 == 2 ? sign : 0);
+        axis = dju_mulMV(R, axis);
+        dju_store3(q, axis);
+        q[3] = dju_dot3(axis, dju_load3(at)) + 0.1 + 0.1 * fabs(draw(&seed));
+      }
+    }
+    djVec3 point;
+    const double depth = dj_commonPoint(&point, n, plane, dju_vec3(0, 0, 0), 1);
+    outside += depth < 0;
+    for (int k = 0; k < 2; k++) {
+      const double grow = -depth + (k ? 1e-4 : -1e-4);
+      assert_int_equal(dj_haveCommon(n, plane, dju_vec3(0, 0, 0), 1, grow), k);
+    }
+  }
+  assert_in_range(outside, 100, 390);
+}
+
 static void testRefusals(void** state) {
   (void)state;
   Shape s;
@@ -250,8 +285,8 @@ static void testRefusals(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testPrimitives), cmocka_unit_test(testRing),  cmocka_unit_test(testBlocks),
-      cmocka_unit_test(testRods),
-      cmocka_unit_test(testCrossing),   cmocka_unit_test(testNerve), cmocka_unit_test(testRefusals),
+      cmocka_unit_test(testRods),       cmocka_unit_test(testNerve), cmocka_unit_test(testCommon),
+      cmocka_unit_test(testCrossing),   cmocka_unit_test(testRefusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

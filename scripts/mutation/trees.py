@@ -23,7 +23,7 @@ LIBRARIES = ("libdijoco.so", "libdijoco_mujoco.so", "libdijoco_plugin.so")
 # What builds the project anew, needs another Python, reads only texts, mostly waits, or compares
 # with stored results (a mutant that only those notice counts as alive).
 LEFT_OUT = re.compile(r"^(references|consumer|core_only|docs|layers|mutants|symbols|mj_readme|"
-                      r"python_.*|(mj_)?cli_interrupt|validation_lists)$")
+                      r"python_.*|(mj_)?cli_interrupt|validation_lists|figures)$")
 MEMORY = 12 << 30
 FILE_SIZE = 1 << 30
 lock = threading.Lock()

@@ -9,6 +9,8 @@
 
 #include "gradient_honesty/afar.h"
 
+#ifdef DJ_HAVE_MUJOCO
+
 #include "common/robots.h"
 #include "common/text.h"
 
@@ -170,3 +172,5 @@ void afar_report(djvReport* report, bool quick) {
     for (int e = 0; e < ENGINES; e++) close(&b[e]);
   }
 }
+
+#endif // DJ_HAVE_MUJOCO

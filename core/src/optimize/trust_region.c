@@ -2,7 +2,9 @@
 // and stay within a ball,
 //   min g.d  over  x + d in C, |d| <= r  (a ball for each of the two groups of entries).
 // For the multiplier 1/u of the ball the minimiser is d(u) = P_C(x - u g) - x, whose length grows
-// with u: u is found by bisection. C is convex and x in C, so that shortening d keeps it feasible.
+// with u, piece by piece nearly as a straight line: u is found by false position, and by bisection
+// where that does not halve its interval. C is convex and x in C, so that shortening d keeps it
+// feasible.
 //
 // The paper steps by a fixed r for ever: so does the direction `gradient`. So does the first phase
 // of the others, with the running mean of the gradient (Adam's first moment) as g, or minus Adam's
@@ -19,7 +21,8 @@
 #include <string.h>
 
 enum { PATIENCE = 8, RETURNS = 4 };  // steps without a new best point; returns to it
-enum { GROUPS = 2, DOUBLINGS = 60, PLATEAU = 6, BISECTIONS = 60, SWEEPS = 3 };
+enum { GROUPS = 2, DOUBLINGS = 60, PLATEAU = 6, TRIALS = 90, SWEEPS = 3 };
+#define EXACT 1e-12   // relative, of u and of the step's length
 
 static int groupOf(const djRun* run, int i) {
   return run->problem->group ? run->problem->group[i] : 0;
@@ -37,6 +40,40 @@ static double stepOf(double* d, djRun* run, const double* g, const double u[GROU
   return sqrt(sum);
 }
 
+// A side of the interval of u, and by how much the step is longer than the radius there.
+typedef struct djSide {
+  double u, excess;
+} djSide;
+
+// u[group] between two sides, the lower one with a step that is too short. False position by Illinois'
+// rule: a side that stays has its excess halved.
+static void closeIn(double u[GROUPS], double* d, djRun* run, const double* g, int group,
+                    double radius, djSide low, djSide high) {
+  double width = high.u - low.u;
+  int stayed = 0;   // > 0: the lower side did last time
+  for (int k = 0; k < TRIALS && high.u - low.u > EXACT * high.u; k++) {
+    double at = (low.u * high.excess - high.u * low.excess) / (high.excess - low.excess);
+    if (k % 3 == 2) {
+      if (high.u - low.u > width / 2 || !isfinite(at)) at = (low.u + high.u) / 2;
+      width = high.u - low.u;
+    }
+    if (!(at > low.u && at < high.u)) at = (low.u + high.u) / 2;
+    u[group] = at;
+    double excess = stepOf(d, run, g, u, group) - radius;
+    if (fabs(excess) <= EXACT * radius) return;
+    if (excess < 0) {
+      low = (djSide){at, excess};
+      if (stayed < 0) high.excess /= 2;
+      stayed = -1;
+    } else {
+      high = (djSide){at, excess};
+      if (stayed > 0) low.excess /= 2;
+      stayed = 1;
+    }
+  }
+  u[group] = low.u;
+}
+
 // u[group] such that the step is as long as the radius, or as long as the constraints allow. By
 // blocks a point far outside is projected inexactly: doubling ends where it changes nothing.
 static void fitGroup(double u[GROUPS], double* d, djRun* run, const double* g, int group,
@@ -47,24 +84,23 @@ static void fitGroup(double u[GROUPS], double* d, djRun* run, const double* g, i
   }
   u[group] = 0;
   if (size == 0) return;
-  double low = 0, high = radius / sqrt(size), before = 0;
+  djSide low = {0, -radius}, high = {radius / sqrt(size), NAN};
+  double before = 0;
   for (int k = 0, same = 0; k < DOUBLINGS && same < PLATEAU; k++) {
-    u[group] = high;
+    u[group] = high.u;
     double length = stepOf(d, run, g, u, group);
-    if (!(length < radius * (1 - 1e-12))) break;
-    bool grew = length > before * (1 + 1e-12) || run->set.nblock == 0;
+    high.excess = length - radius;
+    if (!(length < radius * (1 - EXACT))) break;
+    bool grew = length > before * (1 + EXACT) || run->set.nblock == 0;
     if (grew) low = high;
     same = grew ? 0 : same + 1;
     before = length;
-    high *= 2;
+    high.u *= 2;
     if (same == PLATEAU) high = low;
   }
-  for (int k = 0; k < BISECTIONS && high - low > 1e-12 * high; k++) {
-    u[group] = (low + high) / 2;
-    if (stepOf(d, run, g, u, group) < radius) low = u[group];
-    else high = u[group];
-  }
-  u[group] = low;
+  if (fabs(high.excess) <= EXACT * radius) u[group] = high.u;
+  else if (high.excess < 0) u[group] = low.u;
+  else closeIn(u, d, run, g, group, radius, low, high);
 }
 
 // d (n); false when there is none.
