@@ -203,6 +203,74 @@ static void testLargeTerm(void** state) {
   freeCase(&c);
 }
 
+// Both balls have the same friction: the larger one counts, so that each has half of the slope, and
+// the certificate says so. Of both together it is whole. A geom's spinning and rolling friction are
+// entries that are 0, and move upwards alone.
+static void testTies(void** state) {
+  (void)state;
+  char scene[sizeof balls + 40], *at;
+  strcpy(scene, balls);
+  at = strstr(scene, "[0.4,0.005,0.0001]");
+  memcpy(at, "[0.5,0.000,0.0000]", strlen("[0.5,0.000,0.0000]"));
+  static const char json[] =
+      "{\"scene\":\"s\",\"horizon\":30,"
+      "\"initial\":{\"qvel\":[1,0,0,0,0,9,0,0,0,0,0,0]},"
+      "\"loss\":[{\"type\":\"position\",\"body\":\"b\",\"target\":[0.5,0.1,0]}],"
+      "\"variables\":[{\"name\":\"geom/a/friction\",\"index\":[0]},"
+      "{\"name\":\"geom/b/friction\"},{\"name\":\"geom/a/size\",\"index\":[0]}]}";
+  static const char both[] =
+      "{\"scene\":\"s\",\"horizon\":30,\"free\":{\"mu\":{\"value\":[0.5,0,0]}},"
+      "\"maps\":[{\"type\":\"shared\",\"from\":\"mu\",\"to\":[\"geom/a/friction\","
+      "\"geom/b/friction\"]}],"
+      "\"initial\":{\"qvel\":[1,0,0,0,0,9,0,0,0,0,0,0]},"
+      "\"loss\":[{\"type\":\"position\",\"body\":\"b\",\"target\":[0.5,0.1,0]}],"
+      "\"variables\":[{\"name\":\"mu\",\"index\":[0]}]}";
+  Case c;
+  makeCaseOf(&c, scene, json);
+  double slope = 0;
+  for (int i = 0; i < 2; i++) {
+    djdCertificate r = certify(&c, i, 1);
+    double low = fmin(r.one_sided[0], r.one_sided[1]), high = fmax(r.one_sided[0], r.one_sided[1]);
+    assert_string_equal(r.kink, "friction of geom/a and geom/b is equal: the larger counts");
+    assert_true(r.passed && r.analytic != 0 && !*r.gave_up);
+    assert_true(fabs(fabs(r.analytic) - 0.5 * (high - low)) < 1e-3 * (high - low));
+    assert_true(fmin(fabs(low), fabs(high)) < 1e-6 * (high - low));   // one side does not count
+    slope = fabs(r.analytic);
+    r = certify(&c, i, 2.1);
+    assert_true(!r.passed && *r.kink);   // beyond the slope of either side
+    r = certify(&c, i, -0.1);
+    assert_false(r.passed);
+  }
+  djdCertificate size = certify(&c, 2, 1);   // says nothing of a tie that it does not part
+  assert_true(size.passed && !*size.kink);
+  assert_string_equal(certify(&c, 2, 1.01).kink, "");
+  freeCase(&c);
+  makeCaseOf(&c, scene, both);
+  djdCertificate r = certify(&c, 0, 1);
+  assert_true(r.passed && !*r.kink);
+  assert_true(fabs(fabs(r.analytic) - 2 * slope) < 1e-3 * slope);
+  freeCase(&c);
+}
+
+// Runs of all blocks together: one that none are left for is named, and does not pass.
+static void testBudget(void** state) {
+  (void)state;
+  Case c;
+  makeCase(&c, text);
+  djPhases* p;
+  assert_int_equal(djd_makePhases(&p, c.d, 1, 1, NULL), DJ_OK);
+  for (int most = 0; most <= 80; most += 20) {
+    djdCertificate r;
+    djStatus status = djd_certifyWithin(&r, p, 0, c.loss, c.gradient, 0, most);
+    assert_int_equal(status, most < 40 ? DJ_NOT_CONVERGED : DJ_OK);
+    assert_true(r.evaluations <= most);
+    assert_int_equal(strstr(r.gave_up, "not begun") != NULL, most < 40);
+    assert_int_equal(r.passed, !*r.gave_up);
+  }
+  djd_deletePhases(p);
+  freeCase(&c);
+}
+
 static void testRandom(void** state) {
   (void)state;
   double sum = 0, square = 0;
@@ -288,6 +356,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testCertificates), cmocka_unit_test(testZeroLengths),
       cmocka_unit_test(testSizesOfEntries), cmocka_unit_test(testLargeTerm),
+      cmocka_unit_test(testTies), cmocka_unit_test(testBudget),
       cmocka_unit_test(testSceneSize), cmocka_unit_test(testRandom),
       cmocka_unit_test(testApply), cmocka_unit_test(testFields)};
   return cmocka_run_group_tests(tests, NULL, NULL);
