@@ -252,6 +252,81 @@ static void testTies(void** state) {
   freeCase(&c);
 }
 
+// What else a start may be at exactly. A gradient that is wrong shows whether it is looked for: what
+// does not vary is not named.
+static void testCoincidences(void** state) {
+  (void)state;
+  static const char links[] =
+      "{\"dijoco_model\":1,\"name\":\"links\",\"option\":{\"timestep\":0.005},\"bodies\":[{\"name\":"
+      "\"world\"},{\"name\":\"a\",\"mass\":1,\"inertia\":[0.004,0.004,0.004],\"ipos\":[0.1,0,0]}],"
+      "\"joints\":[{\"name\":\"j\",\"body\":\"a\",\"type\":\"hinge\",\"axis\":[0,1,0],"
+      "\"limited\":true,\"range\":[-0.5,0.25]}],"
+      "\"actuators\":[{\"name\":\"m\",\"joint\":\"j\",\"ctrllimited\":true,\"ctrlrange\":[-1,1]},"
+      "{\"name\":\"f\",\"joint\":\"j\",\"dyn\":\"filter\",\"tau\":0.1,\"actlimited\":true,"
+      "\"actrange\":[-0.5,0.5]}]}";
+  static const char format[] =
+      "{\"scene\":\"s\",\"horizon\":10,\"initial\":{\"qpos\":[%g],\"act\":[%g]},\"ctrl\":[%g,0.1],"
+      "\"loss\":[{\"type\":\"qpos\",\"joint\":\"j\",\"target\":[0.1]}],"
+      "\"variables\":[{\"name\":\"ctrl\"},{\"name\":\"act0\"},{\"name\":\"qpos0\"},"
+      "{\"name\":\"body/a/mass\"}]}";
+  static const struct {
+    double qpos, act, ctrl;
+    const char* name;
+  } list[] = {{0.1, 0.1, 1, "ctrl of actuator/m is at its limit in step 1"},
+              {0.1, -0.5, 0.3, "activation of actuator/f starts at its limit"},
+              {0.25, 0.1, 0.3, "joint/j starts at its limit"}};
+  for (int k = 0; k < 3; k++) {
+    char json[sizeof format + 60];
+    snprintf(json, sizeof json, format, list[k].qpos, list[k].act, list[k].ctrl);
+    Case c;
+    makeCaseOf(&c, links, json);
+    for (int i = 0; i < 4; i++) {
+      djdCertificate r = certify(&c, i, 1.5);
+      assert_false(r.passed);
+      assert_string_equal(r.kink, i == k ? list[k].name : "");
+    }
+    freeCase(&c);
+  }
+}
+
+// Balls whose centres coincide, and a box that lies flat in the floor.
+static void testCoincidentFeatures(void** state) {
+  (void)state;
+  static const char format[] =
+      "{\"dijoco_model\":1,\"name\":\"deep\",\"option\":{\"timestep\":0.005},\"bodies\":[{\"name\":"
+      "\"world\"},{\"name\":\"a\",\"mass\":1,\"inertia\":[0.004,0.004,0.004]}],"
+      "\"joints\":[{\"name\":\"a\",\"body\":\"a\",\"type\":\"free\"}],"
+      "\"geoms\":[{\"name\":\"w\",\"body\":\"world\",%s},{\"name\":\"g\",\"body\":\"a\",%s}]}";
+  static const char json[] =
+      "{\"scene\":\"s\",\"horizon\":3,\"initial\":{\"qpos\":[0,0,%g,1,0,0,0]},"
+      "\"loss\":[{\"type\":\"position\",\"body\":\"a\",\"target\":[0.5,0.1,0.3]}],"
+      "\"variables\":[{\"name\":\"qpos0\"}]}";
+  static const char ball[] = "\"type\":\"sphere\",\"size\":[0.1,0,0],\"friction\":[0.5,0,0]";
+  static const struct {
+    const char *world, *geom;
+    double height;
+    const char* name;
+  } list[] = {{ball, ball, 0, "centres of geom/w and geom/g coincide: any direction leads apart"},
+              {"\"type\":\"plane\"", "\"type\":\"box\",\"size\":[0.1,0.1,0.1]", 0.08,
+               "several points of geom/w and geom/g are the deepest"}};
+  for (int k = 0; k < 2; k++) {
+    char scene[1000], task[sizeof json + 20];
+    snprintf(scene, sizeof scene, format, list[k].world, list[k].geom);
+    snprintf(task, sizeof task, json, list[k].height);
+    Case c;
+    makeCaseOf(&c, scene, task);
+    djdCertificate r = certify(&c, 0, 1.5);
+    assert_string_equal(r.kink, list[k].name);
+    assert_false(r.passed);
+    if (k == 1) {   // a kink, of which the gradient is between the slopes
+      r = certify(&c, 0, 1);
+      assert_string_equal(r.kink, list[k].name);
+      assert_true(r.passed && fabs(r.one_sided[1] - r.one_sided[0]) > 0.01);
+    }
+    freeCase(&c);
+  }
+}
+
 // Runs of all blocks together: one that none are left for is named, and does not pass.
 static void testBudget(void** state) {
   (void)state;
@@ -357,6 +432,7 @@ int main(void) {
       cmocka_unit_test(testCertificates), cmocka_unit_test(testZeroLengths),
       cmocka_unit_test(testSizesOfEntries), cmocka_unit_test(testLargeTerm),
       cmocka_unit_test(testTies), cmocka_unit_test(testBudget),
+      cmocka_unit_test(testCoincidences), cmocka_unit_test(testCoincidentFeatures),
       cmocka_unit_test(testSceneSize), cmocka_unit_test(testRandom),
       cmocka_unit_test(testApply), cmocka_unit_test(testFields)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,9 @@ typedef struct Search {
   double* ctrl;      // (horizon x nu)
   double* qpos;      // (nq)
   double* act;       // (na)
+  double* xpos;      // (ngeom x 3) places of geoms at the start
+  double* xmat;      // (ngeom x 9) their axes there
+  int step;          // from 1
   djWatch watch;     // the caller's
 } Search;
 
@@ -52,9 +55,9 @@ static void tell(Search* s, const djModel* m, const djContactPair* p, const char
 }
 
 // A box with a face or an edge across the normal.
-static bool liesFlat(const djModel* m, const djData* d, int geom, const double normal[3]) {
+static bool liesFlat(const Search* s, const djModel* m, int geom, const double normal[3]) {
   if (m->geom_type[geom] != DJ_BOX) return false;
-  const double* R = d->geom_xmat + 9 * geom;
+  const double* R = s->xmat + 9 * geom;
   for (int k = 0; k < 3; k++) {
     double along = R[k] * normal[0] + R[3 + k] * normal[1] + R[6 + k] * normal[2];
     if (fabs(along) < 1e-12) return true;
@@ -62,7 +65,7 @@ static bool liesFlat(const djModel* m, const djData* d, int geom, const double n
   return false;
 }
 
-static void lookAtPair(Search* s, const djModel* m, const djData* d, const djContactPair* p) {
+static void lookAtPair(Search* s, const djModel* m, const djContactPair* p) {
   int a = p->geom1, b = p->geom2;
   if (dj_frictionGeom(m, a, b) >= 0 && m->geom_priority[a] == m->geom_priority[b]) {
     const double* f = m->geom_friction;
@@ -75,10 +78,11 @@ static void lookAtPair(Search* s, const djModel* m, const djData* d, const djCon
       return;
     }
   }
-  const double *x = d->geom_xpos + 3 * a, *y = d->geom_xpos + 3 * b;
+  if (s->step > 1) return;   // of the start alone
+  const double *x = s->xpos + 3 * a, *y = s->xpos + 3 * b;
   if (x[0] == y[0] && x[1] == y[1] && x[2] == y[2]) {
     tell(s, m, p, "centres of %s and %s coincide: any direction leads apart", true);
-  } else if (p->recovering && (liesFlat(m, d, a, p->normal) || liesFlat(m, d, b, p->normal))) {
+  } else if (p->recovering && (liesFlat(s, m, a, p->normal) || liesFlat(s, m, b, p->normal))) {
     tell(s, m, p, "several points of %s and %s are the deepest", true);
   }
 }
@@ -86,7 +90,8 @@ static void lookAtPair(Search* s, const djModel* m, const djData* d, const djCon
 static int lookAtStep(void* user, double done) {
   Search* s = user;
   const djData* d = s->design->data;
-  for (int k = 0; k < d->npair && !s->found; k++) lookAtPair(s, s->design->model, d, &d->pair[k]);
+  s->step++;
+  for (int k = 0; k < d->npair && !s->found; k++) lookAtPair(s, s->design->model, &d->pair[k]);
   if (s->found) return 1;   // nothing more is to be seen
   return s->watch.progress ? s->watch.progress(s->watch.user, done) : 0;
 }
@@ -148,13 +153,15 @@ static void lookAtJoints(Search* s) {
 static bool takeMemory(Search* s, double** memory) {
   const djModel* m = s->design->model;
   size_t n = (size_t)m->ngeom, nctrl = (size_t)s->design->rollout.horizon * (size_t)m->nu;
-  double* x = *memory = calloc(2 * n + nctrl + (size_t)m->nq + (size_t)m->na + 1, sizeof(double));
+  double* x = *memory = calloc(14 * n + nctrl + (size_t)m->nq + (size_t)m->na + 1, sizeof(double));
   if (!x) return false;
   s->friction = x;
   s->bounce = x + n;
   s->ctrl = x + 2 * n;
   s->qpos = s->ctrl + nctrl;
   s->act = s->qpos + m->nq;
+  s->xpos = s->act + m->na;
+  s->xmat = s->xpos + 3 * n;
   return true;
 }
 
@@ -172,6 +179,16 @@ static void keep(Search* s) {
   if (m->na > 0) memcpy(s->act, d->rollout.act0, (size_t)m->na * sizeof(double));
 }
 
+static djStatus keepPlaces(Search* s, djDesign* d) {
+  const djModel* m = d->model;
+  memcpy(d->data->qpos, d->rollout.qpos0, (size_t)m->nq * sizeof(double));
+  djStatus status = dj_forward(m, d->data);
+  if (status < 0) return status;
+  memcpy(s->xpos, d->data->geom_xpos, 3 * (size_t)m->ngeom * sizeof(double));
+  memcpy(s->xmat, d->data->geom_xmat, 9 * (size_t)m->ngeom * sizeof(double));
+  return DJ_OK;
+}
+
 static djStatus moveBy(djDesign* d, double* x, const double* direction, double e) {
   for (int k = 0; k < d->n; k++) x[k] = d->x0[k] + e * direction[k];
   return djd_moveDesign(d, x);
@@ -183,6 +200,9 @@ static djStatus searchRun(Search* s, djDesign* d, double* x, const double* x0,
   if (status < 0) status = moveBy(d, x, direction, -e);
   if (status < 0) return DJ_OK;   // nothing is known of steps
   keep(s);
+  status = djd_moveDesign(d, x0);
+  if (status >= 0) status = keepPlaces(s, d);
+  if (status < 0) return status;
   s->watch = d->rollout.watch;
   d->rollout.watch = (djWatch){lookAtStep, s};
   double loss;
