@@ -1,5 +1,7 @@
 // Certificates of a task's gradient, a task applied to its scene, and a design's fields by name.
 
+#include "gradient/certify.h"
+
 #include <dijoco/dijoco.h>
 
 #include <math.h>
@@ -342,6 +344,17 @@ static void testBudget(void** state) {
     assert_int_equal(strstr(r.gave_up, "not begun") != NULL, most < 40);
     assert_int_equal(r.passed, !*r.gave_up);
   }
+  // along a line, and nothing to be named on it
+  double* direction = calloc((size_t)c.d->n, sizeof(double));
+  djdCertificate line;
+  char name[100] = "x";
+  direction[31] = 1;   // the cart's mass
+  assert_int_equal(dj_checkLine(&line, p, c.d->x0, direction, c.loss, c.gradient[31], 0.2, 60),
+                   DJ_OK);
+  assert_true(line.passed && line.evaluations <= 60);
+  assert_int_equal(dj_nameKink(name, sizeof name, p, direction, 1e-4), DJ_OK);
+  assert_string_equal(name, "");
+  free(direction);
   djd_deletePhases(p);
   freeCase(&c);
 }
