@@ -54,6 +54,41 @@ class Grad(cli.Case):
                 if c["slope"] is not None:
                     self.assertTrue(1.9 <= c["slope"] <= 2.1, c)
 
+    def test_kinks_and_limits_of_work(self):
+        """Ties are named with both slopes; what is not known in the runs that are allowed is given
+        up, by name, and nothing of progress is written where there is no terminal."""
+        # the cube slides on the floor by equal coefficients of friction
+        task = {**TASK, "set": {"geom/floor/friction": [0.6, 0, 0],
+                                "geom/cube/friction": [0.6, 0.005, 1e-4]},
+                "initial": {"qpos": [0, 0, 0.1, 1, 0, 0, 0, 0.1], "qvel": [1, 0.1] + [0] * 5},
+                "variables": [{"name": "ctrl"}, {"name": "geom/cube/friction", "index": [0]}]}
+        path = self.write("tie.json", task)
+        g = self.run_json("grad", path, "--check")
+        ctrl, tie = g["certificate"]
+        self.assertEqual((ctrl["kink"], ctrl["gave_up"]), (None, None))
+        self.assertEqual(tie["kink"], "friction of geom/floor and geom/cube is equal: the larger "
+                         "counts")
+        self.assertTrue(tie["passed"] and 0 < tie["runs"] < 400, tie)
+        self.assertAlmostEqual(sum(tie["one_sided"]) / tie["analytic"], 2, delta=1e-3)
+        self.assertGreater(abs(tie["analytic"]), 1e-3)
+        text = self.run_cli("grad", path, "--check")[1]
+        self.assertIn("kink: geom/cube/friction: friction of geom/floor", text)
+        self.assertIn("above", text)
+        # 45 in all: of the second block there are too few
+        code, out, err = self.run_cli("grad", path, "--check-runs", "40", "--json")
+        self.assertEqual((code, err), (1, ""))
+        g = json.loads(out)
+        self.assertEqual(g["status"], "check_failed")
+        self.assertLessEqual(sum(c["runs"] for c in g["certificate"]), 50)
+        self.assertIs(g["certificate"][1]["passed"], False)
+        self.assertIn("not begun", g["certificate"][1]["gave_up"])
+        code, text, err = self.run_cli("grad", path, "--check-runs", "40")
+        self.assertEqual((code, err), (1, ""))
+        self.assertIn("GAVE UP", text)
+        self.assertIn("gave up: geom/cube/friction: not begun", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+        self.refused("grad", path, "--check-runs", "0", names=["--check-runs"])
+
     def test_spread(self):
         """Beside the certificate: the standard deviation of the gradient over eight starts."""
         v = [0.4, 0.1, 0.3, 0, 0, 0, 0.2]

@@ -1,5 +1,7 @@
 // Certificates of a task's gradient, a task applied to its scene, and a design's fields by name.
 
+#include "gradient/certify.h"
+
 #include <dijoco/dijoco.h>
 
 #include <math.h>
@@ -203,6 +205,160 @@ static void testLargeTerm(void** state) {
   freeCase(&c);
 }
 
+// Both balls have the same friction: the larger one counts, so that each has half of the slope, and
+// the certificate says so. Of both together it is whole. A geom's spinning and rolling friction are
+// entries that are 0, and move upwards alone.
+static void testTies(void** state) {
+  (void)state;
+  char scene[sizeof balls + 40], *at;
+  strcpy(scene, balls);
+  at = strstr(scene, "[0.4,0.005,0.0001]");
+  memcpy(at, "[0.5,0.000,0.0000]", strlen("[0.5,0.000,0.0000]"));
+  static const char json[] =
+      "{\"scene\":\"s\",\"horizon\":30,"
+      "\"initial\":{\"qvel\":[1,0,0,0,0,9,0,0,0,0,0,0]},"
+      "\"loss\":[{\"type\":\"position\",\"body\":\"b\",\"target\":[0.5,0.1,0]}],"
+      "\"variables\":[{\"name\":\"geom/a/friction\",\"index\":[0]},"
+      "{\"name\":\"geom/b/friction\"},{\"name\":\"geom/a/size\",\"index\":[0]}]}";
+  static const char both[] =
+      "{\"scene\":\"s\",\"horizon\":30,\"free\":{\"mu\":{\"value\":[0.5,0,0]}},"
+      "\"maps\":[{\"type\":\"shared\",\"from\":\"mu\",\"to\":[\"geom/a/friction\","
+      "\"geom/b/friction\"]}],"
+      "\"initial\":{\"qvel\":[1,0,0,0,0,9,0,0,0,0,0,0]},"
+      "\"loss\":[{\"type\":\"position\",\"body\":\"b\",\"target\":[0.5,0.1,0]}],"
+      "\"variables\":[{\"name\":\"mu\",\"index\":[0]}]}";
+  Case c;
+  makeCaseOf(&c, scene, json);
+  double slope = 0;
+  for (int i = 0; i < 2; i++) {
+    djdCertificate r = certify(&c, i, 1);
+    double low = fmin(r.one_sided[0], r.one_sided[1]), high = fmax(r.one_sided[0], r.one_sided[1]);
+    assert_string_equal(r.kink, "friction of geom/a and geom/b is equal: the larger counts");
+    assert_true(r.passed && r.analytic != 0 && !*r.gave_up);
+    assert_true(fabs(fabs(r.analytic) - 0.5 * (high - low)) < 1e-3 * (high - low));
+    assert_true(fmin(fabs(low), fabs(high)) < 1e-6 * (high - low));   // one side does not count
+    slope = fabs(r.analytic);
+    r = certify(&c, i, 2.1);
+    assert_true(!r.passed && *r.kink);   // beyond the slope of either side
+    r = certify(&c, i, -0.1);
+    assert_false(r.passed);
+  }
+  djdCertificate size = certify(&c, 2, 1);   // says nothing of a tie that it does not part
+  assert_true(size.passed && !*size.kink);
+  assert_string_equal(certify(&c, 2, 1.01).kink, "");
+  freeCase(&c);
+  makeCaseOf(&c, scene, both);
+  djdCertificate r = certify(&c, 0, 1);
+  assert_true(r.passed && !*r.kink);
+  assert_true(fabs(fabs(r.analytic) - 2 * slope) < 1e-3 * slope);
+  freeCase(&c);
+}
+
+// What else a start may be at exactly. A gradient that is wrong shows whether it is looked for: what
+// does not vary is not named.
+static void testCoincidences(void** state) {
+  (void)state;
+  static const char links[] =
+      "{\"dijoco_model\":1,\"name\":\"links\",\"option\":{\"timestep\":0.005},\"bodies\":[{\"name\":"
+      "\"world\"},{\"name\":\"a\",\"mass\":1,\"inertia\":[0.004,0.004,0.004],\"ipos\":[0.1,0,0]}],"
+      "\"joints\":[{\"name\":\"j\",\"body\":\"a\",\"type\":\"hinge\",\"axis\":[0,1,0],"
+      "\"limited\":true,\"range\":[-0.5,0.25]}],"
+      "\"actuators\":[{\"name\":\"m\",\"joint\":\"j\",\"ctrllimited\":true,\"ctrlrange\":[-1,1]},"
+      "{\"name\":\"f\",\"joint\":\"j\",\"dyn\":\"filter\",\"tau\":0.1,\"actlimited\":true,"
+      "\"actrange\":[-0.5,0.5]}]}";
+  static const char format[] =
+      "{\"scene\":\"s\",\"horizon\":10,\"initial\":{\"qpos\":[%g],\"act\":[%g]},\"ctrl\":[%g,0.1],"
+      "\"loss\":[{\"type\":\"qpos\",\"joint\":\"j\",\"target\":[0.1]}],"
+      "\"variables\":[{\"name\":\"ctrl\"},{\"name\":\"act0\"},{\"name\":\"qpos0\"},"
+      "{\"name\":\"body/a/mass\"}]}";
+  static const struct {
+    double qpos, act, ctrl;
+    const char* name;
+  } list[] = {{0.1, 0.1, 1, "ctrl of actuator/m is at its limit in step 1"},
+              {0.1, -0.5, 0.3, "activation of actuator/f starts at its limit"},
+              {0.25, 0.1, 0.3, "joint/j starts at its limit"}};
+  for (int k = 0; k < 3; k++) {
+    char json[sizeof format + 60];
+    snprintf(json, sizeof json, format, list[k].qpos, list[k].act, list[k].ctrl);
+    Case c;
+    makeCaseOf(&c, links, json);
+    for (int i = 0; i < 4; i++) {
+      djdCertificate r = certify(&c, i, 1.5);
+      assert_false(r.passed);
+      assert_string_equal(r.kink, i == k ? list[k].name : "");
+    }
+    freeCase(&c);
+  }
+}
+
+// Balls whose centres coincide, and a box that lies flat in the floor.
+static void testCoincidentFeatures(void** state) {
+  (void)state;
+  static const char format[] =
+      "{\"dijoco_model\":1,\"name\":\"deep\",\"option\":{\"timestep\":0.005},\"bodies\":[{\"name\":"
+      "\"world\"},{\"name\":\"a\",\"mass\":1,\"inertia\":[0.004,0.004,0.004]}],"
+      "\"joints\":[{\"name\":\"a\",\"body\":\"a\",\"type\":\"free\"}],"
+      "\"geoms\":[{\"name\":\"w\",\"body\":\"world\",%s},{\"name\":\"g\",\"body\":\"a\",%s}]}";
+  static const char json[] =
+      "{\"scene\":\"s\",\"horizon\":3,\"initial\":{\"qpos\":[0,0,%g,1,0,0,0]},"
+      "\"loss\":[{\"type\":\"position\",\"body\":\"a\",\"target\":[0.5,0.1,0.3]}],"
+      "\"variables\":[{\"name\":\"qpos0\"}]}";
+  static const char ball[] = "\"type\":\"sphere\",\"size\":[0.1,0,0],\"friction\":[0.5,0,0]";
+  static const struct {
+    const char *world, *geom;
+    double height;
+    const char* name;
+  } list[] = {{ball, ball, 0, "centres of geom/w and geom/g coincide: any direction leads apart"},
+              {"\"type\":\"plane\"", "\"type\":\"box\",\"size\":[0.1,0.1,0.1]", 0.08,
+               "several points of geom/w and geom/g are the deepest"}};
+  for (int k = 0; k < 2; k++) {
+    char scene[1000], task[sizeof json + 20];
+    snprintf(scene, sizeof scene, format, list[k].world, list[k].geom);
+    snprintf(task, sizeof task, json, list[k].height);
+    Case c;
+    makeCaseOf(&c, scene, task);
+    djdCertificate r = certify(&c, 0, 1.5);
+    assert_string_equal(r.kink, list[k].name);
+    assert_false(r.passed);
+    if (k == 1) {   // a kink, of which the gradient is between the slopes
+      r = certify(&c, 0, 1);
+      assert_string_equal(r.kink, list[k].name);
+      assert_true(r.passed && fabs(r.one_sided[1] - r.one_sided[0]) > 0.01);
+    }
+    freeCase(&c);
+  }
+}
+
+// Runs of all blocks together: one that none are left for is named, and does not pass.
+static void testBudget(void** state) {
+  (void)state;
+  Case c;
+  makeCase(&c, text);
+  djPhases* p;
+  assert_int_equal(djd_makePhases(&p, c.d, 1, 1, NULL), DJ_OK);
+  for (int most = 0; most <= 80; most += 20) {
+    djdCertificate r;
+    djStatus status = djd_certifyWithin(&r, p, 0, c.loss, c.gradient, 0, most);
+    assert_int_equal(status, most < 40 ? DJ_NOT_CONVERGED : DJ_OK);
+    assert_true(r.evaluations <= most);
+    assert_int_equal(strstr(r.gave_up, "not begun") != NULL, most < 40);
+    assert_int_equal(r.passed, !*r.gave_up);
+  }
+  // along a line, and nothing to be named on it
+  double* direction = calloc((size_t)c.d->n, sizeof(double));
+  djdCertificate line;
+  char name[100] = "x";
+  direction[31] = 1;   // the cart's mass
+  assert_int_equal(dj_checkLine(&line, p, c.d->x0, direction, c.loss, c.gradient[31], 0.2, 60),
+                   DJ_OK);
+  assert_true(line.passed && line.evaluations <= 60);
+  assert_int_equal(dj_nameKink(name, sizeof name, p, direction, 1e-4), DJ_OK);
+  assert_string_equal(name, "");
+  free(direction);
+  djd_deletePhases(p);
+  freeCase(&c);
+}
+
 static void testRandom(void** state) {
   (void)state;
   double sum = 0, square = 0;
@@ -288,6 +444,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testCertificates), cmocka_unit_test(testZeroLengths),
       cmocka_unit_test(testSizesOfEntries), cmocka_unit_test(testLargeTerm),
+      cmocka_unit_test(testTies), cmocka_unit_test(testBudget),
+      cmocka_unit_test(testCoincidences), cmocka_unit_test(testCoincidentFeatures),
       cmocka_unit_test(testSceneSize), cmocka_unit_test(testRandom),
       cmocka_unit_test(testApply), cmocka_unit_test(testFields)};
   return cmocka_run_group_tests(tests, NULL, NULL);

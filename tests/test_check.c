@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -305,6 +306,68 @@ static void rounded_states_are_no_knowledge(void** state) {
   }
 }
 
+// A loss with jumps at all steps, as of runs whose steps have several solutions, says nothing: that
+// is found out soon, and no gradient is called wrong.
+static bool jumpAlong(void* user, double e, double* loss) {
+  int* count = user;
+  uint64_t bits;
+  memcpy(&bits, &e, sizeof bits);
+  (*count)++;
+  *loss = 1 + sin(e);
+  if (e != 0 && djd_random(7, (unsigned long)(bits >> 12), 0) < 0.5) *loss += 0.1;
+  return true;
+}
+
+static void jumps_are_given_up(void** state) {
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    int count = 0;
+    djdCertificate c;
+    djd_check(&c, 1, k ? 1 : 50, 0.1, jumpAlong, &count);
+    assert_false(c.passed);
+    assert_non_null(strstr(c.gave_up, "jumps"));
+    assert_true(count <= 20);
+  }
+  djdCertificate c = certify(smooth, 3 * cos(1) * exp(sin(1)) * 1.1);
+  assert_false(c.passed);
+  assert_string_equal(c.gave_up, "");   // that is wrong
+}
+
+// More losses are not taken than are allowed, nor where they change nothing.
+static void work_is_bounded(void** state) {
+  (void)state;
+  Noisy n = {.size = 1e-9, .offset = 1, .bend = 100, .seed = 3};
+  djdCertificate c;
+  double loss;
+  noisyAlong(&n, 0, &loss);
+  assert_int_equal(djd_check(&c, loss, 1, 0.1, noisyAlong, &n), DJ_OK);
+  assert_true(c.evaluations > 100 && c.evaluations <= DJD_CHECK_RUNS);
+  assert_int_equal(djd_check(&c, loss, 1.5, 0.1, noisyAlong, &n), DJ_OK);
+  assert_true(!c.passed && !*c.gave_up && c.evaluations < 60);
+  assert_int_equal(djd_checkBudget(16, 0, 0), 800);
+  assert_int_equal(djd_checkBudget(16, 0, 1700), 700);
+  assert_int_equal(djd_checkBudget(16, 0, 2400), 0);
+  assert_int_equal(djd_checkBudget(16, 0, 9999), 0);
+  assert_int_equal(djd_checkBudget(3, 80, 100), 10);
+}
+
+// Slopes on both sides of a corner, and that they are the same where there is none.
+static void corners_show_both_slopes(void** state) {
+  (void)state;
+  const double analytic[] = {1, 1.5, 2, 0.9};
+  for (int k = 0; k < 4; k++) {
+    djdCertificate c = certify(corner, analytic[k]);
+    assert_true(fabs(c.one_sided[0] - 1) < 1e-6 && fabs(c.one_sided[1] - 2) < 1e-6);
+    assert_non_null(strstr(c.kink, "differ"));
+    assert_false(c.passed);   // no cause is known
+  }
+  djdCertificate c = certify(smooth, 3 * cos(1) * exp(sin(1)));
+  assert_string_equal(c.kink, "");
+  assert_true(fabs(c.one_sided[1] - c.one_sided[0]) < 1e-4 * fabs(c.analytic));
+  c = certify(one_sided, 1);
+  assert_true(isnan(c.one_sided[0]) && fabs(c.one_sided[1] - 1) < 1e-6 && !*c.kink);
+}
+
 static double nowhere(double e) { return e == 0 ? 1 : NAN; }
 
 static void bad_input_is_refused(void** state) {
@@ -318,6 +381,7 @@ static void bad_input_is_refused(void** state) {
   f = nowhere;
   assert_int_equal(djd_check(&c, 1, 1, 1, along, &f), DJ_NOT_CONVERGED);
   assert_false(c.passed);
+  assert_non_null(strstr(c.gave_up, "three steps"));
 }
 
 int main(void) {
@@ -330,6 +394,8 @@ int main(void) {
       cmocka_unit_test(rounded_states_are_no_knowledge),
       cmocka_unit_test(noise_is_averaged), cmocka_unit_test(what_cannot_be_known_does_not_pass),
       cmocka_unit_test(small_derivatives_are_judged_by_what_is_known),
+      cmocka_unit_test(jumps_are_given_up), cmocka_unit_test(work_is_bounded),
+      cmocka_unit_test(corners_show_both_slopes),
       cmocka_unit_test(bad_input_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

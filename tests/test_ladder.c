@@ -4,6 +4,7 @@
 #include "gradient/ladder.h"
 
 #include <math.h>
+#include <string.h>
 
 // sin(1 + e) - sin(1), by a formula without cancellation; with noise of a given size.
 static bool sine(void* user, double e, double* change) {
@@ -67,10 +68,17 @@ static void testJudge(void** state) {
   (void)state;
   double noise = 0;
   djdCertificate c;
-  assert_int_equal(dj_judge(&c, sin(1), cos(1), 0.1, 1e-17, sine, &noise), DJ_OK);
+  assert_int_equal(dj_judge(&c, sin(1), cos(1), 0.1, 1e-17, 400, sine, &noise), DJ_OK);
   assert_true(c.passed && c.relative_error < 1e-9);
-  assert_int_equal(dj_judge(&c, sin(1), 1.001 * cos(1), 0.1, 1e-17, sine, &noise), DJ_OK);
+  assert_int_equal(dj_judge(&c, sin(1), 1.001 * cos(1), 0.1, 1e-17, 400, sine, &noise), DJ_OK);
   assert_false(c.passed);
+  assert_string_equal(c.gave_up, "");
+  for (int most = 20; most < 200; most += 20) {   // that noise wants more
+    noise = 1e-9;
+    dj_judge(&c, sin(1), cos(1), 0.1, 1e-17, most, sine, &noise);
+    assert_true(c.evaluations <= most);
+    assert_true(c.passed || strstr(c.gave_up, "allowed"));
+  }
 }
 
 int main(void) {

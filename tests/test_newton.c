@@ -174,6 +174,7 @@ static void testQuadratic(void** state) {
   for (int i = 0; i < 3; i++) djt_near(m.x[i], 2, 1e-15);
   assert_int_equal(r.iterations, 2);
   assert_int_equal(r.shifts, 0);
+  assert_true(r.exact);
   djt_near(r.value, 21, 1e-14);
   djt_near(r.decrement, 0, 1e-14);
   assert_int_equal(m.nevaluate, 1);
@@ -392,6 +393,8 @@ static void testShift(void** state) {
   minimize(&once, &m, &o);
   djt_near(m.shift[m.nshift - 1], 0.1, 0);
   assert_int_equal(once.shifts, 1);
+  assert_false(once.exact);   // the decrement is by the shift
+  assert_true(r.exact);
 }
 
 // Factors may exist although the step leads upwards: that, too, asks for a shift.
@@ -448,6 +451,7 @@ static void testSubstitute(void** state) {
     assert_int_equal(minimize(&r, &m, &o), DJ_OK);
     assert_int_equal(r.iterations, 1 + k);
     assert_int_equal(m.nevaluate, 1 + k);
+    assert_int_equal(r.exact, k);
   }
   // Far away it is used: half of the way, whose end has an exact one.
   m = problem(bowl, 1, 10, 0, 0);

@@ -58,12 +58,12 @@ static void testGradient(void** state) {
   free(value);
   djdCertificate c;
   for (int k = 0; k < 3; k++) {
-    grad_certify(&c, &g, k, 1);
+    grad_certify(&c, &g, k, 1, DJD_CHECK_RUNS);
     assert_true(c.passed);
     assert_null(g.design->rollout.watch.progress);
   }
   g.gradient[0] *= 1.001;
-  grad_certify(&c, &g, 0, 1);
+  grad_certify(&c, &g, 0, 1, DJD_CHECK_RUNS);
   assert_false(c.passed);
   grad_free(&g);
   assert_null(g.task);

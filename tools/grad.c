@@ -68,6 +68,21 @@ static void write_variable(Json* out, const GradRun* g, int variable) {
   free(value);
 }
 
+static void write_text(Json* out, const char* name, const char* text) {
+  if (*text) json_text(out, name, text);
+  else json_null(out, name);
+}
+
+// Slopes towards smaller and larger values, null where there is none.
+static void write_sides(Json* out, const djdCertificate* c) {
+  json_list(out, "one_sided");
+  for (int k = 0; k < 2; k++) {
+    if (isfinite(c->one_sided[k])) json_number(out, NULL, c->one_sided[k]);
+    else json_null(out, NULL);
+  }
+  json_end(out);
+}
+
 static void write_certificate(Json* out, const Answer* a) {
   json_list(out, "certificate");
   for (int i = 0; i < a->ncertificate; i++) {
@@ -90,6 +105,10 @@ static void write_certificate(Json* out, const Answer* a) {
       if (c->touched >> k & 1) json_text(out, NULL, dj_kinkName(k));
     }
     json_end(out);
+    write_text(out, "kink", c->kink);
+    write_sides(out, c);
+    write_text(out, "gave_up", c->gave_up);
+    json_integer(out, "runs", c->evaluations);
     if (isfinite(a->spread[i])) json_number(out, "spread", a->spread[i]);
     else json_null(out, "spread");
     json_end(out);
@@ -153,7 +172,35 @@ static void print_variables(const GradRun* g) {
 }
 
 static const char* verdict(const djdCertificate* c) {
-  return c->surrogate ? "surrogate" : c->passed ? "passed" : "FAILED";
+  if (c->surrogate) return "surrogate";
+  return c->passed ? "passed" : *c->gave_up ? "GAVE UP" : "FAILED";
+}
+
+// Text in lines of at most 100 columns, the first of which begins with "what: name: ".
+static void print_note(const char* what, const char* name, const char* text) {
+  int column = printf("%s: %.40s:", what, name);
+  while (*text) {
+    int n = (int)strcspn(text, " ");
+    if (column + 1 + n > 99) column = printf("\n ") - 1;
+    column += printf(" %.*s", n, text);
+    text += n + (text[n] == ' ');
+  }
+  printf("\n");
+}
+
+// What kinks and certificates without a verdict are about.
+static void print_notes(const Answer* a) {
+  for (int i = 0; i < a->ncertificate; i++) {
+    const djdCertificate* c = &a->certificate[i];
+    const char* name = a->run.problem->variable[i].name;
+    char text[sizeof c->kink + 80];
+    if (*c->kink) {
+      snprintf(text, sizeof text, "%s; slopes %.6g below, %.6g above", c->kink, c->one_sided[0],
+               c->one_sided[1]);
+      print_note("kink", name, text);
+    }
+    if (*c->gave_up && !c->surrogate) print_note("gave up", name, c->gave_up);
+  }
 }
 
 // Kinks that the differences are about.
@@ -189,6 +236,7 @@ static void print_certificate(const Answer* a) {
            c->analytic, c->difference, c->relative_error, slope, spread,
            verdict(c));
   }
+  print_notes(a);
   print_touched(a);
   printf("spread: the gradient's standard deviation over %d starts, moved by parts of a timestep\n"
          "  along their velocity, by the size of its mean. Far below 1 it is a guide.\n",
@@ -232,8 +280,12 @@ static int answer(Answer* a) {
   if (o->check && !a->run.singular) {
     a->certificate = tool_alloc((size_t)a->run.problem->nvariable, sizeof *a->certificate);
     unsigned long seed = o->check_seed > 0 ? (unsigned long)o->check_seed : 0;
-    for (int i = 0; i < a->run.problem->nvariable; i++) {
-      grad_certify(&a->certificate[i], &a->run, i, seed);
+    const int n = a->run.problem->nvariable;
+    long taken = 0;
+    for (int i = 0; i < n; i++) {
+      int most = djd_checkBudget(n, (int)o->check_runs, taken);
+      grad_certify(&a->certificate[i], &a->run, i, seed, most);
+      taken += a->certificate[i].evaluations;
       a->ncertificate++;
     }
     a->spread = tool_alloc((size_t)a->run.problem->nvariable, sizeof *a->spread);
@@ -256,7 +308,7 @@ static int answer(Answer* a) {
 
 int verb_grad(const Options* given) {
   Options o = *given;
-  if (o.check_seed >= 0) o.check = true;
+  if (o.check_seed >= 0 || o.check_runs > 0) o.check = true;
   if (grad_refusesRamp(&o)) return EXIT_BAD_INPUT;
   Answer a = {0};
   int status = grad_load(&a.run, &o, o.argument[0]);

@@ -243,7 +243,8 @@ double* grad_value(const GradRun* g, int variable) {
 
 // ---- certificate
 
-// A certificate takes up to 38 losses (check.h); more exactly, as many as those before.
+// A certificate takes some 38 losses, rarely up to djd_checkBudget; more exactly, as many as those
+// before.
 static int show_certify(void* user, double done) {
   GradRun* g = user;
   int n = g->problem->nvariable, k = g->certified;
@@ -255,11 +256,11 @@ static int show_certify(void* user, double done) {
   return 0;
 }
 
-void grad_certify(djdCertificate* out, GradRun* g, int variable, unsigned long seed) {
+void grad_certify(djdCertificate* out, GradRun* g, int variable, unsigned long seed, int most) {
   g->certified = variable;
   g->before = g->losses;
   g->design->rollout.watch = (djWatch){show_certify, g};
-  djd_certifyPhases(out, g->sum, variable, g->loss, g->gradient, seed);
+  djd_certifyWithin(out, g->sum, variable, g->loss, g->gradient, seed, most);
   g->design->rollout.watch = (djWatch){0};
 }
 

@@ -79,7 +79,7 @@ enum { SPREAD_PHASES = 8 };
 // djd_phaseSpread over so many phases (nvariable); NAN where one of them has no gradient.
 int grad_spread(double* spread, GradRun* g);
 
-// Certificate of one variable along a random direction.
-void grad_certify(djdCertificate* out, GradRun* g, int variable, unsigned long seed);
+// Certificate of one variable along a random direction, by so many losses at most.
+void grad_certify(djdCertificate* out, GradRun* g, int variable, unsigned long seed, int most);
 
 #endif  // DJ_TOOLS_GRAD_RUN_H_

@@ -38,6 +38,8 @@ static const Row table[] = {
     {"--check", NULL, FLAG, GROUP_CHECK, AT(check), "compare every gradient with differences"},
     {"--check-seed", "S", SEED, GROUP_CHECK, AT(check_seed),
      "of the random directions (default 0); implies --check"},
+    {"--check-runs", "N", COUNT, GROUP_CHECK, AT(check_runs),
+     "most runs for one variable (default 800), and N/8 more for each in all; implies --check"},
     {"--optimizer", "TYPE", TEXT, GROUP_OPTIMIZE, AT(optimizer), "how (default: the task's)"},
     {"--out", "FILE", TEXT, GROUP_FILE, AT(out), "file to write"},
     {"--out", "DIR", TEXT, GROUP_FOLDER, AT(out),
@@ -267,7 +269,7 @@ static Options no_options(const Verb* verb) {
   Options o = {.verb = verb->name};
   o.settings.option = dj_defaultOption();
   o.time = o.max_position = o.max_rotation = o.surface_error = NAN;
-  o.threads = o.ctrl_seed = o.every = o.check_seed = -1;
+  o.threads = o.ctrl_seed = o.every = o.check_seed = o.check_runs = -1;
   o.hulls = o.vertices = o.seed = -1;
   return o;
 }

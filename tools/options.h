@@ -48,7 +48,7 @@ typedef struct Options {
   const char* guide_bodies;
   double time;
   const char *qpos, *qvel, *state, *save_state, *ctrl, *engine, *out, *filter, *models, *pairs;
-  long ctrl_seed, every, check_seed;
+  long ctrl_seed, every, check_seed, check_runs;
   const char* optimizer;      // type; NULL: the task's
   djOptimizer how;            // those of its keys (dj_optimizerKey) that are given
   unsigned long long how_given;   // bit i: key i

@@ -7,7 +7,8 @@ import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_uint, c_void_p
+from ctypes import (POINTER, byref, c_bool, c_char, c_char_p, c_double, c_int, c_uint,
+                    c_void_p)
 
 import numpy as np
 
@@ -23,7 +24,8 @@ class _CCertificate(ctypes.Structure):
     _fields_ = [("analytic", c_double), ("difference", c_double), ("difference_error", c_double),
                 ("step", c_double), ("relative_error", c_double), ("uncertainty", c_double),
                 ("has_slope", c_bool), ("slope", c_double), ("passed", c_bool),
-                ("surrogate", c_bool), ("touched", c_uint), ("evaluations", c_int)]
+                ("surrogate", c_bool), ("touched", c_uint), ("evaluations", c_int),
+                ("one_sided", c_double * 2), ("kink", c_char * 160), ("gave_up", c_char * 160)]
 
 
 class _COptimizeStep(ctypes.Structure):
@@ -287,25 +289,40 @@ class Design:
                           for k in range(part.stop - part.start)]]
         return value.reshape(self._shape(variable)) if kind == _CTRL and not picked else value
 
-    def certify(self, variable, loss, gradient, seed=0):
+    def certify(self, variable, loss, gradient, seed=0, runs=0):
         """Compare the derivative by a variable (its name) at x0, where loss and gradient were
         evaluated, with extrapolated differences of the loss along a random direction. Where a guide
         acts in derivatives alone it is a `surrogate`, and `passed` None. `touched` names kinks of
-        penalty contact that runs of the differences cross."""
+        penalty contact that runs of the differences cross, `kink` a tie or kink at x0 itself, with
+        the slopes below and above it in `one_sided`. At most `runs` losses are evaluated (0: 800);
+        `gave_up` says why there is no verdict."""
         gradient = _lib.numbers(gradient, (self.n,), "gradient")
+        return self._certify(variable, loss, gradient, seed, core.djd_checkBudget(0, runs, 0))
+
+    def _certify(self, variable, loss, gradient, seed, most):
         self.slice(variable)
         out = _CCertificate()
         with self._lock:
-            core.djd_certifyPhases(byref(out), self._sum.address, self.names.index(variable), loss,
-                                   gradient.ctypes.data, seed)
+            core.djd_certifyWithin(byref(out), self._sum.address, self.names.index(variable), loss,
+                                   gradient.ctypes.data, seed, most)
         kinks = [name for k, name in enumerate(_kinks()) if out.touched >> k & 1]
         return {"name": variable, "analytic": out.analytic, "difference": out.difference,
                 "relative_error": out.relative_error,
                 "slope": out.slope if out.has_slope else None,
                 "passed": None if out.surrogate else out.passed, "surrogate": out.surrogate,
                 "difference_error": out.difference_error, "step": out.step,
-                "uncertainty": out.uncertainty, "touched": kinks}
+                "uncertainty": out.uncertainty, "touched": kinks,
+                "kink": out.kink.decode() or None,
+                "one_sided": [x if math.isfinite(x) else None for x in out.one_sided],
+                "gave_up": out.gave_up.decode() or None, "runs": out.evaluations}
 
+    def _certify_all(self, loss, gradient, seed, runs):
+        """Certificates of all variables, which share their runs."""
+        out = []
+        for name in self.names:
+            most = core.djd_checkBudget(len(self.names), runs, sum(c["runs"] for c in out))
+            out.append(self._certify(name, loss, gradient, seed, most))
+        return out
 
     def spread(self, phases=8, threads=0):
         """How far the gradient at x0 by each variable is from the same at all phases: its standard
@@ -342,14 +359,15 @@ def _settings(model):
     return out
 
 
-def grad(task, check=False, seed=0, folder=None, allow_ignored=False):
+def grad(task, check=False, seed=0, folder=None, allow_ignored=False, check_runs=0):
     """Loss and gradient of a task at its own values: a dict as `dijoco grad --json` prints it.
 
     status ("ok", "singular", "no_convergence", "check_failed"), loss, terms, variables (name,
     shape, value, gradient: arrays), inertia (the rule), overlap (share of bodies' volumes that
     counts twice), steps, unconverged_steps, fallback_steps, recovering_steps, worst_residual,
     worst_condition, settings, time; with check also a certificate for each variable, with its
-    `spread` over phases (None where there is none). Arguments: see `Design`.
+    `spread` over phases (None where there is none), by `check_runs` runs at most for one variable (0:
+    800) and an eighth of that more for each in all. Arguments: see `Design`.
     """
     design = Design(task, folder, allow_ignored)
     gradient, loss = np.full(design.n, math.nan), c_double()
@@ -386,8 +404,7 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False):
         out["scenes"] = [{"name": part.name, "weight": part.weight, "loss": float(value)}
                          for part, value in zip(design._parts, design.scene_losses())]
     if check and not singular:
-        out["certificate"] = [design.certify(name, loss.value, gradient, seed)
-                              for name in design.names]
+        out["certificate"] = design._certify_all(loss.value, gradient, seed, check_runs)
         for row, spread in zip(out["certificate"], design.spread()):
             row["spread"] = float(spread) if math.isfinite(spread) else None
     if singular:

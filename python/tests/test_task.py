@@ -137,7 +137,19 @@ def test_a_wrong_gradient_has_no_certificate(root):
     loss, gradient = design.evaluate(design.x0)
     assert design.certify("qpos0", loss, gradient)["passed"]
     gradient[design.slice("qpos0")] *= 1.001
-    assert not design.certify("qpos0", loss, gradient)["passed"]
+    wrong = design.certify("qpos0", loss, gradient)
+    assert not wrong["passed"] and wrong["gave_up"] is None and wrong["kink"] is None
+    below, above = wrong["one_sided"]
+    assert below == pytest.approx(above, rel=1e-3) == pytest.approx(wrong["difference"], rel=1e-3)
+
+
+def test_certificates_share_their_runs(root):
+    ours = dijoco.grad(SWING, check=True, folder=root / "examples", check_runs=40)
+    runs = [c["runs"] for c in ours["certificate"]]
+    assert max(runs) <= 40 and sum(runs) <= 40 + 5 * len(runs)
+    last = ours["certificate"][-1]
+    assert last["passed"] is False and "not begun" in last["gave_up"] and last["runs"] == 0
+    assert ours["status"] == "check_failed"
 
 
 def descent(root, **more):

@@ -13,6 +13,10 @@ extern "C" {
 // outside what the model allows): such steps are left out.
 typedef bool (*djdLossAlong)(void* user, double e, double* loss);
 
+// Losses that a certificate takes at most, and how many more for each variable a task's certificates
+// take together: see djd_checkBudget.
+enum { DJD_CHECK_RUNS = 800, DJD_CHECK_SHARE = 8 };
+
 // A directional derivative beside its differences.
 typedef struct djdCertificate {
   double analytic;         // g.d as given, units of the loss
@@ -28,24 +32,36 @@ typedef struct djdCertificate {
                            //   is above, so that nothing can be read
   double slope;            // 1; of log |L(e) - L - e g.d| over log e: 2 for a right gradient
   bool passed;             // relative_error <= 1e-6 + uncertainty, uncertainty <= 0.01 unless it
-                           //   is 0 against 0, and slope in [1.9, 2.1] where there is one
+                           //   is 0 against 0, and slope in [1.9, 2.1] where there is one. At a
+                           //   tie that is named: analytic is one of one_sided or between them
   bool surrogate;          // of a design whose guide acts in derivatives alone: these are not those
                            //   of the loss, `passed` says nothing
   unsigned touched;        // sum of 1 << djKink: of a design, what other runs cross than its own,
                            //   among those with steps up to 10 `step`; their losses have kinks there
   int evaluations;         // losses computed
+  double one_sided[2];     // units of the loss; slopes of the loss at steps below and above 0, by
+                           //   differences; NaN where there are no such steps, or nothing is known
+  char kink[160];          // names a tie or kink at step 0 between which slopes differ, or where a
+                           //   gradient does not pass; "": none is known
+  char gave_up[160];       // why there is no verdict, and then `passed` is false; "": there is one
 } djdCertificate;
 
 // Steps form the ladder scale * 10^(-k/2), k = 0..18, from the largest downwards, both signs; it
 // ends early where smaller steps cannot improve anything. A Richardson tableau over central
 // differences (one-sided ones where only one sign is allowed) yields the difference with the
 // smallest error estimate; the noise of the losses is measured. Where that is not enough, up to 374
-// steps more are taken, whose fit averages the noise. The losses of the ladder yield the slope,
+// steps more are taken, whose fit averages the noise, while these can still decide something; in
+// all DJD_CHECK_RUNS losses at most. The losses of the ladder yield the slope,
 // from the largest step at which the remainder is mainly even in the step. scale > 0: the largest
 // step. Returns DJ_NOT_CONVERGED where fewer than three steps of the ladder are allowed, and then
 // does not pass.
 DJ_API djStatus djd_check(djdCertificate* result, double loss, double analytic, double scale,
                           djdLossAlong along, void* user);
+
+// Losses that the next of n certificates may take after `taken` by those before: `most` of a single
+// one (0: DJD_CHECK_RUNS), and all together as many and most / DJD_CHECK_SHARE for each of n. 0:
+// there are none left.
+DJ_API int djd_checkBudget(int n, int most, long taken);
 
 // Random number in [0, 1) that depends on seed, row and column only; the same on every machine.
 DJ_API double djd_random(unsigned long seed, unsigned long row, unsigned long column);

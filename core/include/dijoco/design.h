@@ -181,7 +181,10 @@ DJ_API djStatus djd_checkDesign(djdCertificate* result, djDesign* design, const 
 
 // The same for one variable at x0, along the steepest of three random directions that seed draws,
 // with steps up to a tenth of the variable's size: what `dijoco grad --check` prints. loss and
-// gradient (n) were evaluated there. A variable of which nothing varies passes.
+// gradient (n) were evaluated there. A variable of which nothing varies passes. Ties and kinks at
+// which the runs start are named: equal coefficients of two geoms that touch, inputs at their
+// limits, joints at theirs, centres that coincide; at these a gradient passes that is one of the
+// two one-sided slopes or lies between them (a subgradient: of a tie each has half the slope).
 DJ_API djStatus djd_certifyVariable(djdCertificate* result, djDesign* design, int variable,
                                     double loss, const double* gradient, unsigned long seed);
 
@@ -191,6 +194,11 @@ DJ_API djStatus djd_checkPhases(djdCertificate* result, djPhases* phases, const 
                                 double scale);
 DJ_API djStatus djd_certifyPhases(djdCertificate* result, djPhases* phases, int variable,
                                   double loss, const double* gradient, unsigned long seed);
+// The same by at most so many losses (djd_checkBudget), one of which is a run of each scene and
+// phase, but for one more that looks for kinks. DJ_NOT_CONVERGED and gave_up: too few to begin.
+DJ_API djStatus djd_certifyWithin(djdCertificate* result, djPhases* phases, int variable,
+                                  double loss, const double* gradient, unsigned long seed,
+                                  int most);
 
 // Fields by name, for other languages (see array.h): n, nvariable, nterm, nequal, horizon,
 // evaluations (losses asked for so far), unconverged_steps, fallback_steps, recovering_steps,

@@ -1,6 +1,7 @@
 // Certificates of the loss that optimizers see, along a line.
 
 #include "base/status.h"
+#include "gradient/certify.h"
 #include "gradient/design_parts.h"
 #include "gradient/ladder.h"
 #include "gradient/loss.h"
@@ -62,7 +63,7 @@ static bool changeAlong(void* user, double e, double* change) {
 }
 
 static djStatus judge(djdCertificate* result, djLine* line, double loss, double analytic,
-                      double scale) {
+                      double scale, int most) {
   djPhases* p = line->phases;
   double change = 0;
   long double size = 0;
@@ -77,7 +78,8 @@ static djStatus judge(djdCertificate* result, djLine* line, double loss, double 
   }
   for (int k = 0; k < DJ_NKINK; k++) line->least[k] = INFINITY;
   double rounding = (double)(LDBL_EPSILON * size);
-  djStatus status = dj_judge(result, loss, analytic, scale, rounding, changeAlong, line);
+  djStatus status = dj_judge(result, loss, analytic, scale, rounding, most - 1, changeAlong, line);
+  result->evaluations++;   // that at step 0
   result->surrogate = surrogate;
   result->touched = 0;
   for (int k = 0; k < DJ_NKINK; k++) {
@@ -88,6 +90,12 @@ static djStatus judge(djdCertificate* result, djLine* line, double loss, double 
 
 djStatus djd_checkPhases(djdCertificate* result, djPhases* p, const double* x,
                          const double* direction, double loss, double analytic, double scale) {
+  return dj_checkLine(result, p, x, direction, loss, analytic, scale, DJD_CHECK_RUNS);
+}
+
+djStatus dj_checkLine(djdCertificate* result, djPhases* p, const double* x,
+                      const double* direction, double loss, double analytic, double scale,
+                      int most) {
   if (!result || !p || !x || !direction) return DJ_INVALID;
   for (int j = 0; j < p->n; j++) {
     if (x == p->design[j]->x) return DJ_INVALID;
@@ -97,7 +105,7 @@ djStatus djd_checkPhases(djdCertificate* result, djPhases* p, const double* x,
   line.start = calloc((size_t)p->n, sizeof *line.start);
   line.trial = calloc((size_t)p->design[0]->n + 1, sizeof *line.trial);
   djStatus status =
-      line.start && line.trial ? judge(result, &line, loss, analytic, scale) : DJ_NO_MEMORY;
+      line.start && line.trial ? judge(result, &line, loss, analytic, scale, most) : DJ_NO_MEMORY;
   free(line.start);
   free(line.trial);
   return status;

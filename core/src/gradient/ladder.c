@@ -33,6 +33,11 @@ double dj_changeAt(djLadder* s, double e) {
   return s->along(s->user, e, &change) && isfinite(change) ? change : NAN;
 }
 
+bool dj_mayTake(djLadder* s, int n) {
+  s->spent = s->spent || s->evaluations + n > s->most;
+  return !s->spent;
+}
+
 void dj_measureNoise(djLadder* s) {
   double f[SAMPLES], h = 1e-8 * s->scale, least = INFINITY;
   int shift = SAMPLES / 2;
@@ -138,6 +143,12 @@ bool dj_extrapolate(djDifference* out, const djLadder* s) {
   }
   if (fillRows(row, s, 0) < 3 && fillRows(row, s, plus >= minus ? 1 : -1) < 3) return false;
   return choose(out, row, s->n);
+}
+
+bool dj_oneSided(djDifference* out, const djLadder* s, int side) {
+  djDifference row[DJ_LADDER];
+  *out = (djDifference){.value = NAN, .error = INFINITY, .side = side};
+  return fillRows(row, s, side) >= 3 && choose(out, row, s->n);
 }
 
 bool dj_isConfirmed(double* below, const djDifference* d, djLadder* s) {

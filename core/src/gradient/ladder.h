@@ -19,6 +19,8 @@ typedef struct djLadder {
   double rounding;                           // of one loss
   double noise;                              // of one loss, as measured
   int evaluations;
+  int most;                                  // of these
+  bool spent;                                // more were wanted
   int n;                                     // steps so far
   double e[DJ_LADDER];
   double plus[DJ_LADDER], minus[DJ_LADDER];  // changes; NaN where not allowed
@@ -41,6 +43,12 @@ void dj_measureNoise(djLadder* ladder);
 void dj_descend(djLadder* ladder);
 bool dj_extrapolate(djDifference* out, const djLadder* ladder);
 
+// The slope on one side, +1 or -1; false: too few steps.
+bool dj_oneSided(djDifference* out, const djLadder* ladder, int side);
+
+// Whether n losses more may be taken; else it is spent.
+bool dj_mayTake(djLadder* ladder, int n);
+
 // Whether far smaller steps agree with it. Otherwise *below is a step that does not.
 bool dj_isConfirmed(double* below, const djDifference* d, djLadder* ladder);
 
@@ -52,8 +60,11 @@ void dj_refine(djDifference* d, double* low, djLadder* ladder, int n);
 bool dj_measureSlope(double* slope, double* doubt, const djDifference* d, const djLadder* ladder,
                      double analytic);
 
-// djd_check by changes whose rounding is known.
+// djd_check by changes whose rounding is known, of which so many may be taken.
 djStatus dj_judge(djdCertificate* result, double loss, double analytic, double scale,
-                  double rounding, djChangeAlong along, void* user);
+                  double rounding, int most, djChangeAlong along, void* user);
+
+// Whether analytic is one of the slopes or between them, as far as these are known.
+bool dj_isBetween(const djdCertificate* result, double analytic);
 
 #endif  // DJ_GRADIENT_LADDER_H_

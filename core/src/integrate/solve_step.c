@@ -331,6 +331,7 @@ static djStatus solveLags(djNewtonResult* result, Problem* p) {
   for (int k = 0; k < MOST_LAGS && status >= 0; k++) {
     bool moved, solved;
     status = stepLag(&moved, &solved, &size, &result->decrement, p, stop);
+    result->exact = true;
     if (status < 0 || (solved && refined++ >= p->work->refinement_steps)) return status;
     result->iterations++;
     if (moved) continue;
@@ -433,8 +434,10 @@ static djStatus solveStages(djNewtonResult* result, djWork* w, const djModel* m,
     if (one < 0) return one;
     if (one > 0) status = one;
     int before = result->iterations;
+    bool exact = stage.exact && (w->stage == 0 || result->exact);
     if (w->stage == 0 || stage.decrement > result->decrement) *result = stage;
     result->iterations = before + stage.iterations;
+    result->exact = exact;
   }
   w->stage = w->method->nstage - 1;
   return status;
@@ -479,12 +482,13 @@ static const djMethod* nextMethod(const djWork* w, const djModel* m) {
   return w->method->substitute ? w->method->substitute : &dj_position;
 }
 
-// Where rounding keeps a solution from a small tolerance, it is still one; the last method's best
-// iterate is taken for one.
+// Where rounding keeps a solution from a small tolerance, it is still one, as the decrement by the
+// Jacobian itself says: by a substitute it is small on the way past a saddle, too, where there may
+// be no solution. The last method's best iterate is taken for one.
 static bool isSolved(const djWork* w, const djModel* m, djStatus status, const djNewtonResult* r,
                      double unit) {
   if (status <= 0) return status == DJ_OK;
-  return !nextMethod(w, m) || r->decrement < SOLVED * unit;
+  return !nextMethod(w, m) || (r->exact && r->decrement < SOLVED * unit);
 }
 
 djStatus dj_solveStep(const djModel* m, djData* d) {

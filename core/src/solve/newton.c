@@ -32,6 +32,7 @@ typedef struct Search {
   bool majorizer;            // at the present point
   // The step is by the convex substitute; before newtonStep: that has not helped here.
   bool convex;
+  bool shifted;              // the step is by a Jacobian with a shift
   double share, stretch;     // of the next substitute, and of steps by it
   enum { PLAIN, EASED, FORESEEN } way;
   double leap_limit;         // on the value after a leap
@@ -43,6 +44,9 @@ static double slopeOf(const Search* s) {
   for (int i = 0; i < s->p->n; i++) sum += s->gradient[i] * s->step[i];
   return sum;
 }
+
+// The step is by the Jacobian as it is.
+static bool isExact(const Search* s) { return !(s->majorizer || s->convex || s->shifted); }
 
 static double noiseOf(const Search* s) { return 1e-13 * fabs(s->r->value) + s->o->noise; }
 
@@ -75,7 +79,7 @@ static djStatus convexStep(bool* found, Search* s) {
 // no shift helps.
 static djStatus newtonStep(Search* s) {
   bool allowed = s->p->convexify && !s->convex;
-  s->convex = false;
+  s->convex = s->shifted = false;
   if (solveShifted(s, 0)) return DJ_OK;
   if (allowed) {
     s->convex = true;
@@ -84,6 +88,7 @@ static djStatus newtonStep(Search* s) {
     if (status < 0 || found) return status;
   }
   s->r->shifts++;
+  s->shifted = true;
   for (double shift = 0.1; shift <= MOST_SHIFT; shift *= 4) {
     if (solveShifted(s, shift)) return DJ_OK;
   }
@@ -257,12 +262,14 @@ static djStatus refine(Search* s) {
     if (status < 0) return status;
     if (!(s->decrement2 >= 0)) return DJ_OK;
     double taken = 1, decrement = sqrt(s->decrement2);
+    bool exact = isExact(s);
     bool falls = decrement < 0.5 * s->r->decrement;
     if (!falls && !(s->decrement2 > NOISES * noiseOf(s))) return DJ_OK;
     status = falls ? fullStep(s) : search(&taken, s);
     if (status != DJ_OK || !(taken > 0)) return status < 0 ? status : DJ_OK;
     if (!falls) s->p->accept(s->p->user);
     s->r->decrement = decrement;
+    s->r->exact = exact;
   }
   return DJ_OK;
 }
@@ -356,6 +363,7 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
     if (status < 0) return status;
     if (!(s.decrement2 >= 0) || !isfinite(s.decrement2)) return DJ_NOT_CONVERGED;
     r->decrement = sqrt(s.decrement2);
+    r->exact = isExact(&s);
     if (r->iterations == 1) s.leap_limit = first + LEAP_RISE * s.decrement2;
     bool over;
     status = advance(&over, &s);

@@ -61,6 +61,8 @@ typedef struct djNewtonOption {
 typedef struct djNewtonResult {
   int iterations;
   double decrement;       // at the last evaluation, before the last step
+  bool exact;             // of it: by the Jacobian as it is. A substitute is stiffer: by that a
+                          //   decrement is small where the gradient is not
   double value;
   int shifts;             // iterations that needed a shift
 } djNewtonResult;

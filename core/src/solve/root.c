@@ -55,6 +55,7 @@ djStatus dj_root(djNewtonResult* r, const djRootProblem* p, const djRootOption* 
     if (!isfinite(decrement)) return DJ_NOT_CONVERGED;
     if (solved && !(decrement < 0.5 * r->decrement)) return DJ_OK;
     r->decrement = decrement;
+    r->exact = true;
     if (decrement <= o->tolerance && solved++ > o->refinement_steps) return DJ_OK;
     status = search(&taken, &s);
     if (status < 0) return status;
