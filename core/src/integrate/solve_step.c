@@ -9,6 +9,7 @@
 #include <string.h>
 
 static const double SOLVED = 1e-4;   // relative decrement of a step that no other method takes
+static const double ROUNDED = 1e-7;  // and by a substitute of the Jacobian
 static const double CALM = 0.01;     // at the start, by the masses alone: the step needs no easing
 static const double NEAR = 0.05;     // of the eased step: what it was to lead to is foreseen
 enum { MOST_KINKED = 20 };           // iterations, where forces have kinks
@@ -482,13 +483,13 @@ static const djMethod* nextMethod(const djWork* w, const djModel* m) {
   return w->method->substitute ? w->method->substitute : &dj_position;
 }
 
-// Where rounding keeps a solution from a small tolerance, it is still one, as the decrement by the
-// Jacobian itself says: by a substitute it is small on the way past a saddle, too, where there may
-// be no solution. The last method's best iterate is taken for one.
+// Where rounding keeps a solution from a small tolerance, it is still one. The decrement by a
+// substitute of the Jacobian is small on the way past a saddle, too, where there may be no solution:
+// it has to be as small as rounding makes it. The last method's best iterate is taken for one.
 static bool isSolved(const djWork* w, const djModel* m, djStatus status, const djNewtonResult* r,
                      double unit) {
   if (status <= 0) return status == DJ_OK;
-  return !nextMethod(w, m) || (r->exact && r->decrement < SOLVED * unit);
+  return !nextMethod(w, m) || r->decrement < (r->exact ? SOLVED : ROUNDED) * unit;
 }
 
 djStatus dj_solveStep(const djModel* m, djData* d) {
