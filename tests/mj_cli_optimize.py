@@ -168,7 +168,7 @@ class Verb(cli.Case):
     def test_what_mujoco_cannot_hold(self):
         task = os.path.join(MODELS, "wall_friction", "task.json")
         code, out, err = self.run_cli(
-            "optimize", task, "--out", self.out, "--iterations", "1", "--json",
+            "optimize", task, "--out", self.out, "--iterations", "1", "--json", "--quiet",
             "--set", "joint/board1/stiffness=1", "--set", "joint/board1/springref=0,0,1,1,0,0,0")
         self.assertEqual(code, 1)
         self.assertEqual(len(err.splitlines()), 1)

@@ -84,7 +84,7 @@ class Written(cli.Case):
     def check(self, task, out, again=True):
         """The summary of a short run, all of which is there."""
         code, text, err = self.run_cli("optimize", self.write("task.json", task), "--out", out,
-                                       "--json")
+                                       "--json", "--quiet")
         self.assertIn(code, (0, 1), err)
         self.assertEqual(err, "")
         r = json.loads(text)
@@ -130,7 +130,7 @@ class Written(cli.Case):
                 "variables": [{"name": "joint/free/springref", "index": [0, 1]}],
                 "optimizer": {"type": "adam", "rate": 0.01, "iterations": 2}}
         code, text, err = self.run_cli("optimize", self.write("task.json", task), "--out", out,
-                                       "--json")
+                                       "--json", "--quiet")
         r = json.loads(text)
         self.assertEqual(code, 1)
         self.assertIn("joint/free/springref: could not be written", err)

@@ -167,12 +167,12 @@ static void testGradAndOptimize(void** state) {
   o.out = "made/result";
   json = run(verb_optimize, 0, o);
   cJSON_Delete(json);
-  static const char* const files[] = {"history.csv", "final.json", "task.json",
-                                      "ctrl.csv",    "report.html", "scene.xml"};
+  static const char* const files[] = {"history.csv", "final.json",  "task.json", "ctrl.csv",
+                                      "report.html", "scene.xml",   "replay.json"};
 #ifdef DJ_HAVE_MUJOCO
-  const int n = 6;
+  const int n = 7;
 #else
-  const int n = 5;   // without scene.xml
+  const int n = 5;   // without scene.xml and what runs it
 #endif
   for (int i = 0; i < n; i++) {
     char path[64];

@@ -191,6 +191,7 @@ static bool certifyOne(double* worst, djPhases* phases, int variable, double los
            variable < 0 ? "all along a direction" : d->problem->variable[variable].name, n,
            c.analytic, c.difference, c.relative_error, c.uncertainty, c.has_slope ? c.slope : NAN,
            c.passed ? "ok" : "FAILS", c.touched ? " (kink)" : "");
+  if (!c.passed) djv_note("      %s%s%s", c.kink, *c.kink && *c.gave_up ? "; " : "", c.gave_up);
   return c.passed;
 }
 

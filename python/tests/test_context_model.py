@@ -145,11 +145,12 @@ def test_what_a_change_leaves_out():
     m, d = scene()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", dijoco.ModelWarning)
         context = dijoco.Context(m)
         context.step(d)
     assert all(e.state != "ignored" for e in context.report)
     m.actuator_gaintype[0] = int(mujoco.mjtGain.mjGAIN_MUSCLE)
-    with pytest.warns(UserWarning, match="actuator/push") as told:
+    with pytest.warns(dijoco.ModelWarning, match="actuator/push") as told:
         context.step(d)
     assert len(told) == 1 and told[0].filename == __file__
     assert any(e.element == "actuator/push" and e.state == "ignored" for e in context.report)
@@ -300,6 +301,7 @@ def test_warnings_of_a_run():
     assert stats.evaluations >= stats.iterations
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", dijoco.ModelWarning)
         context.step(d, 3)  # has been said
         d.qpos[2] = .2
         dijoco.Context(m).step(d, 10)  # nothing to say
@@ -320,4 +322,5 @@ def test_warnings_of_rollouts_and_data():
         data.step(20)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", dijoco.ModelWarning)
         data.copy().step(5)  # goes on with the run

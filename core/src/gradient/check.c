@@ -24,6 +24,7 @@ static const double plain = 10;         // times what is allowed: wrong, whateve
 static const double lost = 10;          // times `useless`, from which more losses lead nowhere
 static const double jumpy = 1e-3;       // noise at tiny steps, by all that the loss changes
 static const double hopeless = 0.03;    // of the same: all losses together do not average it out
+static const double amplified = 1e-11;  // of the loss, what a run makes of rounding: no jumps
 static const double apart = 1e-4;       // relative distance of slopes on either side of a kink
 enum { CONFIRM = 6 };                   // losses of dj_isConfirmed
 
@@ -32,14 +33,15 @@ static double judge(const djDifference* d, double analytic, double size) {
   return fabs(analytic - d->value) / (tolerance * size + granted * d->error);
 }
 
-// The noise by the largest change so far, where it is more than rounding; 0 where all is constant.
+// The noise by the largest change so far, where it is more than a run makes of rounding; 0 where all
+// is constant.
 static double noisePart(double* most, const djLadder* s) {
   *most = 0;
   for (int k = 0; k < s->n; k++) {
     if (isfinite(s->plus[k])) *most = fmax(*most, fabs(s->plus[k]));
     if (isfinite(s->minus[k])) *most = fmax(*most, fabs(s->minus[k]));
   }
-  return s->noise > s->rounding && *most > 0 ? s->noise / *most : 0;
+  return s->noise > amplified * fabs(s->loss) && *most > 0 ? s->noise / *most : 0;
 }
 
 // The ladder, until smaller steps cannot improve anything. False: too few steps are allowed.

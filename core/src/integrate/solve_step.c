@@ -447,8 +447,10 @@ static djStatus solveStages(djNewtonResult* result, djWork* w, const djModel* m,
 // The same, taken anew where it found no room for its matrices or for pairs in contact.
 static djStatus solveRoomy(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
   djContacts* contacts = dj_contactsOf(&w->forces);
+  const int evaluations = w->evaluations;
   w->attempts++;
   for (;;) {
+    w->evaluations = evaluations;
     dj_fixContacts(contacts, true);
     djStatus status = solveStages(result, w, m, unit);
     dj_fixContacts(contacts, false);
