@@ -125,7 +125,7 @@ def push():
         box, quat = path[-1, 4:6], path[-1, 7:11]
         miss = 1000 * np.linalg.norm(box - [0.45, 0.3])
         turn = abs(np.degrees(2 * np.arctan2(quat[3], quat[0])) - 30)
-        return "%.0f mm and %.0f degrees off" % (miss, turn), miss < 25
+        return "%.0f mm and %.0f degrees off" % (miss, turn), miss < 30
     return task, 100, outcome
 
 
