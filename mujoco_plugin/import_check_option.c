@@ -9,7 +9,9 @@ bool djm_optIntegrator(const djmImport* imp, int i, djmNote note) {
   (void)i;
   static const char* const names[] = {"Euler", "RK4", "implicit", "implicitfast", "discrete"};
   int integrator = imp->m->opt.integrator;
+  bool euler = imp->def.option.integrator == DJ_EULER;
   if (integrator == mjINT_EULER || imp->m->nv == 0) return false;
+  if (euler && integrator == mjINT_IMPLICITFAST) return false;
   const char* name = integrator > 0 && integrator < 5 ? names[integrator] : "unknown";
   snprintf(note, sizeof(djmNote),
            "%s is replaced by the integrator that is set here, at the same timestep, %g s; by position "
@@ -22,6 +24,7 @@ bool djm_optIntegrator(const djmImport* imp, int i, djmNote note) {
 bool djm_optEulerDamp(const djmImport* imp, int i, djmNote note) {
   (void)i, (void)note;
   const mjModel* m = imp->m;
+  if (imp->def.option.integrator == DJ_EULER) return false;
   if (m->opt.integrator != mjINT_EULER || !djm_disabled(m, mjDSBL_EULERDAMP) ||
       djm_disabled(m, mjDSBL_DAMPER)) {
     return false;

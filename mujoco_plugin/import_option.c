@@ -30,6 +30,14 @@ static int disableBits(const mjModel* m) {
   return bits;
 }
 
+// What MuJoCo's own integrator takes by the velocity at the end.
+static djImplicitTerms implicitOf(const mjModel* m) {
+  int integrator = m->opt.integrator;
+  if (integrator == mjINT_IMPLICIT || integrator == mjINT_IMPLICITFAST) return DJ_TERMS_RATES;
+  bool explicit_damping = integrator == mjINT_EULER && djm_disabled(m, mjDSBL_EULERDAMP);
+  return explicit_damping ? DJ_TERMS_NONE : DJ_TERMS_DAMPING;
+}
+
 // ------------------------------ scene settings --------------------------------------------------
 
 static const char kPrefix[] = "dijoco_";
@@ -145,5 +153,6 @@ djStatus djm_importOption(djmImport* imp) {
   option->density = m->opt.density;
   option->viscosity = m->opt.viscosity;
   option->disable = disableBits(m);
+  option->implicit = implicitOf(m);
   return importSettings(imp);
 }

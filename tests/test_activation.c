@@ -32,10 +32,10 @@ static void check(djDyn dyn, double expected, double by_act_expected, double by_
   double by_act, by_ctrl, all, h = 0.01 * H;
   d->act[0] = 0.3;
   d->ctrl[0] = 0.7;
-  djt_near(dj_nextActivation(&by_act, &by_ctrl, m, d, 0, h, false), expected, 1e-15);
+  djt_near(dj_nextActivation(&by_act, &by_ctrl, m, d, 0, h, DJ_INPUTS_ROUNDED), expected, 1e-15);
   djt_near(by_act, by_act_expected, 1e-15);
   djt_near(by_ctrl, by_ctrl_expected, 1e-15);
-  dj_nextActivations(&all, m, d, h, false);
+  dj_nextActivations(&all, m, d, h, DJ_INPUTS_ROUNDED);
   djt_near(all, expected, 1e-15);
   dj_deleteData(d);
   dj_deleteModel(m);
@@ -63,10 +63,10 @@ static void testControl(void** state) {
     double f[2], h = 1e-6;
     for (int side = 0; side < 2; side++) {
       d->ctrl[0] = ctrl[i] + (side ? h : -h);
-      f[side] = dj_controlInput(m, d, 0).f;
+      f[side] = dj_controlInput(m, d, 0, DJ_INPUTS_ROUNDED).f;
     }
     d->ctrl[0] = ctrl[i];
-    djJet at = dj_controlInput(m, d, 0);
+    djJet at = dj_controlInput(m, d, 0, DJ_INPUTS_ROUNDED);
     djt_near(at.d, (f[1] - f[0]) / (2 * h), 1e-6);
     if (i == 2) assert_true(at.f > -1.004 && at.f < -1 && at.d > 0 && at.d < 1);
     else djt_near(at.f, fmin(ctrl[i], 1), 0);

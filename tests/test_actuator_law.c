@@ -259,13 +259,13 @@ static void testMean(void** state) {
       const double* range = m->actuator_forcerange + 2 * i;
       for (int s = 0; s < 4000; s++) {
         double p = a.alpha + a.beta * psi * (s + 0.5) / 4000;
-        djJet f = dj_clampForce(m, i, p);
+        djJet f = dj_clampForce(&a, m, i, p);
         mean += f.f / 4000;
         double want = m->actuator_forcelimited[i] ? clamped(p, range) : p;
         djt_near(f.f, want, 0.002 * (range[1] - range[0]) * m->actuator_forcelimited[i]);
       }
       djt_near(dj_meanForce(m, i, &a, psi), mean, 1e-6);
-      djt_near(dj_meanForce(m, i, &a, 0), dj_clampForce(m, i, a.alpha).f, 1e-12);
+      djt_near(dj_meanForce(m, i, &a, 0), dj_clampForce(&a, m, i, a.alpha).f, 1e-12);
       limited += m->actuator_forcelimited[i];
     }
     djt_closeForceCase(&c.c);

@@ -17,7 +17,7 @@
 enum { HORIZON = 4, MAX_PARAM = 1000 };
 
 static const djIntegrator methods[] = {DJ_POSITION, DJ_VARIATIONAL, DJ_MOMENTUM,
-                                       DJ_BDF1,     DJ_BDF2,        DJ_MIDPOINT};
+                                       DJ_BDF1,     DJ_BDF2,        DJ_MIDPOINT, DJ_EULER};
 enum { NMETHOD = sizeof methods / sizeof *methods };
 
 static int listParams(djParam* list, const djModel* m) {

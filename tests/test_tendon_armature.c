@@ -386,7 +386,7 @@ static void testGears(void** state) {
     djWork* w = c.c.w;
     double* param = djt_room(dj_paramGradSize(m));
     djt_forceMotion(&c.c, 0);
-    dj_tendonInertiaParams(param, w, m, c.z, c.v);
+    dj_tendonInertiaParams(param, m, &w->now, c.z, c.v);
     for (int i = 0; i < m->nu; i++) {
       int t = m->actuator_tendon[i];
       double want = 0, gear = m->actuator_gear[6 * i];

@@ -64,7 +64,8 @@ static inline djMotion djt_forceMotion(const djForceCase* c, double s) {
   djPoint start = dj_pointOf(&w->begin), rate = c->apart ? dj_pointOf(&w->back) : start;
   if (c->prompt) dj_differentiatePos(w->drift, c->m, 1, start.q, rate.q);
   return (djMotion){c->m, &w->start, w->ref, start, rate, dj_pointOf(&w->now),
-                    NULL, 0.01, 0.01, 0, NULL, c->prompt, c->prompt ? w->drift : NULL};
+                    NULL, 0.01, 0.01, 0, NULL, c->prompt, c->prompt ? w->drift : NULL,
+                    DJ_ACTS_ALL};
 }
 
 // Empty sums, with the case's gradient.

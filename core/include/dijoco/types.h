@@ -122,13 +122,23 @@ typedef enum djDisable {
   /* backward differentiation of two steps on inverse dynamics, forces at the end: second */  \
   /* order (docs/contact.md: first with lagged contact and where ctrl jumps); the state has */ \
   /* the last step's start, its first step is SDIRK2 */                                       \
-  X(DJ_BDF2, bdf2)
+  X(DJ_BDF2, bdf2)                                                                            \
+  /* MuJoCo's semi-implicit Euler: smooth forces by the start of the step, but for what */     \
+  /* djImplicitTerms says; contact, limits and dry friction by its end */                          \
+  X(DJ_EULER, euler)
 
 // One of them.
 #define DJ_ENUMERATOR(enumerator, name) enumerator,
 // How time is integrated, see DJ_INTEGRATORS.
 typedef enum djIntegrator { DJ_INTEGRATORS(DJ_ENUMERATOR) DJ_NINTEGRATOR } djIntegrator;
 #undef DJ_ENUMERATOR
+
+// What of smooth forces `euler` takes by the velocity at the end, linearised at the start.
+typedef enum djImplicitTerms {
+  DJ_TERMS_DAMPING = 0,  // of joints: MuJoCo's Euler
+  DJ_TERMS_NONE = 1,     // MuJoCo's Euler with eulerdamp disabled
+  DJ_TERMS_RATES = 2     // and of tendons, and of actuators along them and joints: implicitfast
+} djImplicitTerms;
 
 // Contact models: rows of the kernel table. DJ_CONTACT_NONE switches contact off. Pairs and geoms
 // that name none have DJ_CONTACT_DEFAULT: the scene's, or where that does not know their types the
@@ -184,6 +194,7 @@ typedef struct djOption {
   double viscosity;         // Pa s, of the medium
   int disable;              // bits of djDisable
   djIntegrator integrator;  // of time
+  djImplicitTerms implicit;      // of euler: which forces depend on the velocity at the end
   djContactModel contact;   // of pairs that name none
   int preset;               // of contact: which (dj_preset), 0: none
   double support;           // s of the barrier, 1; auto

@@ -3,6 +3,7 @@
 // displacement.
 
 #include "force/actuator.h"
+#include "force/forces.h"
 
 #include "base/arena.h"
 #include "math/so3.h"
@@ -78,15 +79,18 @@ static void beginTransmission(djActuatorStep* a, const djMotion* at, int i) {
 static void setInput(djActuatorStep* a, const djMotion* at, int i) {
   const djModel* m = at->model;
   const djData* d = at->start;
-  djJet u = dj_controlInput(m, d, i);
+  djInputs kind = at->acting != DJ_ACTS_ALL ? DJ_INPUTS_HARD
+                  : at->prompt             ? DJ_INPUTS_EXACT
+                                           : DJ_INPUTS_ROUNDED;
+  djJet u = dj_controlInput(m, d, i, kind);
   int adr = m->actuator_actadr[i];
   a->input = u.f;
   a->dinput = u.d;
   a->dact = 0;
   if (adr < 0) return;
   double by_act, by_ctrl;
-  double next = dj_nextActivation(&by_act, &by_ctrl, m, d, i, at->step, at->prompt);
-  bool early = m->actuator_actearly[i] || at->prompt;
+  double next = dj_nextActivation(&by_act, &by_ctrl, m, d, i, at->step, kind);
+  bool early = m->actuator_actearly[i] || kind == DJ_INPUTS_EXACT;
   a->input = early ? next : d->act[adr];
   a->dact = early ? by_act : 1;
   a->dinput = early ? by_ctrl : 0;
@@ -94,6 +98,7 @@ static void setInput(djActuatorStep* a, const djMotion* at, int i) {
 
 static void beginActuator(djActuatorStep* a, const djMotion* at, int i) {
   const djModel* m = at->model;
+  a->hard = at->acting == DJ_ACTS_SMOOTH;
   setInput(a, at, i);
   beginTransmission(a, at, i);
   const djForceLaw* gain = &dj_gainLaws[m->actuator_gain[i]];
@@ -144,7 +149,7 @@ static void addTranslation(djForceSum* sum, const djActuators* t, const djMotion
   int dof = m->jnt_dofadr[j];
   for (int k = t->first[m->ncoord + j]; k < t->first[m->ncoord + j + 1]; k++) {
     int i = t->order[k];
-    double f = dj_clampForce(m, i, t->act[i].alpha).f;
+    double f = dj_clampForce(&t->act[i], m, i, t->act[i].alpha).f;
     for (int r = 0; r < 3; r++) {
       double force = f * m->actuator_gear[6 * i + r];
       sum->y[dof + r] -= force;
@@ -161,7 +166,7 @@ static void addRotation(djForceSum* sum, const djActuators* t, const djMotion* a
   for (int k = t->first[m->ncoord + j]; k < t->first[m->ncoord + j + 1]; k++) {
     const djActuatorStep* a = &t->act[t->order[k]];
     double psi = a->gear[0] * phi[0] + a->gear[1] * phi[1] + a->gear[2] * phi[2];
-    djJet p = dj_clampForce(m, t->order[k], a->alpha + a->beta * psi);
+    djJet p = dj_clampForce(a, m, t->order[k], a->alpha + a->beta * psi);
     sum->value -= psi * dj_meanForce(m, t->order[k], a, psi);
     for (int r = 0; r < 3; r++) {
       sum->y[dof + r] -= p.f * a->gear[r];
@@ -191,7 +196,7 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
       sum->k[c] -= total->b;
       continue;
     }
-    sum->value -= dj_workAlong(t, m, c, psi);
+    if (at->acting != DJ_ACTS_SMOOTH) sum->value -= dj_workAlong(t, m, c, psi);
     djJet f = dj_totalForce(t, m, c, psi).f;
     sum->f[c] -= f.f;
     sum->k[c] -= f.d;
@@ -249,7 +254,7 @@ static void startRotation(double Y0[9], const djActuators* t, const djMotion* at
     int i = t->order[k];
     const djActuatorStep* a = &t->act[i];
     djVec3 g = dju_load3(a->gear);
-    djJet p = dj_clampForce(m, i, a->alpha + a->beta * dju_dot3(g, phi));
+    djJet p = dj_clampForce(a, m, i, a->alpha + a->beta * dju_dot3(g, phi));
     if (!dj_jointRow(m, j)->pose) {
       djVec3 dl = dju_mulMtV(Jlog, dju_load3(m->actuator_gear + 6 * i));
       addOuter(Y0, -p.d * a->c1, g, dl);
@@ -299,7 +304,7 @@ static void jointInput(djInputSum* sum, const djActuators* t, const djMotion* at
   const djActuatorStep* a = &t->act[i];
   int dof = dj_rotationDof(m, j);
   if (dj_jointRow(m, j)->pose) {
-    double df = dj_clampForce(m, i, a->alpha).d * a->gain[0];
+    double df = dj_clampForce(a, m, i, a->alpha).d * a->gain[0];
     for (int r = 0; r < 3; r++) {
       dj_addInput(sum, a, m, i, m->jnt_dofadr[j] + r, -df * m->actuator_gear[6 * i + r]);
     }
@@ -311,7 +316,7 @@ static void jointInput(djInputSum* sum, const djActuators* t, const djMotion* at
   } else {
     djVec3 phi = dj_turnSince(at, j), gear = dju_load3(a->gear);
     double psi = dju_dot3(gear, phi);
-    djJet p = dj_clampForce(m, i, a->alpha + a->beta * psi);
+    djJet p = dj_clampForce(a, m, i, a->alpha + a->beta * psi);
     double dp = p.d * dj_gainAt(a, a->length + psi, psi / at->h);
     djVec3 by = dju_scale3(-dp, gear);
     dju_store3(g, dju_mulMtV(dju_rightJacobianInv(phi), by));
@@ -329,6 +334,38 @@ static void inputs(djInputSum* sum, void* state, const djMotion* at) {
   }
 }
 
+// ---- slopes by rates --------------------------------------------------------------------------
+
+// Whether actuator i, along a coordinate, is within its range, and all on it within theirs.
+static bool isFree(const djActuators* t, const djMotion* at, int i) {
+  const djActuatorStep* a = &t->act[i];
+  int c = at->model->actuator_coord[i];
+  double psi = displacement(at, c);
+  djTotal total = dj_totalForce(t, at->model, c, psi);
+  if (total.r < 1 || total.C == 0) return false;
+  return dj_clampForce(a, at->model, i, total.r * (a->alpha + a->beta * psi)).d != 0;
+}
+
+static void rates(djRateSum* sum, const void* state, const djMotion* at) {
+  const djActuators* t = state;
+  const djModel* m = at->model;
+  for (int i = 0; i < m->nu && !dj_actuatorsOff(m); i++) {
+    int c = m->actuator_coord[i];
+    if (c < 0 || !isFree(t, at, i)) continue;
+    double g = m->actuator_gear[6 * i];
+    sum->slope[c] -= g * g * t->act[i].c2;
+    if (sum->y) dj_actuatorRateParams(sum, t, m, i);
+  }
+}
+
+void dj_rateInput(djInputSum* sum, const djForces* f, const djMotion* at, int i, int dof,
+                  double x) {
+  const djActuators* t = f->state[DJ_FORCE_ACTUATOR];
+  double g = at->model->actuator_gear[6 * i];
+  if (t->act[i].gain[2] == 0 || !isFree(t, at, i)) return;
+  dj_addInput(sum, &t->act[i], at->model, i, dof, -g * g * t->act[i].gain[2] * x);
+}
+
 const djForceRow dj_actuatorForce = {.name = "actuator",
                                      .along = true,
                                      .size = size,
@@ -341,4 +378,5 @@ const djForceRow dj_actuatorForce = {.name = "actuator",
                                      .start = start,
                                      .inputs = inputs,
                                      .params = dj_actuatorParams,
-                                     .params_of = DJ_BY_LAW | DJ_BY_SITE | DJ_BY_FRAME};
+                                     .params_of = DJ_BY_LAW | DJ_BY_SITE | DJ_BY_FRAME,
+                                     .rates = rates};

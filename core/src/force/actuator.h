@@ -17,6 +17,7 @@ typedef struct djActuatorStep {
   double dinput;         // d input / d ctrl (0 where the input is an activation)
   double dact;           // d input / d act
   double gear[3];        // gear[0] of coordinates; rotations: torque direction, body frame there
+  bool hard;             // ranges clip: of smooth forces by the start
 } djActuatorStep;
 
 // Total force a + b psi along a coordinate, where nothing clamps it.
@@ -50,7 +51,7 @@ static inline bool dj_onFreeJoint(const djModel* m, int i) {
 }
 
 // Force of actuator i after its clamp, from that before it.
-djJet dj_clampForce(const djModel* m, int i, double p);
+djJet dj_clampForce(const djActuatorStep* a, const djModel* m, int i, double p);
 
 // Forces of all actuators on a coordinate, before their clamps q_i: a tendon's range scales them by
 // r(sum of q_i), each is clamped, and a joint's range clamps the sum of gear p_i, C. So
@@ -69,7 +70,7 @@ double dj_totalByForce(const djTotal* total, const djActuators* t, const djModel
 const double* dj_totalRange(const djModel* m, int c);
 
 // Of a tendon: r = min(1, bound/x) for the sum of forces x, and its slope.
-double dj_totalScale(double* slope, const double range[2], double x);
+double dj_totalScale(double* slope, const double range[2], double x, bool hard);
 
 // Mean force of an actuator while psi goes from 0 to its value (actuator_work.c).
 double dj_meanForce(const djModel* m, int i, const djActuatorStep* a, double psi);
@@ -118,6 +119,9 @@ void dj_siteInput(djInputSum* sum, const djActuators* t, const djMotion* at, int
 // derivative of z . gradient by the force before its clamp, length and velocity.
 void dj_siteParams(djParamSums* sums, const djActuators* t, const djMotion* at, int i,
                    double* by_p, double* length, double* rate);
+
+// y_c times the slope -gear^2 c2 of actuator i, by its parameters.
+void dj_actuatorRateParams(djRateSum* sum, const djActuators* t, const djModel* m, int i);
 
 // The row's derivatives by parameters.
 djStatus dj_actuatorParams(djParamSums* sums, void* state, const djMotion* at, const double* z,

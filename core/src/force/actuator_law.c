@@ -2,9 +2,13 @@
 
 #include "force/actuator.h"
 
-djJet dj_clampForce(const djModel* m, int i, double p) {
+static djJet clamp(double x, const double range[2], bool hard) {
+  return hard ? dju_clip(x, range[0], range[1]) : dju_smoothClamp(x, range[0], range[1]);
+}
+
+djJet dj_clampForce(const djActuatorStep* a, const djModel* m, int i, double p) {
   if (!m->actuator_forcelimited[i]) return (djJet){p, 1, 0};
-  return dju_smoothClamp(p, m->actuator_forcerange[2 * i], m->actuator_forcerange[2 * i + 1]);
+  return clamp(p, m->actuator_forcerange + 2 * i, a->hard);
 }
 
 const double* dj_totalRange(const djModel* m, int c) {
@@ -16,11 +20,15 @@ const double* dj_totalRange(const djModel* m, int c) {
 
 // C2: with corners within 1% of the range of a bound, and where a bound is 0 a ramp on the other
 // side of it.
-double dj_totalScale(double* slope, const double range[2], double x) {
+double dj_totalScale(double* slope, const double range[2], double x, bool hard) {
   double side = x < 0 ? -1 : 1, y = fabs(x), width = 0.01 * (range[1] - range[0]);
   double bound = fabs(range[x < 0 ? 0 : 1]), other = fabs(range[x < 0 ? 1 : 0]);
   *slope = 0;
   if (!(bound > 0)) return 0;
+  if (hard) {
+    *slope = y > bound ? -side * bound / (y * y) : 0;
+    return y > bound ? bound / y : 1;
+  }
   double w = fmin(width, 0.5 * bound), r = 1, dr = 0;
   if (y > bound - w) {
     djJet cut = dju_smoothRamp(bound - y, w);
@@ -51,23 +59,24 @@ djTotal dj_totalForce(const djActuators* t, const djModel* m, int c, double psi)
   djTotal sum = {{0, 0, 0}, 1, 0, 1};
   const double* range = dj_totalRange(m, c);
   bool tendon = range && m->coord_type[c] == DJ_COORD_TENDON;
+  bool hard = t->first[c] < t->first[c + 1] && t->act[t->order[t->first[c]]].hard;
   double raw = 0, slope = 0, dr = 0;
   for (int k = t->first[c]; k < t->first[c + 1] && tendon; k++) {
     const djActuatorStep* a = &t->act[t->order[k]];
     raw += a->alpha + a->beta * psi;
     slope += a->beta;
   }
-  if (tendon) sum.r = dj_totalScale(&dr, range, raw);
+  if (tendon) sum.r = dj_totalScale(&dr, range, raw, hard);
   for (int k = t->first[c]; k < t->first[c + 1]; k++) {
     const djActuatorStep* a = &t->act[t->order[k]];
     double q = a->alpha + a->beta * psi;
-    djJet p = dj_clampForce(m, t->order[k], sum.r * q);
+    djJet p = dj_clampForce(a, m, t->order[k], sum.r * q);
     sum.f.f += a->gear[0] * p.f;
     sum.f.d += a->gear[0] * p.d * (sum.r * a->beta + q * dr * slope);
     sum.b += a->gear[0] * p.d * q * dr;
   }
   if (!range || tendon) return sum;
-  djJet clamped = dju_smoothClamp(sum.f.f, range[0], range[1]);
+  djJet clamped = clamp(sum.f.f, range, hard);
   sum.C = clamped.d;
   sum.f = (djJet){clamped.f, clamped.d * sum.f.d, 0};
   return sum;
@@ -76,7 +85,7 @@ djTotal dj_totalForce(const djActuators* t, const djModel* m, int c, double psi)
 double dj_totalByForce(const djTotal* total, const djActuators* t, const djModel* m, int i,
                        double psi) {
   const djActuatorStep* a = &t->act[i];
-  djJet p = dj_clampForce(m, i, total->r * (a->alpha + a->beta * psi));
+  djJet p = dj_clampForce(a, m, i, total->r * (a->alpha + a->beta * psi));
   return total->C * (a->gear[0] * p.d * total->r + total->b);
 }
 

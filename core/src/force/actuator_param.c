@@ -33,7 +33,7 @@ static void scalarParams(const Out* out, const djActuators* t, const djMotion* a
   for (int k = t->first[c]; k < t->first[c + 1]; k++) {
     int i = t->order[k];
     const djActuatorStep* a = &t->act[i];
-    double p = dj_clampForce(m, i, total.r * (a->alpha + a->beta * psi)).f;
+    double p = dj_clampForce(a, m, i, total.r * (a->alpha + a->beta * psi)).f;
     double by = dj_totalByForce(&total, t, m, i, psi);
     forceParams(out, a, m, i, -z * by, a->gear[0] * x, a->gear[0] * rate);
     out->gear[6 * i] -= z * (total.C * p + by * (a->c1 * x + a->c2 * rate));
@@ -45,7 +45,7 @@ static void translationParams(const Out* out, const djActuators* t, const djMode
                               djVec3 z) {
   for (int k = t->first[m->ncoord + j]; k < t->first[m->ncoord + j + 1]; k++) {
     int i = t->order[k];
-    djJet p = dj_clampForce(m, i, t->act[i].alpha);
+    djJet p = dj_clampForce(&t->act[i], m, i, t->act[i].alpha);
     double* gear = out->gear + 6 * i;
     double by_p = -p.d * dju_dot3(z, dju_load3(m->actuator_gear + 6 * i));
     forceParams(out, &t->act[i], m, i, by_p, 0, 0);
@@ -67,7 +67,7 @@ static void rotationParams(const Out* out, const djActuators* t, const djMotion*
     const djActuatorStep* a = &t->act[i];
     djVec3 e = dju_load3(a->gear);
     double psi = dju_dot3(e, phi);
-    djJet p = dj_clampForce(m, i, a->alpha + a->beta * psi);
+    djJet p = dj_clampForce(a, m, i, a->alpha + a->beta * psi);
     double by_p = -p.d * dju_dot3(zeta, e);
     forceParams(out, a, m, i, by_p, a->length + psi, psi / at->h);
     djVec3 by_gear = dju_madd3(dju_scale3(-p.f, zeta), by_p * a->beta, phi);
@@ -93,6 +93,19 @@ static void turnParams(const Out* out, const djActuators* t, const djMotion* at,
     by_gear = dju_madd3(by_gear, by_p * a->c1, d.log);
     dju_addTo3(out->gear + 6 * i + (ball ? 0 : 3), 1, by_gear);
   }
+}
+
+void dj_actuatorRateParams(djRateSum* sum, const djActuators* t, const djModel* m, int i) {
+  const djActuatorStep* a = &t->act[i];
+  const djForceLaw* gain = &dj_gainLaws[m->actuator_gain[i]];
+  const djForceLaw* bias = &dj_biasLaws[m->actuator_bias[i]];
+  double y = sum->y[m->actuator_coord[i]], gear = m->actuator_gear[6 * i];
+  double by_b[3] = {0, 0, -gear * gear * y}, by_g[3] = {0, 0, by_b[2] * a->input};
+  double* gainprm = dj_paramBlock(sum->param, m, DJ_FIELD_ACTUATOR_GAINPRM);
+  double* biasprm = dj_paramBlock(sum->param, m, DJ_FIELD_ACTUATOR_BIASPRM);
+  gain->vjp(gainprm + 3 * i, gain, by_g, m->actuator_gainprm + 3 * i);
+  bias->vjp(biasprm + 3 * i, bias, by_b, m->actuator_biasprm + 3 * i);
+  dj_paramBlock(sum->param, m, DJ_FIELD_ACTUATOR_GEAR)[6 * i] -= 2 * gear * a->c2 * y;
 }
 
 djStatus dj_actuatorParams(djParamSums* sums, void* state, const djMotion* at, const double* z,

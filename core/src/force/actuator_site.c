@@ -32,7 +32,7 @@ void dj_addSiteActuators(djForceSum* sum, const djActuators* t, const djMotion* 
     djSiteDrive d = dj_siteDrive(at, i);
     sum->value -= d.psi * dj_meanForce(m, i, a, d.psi);
     if (!sum->derivatives) continue;
-    djJet p = dj_clampForce(m, i, a->alpha + a->beta * d.psi);
+    djJet p = dj_clampForce(a, m, i, a->alpha + a->beta * d.psi);
     for (int s = 0; s < DJ_NDRIVE; s++) {
       for (int k = 0; k < 6 && d.body[s] >= 0; k++) {
         sum->wrench[6 * d.body[s] + k] -= p.f * d.W[s][k];
@@ -52,7 +52,7 @@ void dj_startSiteActuators(djStartSum* sum, const djActuators* t, const djMotion
     if (!dj_onSite(m, i)) continue;
     const djActuatorStep* a = &t->act[i];
     djSiteDrive d = dj_siteDrive(at, i);
-    djJet p = dj_clampForce(m, i, a->alpha + a->beta * d.psi);
+    djJet p = dj_clampForce(a, m, i, a->alpha + a->beta * d.psi);
     double psi[DJ_NDRIVE][6], length[DJ_NDRIVE][6];
     djSiteBlocks W;
     dj_siteStart(psi, length, &W, &d, at, i, -p.f);
@@ -82,7 +82,7 @@ void dj_siteInput(djInputSum* sum, const djActuators* t, const djMotion* at, int
     g = -unit.p.d * dj_gainAt(a, unit.length, unit.rate);
   } else {
     d = dj_siteDrive(at, i);
-    djJet p = dj_clampForce(m, i, a->alpha + a->beta * d.psi);
+    djJet p = dj_clampForce(a, m, i, a->alpha + a->beta * d.psi);
     double length = dj_onOneSite(m, i) ? 0 : a->length + d.psi;
     g = -p.d * dj_gainAt(a, length, d.psi / at->h);
   }

@@ -172,7 +172,7 @@ void dj_siteParams(djParamSums* sums, const djActuators* t, const djMotion* at, 
     return;
   }
   djSiteDrive d = dj_siteDrive(at, i);
-  djJet p = dj_clampForce(m, i, a->alpha + a->beta * d.psi);
+  djJet p = dj_clampForce(a, m, i, a->alpha + a->beta * d.psi);
   double dpsi = alongTwists(&d, sums->x);
   addCotangents(sums, &d, at, a, p, i);
   addSites(dj_paramBlock(sums->param, m, DJ_FIELD_SITE_POS), &d, at, a, p, dpsi, sums->x, i);

@@ -25,7 +25,7 @@ void dj_openSiteUnit(djSiteUnit* u, const djActuators* t, djTwistForces* twist, 
     int b = u->d.body[s];
     if (b >= 0) u->rate += dju_dotRow6(u->d.W[s], twist->V + 6 * b);
   }
-  u->p = dj_clampForce(m, i, a->alpha + a->c1 * (u->length - a->length) + a->c2 * u->rate);
+  u->p = dj_clampForce(a, m, i, a->alpha + a->c1 * (u->length - a->length) + a->c2 * u->rate);
 }
 
 void dj_siteUnitByPoses(djSiteBlocks* K, const djSiteUnit* u, const djActuatorStep* a,

@@ -32,7 +32,7 @@ djTurnDrive dj_turnDrive(const djActuators* t, const djMotion* at, int i) {
   }
   d.phi = dj_turnSince(at, j);
   d.rate = dju_dot3(d.g, d.phi) / at->h;
-  d.p = dj_clampForce(m, i, a->alpha + a->c1 * (d.length - a->length) + a->c2 * d.rate);
+  d.p = dj_clampForce(a, m, i, a->alpha + a->c1 * (d.length - a->length) + a->c2 * d.rate);
   return d;
 }
 

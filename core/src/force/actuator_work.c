@@ -114,8 +114,8 @@ static void addEdges(double* list, int* n, const double* value, const double* sc
 static double forceAt(const Way* w, int i, double psi) {
   if (i < 0) return dj_totalForce(w->t, w->m, w->c, psi).f.f;
   const djActuatorStep* a = &w->t->act[i];
-  double slope, r = dj_totalScale(&slope, w->range, w->a + w->b * psi);
-  return a->gear[0] * dj_clampForce(w->m, i, r * (a->alpha + a->beta * psi)).f;
+  double slope, r = dj_totalScale(&slope, w->range, w->a + w->b * psi, false);
+  return a->gear[0] * dj_clampForce(a, w->m, i, r * (a->alpha + a->beta * psi)).f;
 }
 
 // Of this force from psi0 to psi1, with edges in between.
@@ -140,7 +140,7 @@ static double sumAt(const Way* w, double psi, bool* linear) {
   for (int k = w->t->first[w->c]; k < w->t->first[w->c + 1]; k++) {
     int i = w->t->order[k];
     const djActuatorStep* a = &w->t->act[i];
-    djJet p = dj_clampForce(w->m, i, a->alpha + a->beta * psi);
+    djJet p = dj_clampForce(a, w->m, i, a->alpha + a->beta * psi);
     sum += a->gear[0] * p.f;
     if (linear && p.dd != 0 && a->beta != 0) *linear = false;
   }
@@ -154,8 +154,8 @@ static bool isPlain(double* work, const Way* w, double from, double to, const do
   for (int k = w->t->first[w->c]; k < w->t->first[w->c + 1]; k++) {
     int i = w->t->order[k];
     const djActuatorStep* a = &w->t->act[i];
-    double p0 = a->gear[0] * dj_clampForce(w->m, i, a->alpha + a->beta * from).f;
-    double p1 = a->gear[0] * dj_clampForce(w->m, i, a->alpha + a->beta * to).f;
+    double p0 = a->gear[0] * dj_clampForce(a, w->m, i, a->alpha + a->beta * from).f;
+    double p1 = a->gear[0] * dj_clampForce(a, w->m, i, a->alpha + a->beta * to).f;
     low += fmin(p0, p1);
     high += fmax(p0, p1);
   }
@@ -199,7 +199,7 @@ static double workWithin(const Way* w, int i, double from, double to) {
   const djActuatorStep* act = &w->t->act[i];
   double value[DJ_MAX_DEGREE + 1], scale[DJ_MAX_DEGREE + 1], edge[MOST_EDGES], level[4], slope;
   double middle = w->a + w->b * (from + 0.5 * (to - from));
-  double r = dj_totalScale(&slope, w->range, middle);
+  double r = dj_totalScale(&slope, w->range, middle, false);
   if (r == 1 || r == 0) {
     double q0 = r * (act->alpha + act->beta * from), q1 = r * (act->alpha + act->beta * to);
     return (to - from) * act->gear[0] * meanBetween(w->m, i, q0, q1);
@@ -213,7 +213,7 @@ static double workWithin(const Way* w, int i, double from, double to) {
   for (int k = 0; k <= degree && nlevel > 0; k++) {
     double psi = from + (to - from) * k / degree, x = w->a + w->b * psi;
     scale[k] = near ? x : 1;
-    value[k] = dj_totalScale(&slope, w->range, x) * (act->alpha + act->beta * psi) * scale[k];
+    value[k] = dj_totalScale(&slope, w->range, x, false) * (act->alpha + act->beta * psi) * scale[k];
   }
   addEdges(edge, &n, value, scale, degree, level, nlevel);
   return integrate(w, i, from, to, edge, n);

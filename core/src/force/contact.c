@@ -222,7 +222,7 @@ static djStatus report(djData* d, void* state, const djMotion* at) {
   return dj_reportContacts(d, list, at->model, pose);
 }
 
-const djForceRow dj_contactForce = {.name = "contact",
+const djForceRow dj_contactForce = {.name = "contact",.acts = DJ_ACTS_BOUNDED,
                                     .size = size,
                                     .make = make,
                                     .free = release,

@@ -3,7 +3,7 @@
 // rate v = displacement/h, h D is an energy along the step. Actuators add gear[0]^2 times their
 // damping.
 
-#include "force/force.h"
+#include "force/forces.h"
 
 #include "math/smooth.h"
 #include "model/param.h"
@@ -80,6 +80,14 @@ static inline djJet dissipation(const Damping* d, double v, double eps) {
   return (djJet){r.f + d->loss * f.f, r.d + d->loss * f.d, r.dd + d->loss * f.dd};
 }
 
+// What of it is asked for: damping is smooth, friction loss is bounded.
+static Damping actingOf(const Damping* d, const djMotion* at) {
+  Damping part = *d;
+  if (!(at->acting & DJ_ACTS_SMOOTH)) part.a = part.b = part.c = 0;
+  if (!(at->acting & DJ_ACTS_BOUNDED)) part.loss = 0;
+  return part;
+}
+
 static double rateOf(const djMotion* at, int c) {
   return (at->at.coord->x[c] - at->rate.coord->x[c]) / at->h;
 }
@@ -91,7 +99,8 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   const double *x = at->at.coord->x, *xr = at->rate.coord->x;
   for (int c = 0; c < dj_linkCoordinates(m); c++, d++) {
     if (!d->acts) continue;
-    djJet D = dissipation(d, (x[c] - xr[c]) * frequency, eps);
+    Damping part = actingOf(d, at);
+    djJet D = dissipation(&part, (x[c] - xr[c]) * frequency, eps);
     sum->value += h * D.f;
     sum->f[c] += D.d;
     sum->k[c] += D.dd * frequency;
@@ -101,10 +110,11 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
     if (!d->acts) continue;
     double psi[6];
     int dof = m->jnt_dofadr[j], n = dj_jointNv(m->jnt_type[j]);
+    Damping part = actingOf(d, at);
     dj_jointDisplacement(psi, at, j);
     dj_pushJoint(sum, m, j);
     for (int k = 0; k < n; k++) {
-      djJet D = dissipation(d, psi[k] / h, eps);
+      djJet D = dissipation(&part, psi[k] / h, eps);
       sum->value += h * D.f;
       sum->y[dof + k] += D.d;
       sum->Y[3 * (dof + k) + k % 3] += D.dd / h;
@@ -113,15 +123,84 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   return DJ_OK;
 }
 
+// Slope and curvature of dissipation's force along one dof, without friction loss.
+static djJet dampingOf(const djModel* m, int dof, double v) {
+  int j = m->dof_jnt[dof];
+  double a = m->jnt_damping[j], b = m->jnt_dampingpoly[2 * j], c = m->jnt_dampingpoly[2 * j + 1];
+  for (int i = 0; i < m->nu; i++) {
+    if (m->actuator_joint[i] != j) continue;
+    double g2 = m->actuator_gear[6 * i] * m->actuator_gear[6 * i];
+    a += g2 * m->actuator_damping[i];
+    b += g2 * m->actuator_dampingpoly[2 * i];
+    c += g2 * m->actuator_dampingpoly[2 * i + 1];
+  }
+  double side = v < 0 ? -1 : 1;
+  return (djJet){a + 2 * b * fabs(v) + 3 * c * v * v, 2 * b * side + 6 * c * v, 0};
+}
+
+bool dj_jointDamping(double* slope, double* bend, const djModel* m, const double* qvel) {
+  bool any = false;
+  for (int i = 0; i < m->nv; i++) {
+    djJet D = m->opt.disable & DJ_DSBL_DAMPER ? (djJet){0, 0, 0} : dampingOf(m, i, qvel[i]);
+    slope[i] = D.f;
+    if (bend) bend[i] = D.d;
+    any = any || D.f != 0;
+  }
+  return any;
+}
+
+void dj_jointDampingParams(double* param, const djModel* m, const double* qvel, const double* x) {
+  double* damping = dj_paramBlock(param, m, DJ_FIELD_JOINT_DAMPING);
+  double* gear = dj_paramBlock(param, m, DJ_FIELD_ACTUATOR_GEAR);
+  if (m->opt.disable & DJ_DSBL_DAMPER) return;
+  for (int i = 0; i < m->nv; i++) damping[m->dof_jnt[i]] += x[i];
+  for (int a = 0; a < m->nu; a++) {
+    int j = m->actuator_joint[a];
+    const double* poly = m->actuator_dampingpoly + 2 * a;
+    for (int i = j < 0 ? m->nv : m->jnt_dofadr[j]; i < m->nv && m->dof_jnt[i] == j; i++) {
+      double v = fabs(qvel[i]);
+      double slope = m->actuator_damping[a] + 2 * poly[0] * v + 3 * poly[1] * v * v;
+      gear[6 * a] += 2 * m->actuator_gear[6 * a] * slope * x[i];
+    }
+  }
+}
+
 // That of joints follows from Y.
 static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
   const djModel* m = at->model;
   const Damping* d = state;
   for (int c = 0; c < dj_linkCoordinates(m); c++, d++) {
     if (!d->acts) continue;
-    sum->krate[c] -= dissipation(d, rateOf(at, c), m->opt.frictionloss_eps).dd / at->h;
+    Damping part = actingOf(d, at);
+    sum->krate[c] -= dissipation(&part, rateOf(at, c), m->opt.frictionloss_eps).dd / at->h;
   }
   return DJ_OK;
+}
+
+// ---- slopes by rates --------------------------------------------------------------------------
+
+// Of tendons.
+static void rates(djRateSum* sum, const void* state, const djMotion* at) {
+  const djModel* m = at->model;
+  const Damping* d = state;
+  double* damping = sum->y ? dj_paramBlock(sum->param, m, DJ_FIELD_TENDON_DAMPING) : NULL;
+  double* gear = sum->y ? dj_paramBlock(sum->param, m, DJ_FIELD_ACTUATOR_GEAR) : NULL;
+  if (m->opt.disable & DJ_DSBL_DAMPER) return;
+  for (int c = 0; c < dj_linkCoordinates(m); c++) {
+    if (m->coord_type[c] != DJ_COORD_TENDON) continue;
+    double v = rateOf(at, c), w = fabs(v);
+    sum->slope[c] += d[c].a + 2 * d[c].b * w + 3 * d[c].c * v * v;
+    sum->bend[c] += 2 * d[c].b * (v < 0 ? -1 : 1) + 6 * d[c].c * v;
+    if (sum->y) damping[m->coord_id[c]] += sum->y[c];
+  }
+  for (int i = 0; i < m->nu && sum->y; i++) {
+    int c = m->actuator_coord[i];
+    if (c < 0 || m->coord_type[c] != DJ_COORD_TENDON) continue;
+    double v = fabs(rateOf(at, c));
+    const double* poly = m->actuator_dampingpoly + 2 * i;
+    double slope = m->actuator_damping[i] + 2 * poly[0] * v + 3 * poly[1] * v * v;
+    gear[6 * i] += 2 * m->actuator_gear[6 * i] * slope * sum->y[c];
+  }
 }
 
 // ---- parameters -------------------------------------------------------------------------------
@@ -131,19 +210,20 @@ typedef struct Slopes {
 } Slopes;
 
 // z D'(v) by the coefficients, in which it is linear: also where they are 0.
-static void addSlopes(Slopes* s, const djModel* m, double z, double v) {
-  if (!(m->opt.disable & DJ_DSBL_DAMPER)) {
+static void addSlopes(Slopes* s, const djMotion* at, double z, double v) {
+  const djModel* m = at->model;
+  if (!(m->opt.disable & DJ_DSBL_DAMPER) && at->acting & DJ_ACTS_SMOOTH) {
     s->a += z * v;
     s->b += z * v * fabs(v);
     s->c += z * v * v * v;
   }
-  if (m->opt.disable & DJ_DSBL_FRICTIONLOSS) return;
+  if (m->opt.disable & DJ_DSBL_FRICTIONLOSS || !(at->acting & DJ_ACTS_BOUNDED)) return;
   s->loss += z * dju_smoothAbs(v, m->opt.frictionloss_eps).d;
 }
 
 static Slopes scalarSlopes(const djMotion* at, int c, const double* z) {
   Slopes s = {0};
-  addSlopes(&s, at->model, dj_coordinateRate(at->at.coord, at->model, c, z), rateOf(at, c));
+  addSlopes(&s, at, dj_coordinateRate(at->at.coord, at->model, c, z), rateOf(at, c));
   return s;
 }
 
@@ -154,7 +234,7 @@ static Slopes jointSlopes(const djMotion* at, int j, const double* zeta) {
   double psi[6];
   dj_jointDisplacement(psi, at, j);
   for (int k = 0; k < dj_jointNv(m->jnt_type[j]); k++) {
-    addSlopes(&s, m, zeta[dof + k], psi[k] / at->h);
+    addSlopes(&s, at, zeta[dof + k], psi[k] / at->h);
   }
   return s;
 }
@@ -192,10 +272,12 @@ static djStatus params(djParamSums* sums, void* state, const djMotion* at, const
 }
 
 const djForceRow dj_damperForce = {.name = "damper",
+                                   .acts = DJ_ACTS_ALL,
                                    .along = true,
                                    .size = size,
                                    .begin = begin,
                                    .evaluate = evaluate,
                                    .start = start,
                                    .params = params,
-                                   .params_of = DJ_BY_LAW};
+                                   .params_of = DJ_BY_LAW,
+                                   .rates = rates};

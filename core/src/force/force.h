@@ -56,8 +56,18 @@ enum {
   DJ_FORCE_MAJORIZER = 2   // positive semi-definite substitutes are welcome
 };
 
+// Minus slopes of forces along coordinates by their rates, beside damping of joints
+// (integrate/euler_rates.c).
+typedef struct djRateSum {
+  double* slope;       // (ncoord)
+  double* bend;        // (ncoord) derivative of slope by the rate
+  const double* y;     // (ncoord), or NULL: of the sum of y slope the derivative by parameters is
+  double* param;       //   added, too
+} djRateSum;
+
 typedef struct djForceRow {
   const char* name;
+  int acts;            // a sum of djActing; 0: smooth
   bool along;          // it acts along coordinates and joints: it names slopes and curvatures there
   // Bytes of its state, which is zero at first. make sets up what the bytes alone do not (state is
   // of that size), and free releases that.
@@ -99,6 +109,8 @@ typedef struct djForceRow {
   djStatus (*params)(djParamSums* sums, void* state, const djMotion* at, const double* z,
                      const double* zeta);
   int params_of;       // by which params are called at all: a sum of DJ_BY_*
+  // Of smooth forces at the start: adds minus their slopes by rates, see djRateSum.
+  void (*rates)(djRateSum* sum, const void* state, const djMotion* at);
   // Largest fraction of the way to the poses of `trial` that may be taken at once; *fraction holds
   // that of other rows, 1 at first.
   djStatus (*max_step)(double* fraction, void* state, const djMotion* at, const djKin* trial);
@@ -107,6 +119,10 @@ typedef struct djForceRow {
   // Results of a step for data, at its end.
   djStatus (*report)(djData* data, void* state, const djMotion* at);
 } djForceRow;
+
+static inline bool dj_rowActs(const djForceRow* row, djActing acting) {
+  return ((row->acts ? row->acts : DJ_ACTS_SMOOTH) & (int)acting) != 0;
+}
 
 extern const djForceRow dj_contactForce, dj_gravityForce, dj_appliedForce, dj_dragForce,
     dj_springForce, dj_damperForce, dj_limitForce, dj_actuatorForce;

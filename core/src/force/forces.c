@@ -73,10 +73,17 @@ void dj_forgetForces(djForces* f) {
 
 // ---- a step -----------------------------------------------------------------------------------
 
+// Whether row i is on, and of those that are asked for.
+static bool acts(const djForces* f, int i, djActing acting) {
+  return f->state[i] && dj_rowActs(rows[i], acting);
+}
+
 djStatus dj_beginForces(djForces* f, const djMotion* at, djError* err) {
-  memset(f->load, 0, (size_t)at->model->nbody * sizeof(djLoad));
+  if (at->acting & DJ_ACTS_SMOOTH) {
+    memset(f->load, 0, (size_t)at->model->nbody * sizeof(djLoad));
+  }
   for (int i = 0; i < DJ_NFORCE; i++) {
-    if (!f->state[i]) continue;
+    if (!acts(f, i, at->acting)) continue;
     if (rows[i]->loads) rows[i]->loads(f->load, at);
     if (!rows[i]->begin) continue;
     djStatus status = rows[i]->begin(f->state[i], at, err);
@@ -87,7 +94,7 @@ djStatus dj_beginForces(djForces* f, const djMotion* at, djError* err) {
 
 void dj_moveRates(djForces* f, const djMotion* at) {
   for (int i = 0; i < DJ_NFORCE; i++) {
-    if (f->state[i] && rows[i]->move_rates) rows[i]->move_rates(f->state[i], at);
+    if (acts(f, i, at->acting) && rows[i]->move_rates) rows[i]->move_rates(f->state[i], at);
   }
 }
 
@@ -96,7 +103,7 @@ djStatus dj_alongForces(djForceSum* sum, djStartSum* start, djForces* f, const d
   slopes.N0 = slopes.Nrate = NULL;
   slopes.R0 = slopes.Rrate = NULL;
   for (int i = 0; i < DJ_NFORCE; i++) {
-    if (!f->state[i] || !rows[i]->along) continue;
+    if (!acts(f, i, at->acting) || !rows[i]->along) continue;
     djStatus status = rows[i]->evaluate(sum, f->state[i], at);
     if (status >= 0 && rows[i]->start) status = rows[i]->start(&slopes, f->state[i], at);
     if (status < 0) return status;
@@ -109,7 +116,7 @@ djStatus dj_findForces(double* value, bool* majorized, djForces* f, const djMoti
   *value = 0;
   *majorized = false;
   for (int i = 0; i < DJ_NFORCE; i++) {
-    if (!f->state[i] || !rows[i]->find) continue;
+    if (!acts(f, i, at->acting) || !rows[i]->find) continue;
     djStatus status = rows[i]->find(value, majorized, f->state[i], at, flags);
     if (status < 0) return status;
     if (!isfinite(*value)) {
@@ -120,18 +127,18 @@ djStatus dj_findForces(double* value, bool* majorized, djForces* f, const djMoti
   return DJ_OK;
 }
 
-bool dj_coupleForces(djPattern* pattern, const djForces* f, const djModel* m) {
+bool dj_coupleForces(djPattern* pattern, const djForces* f, const djModel* m, djActing acting) {
   dj_beginPattern(pattern);
   dj_coupleCoordinates(pattern, m);
   for (int i = 0; i < DJ_NFORCE; i++) {
-    if (f->state[i] && rows[i]->couple) rows[i]->couple(pattern, f->state[i], m);
+    if (acts(f, i, acting) && rows[i]->couple) rows[i]->couple(pattern, f->state[i], m);
   }
   return dj_endPattern(pattern);
 }
 
 djStatus dj_evaluateForces(djForceSum* sum, djForces* f, const djMotion* at) {
   for (int i = 0; i < DJ_NFORCE; i++) {
-    if (!f->state[i] || !rows[i]->evaluate) continue;
+    if (!acts(f, i, at->acting) || !rows[i]->evaluate) continue;
     djStatus status = rows[i]->evaluate(sum, f->state[i], at);
     if (status < 0) return status;
   }
@@ -139,9 +146,17 @@ djStatus dj_evaluateForces(djForceSum* sum, djForces* f, const djMotion* at) {
   return DJ_OK;
 }
 
+void dj_rateSlopes(djRateSum* sum, djForces* f, const djMotion* at) {
+  memset(sum->slope, 0, (size_t)at->model->ncoord * sizeof(double));
+  memset(sum->bend, 0, (size_t)at->model->ncoord * sizeof(double));
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (acts(f, i, at->acting) && rows[i]->rates) rows[i]->rates(sum, f->state[i], at);
+  }
+}
+
 djStatus dj_lagAtEnd(djMatrix* H, double* N, djForces* f, const djMotion* at) {
   for (int i = 0; i < DJ_NFORCE; i++) {
-    if (!f->state[i] || !rows[i]->lag) continue;
+    if (!acts(f, i, at->acting) || !rows[i]->lag) continue;
     djStatus status = rows[i]->lag(H, N, f->state[i], at);
     if (status < 0) return status;
   }
@@ -160,7 +175,7 @@ void dj_nonpotentialForces(djForceSum* sum, double* gradient, djForces* f, const
   sum->twist = &f->twist;
   f->twist.open = false;
   for (int i = 0; i < DJ_NFORCE; i++) {
-    if (f->state[i] && rows[i]->nonpotential) rows[i]->nonpotential(sum, gradient, f->state[i], at);
+    if (acts(f, i, at->acting) && rows[i]->nonpotential) rows[i]->nonpotential(sum, gradient, f->state[i], at);
   }
   if (f->twist.open) dj_projectTwistForces(&f->twist, sum->H, gradient, at);
 }
@@ -170,7 +185,7 @@ djStatus dj_startForces(djStartSum* start, const djForceSum* sum, djForces* f,
   start->twist = &f->twist;
   f->twist.open = false;
   for (int i = 0; i < DJ_NFORCE; i++) {
-    if (!f->state[i] || !rows[i]->start) continue;
+    if (!acts(f, i, at->acting) || !rows[i]->start) continue;
     djStatus status = rows[i]->start(start, f->state[i], at);
     if (status < 0) return status;
   }
@@ -183,14 +198,14 @@ void dj_forceInputs(djInputSum* sum, djForces* f, const djMotion* at) {
   sum->twist = &f->twist;
   f->twist.open = false;
   for (int i = 0; i < DJ_NFORCE; i++) {
-    if (f->state[i] && rows[i]->inputs) rows[i]->inputs(sum, f->state[i], at);
+    if (acts(f, i, at->acting) && rows[i]->inputs) rows[i]->inputs(sum, f->state[i], at);
   }
 }
 
 djStatus dj_maxStep(double* fraction, djForces* f, const djMotion* at, const djKin* trial) {
   *fraction = 1;
   for (int i = 0; i < DJ_NFORCE; i++) {
-    if (!f->state[i] || !rows[i]->max_step) continue;
+    if (!acts(f, i, at->acting) || !rows[i]->max_step) continue;
     djStatus status = rows[i]->max_step(fraction, f->state[i], at, trial);
     if (status < 0) return status;
   }
@@ -241,7 +256,8 @@ djStatus dj_forceParams(djParamSums* s, djForces* f, const djMotion* at, const d
   s->twist = &f->twist;
   f->twist.open = false;
   for (int i = 0; i < DJ_NFORCE; i++) {
-    if (!f->state[i] || !rows[i]->params || !(rows[i]->params_of & s->wants)) continue;
+    if (!acts(f, i, at->acting) || !rows[i]->params) continue;
+    if (!(rows[i]->params_of & s->wants)) continue;
     djStatus status = rows[i]->params(s, f->state[i], at, z, s->zeta);
     if (status < 0) return status;
   }
@@ -317,7 +333,7 @@ void dj_frameForces(djParamSums* s, const djMotion* at, const double* z) {
 void dj_loadParams(double* param, const djForces* f, const djMotion* at, const djPoint* point,
                    const double* x) {
   const djModel* m = at->model;
-  for (int b = 1; b < m->nbody; b++) {
+  for (int b = 1; b < m->nbody && at->acting & DJ_ACTS_SMOOTH; b++) {
     if (m->body_lastdof[b] < 0) continue;
     djVec3 rho = dju_sub3(point->kin->com[b], at->ref[b]);
     djVec3 u = dju_add3(dju_load3(x + 6 * b + 3), dju_cross3(dju_load3(x + 6 * b), rho));

@@ -39,8 +39,9 @@ djStatus dj_alongForces(djForceSum* sum, djStartSum* start, djForces* forces, co
 djStatus dj_findForces(double* value, bool* majorized, djForces* forces, const djMotion* at,
                        int flags);
 
-// The pattern of all couplings. False: see dj_endPattern.
-bool dj_coupleForces(djPattern* pattern, const djForces* forces, const djModel* model);
+// The pattern of all couplings of forces that are asked for. False: see dj_endPattern.
+bool dj_coupleForces(djPattern* pattern, const djForces* forces, const djModel* model,
+                     djActing acting);
 
 // Adds all forces to the sum; what coordinates and joints hold goes to gradient, N and H, and
 // wrenches stay, to be gathered with those of inertia.
@@ -76,6 +77,18 @@ void dj_loadParams(double* param, const djForces* forces, const djMotion* at, co
 djStatus dj_maxStep(double* fraction, djForces* forces, const djMotion* at, const djKin* trial);
 double dj_potential(const djForces* forces, const djMotion* at);
 djStatus dj_reportForces(djData* data, djForces* forces, const djMotion* at);
+
+// Sets slope and bend, see djRateSum. After it: x times the derivative of actuator i's slope by its
+// input, in the row of a dof.
+void dj_rateSlopes(djRateSum* sum, djForces* forces, const djMotion* at);
+void dj_rateInput(djInputSum* sum, const djForces* forces, const djMotion* at, int i, int dof,
+                  double x);
+
+// Slope by the velocity (nv) of what damps joints' dofs, and, unless NULL, its derivative; whether
+// there is any. Adds d(sum of x slope)/d parameter, x (nv).
+bool dj_jointDamping(double* slope, double* bend, const djModel* model, const double* qvel);
+void dj_jointDampingParams(double* param, const djModel* model, const double* qvel,
+                           const double* x);
 
 // Of joint j's limit, >= 0, at the point: spring and damper; of a ball along the axis of its turn.
 double dj_jointLimitForce(const djForces* forces, const djMotion* at, int j);

@@ -14,6 +14,9 @@ typedef struct djPoint {
 
 static inline djPoint dj_pointOf(const djPlace* p) { return (djPoint){p->q, &p->kin, &p->coord}; }
 
+// Which forces are asked for: those that are smooth, and those that are one-sided or bounded.
+typedef enum djActing { DJ_ACTS_SMOOTH = 1, DJ_ACTS_BOUNDED = 2, DJ_ACTS_ALL = 3 } djActing;
+
 // Velocities are displacements over h: an integrator chooses from where they are measured, and h.
 typedef struct djMotion {
   const djModel* model;
@@ -34,6 +37,7 @@ typedef struct djMotion {
   const double* drift;         // (nv) of a prompt motion: the displacement of rotations is psi -
                                //   drift, psi that from the start, which is their rate times h;
                                //   NULL: it is that from `rate`
+  djActing acting;             // SMOOTH: at is the start, activations are MuJoCo's
 } djMotion;
 
 #endif  // DJ_FORCE_MOTION_H_

@@ -101,6 +101,11 @@ static void layoutInverse(djWork* w, djArena* a, const djModel* m) {
   w->load = dj_take(a, (size_t)m->nbody, sizeof(djBodyStep));
   w->Dq = takeMatrix(a, own, &w->trees);
   w->Dv = takeMatrix(a, own, &w->trees);
+  w->bias = takeDoubles(a, nv);
+  w->damping = takeDoubles(a, nv);
+  w->inertia = takeMatrix(a, own, &w->trees);
+  w->rates.slope = takeDoubles(a, m->ncoord);
+  w->rates.bend = takeDoubles(a, m->ncoord);
 }
 
 static void layoutWork(djWork* w, djArena* a, const djModel* m) {
@@ -226,6 +231,7 @@ djStatus dj_makeData(djData** data, const djModel* m, djError* err) {
   layoutState(d, &a, m);
   w->nstate = a.used;
   w->parts = w->npart = 1;
+  w->acting = DJ_ACTS_ALL;
   layoutResults(d, &a, m);
   w->nkeep = a.used;
   layoutWork(w, &a, m);

@@ -78,7 +78,8 @@ static void setInertia(djMatrix* W, djWork* w, const djModel* m) {
   dj_applyJrInverse(W, m, dj_stageOf(w)->linear.psi, 1);
 }
 
-static void addBalance(double* gradient, djWork* w, const djModel* m, const djPlace* at) {
+static void addBalance(double* gradient, djWork* w, const djModel* m, const djPlace* at,
+                       bool held) {
   djMatrix* M = &dj_stageOf(w)->linear.M;
   dj_turnAxes(w, m, gradient);
   dj_inverseDynamics(w->nonpotential, &w->inverse, m, &at->kin, w->ref, w->armature, w->V, w->A);
@@ -90,20 +91,19 @@ static void addBalance(double* gradient, djWork* w, const djModel* m, const djPl
                         w->armature);
   dj_addTendonInertia(M, w, m, at);
   if (w->method->spins) dj_addSpin(w->nonpotential, &w->Dv, M, w, m);
-  setInertia(&w->own, w, m);
   dj_addDiagonal(&w->H, &w->Dq);
-  dj_addDiagonal(&w->H, &w->own);
+  if (!held) {
+    setInertia(&w->own, w, m);
+    dj_addDiagonal(&w->H, &w->own);
+  }
   for (int i = 0; i < m->nv; i++) gradient[i] += w->nonpotential[i];
 }
 
-djStatus dj_evaluateInverse(double* value, double* gradient, djWork* w, const djModel* m,
-                            const djPlace* at, bool* majorizer) {
+djStatus dj_sumBalance(double* value, double* gradient, djWork* w, const djModel* m,
+                       const djPlace* at, bool held) {
   djForceSum* sum = &w->sum;
-  djStatus status = dj_beginEvaluation(value, gradient, w, m, at, majorizer);
-  if (status < 0 || !isfinite(*value)) return status;
-  if (!gradient) return guessEnergy(value, w, m, at);
+  djStatus status = DJ_OK;
   djMotion motion = dj_motionAt(w, m, at);
-  setRates(w, m, at);
   if (w->bends) status = dj_findPathSlopes(w, m, at);
   if (status < 0) return status;
   *value += dj_loadTerms(w->wrench, w->N, m, w->forces.load, &at->kin, &w->begin.kin, w->ref);
@@ -112,12 +112,21 @@ djStatus dj_evaluateInverse(double* value, double* gradient, djWork* w, const dj
   *value += sum->value;
   dj_projectForces(w, m, at);
   dj_mirrorMatrix(&w->H);
-  addBalance(gradient, w, m, at);
+  addBalance(gradient, w, m, at, held);
   if (motion.prompt) dj_addFlatRotations(sum, w->nonpotential, &motion);
   dj_addExtra(w->nonpotential, sum, &motion);
   if (w->bends) dj_addPathRates(w, m, at);
   dj_addNonpotentialForces(gradient, w, m, at);
   return DJ_OK;
+}
+
+djStatus dj_evaluateInverse(double* value, double* gradient, djWork* w, const djModel* m,
+                            const djPlace* at, bool* majorizer) {
+  djStatus status = dj_beginEvaluation(value, gradient, w, m, at, majorizer);
+  if (status < 0 || !isfinite(*value)) return status;
+  if (!gradient) return guessEnergy(value, w, m, at);
+  setRates(w, m, at);
+  return dj_sumBalance(value, gradient, w, m, at, false);
 }
 
 // Adds what blocks N (nbody x 36) of bodies are between dofs: mostly nothing.
@@ -127,38 +136,44 @@ static void project(djMatrix* A, const djModel* m, const djKin* now, const djKin
   dj_projectMixed(A, m, now, from, N);
 }
 
-// After evaluate at `now`.
-djStatus dj_linearizeInverse(djWork* w, const djModel* m) {
-  djStageLinear* linear = &dj_stageOf(w)->linear;
+djStatus dj_startBalanced(djMatrix* Rq, djMatrix* G, djWork* w, const djModel* m,
+                          const djPlace* at) {
   djStartSum* start = &w->start_sum;
-  djMotion motion = dj_motionAt(w, m, &w->now);
-  dj_clearMatrix(&linear->Rq);
-  dj_clearMatrix(&linear->G);
+  djMotion motion = dj_motionAt(w, m, at);
   dj_clearStartSum(start, m);
   dj_openPlace(&w->begin, m, w->ref);
   if (w->drifts) dj_openPlace(&w->rate, m, w->ref);
-  start->R0 = &linear->Rq;
-  start->Rrate = w->drifts ? &linear->G : &linear->Rq;
+  start->R0 = Rq;
+  start->Rrate = w->drifts ? G : Rq;
   start->Nrate = w->drifts ? w->M : w->N;
-  dj_loadTermsStart(w->N, m, w->forces.load, &w->now.kin, &w->begin.kin);
+  dj_loadTermsStart(w->N, m, w->forces.load, &at->kin, &w->begin.kin);
   if (w->drifts) memset(w->M, 0, (size_t)m->nbody * 36 * sizeof(double));
   djStatus status = dj_startForces(start, &w->sum, &w->forces, &motion);
-  project(&linear->Rq, m, &w->now.kin, &w->begin.kin, w->N);
+  project(Rq, m, &at->kin, &w->begin.kin, w->N);
   if (w->drifts) {
-    project(&linear->G, m, &w->now.kin, &w->rate.kin, w->M);
-    dj_applyE(&linear->G, m, w->drift, -1);
-    dj_addMatrix(&linear->Rq, &linear->G);
-    dj_applyE(&linear->G, m, w->drift, 1);
-    dj_applyJr(&linear->G, m, w->drift, 1);
-    dj_scaleMatrix(&linear->G, -w->time);
+    project(G, m, &at->kin, &w->rate.kin, w->M);
+    dj_applyE(G, m, w->drift, -1);
+    dj_addMatrix(Rq, G);
+    dj_applyE(G, m, w->drift, 1);
+    dj_applyJr(G, m, w->drift, 1);
+    dj_scaleMatrix(G, -w->time);
   }
-  if (w->bends) dj_startPathRates(w, m);
-  dj_addDiagonal(&linear->G, &w->Dv);
+  if (w->bends) dj_startPathRates(Rq, G, w, m, at);
+  dj_addDiagonal(G, &w->Dv);
+  start->Nrate = w->N;
+  return status;
+}
+
+// After evaluate at `now`.
+djStatus dj_linearizeInverse(djWork* w, const djModel* m) {
+  djStageLinear* linear = &dj_stageOf(w)->linear;
+  dj_clearMatrix(&linear->Rq);
+  dj_clearMatrix(&linear->G);
+  djStatus status = dj_startBalanced(&linear->Rq, &linear->G, w, m, &w->now);
   setInertia(&w->own, w, m);
   dj_applyE(&w->own, m, linear->psi, -1);
   dj_scaleMatrix(&w->own, -1);
   dj_addDiagonal(&linear->Rq, &w->own);
-  start->Nrate = w->N;
   return status;
 }
 
@@ -167,8 +182,8 @@ djStatus dj_linearizeInverse(djWork* w, const djModel* m) {
 // Of all that moves: loads and inertia.
 static void bodyParams(djParamSums* s, djWork* w, const djModel* m, const djMotion* motion,
                        const double* z) {
-  const djKin* kin = &w->now.kin;
-  const djConfig now = dj_wantedConfig(s, kin, w->now.q, w->ref);
+  const djKin* kin = motion->at.kin;
+  const djConfig now = dj_wantedConfig(s, kin, motion->at.q, w->ref);
   dj_addLoadProducts(s->W, s->C, s->C0, m, w->forces.load, kin, &w->begin.kin, w->ref, s->x);
   dj_inverseDynamics(NULL, &w->inverse, m, kin, w->ref, w->armature, w->V, w->A);
   s->field[s->nfield++] =
@@ -181,20 +196,25 @@ static void bodyParams(djParamSums* s, djWork* w, const djModel* m, const djMoti
   if (w->method->spins) dj_spinParams(s->tensor, w, m, z);
 }
 
-djStatus dj_inverseStageParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
+djStatus dj_balancedParams(djParamSums* s, djWork* w, const djModel* m, djPlace* at,
+                           const double* z) {
   dj_openPlace(&w->begin, m, w->ref);
-  dj_openPlace(&w->now, m, w->ref);
+  if (at != &w->begin) dj_openPlace(at, m, w->ref);
   if (w->drifts) dj_openPlace(&w->rate, m, w->ref);
-  setRates(w, m, &w->now);
-  if (w->bends) dj_setPathRates(w, m, &w->now);
-  djMotion motion = dj_motionAt(w, m, &w->now);
+  if (w->bends) dj_setPathRates(w, m, at);
+  djMotion motion = dj_motionAt(w, m, at);
   djStatus status = dj_forceParams(s, &w->forces, &motion, z);
   if (status >= 0) status = dj_alongParams(s, w, &motion, z, 0);
   if (status < 0) return status;
-  if (w->bends) dj_pathRateParams(s, w, m, z);
+  if (w->bends) dj_pathRateParams(s, w, m, at, z);
   if (s->wants & (DJ_BY_FRAME | DJ_BY_INERTIA)) bodyParams(s, w, m, &motion, z);
   if (!(s->wants & DJ_BY_LAW)) return DJ_OK;
   dj_inertiaAlongParams(s->param, m, z, w->A);
-  dj_tendonInertiaParams(s->param, w, m, z, w->A);
+  dj_tendonInertiaParams(s->param, m, at, z, w->A);
   return DJ_OK;
+}
+
+djStatus dj_inverseStageParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
+  setRates(w, m, &w->now);
+  return dj_balancedParams(s, w, m, &w->now, z);
 }

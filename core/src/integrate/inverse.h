@@ -5,6 +5,18 @@
 
 #include "integrate/work.h"
 
+// r = ID(q, V, A) less forces at a place, with sums emptied, as gradient (nv). Its derivative by the
+// dofs there is added to H: V and A are held, or follow the stage's displacement. By V and A:
+// work->Dv and the stage's M.
+djStatus dj_sumBalance(double* value, double* gradient, djWork* work, const djModel* model,
+                       const djPlace* at, bool held);
+// After it: adds its derivatives by the start's dofs, the place held, and by the velocity there.
+djStatus dj_startBalanced(djMatrix* Rq, djMatrix* G, djWork* work, const djModel* model,
+                          const djPlace* at);
+// Adds d(z . r)/d parameter, z (nv).
+djStatus dj_balancedParams(djParamSums* sums, djWork* work, const djModel* model, djPlace* at,
+                           const double* z);
+
 // For djMethod.
 djStatus dj_beginInverse(djWork* work, const djModel* model);
 djStatus dj_evaluateInverse(double* value, double* gradient, djWork* work, const djModel* model,

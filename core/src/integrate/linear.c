@@ -2,7 +2,6 @@
 
 #include "base/status.h"
 #include "integrate/turn.h"
-#include "model/activation.h"
 
 #include <string.h>
 
@@ -130,7 +129,7 @@ static void linearizeActivations(djWork* w, const djModel* m) {
     w->act_by_ctrl[i] = 0;
     if (adr < 0) continue;
     dj_nextActivation(&w->act_by_act[adr], &w->act_by_ctrl[i], m, &w->start, i, w->h,
-                      w->method->prompt);
+                      dj_inputsOf(w));
   }
 }
 
@@ -141,7 +140,8 @@ static djStatus linearizeInputs(djWork* w, const djModel* m) {
   for (;;) {
     dj_clearEntries(&s->Ru);
     dj_clearEntries(&s->Ra);
-    dj_forceInputs(&sum, &w->forces, &motion);
+    if (w->method->inputs) w->method->inputs(&sum, w, m);
+    else dj_forceInputs(&sum, &w->forces, &motion);
     if (s->Ru.want == s->Ru.n && s->Ra.want == s->Ra.n) return DJ_OK;
     djStatus status = dj_growInputs(w);
     if (status < 0) return status;

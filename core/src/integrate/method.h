@@ -59,6 +59,8 @@ typedef struct djMethod {
                        const djPlace* at, bool* majorizer);
   // Derivatives of the stage's residual by the start, at `now`: its Rq, G, M.
   djStatus (*linearize)(struct djWork* work, const djModel* model);
+  // Derivatives of the stage's residual by inputs, after it. NULL: those of forces at `now`.
+  void (*inputs)(djInputSum* sum, struct djWork* work, const djModel* model);
   // Adds d(z . r)/d parameter, z (nv), at `now`.
   djStatus (*params)(djParamSums* sums, struct djWork* work, const djModel* model,
                      const double* z);

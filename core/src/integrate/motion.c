@@ -1,7 +1,6 @@
 // What the start of a step fixes, and the motion from there.
 
 #include "integrate/armature.h"
-#include "model/activation.h"
 
 void dj_setStart(djWork* w, const djModel* m) {
   dj_setPlace(&w->begin, m, w->start.mocap_pos, w->start.mocap_quat);
@@ -9,7 +8,8 @@ void dj_setStart(djWork* w, const djModel* m) {
 }
 
 djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
-  bool prompt = w->method && w->method->prompt;
+  bool exact = w->method && w->method->prompt;
+  bool prompt = exact || w->acting == DJ_ACTS_SMOOTH;
   djPoint start = dj_pointOf(&w->begin), rate = w->drifts ? dj_pointOf(&w->rate) : start;
   return (djMotion){m,
                     &w->start,
@@ -19,11 +19,17 @@ djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
                     dj_pointOf(at),
                     w->lags ? &w->lag.kin : NULL,
                     w->time,
-                    prompt ? w->coef.time[w->stage] : w->h,
+                    exact ? w->coef.time[w->stage] : w->h,
                     w->convexity,
                     w->bends ? w->V : NULL,
                     prompt,
-                    prompt ? w->drift : NULL};
+                    prompt ? w->drift : NULL,
+                    w->acting};
+}
+
+djInputs dj_inputsOf(const djWork* w) {
+  if (w->acting != DJ_ACTS_ALL) return DJ_INPUTS_HARD;
+  return w->method->prompt ? DJ_INPUTS_EXACT : DJ_INPUTS_ROUNDED;
 }
 
 djStatus dj_beginStep(djWork* w, const djModel* m, double time) {
@@ -35,7 +41,7 @@ djStatus dj_beginStep(djWork* w, const djModel* m, double time) {
     dj_integratePos(w->rate.q, m, d->qpos, w->drift, 1);
     dj_setPlace(&w->rate, m, d->mocap_pos, d->mocap_quat);
   }
-  dj_nextActivations(w->act_next, m, d, w->h, w->method->prompt);
+  dj_nextActivations(w->act_next, m, d, w->h, dj_inputsOf(w));
   dj_setArmature(w, m);
   djMotion motion = dj_motionAt(w, m, &w->begin);
   return dj_beginForces(&w->forces, &motion, &w->error);

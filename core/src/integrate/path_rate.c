@@ -80,29 +80,30 @@ void dj_addPathRates(djWork* w, const djModel* m, const djPlace* at) {
   setRateCoordinates(w, m, at);
 }
 
-void dj_startPathRates(djWork* w, const djModel* m) {
-  djStageLinear* linear = &dj_stageOf(w)->linear;
+void dj_startPathRates(djMatrix* Rq, djMatrix* G, djWork* w, const djModel* m,
+                       const djPlace* at) {
   double* y = w->path_scratch;
   for (int c = m->ncoord - 1; c >= 0 && m->coord_type[c] != DJ_COORD_JOINT; c--) {
     double krate = w->start_sum.krate[c];
     if (krate == 0 || !dj_coordinateBends(m, c)) continue;
-    Along x = along(m, &w->now, c);
+    Along x = along(m, at, c);
     pullSlope(y, w, m, &x, true);
     for (int i = 0; i < x.n; i++) {
       for (int k = 0; k < x.n; k++) {
         double by = krate * x.J[i];
-        dj_addEntry(&linear->Rq, x.dof[i], x.dof[k], by * y[x.dof[k]]);
-        dj_addEntry(&linear->G, x.dof[i], x.dof[k], -w->time * by * x.J[k]);
+        dj_addEntry(Rq, x.dof[i], x.dof[k], by * y[x.dof[k]]);
+        dj_addEntry(G, x.dof[i], x.dof[k], -w->time * by * x.J[k]);
       }
     }
   }
 }
 
-void dj_pathRateParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
+void dj_pathRateParams(djParamSums* s, djWork* w, const djModel* m, const djPlace* at,
+                       const double* z) {
   for (int c = m->ncoord - 1; c >= 0 && m->coord_type[c] != DJ_COORD_JOINT; c--) {
     double krate = w->start_sum.krate[c];
     if (krate == 0 || !dj_coordinateBends(m, c)) continue;
-    double by = -w->time * krate * dj_coordinateRate(&w->now.coord, m, c, z);
-    dj_addPathParams(s, w, m, &w->now, c, by, w->V);
+    double by = -w->time * krate * dj_coordinateRate(&at->coord, m, c, z);
+    dj_addPathParams(s, w, m, at, c, by, w->V);
   }
 }

@@ -24,10 +24,12 @@ djStatus dj_findPathSlopes(djWork* work, const djModel* model, const djPlace* at
 // After it, H whole: H, and what has no energy to work->nonpotential. Sets rates.
 void dj_addPathRates(djWork* work, const djModel* model, const djPlace* at);
 
-// After dj_startForces at `now`: to Rq and G.
-void dj_startPathRates(djWork* work, const djModel* model);
+// After dj_startForces at the place: to Rq and G.
+void dj_startPathRates(djMatrix* Rq, djMatrix* G, djWork* work, const djModel* model,
+                       const djPlace* at);
 
-// After dj_alongParams at `now`: what parameters do to dx/dq V in z . gradient.
-void dj_pathRateParams(djParamSums* sums, djWork* work, const djModel* model, const double* z);
+// After dj_alongParams at the place: what parameters do to dx/dq V in z . gradient.
+void dj_pathRateParams(djParamSums* sums, djWork* work, const djModel* model, const djPlace* at,
+                       const double* z);
 
 #endif  // DJ_INTEGRATE_PATH_RATE_H_

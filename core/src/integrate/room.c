@@ -111,9 +111,11 @@ static size_t factorBytes(const djWork* w) {
   return dj_factorNeeds(kind, &w->pattern.blocks) * sizeof(double);
 }
 
-// The pattern of the forces of the last evaluation. Sets work->cramped.
+// The pattern of the forces of the last evaluation. Sets work->cramped. Derivatives by the start have
+// what smooth forces couple, also where bounded ones alone are solved for.
 static void couple(djWork* w, const djModel* m) {
-  w->patterned = dj_coupleForces(&w->pattern, &w->forces, m);
+  djActing acting = w->acting == DJ_ACTS_SMOOTH ? DJ_ACTS_SMOOTH : DJ_ACTS_ALL;
+  w->patterned = dj_coupleForces(&w->pattern, &w->forces, m, acting);
   w->cramped = !w->patterned || matrixBytes(w) > w->nH ||
                factorBytes(w) > w->at_stage[w->stage].nfactor;
 }

@@ -138,16 +138,16 @@ void dj_addTendonInertia(djMatrix* M, const djWork* w, const djModel* m, const d
   }
 }
 
-void dj_tendonInertiaParams(double* param, const djWork* w, const djModel* m, const double* z,
-                            const double* qacc) {
+void dj_tendonInertiaParams(double* param, const djModel* m, const djPlace* at,
+                            const double* z, const double* qacc) {
   double* gear = dj_paramBlock(param, m, DJ_FIELD_ACTUATOR_GEAR);
   for (int a = 0; a < m->nu; a++) {
     int t = m->actuator_tendon[a];
     double factor = 2 * m->actuator_gear[6 * a] * m->actuator_armature[a];
     if (t < 0 || factor == 0) continue;
     int c = m->tendon_coord[t];
-    gear[6 * a] += factor * dj_coordinateRate(&w->now.coord, m, c, z) *
-                   dj_coordinateRate(&w->now.coord, m, c, qacc);
+    gear[6 * a] += factor * dj_coordinateRate(&at->coord, m, c, z) *
+                   dj_coordinateRate(&at->coord, m, c, qacc);
   }
 }
 

@@ -37,7 +37,7 @@ int dj_bentArmature(const djWork* work, const djModel* model);
 void dj_addTendonForce(double* tau, const djWork* work, const djModel* model, const djPlace* at,
                        const double* qacc);
 void dj_addTendonInertia(djMatrix* M, const djWork* work, const djModel* model, const djPlace* at);
-void dj_tendonInertiaParams(double* param, const djWork* work, const djModel* model,
+void dj_tendonInertiaParams(double* param, const djModel* model, const djPlace* at,
                             const double* z, const double* qacc);
 
 // Adds to derivatives by parameters that move frames, of z . gradient, what dj_bendingParams leaves

@@ -6,6 +6,7 @@
 #include "force/forces.h"
 #include "integrate/impulse_linear.h"
 #include "integrate/method.h"
+#include "model/activation.h"
 #include "model/articulated.h"
 #include "model/body_term.h"
 #include "model/inverse_dynamics.h"
@@ -67,6 +68,7 @@ struct djWork {
   djPlace ahead;            // q (+) drift, of momentum.c
   djPlace rate;             // where a stage's displacement begins, if not at the start
   bool drifts;              // it does not
+  djActing acting;          // which forces are under way: euler.c asks for them by turns
   bool bends;               // rates along coordinates that bend are those of V (path_rate.h)
   double* path_scratch;     // (nv) for them
   djPlace lag;              // an iterate of the end, by which friction acts (option friction =
@@ -129,6 +131,10 @@ struct djWork {
   double* drift;            // (nv) displacement from the start to `rate`; to `ahead` (momentum.c)
   djBodyStep* load;         // (nbody) inertia alone (momentum.c)
   bool guesses;             // body and back are set, for a guess of the end
+  double* bias;             // (nv) of euler.c: ID(q, v, 0) less smooth forces at the start,
+  double* damping;          // (nv) h times the damping that is implicit,
+  djMatrix inertia;         // and M(q) with it,
+  djRateSum rates;          // (ncoord each) of euler_rates.c
   djMatrix Dq, Dv;          // derivatives of inverse dynamics, of the trees' pattern
 
   // The end: next coordinates and history.
@@ -195,6 +201,9 @@ djStatus dj_checkInputs(const djModel* model, djData* data);
 
 // The motion of the step at a place.
 djMotion dj_motionAt(const djWork* work, const djModel* model, const djPlace* at);
+
+// How the step takes inputs.
+djInputs dj_inputsOf(const djWork* work);
 
 // What every stage begins with: the start, and what forces fix there; displacements are over
 // `time`. Where work->drifts they begin at q (+) work->drift. After it, where it is used: `back`.

@@ -19,6 +19,12 @@ djJet dju_smoothClamp(double x, double lo, double hi);
 // further than 1% of the range outside; between, at most 0.198% (16/81 of 1%) beyond the bound.
 djJet dju_inputClamp(double x, double lo, double hi);
 
+// x clipped to [lo, hi]; at a bound the slope is that inside.
+static inline djJet dju_clip(double x, double lo, double hi) {
+  if (x < lo || x > hi) return (djJet){x < lo ? lo : hi, 0, 0};
+  return (djJet){x, 1, 0};
+}
+
 // Edges of the pieces of dju_smoothClamp, polynomials of degree 4 at most, ascending. Returns their
 // number: 4, or 0 where lo < hi does not hold.
 int dju_clampEdges(double edge[4], double lo, double hi);

@@ -21,16 +21,19 @@ extern const djChoice dj_dynNames[];
 
 static inline bool dj_hasActivation(int dyn) { return dj_dynLaws[dyn].step; }
 
-// Control of actuator i after its clamp, with the derivative by ctrl.
-djJet dj_controlInput(const djModel* model, const djData* data, int i);
+// How inputs are taken: by MuJoCo's laws with rounded clamps; by exact laws, with these; by MuJoCo's
+// laws and its clamps.
+typedef enum djInputs { DJ_INPUTS_ROUNDED, DJ_INPUTS_EXACT, DJ_INPUTS_HARD } djInputs;
 
-// Activation of actuator i after the time h, by the exact law or MuJoCo's: value, and derivatives
-// by its activation and ctrl.
+// Control of actuator i after its clamp, with the derivative by ctrl.
+djJet dj_controlInput(const djModel* model, const djData* data, int i, djInputs kind);
+
+// Activation of actuator i after the time h: value, and derivatives by its activation and ctrl.
 double dj_nextActivation(double* by_act, double* by_ctrl, const djModel* model,
-                         const djData* data, int i, double h, bool exact);
+                         const djData* data, int i, double h, djInputs kind);
 
 // Those of all (na).
 void dj_nextActivations(double* act_next, const djModel* model, const djData* data, double h,
-                        bool exact);
+                        djInputs kind);
 
 #endif  // DJ_MODEL_ACTIVATION_H_

@@ -99,6 +99,8 @@ void dj_applyE(djMatrix* M, const djModel* model, const double* qvel, double h);
 void dj_applyJr(djMatrix* M, const djModel* model, const double* qvel, double h);
 // M_out = M J^-1.
 void dj_applyJrInverse(djMatrix* M, const djModel* model, const double* qvel, double h);
+// M_out = J^-T M on the rows of rotations, J = J_r(w): of a pattern that is symmetric.
+void dj_pullRows(djMatrix* M, const djModel* model, const double* w);
 // M_out = J_r(h w)^-1 M, M (nv x ncol).
 void dj_applyJrInv(double* M, int ncol, const djModel* model, const double* qvel, double h);
 // M_out = J_r(w) M, M (nv x ncol).

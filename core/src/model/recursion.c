@@ -226,6 +226,26 @@ void dj_applyJrInverse(djMatrix* M, const djModel* m, const double* qvel, double
   applyRotations(M, m, qvel, h, dju_rightJacobianInv);
 }
 
+void dj_pullRows(djMatrix* M, const djModel* m, const double* w) {
+  const djBlocks* b = M->blocks;
+  for (int j = 0; j < m->njnt; j++) {
+    int d = dj_rotationDof(m, j);
+    if (d < 0) continue;
+    djMat3 B = dju_rightJacobianInv(dju_load3(w + d));
+    int block = b->block_of[d];
+    for (int k = b->near_adr[block]; k < b->near_adr[block + 1]; k++) {
+      djBlockView v = dj_blockOf(M, block, b->near[k]);
+      for (int c = b->adr[b->near[k]]; c < b->adr[b->near[k] + 1]; c++) {
+        double *x = dj_viewEntry(&v, d, c), *y = x + v.stride, *z = y + v.stride;
+        djVec3 column = dju_mulMtV(B, dju_vec3(*x, *y, *z));
+        *x = column.x;
+        *y = column.y;
+        *z = column.z;
+      }
+    }
+  }
+}
+
 // Rows of rotations <- B rows.
 static void turnRows(double* M, int ncol, const djModel* m, const double* qvel, double h,
                      djMat3 (*matrix)(djVec3)) {

@@ -21,6 +21,10 @@ enum {
 
 #define CHOICE(enumerator, name) {#name, enumerator},
 static const djChoice integrators[] = {DJ_INTEGRATORS(CHOICE) {NULL, 0}};
+static const djChoice implicits[] = {{"damping", DJ_TERMS_DAMPING},
+                                     {"none", DJ_TERMS_NONE},
+                                     {"rates", DJ_TERMS_RATES},
+                                     {NULL, 0}};
 static const djChoice overlaps[] = {
     {"recover", DJ_OVERLAP_RECOVER}, {"error", DJ_OVERLAP_ERROR}, {NULL, 0}};
 static const djChoice vertices[] = {
@@ -50,6 +54,9 @@ static const djSetting engineRows[] = {
     {OPTION(integrator), .kind = DJ_SETTING_CHOICE, .choice = integrators, .unit = "",
      .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .standard = {DJ_MOMENTUM},
      .help = "time integration"},
+    {OPTION(implicit), .kind = DJ_SETTING_CHOICE, .choice = implicits, .unit = "",
+     .symbol = "NAME", .ways = BY_ALL_OUTSIDE,
+     .help = "of euler: what is implicit in the velocity; in MJCF as its own integrator has it"},
     {VECTOR(gravity), .kind = DJ_SETTING_REAL, .unit = "m/s2", .symbol = "X,Y,Z",
      .ways = DJ_BY_SCENE, .mujoco = true, .zero = true, .negative = true, .most = DJ_LARGEST,
      .standard = {0, 0, -9.81}, .help = "acceleration of gravity"},

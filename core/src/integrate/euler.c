@@ -1,0 +1,137 @@
+// Semi-implicit Euler as MuJoCo has it, with contact by the end of the step.
+//
+// Smooth forces tau (gravity, springs, dampers, actuators, drag, applied ones) are those of the
+// start, what is one-sided or bounded (contact, limits, friction loss) is of the end:
+//   M(q) a + bias(q, v) - tau(q, v, u) + h D a = -dU/dq+,   v+ = v + h a,   q+ = q (+) h v+,
+// D the slopes of forces by the velocity, as far as djImplicitTerms says. With
+// psi = log(q^-1 q+) = h v+ and K = M + h D of the start, q+ minimises
+//   (psi - p)^T K (psi - p)/(2 h^2) + U(q+),   p = h v + h^2 a0,   K a0 = tau - bias:
+// p is where the step ends without U. The residual is the gradient, in axes that turn with q+:
+//   r = J^-T y + dU/dq+,   y = K (psi - p)/h^2 = R(q, v, a),   J = J_r(psi),
+//   R = ID(q, v, a) - tau(q, v, u) + h D a,   a = (psi/h - v)/h.
+// Without U it is MuJoCo's step to rounding.
+
+#include "integrate/euler.h"
+
+#include "base/status.h"
+
+#include <math.h>
+#include <string.h>
+
+static void coefficients(djCoefficients* c, double h) {
+  c->velocity[0][DJ_SOURCE_VELOCITY] = 1;
+  c->end[DJ_SOURCE_STAGE] = 1 / h;
+}
+
+// ---- the start --------------------------------------------------------------------------------
+
+// K, from the stage's M; h D.
+static djStatus setInertia(djWork* w, const djModel* m) {
+  const djMatrix* M = &dj_stageOf(w)->linear.M;
+  bool damped =
+      dj_jointDamping(w->damping, NULL, m, w->start.qvel) && m->opt.implicit != DJ_TERMS_NONE;
+  dj_copyMatrix(&w->inertia, M);
+  for (int i = 0; i < m->nv; i++) {
+    w->damping[i] = damped ? w->h * w->damping[i] : 0;
+    *dj_own(&w->inertia, i, i) += w->damping[i];
+  }
+  if (m->opt.implicit == DJ_TERMS_RATES) dj_addRates(w, m);
+  if (dj_factor(&w->mass, &w->inertia, NULL)) return DJ_OK;
+  return dj_fail(&w->error, DJ_INVALID, "inertia is singular at the start of the step");
+}
+
+// p, and where it leads.
+static void predict(djWork* w, const djModel* m) {
+  double h = w->h;
+  for (int i = 0; i < m->nv; i++) w->drift[i] = -w->bias[i];
+  dj_solve(w->drift, &w->mass);
+  for (int i = 0; i < m->nv; i++) w->drift[i] = h * (w->start.qvel[i] + h * w->drift[i]);
+  dj_integratePos(w->ahead.q, m, w->start.qpos, w->drift, 1);
+  dj_setPlace(&w->ahead, m, w->start.mocap_pos, w->start.mocap_quat);
+}
+
+// The pattern of smooth forces, before a solution is under way.
+static djStatus coupleSmooth(djWork* w, const djModel* m) {
+  w->may_grow = true;
+  djStatus status = dj_coupleTrees(w, m);
+  w->may_grow = false;
+  return status;
+}
+
+static djStatus begin(djWork* w, const djModel* m) {
+  dj_openSmooth(w, m);
+  djStatus status = coupleSmooth(w, m);
+  if (status >= 0) status = dj_beginStep(w, m, w->h);
+  if (status < 0) return status;
+  if (w->bends) dj_beginPathRates(w, m);
+  dj_openPlace(&w->begin, m, w->ref);
+  memset(w->A, 0, (size_t)m->nv * sizeof(double));
+  status = dj_sumSmooth(w->bias, w, m);
+  if (status >= 0) status = setInertia(w, m);
+  if (status < 0) return status;
+  dj_closeSmooth(w);
+  predict(w, m);
+  djMotion motion = dj_motionAt(w, m, &w->begin);
+  return dj_beginForces(&w->forces, &motion, &w->error);
+}
+
+// ---- the residual -----------------------------------------------------------------------------
+
+// psi, and y (nv).
+static void setMomentum(double* y, djWork* w, const djModel* m, const djPlace* at) {
+  double *psi = dj_stageOf(w)->linear.psi, *x = w->path_scratch, f = 1 / (w->h * w->h);
+  dj_differentiatePos(psi, m, 1, w->start.qpos, at->q);
+  for (int i = 0; i < m->nv; i++) {
+    x[i] = psi[i] - w->drift[i];
+    y[i] = 0;
+  }
+  dj_mulMatrix(y, f, &w->inertia, x);
+}
+
+// Lower triangle of H += the symmetric part of W.
+static void addSymmetric(djMatrix* H, const djMatrix* W) {
+  const djBlocks* trees = W->blocks;
+  for (int t = 0; t < trees->nblock; t++) {
+    for (int i = trees->adr[t]; i < trees->adr[t + 1]; i++) {
+      double* row = dj_ownRow(H, i);
+      for (int k = trees->adr[t]; k <= i; k++) {
+        row[k] += 0.5 * (*dj_own(W, i, k) + *dj_own(W, k, i));
+      }
+    }
+  }
+}
+
+static djStatus evaluate(double* value, double* gradient, djWork* w, const djModel* m,
+                         const djPlace* at, bool* majorizer) {
+  djStatus status = dj_beginEvaluation(value, gradient, w, m, at, majorizer);
+  if (status < 0 || !isfinite(*value)) return status;
+  double* y = w->shift;
+  setMomentum(y, w, m, at);
+  for (int i = 0; i < m->nv; i++) {
+    *value += 0.5 * y[i] * (dj_stageOf(w)->linear.psi[i] - w->drift[i]);
+  }
+  djMotion motion = dj_motionAt(w, m, at);
+  if (gradient) {
+    memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
+    memset(w->N, 0, (size_t)m->nbody * 36 * sizeof(double));
+    dj_inertiaSlope(&w->own, w, m, y);
+    dj_pullVector(y, m, dj_stageOf(w)->linear.psi, true);
+    for (int i = 0; i < m->nv; i++) gradient[i] += y[i];
+    addSymmetric(&w->H, &w->own);
+  }
+  status = dj_evaluateForces(&w->sum, &w->forces, &motion);
+  *value += w->sum.value;
+  if (status >= 0 && gradient) dj_endMinimum(gradient, w, m, at);
+  return status;
+}
+
+const djMethod dj_euler = {.name = "euler",
+                           .kind = DJ_LDL,
+                           .nstage = 1,
+                           .predicts = true,
+                           .coefficients = coefficients,
+                           .begin = begin,
+                           .evaluate = evaluate,
+                           .linearize = dj_linearizeEuler,
+                           .inputs = dj_eulerInputs,
+                           .params = dj_eulerParams};
