@@ -96,7 +96,7 @@ class Options(cli.Case):
                 "--length-scale": ["0", "1e300", "1e-300"],
                 "--stiffness": ["0", "-1", "inf", "1e61"], "--skin": ["-1"],
                 "--friction-eps": ["0"], "--tolerance": ["0", "nan"], "--contact": ["glue"],
-                "--integrator": ["euler"], "--overlap": ["maybe"], "--every": ["0", "1.5", "-1"],
+                "--integrator": ["leapfrog"], "--overlap": ["maybe"], "--every": ["0", "1.5", "-1"],
                 "--threads": ["0"], "--gravity-ramp": ["-1"], "--engine": ["bullet"],
                 "--ctrl-seed": ["-1", "x"], "--keyframe": ["none", "1", "-1", ""],
                 "--set": ["geom/cube/size", "=1", "geom/cube/size=1,1", "geom/cube/size=1,1,x",

@@ -174,7 +174,7 @@ CHANGE(sameName, s->geom[1].name = "foot")
 CHANGE(timestep, s->def.option.timestep = 0)
 CHANGE(support, s->def.option.support = 1)
 CHANGE(disable, s->def.option.disable = 1 << 20)
-CHANGE(integrator, s->def.option.integrator = (djIntegrator)6)
+CHANGE(integrator, s->def.option.integrator = (djIntegrator)DJ_NINTEGRATOR)
 CHANGE(ramp, s->def.option.gravity_ramp = NAN)
 CHANGE(lineBreak, s->joint[1].name = "a\nb"; s->joint[1].range[0] = 2)
 
@@ -238,7 +238,7 @@ static void test_errors(void** state) {
       {timestep, "option: timestep must be positive"},
       {support, "option: support must be less than 1"},
       {disable, "option: disable has unknown bits"},
-      {integrator, "option: integrator: unknown value '6'"},
+      {integrator, "option: integrator: unknown value '7'"},
       {ramp, "option: gravity_ramp is not finite"},
       {lineBreak, "joint 'a?b': range is reversed"},
   };

@@ -84,7 +84,7 @@ def json_like(value):
     ({"horizon": 0}, "horizon"), ({"horizons": 1}, "horizons"),
     ({"loss": [{"type": "speed"}]}, "speed"),
     ({"variables": [{"name": "body/none/mass"}]}, "none"),
-    ({"initial": {"qpos": [0, 0, 0]}}, "qpos"), ({"integrator": "euler"}, "integrator"),
+    ({"initial": {"qpos": [0, 0, 0]}}, "qpos"), ({"integrator": "leapfrog"}, "integrator"),
     ({"scene": "none.json"}, "none.json")])
 def test_bad_tasks(root, change, text):
     with pytest.raises(dijoco.Error, match=text):

@@ -13,17 +13,6 @@
 
 #include <string.h>
 
-typedef struct Along {
-  int n;
-  const int* dof;
-  const double* J;
-} Along;
-
-static Along along(const djWork* w, const djModel* m, int c) {
-  int first = m->coord_dofadr[c];
-  return (Along){m->coord_dofnum[c], m->coord_dof + first, w->begin.coord.J + first};
-}
-
 // Whether M has an entry for dofs i and j.
 static bool related(const djModel* m, int i, int j) {
   int low = i < j ? i : j, k = i < j ? j : i;
@@ -32,7 +21,7 @@ static bool related(const djModel* m, int i, int j) {
 }
 
 // S_ci, with z in the place of a.
-static double sumAlong(const djModel* m, const Along* x, int i, const double* z) {
+static double sumAlong(const djModel* m, const djAlong* x, int i, const double* z) {
   double sum = 0;
   for (int k = 0; k < x->n; k++) {
     if (related(m, x->dof[i], x->dof[k])) sum += x->J[k] * z[x->dof[k]];
@@ -50,7 +39,7 @@ void dj_addRates(djWork* w, const djModel* m) {
   setSlopes(w, m);
   for (int c = 0; c < m->ncoord; c++) {
     double f = w->h * w->rates.slope[c];
-    Along x = along(w, m, c);
+    djAlong x = dj_along(&w->begin.coord, m, c);
     for (int i = 0; i < x.n && f != 0; i++) {
       for (int k = 0; k < x.n; k++) {
         if (!related(m, x.dof[i], x.dof[k])) continue;
@@ -63,7 +52,7 @@ void dj_addRates(djWork* w, const djModel* m) {
 // ---- derivatives ------------------------------------------------------------------------------
 
 // E_jk, unit (nv) scratch of zeros.
-static double bendOf(djWork* w, const djModel* m, int c, const Along* x, int j, int k,
+static double bendOf(djWork* w, const djModel* m, int c, const djAlong* x, int j, int k,
                      double* unit) {
   unit[x->dof[j]] = 1;
   double E = dj_coordinateRateSlope(m, &w->begin.kin, w->ref, c, unit, k);
@@ -71,7 +60,7 @@ static double bendOf(djWork* w, const djModel* m, int c, const Along* x, int j, 
   return E;
 }
 
-static void linearizeBend(djWork* w, const djModel* m, int c, const Along* x) {
+static void linearizeBend(djWork* w, const djModel* m, int c, const djAlong* x) {
   double *unit = w->path_scratch, s = w->rates.slope[c], bend = w->rates.bend[c];
   memset(unit, 0, (size_t)m->nv * sizeof(double));
   for (int k = 0; k < x->n; k++) {
@@ -91,7 +80,7 @@ static void linearizeBend(djWork* w, const djModel* m, int c, const Along* x) {
 void dj_linearizeRates(djMatrix* G, djWork* w, const djModel* m) {
   setSlopes(w, m);
   for (int c = 0; c < m->ncoord; c++) {
-    Along x = along(w, m, c);
+    djAlong x = dj_along(&w->begin.coord, m, c);
     double bend = w->h * w->rates.bend[c];
     if (w->rates.slope[c] == 0 && bend == 0) continue;
     if (dj_coordinateBends(m, c)) linearizeBend(w, m, c, &x);
@@ -107,7 +96,7 @@ void dj_rateInputs(djInputSum* sum, djWork* w, const djModel* m) {
   for (int i = 0; i < m->nu; i++) {
     int c = m->actuator_coord[i];
     if (c < 0) continue;
-    Along x = along(w, m, c);
+    djAlong x = dj_along(&w->begin.coord, m, c);
     for (int k = 0; k < x.n; k++) {
       double X = w->h * x.J[k] * sumAlong(m, &x, k, w->A);
       dj_rateInput(sum, &w->forces, &motion, i, x.dof[k], X);
@@ -118,7 +107,7 @@ void dj_rateInputs(djInputSum* sum, djWork* w, const djModel* m) {
 // ---- parameters -------------------------------------------------------------------------------
 
 // What moves frames and sites does to J of a coordinate that bends, and through its rate to s.
-static void bendParams(djParamSums* s, djWork* w, const djModel* m, int c, const Along* x,
+static void bendParams(djParamSums* s, djWork* w, const djModel* m, int c, const djAlong* x,
                        const double* z) {
   double *part = w->path_scratch, slope = w->h * w->rates.slope[c], by_rate = 0;
   for (int i = 0; i < x->n; i++) {
@@ -143,7 +132,7 @@ void dj_rateParams(djParamSums* s, djWork* w, const djModel* m, const double* z)
   djMotion motion = dj_motionAt(w, m, &w->begin);
   setSlopes(w, m);
   for (int c = 0; c < m->ncoord; c++) {
-    Along x = along(w, m, c);
+    djAlong x = dj_along(&w->begin.coord, m, c);
     y[c] = 0;
     for (int i = 0; i < x.n; i++) y[c] += w->h * z[x.dof[i]] * x.J[i] * sumAlong(m, &x, i, w->A);
     if (s->wants & (DJ_BY_FRAME | DJ_BY_SITE) && dj_coordinateBends(m, c)) {

@@ -42,19 +42,8 @@ djStatus dj_findPathSlopes(djWork* w, const djModel* m, const djPlace* at) {
   return status;
 }
 
-typedef struct Along {
-  int n;
-  const int* dof;
-  const double* J;
-} Along;
-
-static Along along(const djModel* m, const djPlace* at, int c) {
-  int first = m->coord_dofadr[c];
-  return (Along){m->coord_dofnum[c], m->coord_dof + first, at->coord.J + first};
-}
-
 // y (nv) = J J_r^-1, or J J_r^-1 E.
-static void pullSlope(double* y, const djWork* w, const djModel* m, const Along* x, bool turned) {
+static void pullSlope(double* y, const djWork* w, const djModel* m, const djAlong* x, bool turned) {
   const double* psi = w->at_stage[w->stage].linear.psi;
   memset(y, 0, (size_t)m->nv * sizeof(double));
   for (int i = 0; i < x->n; i++) y[x->dof[i]] = x->J[i];
@@ -67,7 +56,7 @@ void dj_addPathRates(djWork* w, const djModel* m, const djPlace* at) {
   double *y = w->path_scratch, t = w->time;
   for (int c = m->ncoord - 1; c >= 0 && m->coord_type[c] != DJ_COORD_JOINT; c--) {
     if (!dj_coordinateBends(m, c)) continue;
-    Along x = along(m, at, c);
+    djAlong x = dj_along(&at->coord, m, c);
     double krate = path->krate[c];
     if (krate == 0) continue;
     pullSlope(y, w, m, &x, false);
@@ -86,7 +75,7 @@ void dj_startPathRates(djMatrix* Rq, djMatrix* G, djWork* w, const djModel* m,
   for (int c = m->ncoord - 1; c >= 0 && m->coord_type[c] != DJ_COORD_JOINT; c--) {
     double krate = w->start_sum.krate[c];
     if (krate == 0 || !dj_coordinateBends(m, c)) continue;
-    Along x = along(m, at, c);
+    djAlong x = dj_along(&at->coord, m, c);
     pullSlope(y, w, m, &x, true);
     for (int i = 0; i < x.n; i++) {
       for (int k = 0; k < x.n; k++) {

@@ -30,20 +30,9 @@ double dj_tendonArmatureEnergy(const djWork* w, const djModel* m) {
 }
 
 // The coordinate's dofs and derivatives by them.
-typedef struct Along {
-  int n;
-  const int* dof;
-  const double* J;
-} Along;
-
-static Along along(const djModel* m, const djCoordinates* coord, int c) {
-  int first = m->coord_dofadr[c];
-  return (Along){m->coord_dofnum[c], m->coord_dof + first, coord->J + first};
-}
-
 // Row i of B is f J_i times the derivative of dx/dq v.
 static void addSlope(djMatrix* B, double f, const djModel* m, const djKin* kin, const djVec3* ref,
-                     int c, const Along* rows, const double* v) {
+                     int c, const djAlong* rows, const double* v) {
   const int* dof = m->coord_dof + m->coord_dofadr[c];
   for (int k = 0; k < m->coord_dofnum[c]; k++) {
     double slope = dj_coordinateRateSlope(m, kin, ref, c, v, k);
@@ -59,7 +48,7 @@ void dj_startTendonArmature(djStartSum* sum, djMatrix* Rv, const djWork* w, cons
     double f = -armatureOf(w, m, t) / at->h;
     int c = m->tendon_coord[t];
     if (f == 0) continue;
-    Along end = along(m, at->at.coord, c), start = along(m, at->at0.coord, c);
+    djAlong end = dj_along(at->at.coord, m, c), start = dj_along(at->at0.coord, m, c);
     for (int i = 0; i < end.n; i++) {
       for (int k = 0; k < end.n; k++) {
         dj_addEntry(Rv, end.dof[i], end.dof[k], f * end.J[i] * start.J[k]);
@@ -85,7 +74,7 @@ void dj_startBackRates(djStartSum* sum, djMatrix* by_back, const djWork* w, cons
     int c = m->tendon_coord[t];
     if (k == 0) continue;
     sum->krate[c] -= k;
-    Along end = along(m, at->at.coord, c), back = along(m, &w->back.coord, c);
+    djAlong end = dj_along(at->at.coord, m, c), back = dj_along(&w->back.coord, m, c);
     for (int i = 0; i < end.n; i++) {
       for (int e = 0; e < end.n; e++) {
         *dj_own(by_back, end.dof[i], end.dof[e]) += k * end.J[i] * back.J[e];
@@ -121,7 +110,7 @@ void dj_addTendonForce(double* tau, const djWork* w, const djModel* m, const djP
     double A = armatureOf(w, m, t);
     int c = m->tendon_coord[t];
     if (A == 0) continue;
-    Along x = along(m, &at->coord, c);
+    djAlong x = dj_along(&at->coord, m, c);
     double force = A * dj_coordinateRate(&at->coord, m, c, qacc);
     for (int i = 0; i < x.n; i++) tau[x.dof[i]] += force * x.J[i];
   }
@@ -131,7 +120,7 @@ void dj_addTendonInertia(djMatrix* M, const djWork* w, const djModel* m, const d
   for (int t = 0; t < m->ntendon; t++) {
     double A = armatureOf(w, m, t);
     if (A == 0) continue;
-    Along x = along(m, &at->coord, m->tendon_coord[t]);
+    djAlong x = dj_along(&at->coord, m, m->tendon_coord[t]);
     for (int i = 0; i < x.n; i++) {
       for (int k = 0; k < x.n; k++) *dj_own(M, x.dof[i], x.dof[k]) += A * x.J[i] * x.J[k];
     }
@@ -160,7 +149,7 @@ void dj_addTendonMomentum(djMatrix* M, double* p, djWork* w, const djModel* m) {
     double A = armatureOf(w, m, t);
     int c = m->tendon_coord[t];
     if (A == 0) continue;
-    Along x = along(m, &w->now.coord, c);
+    djAlong x = dj_along(&w->now.coord, m, c);
     double rate = (w->now.coord.x[c] - w->begin.coord.x[c]) / w->h;
     for (int i = 0; i < x.n; i++) {
       p[x.dof[i]] += A * x.J[i] * rate;
@@ -187,12 +176,12 @@ void dj_linearizeTendonMomentum(djMatrix* by_end, djMatrix* by_start, djWork* w,
     double A = armatureOf(w, m, t), h = w->h, *unit = w->shift;
     int c = m->tendon_coord[t];
     if (A == 0) continue;
-    Along x = along(m, &w->now.coord, c), start = along(m, &w->begin.coord, c);
+    djAlong x = dj_along(&w->now.coord, m, c), start = dj_along(&w->begin.coord, m, c);
     double e = excessOf(w, m, c);
     memset(unit, 0, (size_t)m->nv * sizeof(double));
     for (int i = 0; i < x.n; i++) {
       const double one = 1;
-      Along row = {1, x.dof + i, &one};
+      djAlong row = {1, x.dof + i, &one};
       unit[x.dof[i]] = 1;
       addSlope(by_end, A * e, m, &w->now.kin, w->ref, c, &row, unit);
       unit[x.dof[i]] = 0;

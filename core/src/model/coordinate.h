@@ -81,6 +81,18 @@ double dj_coordinateRateSlope(const djModel* model, const djKin* kin, const djVe
 // Pairs of trees that a coordinate couples.
 void dj_coupleCoordinates(djPattern* pattern, const djModel* model);
 
+// The dofs that move coordinate c, and dx/dq by them.
+typedef struct djAlong {
+  int n;
+  const int* dof;
+  const double* J;
+} djAlong;
+
+static inline djAlong dj_along(const djCoordinates* coord, const djModel* m, int c) {
+  int first = m->coord_dofadr[c];
+  return (djAlong){m->coord_dofnum[c], m->coord_dof + first, coord->J + first};
+}
+
 // dx/dq of coordinate c times z (nv).
 static inline double dj_coordinateRate(const djCoordinates* coord, const djModel* m, int c,
                                        const double* z) {
