@@ -23,16 +23,19 @@ static int kernelOfPair(const djmImport* imp, int pair) {
 
 // ------------------------------ softness --------------------------------------------------------
 
+#define DJM_TOLD 1e-7   // m, the least depth with a figure
+
 // How deep MuJoCo's bodies are in what they rest on.
 static void noteDepth(char text[200], const djmImport* imp, const djmSoft* s) {
   djmLength length;
   int n;
   double load = djm_contactLoad(&n, imp, s->geom);
-  if (!(load > 0)) {
+  double deep = load > 0 ? djm_restDepth(imp->m, s, load) : 0;
+  if (!(deep >= DJM_TOLD)) {   // of a pyramid without friction nothing is left to go by
     snprintf(text, 200, "MuJoCo's bodies sink into what pushes them");
     return;
   }
-  djm_length(length, djm_restDepth(imp->m, s, load));
+  djm_length(length, deep);
   if (n == 1) {
     snprintf(text, 200, "MuJoCo's bodies sink in by about %s under their weight (%.3g N on one "
              "contact)", length, load);

@@ -403,6 +403,9 @@ static void testNotes(void** state) {
             "friction='.5'"), ""), "geom/b", "solref", "sink in by about 77 um");
   checkNote(SCENE(" impratio='2' cone='elliptic'/>", FLOOR(SOFT "friction='.5'") B(SOFT
             "condim='3' friction='.5'"), ""), "geom/b", "solref", SINKS);
+  // of a pyramid without friction nothing is left
+  checkNote(SCENE("/>", FLOOR(SOFT "friction='0'") B(SOFT "condim='3' friction='0'"), ""), "geom/b",
+            "solref", "sink into what pushes them");
   // an arm's weight does not come down; what is held sinks with what is carried
   checkNote(SCENE("/>", FLOOR("") "<body pos='0 0 2'><joint/><geom size='.1'/><body pos='0 0 -1'>"
             "<joint/><geom name='b' size='.1'/></body></body>", ""), "geom/b", "solref",
