@@ -23,26 +23,21 @@ static int kernelOfPair(const djmImport* imp, int pair) {
 
 // ------------------------------ softness --------------------------------------------------------
 
-#define DJM_TOLD 1e-7   // m, the least depth with a figure
+#define LEAST_TOLD 1e-12   // m, of a depth with a figure
 
 // How deep MuJoCo's bodies are in what they rest on.
 static void noteDepth(char text[200], const djmImport* imp, const djmSoft* s) {
-  djmLength length;
+  djmLength length = "";
   int n;
   double load = djm_contactLoad(&n, imp, s->geom);
   double deep = load > 0 ? djm_restDepth(imp->m, s, load) : 0;
-  if (!(deep >= DJM_TOLD)) {   // of a pyramid without friction nothing is left to go by
-    snprintf(text, 200, "MuJoCo's bodies sink into what pushes them");
-    return;
-  }
-  djm_length(length, deep);
-  if (n == 1) {
-    snprintf(text, 200, "MuJoCo's bodies sink in by about %s under their weight (%.3g N on one "
-             "contact)", length, load);
-  } else {
-    snprintf(text, 200, "MuJoCo's bodies sink in by about %s under their weight (%.3g N on each of "
-             "%d contacts)", length, load, n);
-  }
+  bool told = deep >= LEAST_TOLD;   // of a pyramid without friction nothing is left to go by
+  if (told) djm_length(length, deep);
+  int at = snprintf(text, 200, told ? "MuJoCo's bodies sink in by about %s under their weight"
+                                    : "MuJoCo's bodies sink into what pushes them", length);
+  if (!(load > 0)) return;
+  if (n == 1) snprintf(text + at, 200 - (size_t)at, " (%.3g N on one contact)", load);
+  else snprintf(text + at, 200 - (size_t)at, " (%.3g N on each of %d contacts)", load, n);
 }
 
 static bool noteSoftness(djmNote note, const djmImport* imp, const djmSoft* s, int kernel) {
