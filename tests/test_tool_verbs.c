@@ -167,13 +167,14 @@ static void testGradAndOptimize(void** state) {
   o.out = "made/result";
   json = run(verb_optimize, 0, o);
   cJSON_Delete(json);
-  static const char* const files[] = {"history.csv", "final.json",  "task.json", "ctrl.csv",
-                                      "report.html", "scene.xml",   "replay.json"};
 #ifdef DJ_HAVE_MUJOCO
-  const int n = 7;
+#define SCENE_FILE "scene.xml"
 #else
-  const int n = 5;   // without scene.xml and what runs it
+#define SCENE_FILE "scene.json"
 #endif
+  static const char* const files[] = {"history.csv", "final.json", "task.json",  "ctrl.csv",
+                                      "report.html", SCENE_FILE,   "replay.json"};
+  const int n = 7;
   for (int i = 0; i < n; i++) {
     char path[64];
     snprintf(path, sizeof path, "made/result/%s", files[i]);
