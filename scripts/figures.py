@@ -125,6 +125,9 @@ def claims(root):
 
 
 def number(value):
+    """"nan" and its kin, as the command writes them, are texts."""
+    if isinstance(value, str):
+        return ""
     return "%.3g" % value if abs(value) < 1000 else "%.0f" % value
 
 
@@ -176,10 +179,11 @@ def bench_rows(root, wanted):
         return "Not recorded yet: `make bench` does.\n"
     text = "| | ours | beside | | ratio |\n|---|---|---|---|---|\n"
     for key, r in rows.items():
-        peer = "%s %s" % (number(r["peer"]), r["unit"]) if "peer" in r else ""
+        peer = number(r.get("peer", "nan"))
+        peer += " " + r["unit"] if peer else ""
         text += "| %s%s | %s %s | %s | %s | %s |\n" % (
             key, " (%s)" % r["note"] if r.get("note") else "", number(r["ours"]), r["unit"],
-            r.get("peer_name", ""), peer, number(r["ratio"]) if "ratio" in r else "")
+            r["peer_name"] if peer else "", peer, number(r.get("ratio", "nan")))
     return text + "\n" + places(rows.values())
 
 
