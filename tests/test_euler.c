@@ -7,6 +7,7 @@
 #include "common/worst.h"
 #include "integrate/euler.h"
 #include "math/so3.h"
+#include "model/param.h"
 
 #include <dijoco/dijoco.h>
 
@@ -75,6 +76,37 @@ static void testPendulum(void** state) {
   }
 }
 
+// A pendulum without damping c: M (v+ - v) = h (tau - c v) - h c (v+ - v) with the last term implicit,
+// so that dv+/dc = -h v+/M, or -h v/M without it.
+static void testNoDamping(void** state) {
+  (void)state;
+  const djImplicitTerms terms[] = {DJ_TERMS_NONE, DJ_TERMS_DAMPING, DJ_TERMS_RATES};
+  for (int k = 0; k < 3; k++) {
+    Scene* s = newScene(1);
+    int body = addBody(s, 0, DJ_HINGE, 0, 0, 0, 2, 0.05);
+    s->body[body].ipos[0] = 0.4;
+    s->joint[0].stiffness = 3;
+    s->def.option.timestep = 0.01;
+    djModel* m = sceneModel(s);
+    freeScene(s);
+    setEuler(m, terms[k]);
+    djData* d = sceneData(m);
+    djParam c;
+    double P[2], v = 2, M = m->body_inertia[3 + 1] + 2 * 0.4 * 0.4;
+    d->qpos[0] = 0.3;
+    d->qvel[0] = v;
+    assert_int_equal(dj_step(m, d), DJ_OK);
+    assert_true(fabs(d->qvel[0] - v) > 0.05);
+    assert_true(dj_makeParam(&c, m, DJ_FIELD_JOINT_DAMPING, 0));
+    assert_int_equal(djd_lastParams(m, d, P, 1, &c), DJ_OK);
+    double want = -0.01 / M * (k == 0 ? v : d->qvel[0]);
+    if (!(fabs(P[1] - want) < 1e-13)) fail_msg("%d: %.15g is not %.15g", k, P[1], want);
+    assert_true(fabs(P[0] - 0.01 * want) < 1e-15);
+    dj_deleteData(d);
+    dj_deleteModel(m);
+  }
+}
+
 // J^-T K (psi - p)/h^2 along a direction of the dofs at the end.
 static void momentum(double* g, djWork* w, const djModel* m, const double* from, const double* z,
                      double s) {
@@ -130,6 +162,7 @@ static void testInertia(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testPendulum), cmocka_unit_test(testInertia)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testPendulum), cmocka_unit_test(testNoDamping),
+                                     cmocka_unit_test(testInertia)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,30 +123,29 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   return DJ_OK;
 }
 
-// Slope and curvature of dissipation's force along one dof, without friction loss.
-static djJet dampingOf(const djModel* m, int dof, double v) {
-  int j = m->dof_jnt[dof];
-  double a = m->jnt_damping[j], b = m->jnt_dampingpoly[2 * j], c = m->jnt_dampingpoly[2 * j + 1];
-  for (int i = 0; i < m->nu; i++) {
-    if (m->actuator_joint[i] != j) continue;
-    double g2 = m->actuator_gear[6 * i] * m->actuator_gear[6 * i];
-    a += g2 * m->actuator_damping[i];
-    b += g2 * m->actuator_dampingpoly[2 * i];
-    c += g2 * m->actuator_dampingpoly[2 * i + 1];
-  }
-  double side = v < 0 ? -1 : 1;
+// Slope and curvature of dissipation's force by the rate, without friction loss; where the slope has
+// a kink, at rest, the mean of both curvatures.
+static djJet slopeOf(double a, double b, double c, double v) {
+  double side = (v > 0) - (v < 0);
   return (djJet){a + 2 * b * fabs(v) + 3 * c * v * v, 2 * b * side + 6 * c * v, 0};
 }
 
-bool dj_jointDamping(double* slope, double* bend, const djModel* m, const double* qvel) {
-  bool any = false;
+void dj_jointDamping(double* slope, double* bend, const djForces* forces, const djModel* m,
+                     const double* qvel) {
+  const Damping* all = forces->state[DJ_FORCE_DAMPER];
   for (int i = 0; i < m->nv; i++) {
-    djJet D = m->opt.disable & DJ_DSBL_DAMPER ? (djJet){0, 0, 0} : dampingOf(m, i, qvel[i]);
+    int j = m->dof_jnt[i], c = m->jnt_coord[j];
+    const Damping* d = all + (c >= 0 ? c : m->ncoord + j);
+    djJet D = slopeOf(d->a, d->b, d->c, qvel[i]);
     slope[i] = D.f;
     if (bend) bend[i] = D.d;
-    any = any || D.f != 0;
   }
-  return any;
+}
+
+// Derivative of an actuator's slope by its gear.
+static double slopeByGear(const djModel* m, int i, double v) {
+  const double* poly = m->actuator_dampingpoly + 2 * i;
+  return 2 * m->actuator_gear[6 * i] * slopeOf(m->actuator_damping[i], poly[0], poly[1], v).f;
 }
 
 void dj_jointDampingParams(double* param, const djModel* m, const double* qvel, const double* x) {
@@ -156,11 +155,8 @@ void dj_jointDampingParams(double* param, const djModel* m, const double* qvel, 
   for (int i = 0; i < m->nv; i++) damping[m->dof_jnt[i]] += x[i];
   for (int a = 0; a < m->nu; a++) {
     int j = m->actuator_joint[a];
-    const double* poly = m->actuator_dampingpoly + 2 * a;
     for (int i = j < 0 ? m->nv : m->jnt_dofadr[j]; i < m->nv && m->dof_jnt[i] == j; i++) {
-      double v = fabs(qvel[i]);
-      double slope = m->actuator_damping[a] + 2 * poly[0] * v + 3 * poly[1] * v * v;
-      gear[6 * a] += 2 * m->actuator_gear[6 * a] * slope * x[i];
+      gear[6 * a] += slopeByGear(m, a, qvel[i]) * x[i];
     }
   }
 }
@@ -188,18 +184,15 @@ static void rates(djRateSum* sum, const void* state, const djMotion* at) {
   if (m->opt.disable & DJ_DSBL_DAMPER) return;
   for (int c = 0; c < dj_linkCoordinates(m); c++) {
     if (m->coord_type[c] != DJ_COORD_TENDON) continue;
-    double v = rateOf(at, c), w = fabs(v);
-    sum->slope[c] += d[c].a + 2 * d[c].b * w + 3 * d[c].c * v * v;
-    sum->bend[c] += 2 * d[c].b * (v < 0 ? -1 : 1) + 6 * d[c].c * v;
+    djJet D = slopeOf(d[c].a, d[c].b, d[c].c, rateOf(at, c));
+    sum->slope[c] += D.f;
+    sum->bend[c] += D.d;
     if (sum->y) damping[m->coord_id[c]] += sum->y[c];
   }
   for (int i = 0; i < m->nu && sum->y; i++) {
     int c = m->actuator_coord[i];
     if (c < 0 || m->coord_type[c] != DJ_COORD_TENDON) continue;
-    double v = fabs(rateOf(at, c));
-    const double* poly = m->actuator_dampingpoly + 2 * i;
-    double slope = m->actuator_damping[i] + 2 * poly[0] * v + 3 * poly[1] * v * v;
-    gear[6 * i] += 2 * m->actuator_gear[6 * i] * slope * sum->y[c];
+    gear[6 * i] += slopeByGear(m, i, rateOf(at, c)) * sum->y[c];
   }
 }
 

@@ -84,9 +84,10 @@ void dj_rateSlopes(djRateSum* sum, djForces* forces, const djMotion* at);
 void dj_rateInput(djInputSum* sum, const djForces* forces, const djMotion* at, int i, int dof,
                   double x);
 
-// Slope by the velocity (nv) of what damps joints' dofs, and, unless NULL, its derivative; whether
-// there is any. Adds d(sum of x slope)/d parameter, x (nv).
-bool dj_jointDamping(double* slope, double* bend, const djModel* model, const double* qvel);
+// Of a step that has begun: slope by the velocity (nv) of what damps joints' dofs, and, unless NULL,
+// its derivative. Adds d(sum of x slope)/d parameter, x (nv).
+void dj_jointDamping(double* slope, double* bend, const djForces* forces, const djModel* model,
+                     const double* qvel);
 void dj_jointDampingParams(double* param, const djModel* model, const double* qvel,
                            const double* x);
 

@@ -28,8 +28,8 @@ static void coefficients(djCoefficients* c, double h) {
 // K, from the stage's M; h D.
 static djStatus setInertia(djWork* w, const djModel* m) {
   const djMatrix* M = &dj_stageOf(w)->linear.M;
-  bool damped =
-      dj_jointDamping(w->damping, NULL, m, w->start.qvel) && m->opt.implicit != DJ_TERMS_NONE;
+  bool damped = dj_dampsAtEnd(m);
+  if (damped) dj_jointDamping(w->damping, NULL, &w->forces, m, w->start.qvel);
   dj_copyMatrix(&w->inertia, M);
   for (int i = 0; i < m->nv; i++) {
     w->damping[i] = damped ? w->h * w->damping[i] : 0;

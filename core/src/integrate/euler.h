@@ -16,6 +16,9 @@ void dj_closeSmooth(djWork* work);
 // acceleration the stage's M.
 djStatus dj_sumSmooth(double* r, djWork* work, const djModel* model);
 
+// Whether damping of joints is by the velocity at the end: D of euler.c has its slopes.
+static inline bool dj_dampsAtEnd(const djModel* m) { return m->opt.implicit != DJ_TERMS_NONE; }
+
 // W, of the trees' pattern: derivative of J^-T y by the dofs at the end, y = K (psi - p)/h^2 (nv).
 void dj_inertiaSlope(djMatrix* W, djWork* work, const djModel* model, const double* y);
 

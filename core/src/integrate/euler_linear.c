@@ -17,8 +17,8 @@ static void setAcceleration(djWork* w, const djModel* m) {
   for (int i = 0; i < m->nv; i++) w->A[i] = (psi[i] / h - w->start.qvel[i]) / h;
 }
 
-// y = R at `now`.
-static void setMomentum(double* y, const djWork* w, const djModel* m) {
+// y = R at `now`: that of euler.c, where its drift is no longer kept.
+static void setBalance(double* y, const djWork* w, const djModel* m) {
   memcpy(y, w->bias, (size_t)m->nv * sizeof(double));
   dj_mulMatrix(y, 1, &w->inertia, w->A);
 }
@@ -51,9 +51,9 @@ static djStatus linearizeSmooth(djWork* w, const djModel* m) {
   if (status < 0) return status;
   dj_copyMatrix(&w->own, &w->inertia);
   dj_scaleMatrix(&w->own, -1 / w->h);
-  dj_jointDamping(w->scale, bend, m, w->start.qvel);
-  for (int i = 0; i < m->nv; i++) {
-    if (w->damping[i] != 0) *dj_own(&w->own, i, i) += w->h * bend[i] * w->A[i];
+  if (dj_dampsAtEnd(m)) {
+    dj_jointDamping(w->scale, bend, &w->forces, m, w->start.qvel);
+    for (int i = 0; i < m->nv; i++) *dj_own(&w->own, i, i) += w->h * bend[i] * w->A[i];
   }
   dj_addDiagonal(G, &w->own);
   return DJ_OK;
@@ -65,7 +65,7 @@ djStatus dj_linearizeEuler(djWork* w, const djModel* m) {
   djStatus status = startBounded(w, m);
   if (status < 0) return status;
   setAcceleration(w, m);
-  setMomentum(y, w, m);
+  setBalance(y, w, m);
   dj_inertiaSlope(&w->own, w, m, y);
   dj_applyE(&w->own, m, w->vnext, -1);
   dj_scaleMatrix(&w->own, -1);
@@ -126,8 +126,8 @@ static djStatus smoothParams(djParamSums* s, djWork* w, const djModel* m, const 
   djStatus status = dj_balancedParams(s, w, m, &w->begin, x);
   if (status >= 0 && m->opt.implicit == DJ_TERMS_RATES) dj_rateParams(s, w, m, x);
   dj_closeSmooth(w);
-  if (status < 0 || !(s->wants & DJ_BY_LAW)) return status;
-  for (int i = 0; i < m->nv; i++) x[i] *= w->damping[i] != 0 ? w->h * w->A[i] : 0;
+  if (status < 0 || !(s->wants & DJ_BY_LAW) || !dj_dampsAtEnd(m)) return status;
+  for (int i = 0; i < m->nv; i++) x[i] *= w->h * w->A[i];
   dj_jointDampingParams(s->param, m, w->start.qvel, x);
   return DJ_OK;
 }
