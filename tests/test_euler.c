@@ -107,6 +107,32 @@ static void testNoDamping(void** state) {
   }
 }
 
+// At rest the slope c + 2 b |v| of damping has a kink: the derivative is the mean of both sides, what
+// centred differences tend to, 1 - h c/(M + h c).
+static void testRest(void** state) {
+  (void)state;
+  const double h = 0.01, c = 0.3;
+  Scene* s = newScene(1);
+  int body = addBody(s, 0, DJ_HINGE, 0, 0, 0, 2, 0.05);
+  s->body[body].ipos[0] = 0.4;
+  s->joint[0].damping = c;
+  s->joint[0].dampingpoly[0] = 5;
+  s->def.option.timestep = h;
+  djModel* m = sceneModel(s);
+  freeScene(s);
+  setEuler(m, DJ_TERMS_DAMPING);
+  djData* d = sceneData(m);
+  double A[4], M = m->body_inertia[3 + 1] + 2 * 0.4 * 0.4;
+  d->qpos[0] = 0.3;
+  assert_int_equal(dj_step(m, d), DJ_OK);
+  assert_true(fabs(d->qvel[0]) > 0.05);
+  assert_int_equal(djd_lastTransition(m, d, A, NULL), DJ_OK);
+  double want = 1 - h * c / (M + h * c);
+  if (!(fabs(A[3] - want) < 1e-13)) fail_msg("%.15g is not %.15g", A[3], want);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
 // J^-T K (psi - p)/h^2 along a direction of the dofs at the end.
 static void momentum(double* g, djWork* w, const djModel* m, const double* from, const double* z,
                      double s) {
@@ -163,6 +189,6 @@ static void testInertia(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testPendulum), cmocka_unit_test(testNoDamping),
-                                     cmocka_unit_test(testInertia)};
+                                     cmocka_unit_test(testRest), cmocka_unit_test(testInertia)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
