@@ -27,19 +27,28 @@ static void setEuler(djModel* m, djImplicitTerms implicit) {
   if (dj_setOption(m, &option, &err) < 0) fail_msg("%s", err.text);
 }
 
+// One hinge that carries a mass of 2 kg at .4 m, and its inertia.
+static Scene* newPendulum(double timestep) {
+  Scene* s = newScene(1);
+  int body = addBody(s, 0, DJ_HINGE, 0, 0, 0, 2, 0.05);
+  s->body[body].ipos[0] = 0.4;
+  s->def.option.timestep = timestep;
+  return s;
+}
+
+static double inertiaOf(const djModel* m) { return m->body_inertia[3 + 1] + 2 * 0.4 * 0.4; }
+
 // A pendulum of one dof with damping c + 2 b |v|, a spring and a velocity servo of gain kv, driven
 // beyond its range: (I + h D) (v+ - v) = h (tau - c v - b v |v| - kv v + clip(u) kv).
 static void testPendulum(void** state) {
   (void)state;
-  const double h = 0.01, length = 0.4, mass = 2, inertia = 0.05, c = 0.3, b = 0.2, kv = 1.5;
+  const double h = 0.01, length = 0.4, mass = 2, c = 0.3, b = 0.2, kv = 1.5;
   const djImplicitTerms terms[] = {DJ_TERMS_NONE, DJ_TERMS_DAMPING, DJ_TERMS_RATES};
   for (int k = 0; k < 3; k++) {
-    Scene* s = newScene(1);
-    int body = addBody(s, 0, DJ_HINGE, 0, 0, 0, mass, inertia);
+    Scene* s = newPendulum(h);
     s->joint[0].damping = c;
     s->joint[0].dampingpoly[0] = b;
     s->joint[0].stiffness = 3;
-    s->body[body].ipos[0] = length;
     djActuatorDef servo = dj_defaultActuatorDef();
     servo.joint = 0;
     servo.gainprm[0] = kv;
@@ -50,19 +59,18 @@ static void testPendulum(void** state) {
     servo.ctrlrange[1] = 1;
     s->def.nu = 1;
     s->def.actuator = &servo;
-    s->def.option.timestep = h;
     djModel* m = sceneModel(s);
     freeScene(s);
     setEuler(m, terms[k]);
     djData* d = sceneData(m);
-    double q = 0.3, v = 2, I = m->body_inertia[3 + 1];
+    double q = 0.3, v = 2;
     d->qpos[0] = q;
     d->qvel[0] = v;
     d->ctrl[0] = 1.004; // on the rounded corner of other methods
     assert_int_equal(dj_step(m, d), DJ_OK);
     const double* axis = m->jnt_axis;
     double D = k == 0 ? 0 : c + 2 * b * v + (k == 2 ? kv : 0);
-    double M = I + mass * length * length;
+    double M = inertiaOf(m);
     djVec3 arm = dju_mulMV(dju_quatToMat(dju_expQuat(dju_scale3(q, dju_load3(axis)))),
                            dju_vec3(length, 0, 0));
     djVec3 weight = dju_scale3(mass, dju_load3(m->opt.gravity));
@@ -76,23 +84,20 @@ static void testPendulum(void** state) {
   }
 }
 
-// A pendulum without damping c: M (v+ - v) = h (tau - c v) - h c (v+ - v) with the last term implicit,
+// A pendulum without damping c: M (v+ - v) = h (tau - c v) - h c (v+ - v), the last term implicit,
 // so that dv+/dc = -h v+/M, or -h v/M without it.
 static void testNoDamping(void** state) {
   (void)state;
   const djImplicitTerms terms[] = {DJ_TERMS_NONE, DJ_TERMS_DAMPING, DJ_TERMS_RATES};
   for (int k = 0; k < 3; k++) {
-    Scene* s = newScene(1);
-    int body = addBody(s, 0, DJ_HINGE, 0, 0, 0, 2, 0.05);
-    s->body[body].ipos[0] = 0.4;
+    Scene* s = newPendulum(0.01);
     s->joint[0].stiffness = 3;
-    s->def.option.timestep = 0.01;
     djModel* m = sceneModel(s);
     freeScene(s);
     setEuler(m, terms[k]);
     djData* d = sceneData(m);
     djParam c;
-    double P[2], v = 2, M = m->body_inertia[3 + 1] + 2 * 0.4 * 0.4;
+    double P[2], v = 2, M = inertiaOf(m);
     d->qpos[0] = 0.3;
     d->qvel[0] = v;
     assert_int_equal(dj_step(m, d), DJ_OK);
@@ -107,22 +112,19 @@ static void testNoDamping(void** state) {
   }
 }
 
-// At rest the slope c + 2 b |v| of damping has a kink: the derivative is the mean of both sides, what
-// centred differences tend to, 1 - h c/(M + h c).
+// At rest the slope c + 2 b |v| of damping has a kink: the derivative is the mean of both sides, to
+// which centred differences tend, 1 - h c/(M + h c).
 static void testRest(void** state) {
   (void)state;
   const double h = 0.01, c = 0.3;
-  Scene* s = newScene(1);
-  int body = addBody(s, 0, DJ_HINGE, 0, 0, 0, 2, 0.05);
-  s->body[body].ipos[0] = 0.4;
+  Scene* s = newPendulum(h);
   s->joint[0].damping = c;
   s->joint[0].dampingpoly[0] = 5;
-  s->def.option.timestep = h;
   djModel* m = sceneModel(s);
   freeScene(s);
   setEuler(m, DJ_TERMS_DAMPING);
   djData* d = sceneData(m);
-  double A[4], M = m->body_inertia[3 + 1] + 2 * 0.4 * 0.4;
+  double A[4], M = inertiaOf(m);
   d->qpos[0] = 0.3;
   assert_int_equal(dj_step(m, d), DJ_OK);
   assert_true(fabs(d->qvel[0]) > 0.05);
@@ -188,7 +190,8 @@ static void testInertia(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testPendulum), cmocka_unit_test(testNoDamping),
-                                     cmocka_unit_test(testRest), cmocka_unit_test(testInertia)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testPendulum), cmocka_unit_test(testNoDamping), cmocka_unit_test(testRest),
+      cmocka_unit_test(testInertia)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

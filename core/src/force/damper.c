@@ -21,11 +21,16 @@ static size_t size(const djModel* m) {
   return ((size_t)m->ncoord + (size_t)m->njnt) * sizeof(Damping);
 }
 
+// Of a joint and its coordinate, or -1.
+static int entryOf(const djModel* m, int coordinate, int joint) {
+  return coordinate >= 0 ? coordinate : m->ncoord + joint;
+}
+
 // What actuator i damps; NULL: nothing, it is on sites.
 static Damping* ofActuator(void* state, const djModel* m, int i) {
   int c = m->actuator_coord[i], j = m->actuator_joint[i];
   if (c < 0 && j < 0) return NULL;
-  return (Damping*)state + (c >= 0 ? c : m->ncoord + j);
+  return (Damping*)state + entryOf(m, c, j);
 }
 
 static void setDamping(Damping* d, const double* loss, const double* damping,
@@ -68,13 +73,20 @@ static djStatus begin(void* state, const djMotion* at, djError* err) {
   return DJ_OK;
 }
 
+// Slope and curvature of dissipation's force by the rate, without friction loss; at rest, where the
+// slope has a kink, the mean of both curvatures.
+static djJet slopeOf(double a, double b, double c, double v) {
+  double side = (v > 0) - (v < 0);
+  return (djJet){a + 2 * b * fabs(v) + 3 * c * v * v, 2 * b * side + 6 * c * v, 0};
+}
+
 static inline djJet dissipation(const Damping* d, double v, double eps) {
   double w = fabs(v);
   if (d->b == 0 && d->c == 0 && !(d->loss > 0)) {
     return (djJet){0.5 * d->a * v * v, d->a * v, d->a};
   }
   djJet r = {v * v * (d->a / 2 + d->b * w / 3 + d->c * v * v / 4),
-             v * (d->a + d->b * w + d->c * v * v), d->a + 2 * d->b * w + 3 * d->c * v * v};
+             v * (d->a + d->b * w + d->c * v * v), slopeOf(d->a, d->b, d->c, v).f};
   if (!(d->loss > 0)) return r;
   djJet f = dju_smoothAbs(v, eps);
   return (djJet){r.f + d->loss * f.f, r.d + d->loss * f.d, r.dd + d->loss * f.dd};
@@ -123,19 +135,12 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   return DJ_OK;
 }
 
-// Slope and curvature of dissipation's force by the rate, without friction loss; where the slope has
-// a kink, at rest, the mean of both curvatures.
-static djJet slopeOf(double a, double b, double c, double v) {
-  double side = (v > 0) - (v < 0);
-  return (djJet){a + 2 * b * fabs(v) + 3 * c * v * v, 2 * b * side + 6 * c * v, 0};
-}
-
 void dj_jointDamping(double* slope, double* bend, const djForces* forces, const djModel* m,
                      const double* qvel) {
   const Damping* all = forces->state[DJ_FORCE_DAMPER];
   for (int i = 0; i < m->nv; i++) {
-    int j = m->dof_jnt[i], c = m->jnt_coord[j];
-    const Damping* d = all + (c >= 0 ? c : m->ncoord + j);
+    int j = m->dof_jnt[i];
+    const Damping* d = all + entryOf(m, m->jnt_coord[j], j);
     djJet D = slopeOf(d->a, d->b, d->c, qvel[i]);
     slope[i] = D.f;
     if (bend) bend[i] = D.d;
