@@ -114,6 +114,11 @@ bool djm_actuatorSupported(const mjModel* m, int i);
 // Number of activations of actuator i that the import keeps.
 int djm_keptActivations(const mjModel* m, int i);
 
+// What djModel has of solref and solimp, of limits and of friction loss.
+void djm_impedance(double impedance[mjNIMP], const mjtNum solimp[mjNIMP]);
+void djm_lossLaw(double* damping, double* impedance, const mjModel* m,
+                 const mjtNum solref[mjNREF], const mjtNum solimp[mjNIMP]);
+
 // Coefficients of a soft limit, per unit of effective inertia (1/s^2, 1/s).
 void djm_limitLaw(double* stiffness, double* damping, const mjModel* m,
                   const mjtNum solref[mjNREF], const mjtNum solimp[mjNIMP]);

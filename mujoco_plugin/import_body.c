@@ -65,6 +65,21 @@ void djm_limitLaw(double* stiffness, double* damping, const mjModel* m,
   *damping = d * b / (1 - d);
 }
 
+void djm_impedance(double impedance[mjNIMP], const mjtNum solimp[mjNIMP]) {
+  for (int k = 0; k < mjNIMP; k++) impedance[k] = solimp[k];
+  for (int k = 0; k < 4; k++) {
+    if (k != 2) impedance[k] = mju_clip(solimp[k], mjMINIMP, mjMAXIMP);
+  }
+  impedance[2] = fmax(solimp[2], 0);
+  impedance[4] = fmax(solimp[4], 1);
+}
+
+void djm_lossLaw(double* damping, double* impedance, const mjModel* m,
+                 const mjtNum solref[mjNREF], const mjtNum solimp[mjNIMP]) {
+  double k, dmax;
+  djm_softness(&k, damping, impedance, &dmax, m, solref, solimp);
+}
+
 static void importJoint(djJointDef* j, const mjModel* m, int i) {
   int dof = m->jnt_dofadr[i], adr = m->jnt_qposadr[i], type = m->jnt_type[i];
   *j = dj_defaultJointDef();
@@ -86,6 +101,9 @@ static void importJoint(djJointDef* j, const mjModel* m, int i) {
   j->margin = m->jnt_margin[i];
   djm_limitLaw(&j->limit_stiffness, &j->limit_damping, m, m->jnt_solref + mjNREF * i,
                m->jnt_solimp + mjNIMP * i);
+  djm_impedance(j->limit_impedance, m->jnt_solimp + mjNIMP * i);
+  djm_lossLaw(&j->frictionloss_damping, &j->frictionloss_impedance, m,
+              m->dof_solref + mjNREF * dof, m->dof_solimp + mjNIMP * dof);
   j->actfrclimited = m->jnt_actfrclimited[i];
   mju_copy(j->actfrcrange, m->jnt_actfrcrange + 2 * i, 2);
 }

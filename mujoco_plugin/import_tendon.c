@@ -60,6 +60,9 @@ static void importTendon(djTendonDef* t, const mjModel* m, int i) {
   t->margin = m->tendon_margin[i];
   djm_limitLaw(&t->limit_stiffness, &t->limit_damping, m, m->tendon_solref_lim + mjNREF * i,
                m->tendon_solimp_lim + mjNIMP * i);
+  djm_impedance(t->limit_impedance, m->tendon_solimp_lim + mjNIMP * i);
+  djm_lossLaw(&t->frictionloss_damping, &t->frictionloss_impedance, m,
+              m->tendon_solref_fri + mjNREF * i, m->tendon_solimp_fri + mjNIMP * i);
   t->actfrclimited = m->tendon_actfrclimited[i];
   mju_copy(t->actfrcrange, m->tendon_actfrcrange + 2 * i, 2);
 }

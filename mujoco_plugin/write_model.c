@@ -42,11 +42,17 @@ static void fillBody(mjsBody* out, const djBodyDef* b) {
 // MuJoCo's limit of impedance d and direct solref (-S, -B) acts on an effective inertia as a spring
 // S/(1-d) and a damper B/(1-d): see djm_limitLaw.
 static void setLimit(mjtNum solref[mjNREF], mjtNum solimp[mjNIMP], double stiffness,
-                     double damping) {
-  const double d = 0.9;
-  solref[0] = -(1 - d) * stiffness;
-  solref[1] = -(1 - d) * damping;
-  solimp[0] = solimp[1] = d;
+                     double damping, const double impedance[mjNIMP]) {
+  solref[0] = -(1 - impedance[1]) * stiffness;
+  solref[1] = -(1 - impedance[1]) * damping;
+  mju_copy(solimp, impedance, mjNIMP);
+}
+
+static void setLoss(mjtNum solref[mjNREF], mjtNum solimp[mjNIMP], double damping,
+                    double impedance) {
+  solref[0] = 0;
+  solref[1] = -impedance * damping;
+  solimp[0] = solimp[1] = impedance;
 }
 
 static void fillLimit(mjsJoint* out, const djJointDef* j) {
@@ -54,7 +60,8 @@ static void fillLimit(mjsJoint* out, const djJointDef* j) {
   mju_copy(out->range, j->range, 2);
   out->margin = j->margin;
   if (!j->limited) return;
-  setLimit(out->solref_limit, out->solimp_limit, j->limit_stiffness, j->limit_damping);
+  setLimit(out->solref_limit, out->solimp_limit, j->limit_stiffness, j->limit_damping,
+           j->limit_impedance);
 }
 
 static void fillJoint(mjsJoint* out, const djJointDef* j) {
@@ -73,6 +80,8 @@ static void fillJoint(mjsJoint* out, const djJointDef* j) {
   }
   out->armature = j->armature;
   out->frictionloss = j->frictionloss;
+  setLoss(out->solref_friction, out->solimp_friction, j->frictionloss_damping,
+          j->frictionloss_impedance);
   out->actfrclimited = j->actfrclimited ? mjLIMITED_TRUE : mjLIMITED_FALSE;
   mju_copy(out->actfrcrange, j->actfrcrange, 2);
   fillLimit(out, j);
@@ -155,6 +164,8 @@ static void addTendon(mjSpec* spec, const djModelDef* def, int i) {
     out->damping[1 + k] = t->dampingpoly[k];
   }
   out->frictionloss = t->frictionloss;
+  setLoss(out->solref_friction, out->solimp_friction, t->frictionloss_damping,
+          t->frictionloss_impedance);
   out->armature = t->armature;
   out->margin = t->margin;
   out->limited = limited(t->limited);
@@ -162,7 +173,8 @@ static void addTendon(mjSpec* spec, const djModelDef* def, int i) {
   out->actfrclimited = limited(t->actfrclimited);
   mju_copy(out->actfrcrange, t->actfrcrange, 2);
   if (t->limited) {
-    setLimit(out->solref_limit, out->solimp_limit, t->limit_stiffness, t->limit_damping);
+    setLimit(out->solref_limit, out->solimp_limit, t->limit_stiffness, t->limit_damping,
+             t->limit_impedance);
   }
 }
 

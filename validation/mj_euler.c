@@ -1,6 +1,6 @@
-// The step `euler` beside mj_step, without contact, limits and dry friction: MuJoCo's Euler with
-// and without eulerdamp, and implicitfast, on gymnasium's and dm_control's models under random
-// controls.
+// The step `euler` beside mj_step, without contact: MuJoCo's Euler with and without eulerdamp, and
+// implicitfast, on gymnasium's and dm_control's models under random controls, first without limits
+// and dry friction, then with them: their corners are rounded.
 //   - From each state of MuJoCo's run one step of ours is MuJoCo's to rounding.
 //   - Whole runs part no faster than two runs of MuJoCo whose starts are 1e-14 apart.
 //   - A and B are the limits of mjd_transitionFD: its central differences, extrapolated.
@@ -51,11 +51,15 @@ static bool isLeftOut(int k, const Way* way, const mjModel* m) {
   return !way->eulerdamp && strcmp(nameOf(k), "fish") == 0;
 }
 
-static mjModel* loadModel(int k, const Way* way) {
+static mjModel* loadModel(int k, const Way* way, bool rows) {
   mjModel* m =
       k < NGYMNASIUM ? robot_load(nameOf(k)) : robot_loadFrom(robot_controlFolder(), nameOf(k));
   m->opt.integrator = way->integrator;
-  m->opt.disableflags |= mjDSBL_CONTACT | mjDSBL_LIMIT | mjDSBL_FRICTIONLOSS | mjDSBL_EQUALITY;
+  m->opt.disableflags |= mjDSBL_CONTACT | mjDSBL_EQUALITY;
+  if (!rows) m->opt.disableflags |= mjDSBL_LIMIT | mjDSBL_FRICTIONLOSS;
+  m->opt.tolerance = 0;
+  m->opt.iterations = 20;
+  m->opt.ls_iterations = 100;
   if (!way->eulerdamp) m->opt.disableflags |= mjDSBL_EULERDAMP;
   return m;
 }
@@ -149,17 +153,15 @@ static Errors compareRuns(const mjModel* m, int steps) {
   return e;
 }
 
-int main(int argc, char** argv) {
-  djvReport report = {0};
-  const int steps = djv_isQuick(argc, argv) ? 100 : 1000;
-  if (!robot_folder() || !robot_controlFolder()) return DJV_SKIPPED;
-  djv_title("mj_step and euler, without contact, limits, friction loss: largest differences");
+static Errors compareModels(bool rows, int steps) {
   Errors worst = {0, 0, 0, 0};
+  djv_title("mj_step and euler, without contact, %s limits and friction loss: largest differences",
+            rows ? "with" : "without");
   djv_note("%-26s %-24s %9s %9s %9s %9s", "model", "MuJoCo's integrator", "one step", "run",
            "stock's", "A and B");
   for (int k = 0; k < NMODEL; k++) {
     for (int w = 0; w < NWAY; w++) {
-      mjModel* m = loadModel(k, &ways[w]);
+      mjModel* m = loadModel(k, &ways[w], rows);
       if (!isLeftOut(k, &ways[w], m)) {
         Errors e = compareRuns(m, steps);
         djv_note("%-26s %-24s %9.1e %9.1e %9.1e %9.1e", nameOf(k), ways[w].name, e.step, e.run,
@@ -171,11 +173,21 @@ int main(int argc, char** argv) {
       mj_deleteModel(m);
     }
   }
+  return worst;
+}
+
+int main(int argc, char** argv) {
+  djvReport report = {0};
+  const int steps = djv_isQuick(argc, argv) ? 100 : 1000;
+  if (!robot_folder() || !robot_controlFolder()) return DJV_SKIPPED;
+  Errors worst = compareModels(false, steps), rows = compareModels(true, steps);
   robot_below(&report, worst.step, 1e-10, "", "one step from a state of MuJoCo's run");
   robot_below(&report, worst.run, 1e3, "", "runs of %d steps, beside two of MuJoCo 1e-14 apart",
               steps);
   robot_below(&report, worst.derivative, 1e-7, "", "A and B, of columns");
   djv_figure(&report, "one step", worst.step, "");
   djv_figure(&report, "A and B", worst.derivative, "");
+  djv_figure(&report, "one step, with limits", rows.step, "");
+  djv_figure(&report, "A and B, with limits", rows.derivative, "");
   return djv_finish(&report);
 }

@@ -96,7 +96,7 @@ static inline djJet dissipation(const Damping* d, double v, double eps) {
 static Damping actingOf(const Damping* d, const djMotion* at) {
   Damping part = *d;
   if (!(at->acting & DJ_ACTS_SMOOTH)) part.a = part.b = part.c = 0;
-  if (!(at->acting & DJ_ACTS_BOUNDED)) part.loss = 0;
+  if (!(at->acting & DJ_ACTS_ROWS)) part.loss = 0;
   return part;
 }
 
@@ -215,7 +215,7 @@ static void addSlopes(Slopes* s, const djMotion* at, double z, double v) {
     s->b += z * v * fabs(v);
     s->c += z * v * v * v;
   }
-  if (m->opt.disable & DJ_DSBL_FRICTIONLOSS || !(at->acting & DJ_ACTS_BOUNDED)) return;
+  if (m->opt.disable & DJ_DSBL_FRICTIONLOSS || !(at->acting & DJ_ACTS_ROWS)) return;
   s->loss += z * dju_smoothAbs(v, m->opt.frictionloss_eps).d;
 }
 

@@ -282,7 +282,7 @@ double dj_limitForceAlong(const djForces* forces, const djMotion* at, int c) {
   return l->acts ? fabs(scalarAt(&extra, l, at, c).d) : 0;
 }
 
-const djForceRow dj_limitForce = {.name = "limit",.acts = DJ_ACTS_BOUNDED,
+const djForceRow dj_limitForce = {.name = "limit",.acts = DJ_ACTS_ROWS,
                                   .along = true,
                                   .size = size,
                                   .begin = begin,

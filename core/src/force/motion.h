@@ -14,8 +14,10 @@ typedef struct djPoint {
 
 static inline djPoint dj_pointOf(const djPlace* p) { return (djPoint){p->q, &p->kin, &p->coord}; }
 
-// Which forces are asked for: those that are smooth, and those that are one-sided or bounded.
-typedef enum djActing { DJ_ACTS_SMOOTH = 1, DJ_ACTS_BOUNDED = 2, DJ_ACTS_ALL = 3 } djActing;
+// Which forces are asked for: those that are smooth; contact; limits and friction loss.
+typedef enum djActing {
+  DJ_ACTS_SMOOTH = 1, DJ_ACTS_BOUNDED = 2, DJ_ACTS_ROWS = 4, DJ_ACTS_ALL = 7
+} djActing;
 
 // Velocities are displacements over h: an integrator chooses from where they are measured, and h.
 typedef struct djMotion {

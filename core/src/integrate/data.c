@@ -104,6 +104,13 @@ static void layoutInverse(djWork* w, djArena* a, const djModel* m) {
   w->bias = takeDoubles(a, nv);
   w->damping = takeDoubles(a, nv);
   w->inertia = takeMatrix(a, own, &w->trees);
+  w->rows.mass = (djFactor){.kind = DJ_LDL, .n = m->nv, .data = takeDoubles(a, own)};
+  w->rows.B = takeMatrix(a, own, &w->trees);
+  w->rows.row = dj_take(a, (size_t)dj_eulerRowCount(m), sizeof(djEulerRow));
+  w->rows.accel = takeDoubles(a, nv);
+  w->rows.excess = takeDoubles(a, nv);
+  w->rows.dual = takeDoubles(a, nv);
+  w->rows.zero = takeDoubles(a, nv);
   w->rates.slope = takeDoubles(a, m->ncoord);
   w->rates.bend = takeDoubles(a, m->ncoord);
 }

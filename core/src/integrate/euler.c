@@ -9,7 +9,7 @@
 // p is where the step ends without U. The residual is the gradient, in axes that turn with q+:
 //   r = J^-T y + dU/dq+,   y = K (psi - p)/h^2 = R(q, v, a),   J = J_r(psi),
 //   R = ID(q, v, a) - tau(q, v, u) + h D a,   a = (psi/h - v)/h.
-// Without U it is MuJoCo's step to rounding.
+// Without U it is MuJoCo's step to rounding. Limits and friction loss add to y (euler_row.h).
 
 #include "integrate/euler.h"
 
@@ -68,6 +68,7 @@ static djStatus begin(djWork* w, const djModel* m) {
   memset(w->A, 0, (size_t)m->nv * sizeof(double));
   status = dj_sumSmooth(w->bias, w, m);
   if (status >= 0) status = setInertia(w, m);
+  if (status >= 0) status = dj_beginRows(w, m);
   if (status < 0) return status;
   dj_closeSmooth(w);
   predict(w, m);
@@ -110,6 +111,7 @@ static djStatus evaluate(double* value, double* gradient, djWork* w, const djMod
   for (int i = 0; i < m->nv; i++) {
     *value += 0.5 * y[i] * (dj_stageOf(w)->linear.psi[i] - w->drift[i]);
   }
+  dj_addRows(value, y, w, m);
   djMotion motion = dj_motionAt(w, m, at);
   if (gradient) {
     memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
@@ -121,7 +123,9 @@ static djStatus evaluate(double* value, double* gradient, djWork* w, const djMod
   }
   status = dj_evaluateForces(&w->sum, &w->forces, &motion);
   *value += w->sum.value;
-  if (status >= 0 && gradient) dj_endMinimum(gradient, w, m, at);
+  if (status < 0 || !gradient) return status;
+  dj_endMinimum(gradient, w, m, at);
+  dj_addRowSlopes(w, m);
   return status;
 }
 

@@ -23,10 +23,10 @@ static inline bool dj_dampsAtEnd(const djModel* m) { return m->opt.implicit != D
 void dj_inertiaSlope(djMatrix* W, djWork* work, const djModel* model, const double* y);
 
 // Forces along coordinates by the velocity at the end, X = h D a with D of euler_rates.c: to the
-// inertia K; after linearisation of what is smooth, derivatives of X: by q into H, by v into G; by
+// inertia K; after linearisation of what is smooth, derivatives of X: by q to H, by v to G; by
 // inputs; of x . X by parameters. work->A is set.
 void dj_addRates(djWork* work, const djModel* model);
-void dj_linearizeRates(djMatrix* G, djWork* work, const djModel* model);
+void dj_linearizeRates(djMatrix* H, djMatrix* G, djWork* work, const djModel* model);
 void dj_rateInputs(djInputSum* sum, djWork* work, const djModel* model);
 void dj_rateParams(djParamSums* sums, djWork* work, const djModel* model, const double* x);
 

@@ -21,6 +21,7 @@ static void setAcceleration(djWork* w, const djModel* m) {
 static void setBalance(double* y, const djWork* w, const djModel* m) {
   memcpy(y, w->bias, (size_t)m->nv * sizeof(double));
   dj_mulMatrix(y, 1, &w->inertia, w->A);
+  dj_addRowForces(y, w);
 }
 
 // What the bounded forces change by, at the point of the last evaluation.
@@ -46,7 +47,8 @@ static djStatus linearizeSmooth(djWork* w, const djModel* m) {
   dj_clearMatrix(G);
   djStatus status = dj_sumSmooth(w->scale, w, m);
   if (status >= 0) status = dj_startBalanced(&w->H, G, w, m, &w->begin);
-  if (status >= 0 && m->opt.implicit == DJ_TERMS_RATES) dj_linearizeRates(G, w, m);
+  if (status >= 0 && m->opt.implicit == DJ_TERMS_RATES) dj_linearizeRates(&w->H, G, w, m);
+  if (status >= 0) dj_linearizeRows(G, w, m);
   dj_closeSmooth(w);
   if (status < 0) return status;
   dj_copyMatrix(&w->own, &w->inertia);
@@ -70,6 +72,7 @@ djStatus dj_linearizeEuler(djWork* w, const djModel* m) {
   dj_applyE(&w->own, m, w->vnext, -1);
   dj_scaleMatrix(&w->own, -1);
   dj_addDiagonal(&linear->Rq, &w->own);
+  dj_turnRows(&linear->Rq, w, m);
   // H, of which the caller is to add H E to r_q, makes room for R_q: the sum is made here.
   dj_applyE(&w->H, m, w->vnext, -1);
   dj_addMatrix(&linear->Rq, &w->H);
@@ -124,7 +127,14 @@ static djStatus smoothParams(djParamSums* s, djWork* w, const djModel* m, const 
   dj_pullVector(x, m, w->vnext, false);
   dj_openSmooth(w, m);
   djStatus status = dj_balancedParams(s, w, m, &w->begin, x);
-  if (status >= 0 && m->opt.implicit == DJ_TERMS_RATES) dj_rateParams(s, w, m, x);
+  if (status >= 0) {
+    dj_rowDual(w, m, x);
+    dj_rowParams(s, w, m, x);
+    if (w->rows.mixed) {
+      for (int i = 0; i < m->nv; i++) x[i] += w->rows.dual[i];
+    }
+    if (m->opt.implicit == DJ_TERMS_RATES) dj_rateParams(s, w, m, x);
+  }
   dj_closeSmooth(w);
   if (status < 0 || !(s->wants & DJ_BY_LAW) || !dj_dampsAtEnd(m)) return status;
   for (int i = 0; i < m->nv; i++) x[i] *= w->h * w->A[i];

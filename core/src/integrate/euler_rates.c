@@ -60,7 +60,7 @@ static double bendOf(djWork* w, const djModel* m, int c, const djAlong* x, int j
   return E;
 }
 
-static void linearizeBend(djWork* w, const djModel* m, int c, const djAlong* x) {
+static void linearizeBend(djMatrix* H, djWork* w, const djModel* m, int c, const djAlong* x) {
   double *unit = w->path_scratch, s = w->rates.slope[c], bend = w->rates.bend[c];
   memset(unit, 0, (size_t)m->nv * sizeof(double));
   for (int k = 0; k < x->n; k++) {
@@ -72,18 +72,18 @@ static void linearizeBend(djWork* w, const djModel* m, int c, const djAlong* x) 
         moved += bendOf(w, m, c, x, j, k, unit) * w->A[x->dof[j]];
       }
       double by = s * (bendOf(w, m, c, x, i, k, unit) * S + x->J[i] * moved);
-      dj_addEntry(&w->H, x->dof[i], x->dof[k], w->h * (by + bend * turned * x->J[i] * S));
+      dj_addEntry(H, x->dof[i], x->dof[k], w->h * (by + bend * turned * x->J[i] * S));
     }
   }
 }
 
-void dj_linearizeRates(djMatrix* G, djWork* w, const djModel* m) {
+void dj_linearizeRates(djMatrix* H, djMatrix* G, djWork* w, const djModel* m) {
   setSlopes(w, m);
   for (int c = 0; c < m->ncoord; c++) {
     djAlong x = dj_along(&w->begin.coord, m, c);
     double bend = w->h * w->rates.bend[c];
     if (w->rates.slope[c] == 0 && bend == 0) continue;
-    if (dj_coordinateBends(m, c)) linearizeBend(w, m, c, &x);
+    if (dj_coordinateBends(m, c)) linearizeBend(H, w, m, c, &x);
     for (int i = 0; i < x.n && bend != 0; i++) {
       double f = bend * x.J[i] * sumAlong(m, &x, i, w->A);
       for (int k = 0; k < x.n; k++) dj_addEntry(G, x.dof[i], x.dof[k], f * x.J[k]);
@@ -92,14 +92,17 @@ void dj_linearizeRates(djMatrix* G, djWork* w, const djModel* m) {
 }
 
 void dj_rateInputs(djInputSum* sum, djWork* w, const djModel* m) {
+  double* X = w->path_scratch;
   djMotion motion = dj_motionAt(w, m, &w->begin);
   for (int i = 0; i < m->nu; i++) {
     int c = m->actuator_coord[i];
     if (c < 0) continue;
     djAlong x = dj_along(&w->begin.coord, m, c);
-    for (int k = 0; k < x.n; k++) {
-      double X = w->h * x.J[k] * sumAlong(m, &x, k, w->A);
-      dj_rateInput(sum, &w->forces, &motion, i, x.dof[k], X);
+    memset(X, 0, (size_t)m->nv * sizeof(double));
+    for (int k = 0; k < x.n; k++) X[x.dof[k]] = w->h * x.J[k] * sumAlong(m, &x, k, w->A);
+    dj_rowResponse(X, w, m);
+    for (int k = 0; k < m->nv; k++) {
+      if (X[k] != 0) dj_rateInput(sum, &w->forces, &motion, i, k, X[k]);
     }
   }
 }

@@ -4,6 +4,7 @@
 #define DJ_INTEGRATE_WORK_H_
 
 #include "force/forces.h"
+#include "integrate/euler_row.h"
 #include "integrate/impulse_linear.h"
 #include "integrate/method.h"
 #include "model/activation.h"
@@ -135,6 +136,7 @@ struct djWork {
   double* damping;          // (nv) h times the damping that is implicit,
   djMatrix inertia;         // and M(q) with it,
   djRateSum rates;          // (ncoord each) of euler_rates.c
+  djEulerRows rows;
   djMatrix Dq, Dv;          // derivatives of inverse dynamics, of the trees' pattern
 
   // The end: next coordinates and history.

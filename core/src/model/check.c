@@ -42,6 +42,18 @@ static const char* coordinateProblem(const djJointDef* j, const double* q, const
   return dj_allFinite(q, dj_jointNq((int)j->type)) ? NULL : problem;
 }
 
+static bool isShare(double x) { return x > 0 && x < 1; }
+
+const char* dj_impedanceProblem(const double limit[5], double loss_damping, double loss) {
+  if (!isShare(limit[0]) || !isShare(limit[1])) return "limit_impedance is not in (0, 1)";
+  if (!dj_allNonnegative(limit + 2, 1)) return "the width of limit_impedance is negative";
+  if (!isShare(limit[3])) return "the midpoint of limit_impedance is not in (0, 1)";
+  if (!(limit[4] >= 1 && isfinite(limit[4]))) return "the power of limit_impedance is below 1";
+  if (!dj_allNonnegative(&loss_damping, 1)) return "frictionloss_damping is negative";
+  if (!isShare(loss)) return "frictionloss_impedance is not in (0, 1)";
+  return NULL;
+}
+
 static const char* jointProblem(const djJointDef* j) {
   double unit[3];
   const djJointRow* row = &dj_jointRows[j->type];
@@ -65,6 +77,9 @@ static const char* jointProblem(const djJointDef* j) {
   if (!isfinite(j->margin)) return "margin is not finite";
   if (!dj_allNonnegative(&j->limit_stiffness, 1)) return "limit_stiffness is negative";
   if (!dj_allNonnegative(&j->limit_damping, 1)) return "limit_damping is negative";
+  problem = dj_impedanceProblem(j->limit_impedance, j->frictionloss_damping,
+                                j->frictionloss_impedance);
+  if (problem) return problem;
   if (j->actfrclimited && !scalar) return "actfrcrange is for slide and hinge joints only";
   return NULL;
 }

@@ -153,7 +153,8 @@ static const char* tendonProblem(const djModelDef* def, const djTendonDef* t) {
   if (!isfinite(t->margin)) return "margin is not finite";
   if (!dj_allNonnegative(&t->limit_stiffness, 1)) return "limit_stiffness is negative";
   if (!dj_allNonnegative(&t->limit_damping, 1)) return "limit_damping is negative";
-  return NULL;
+  return dj_impedanceProblem(t->limit_impedance, t->frictionloss_damping,
+                             t->frictionloss_impedance);
 }
 
 static djStatus checkTendons(const djModelDef* def, djError* err) {

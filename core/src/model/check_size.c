@@ -39,6 +39,7 @@ static const djSizeRow jointRows[] = {
     NUMBER(djJointDef, margin, 1),
     NUMBER(djJointDef, limit_stiffness, 1),
     NUMBER(djJointDef, limit_damping, 1),
+    NUMBER(djJointDef, frictionloss_damping, 1),
     RANGE(djJointDef, actfrcrange, actfrclimited, DJ_LARGEST_FORCE),
     END};
 static const djSizeRow geomRows[] = {NUMBER(djGeomDef, size, 3), NUMBER(djGeomDef, pos, 3),
@@ -57,6 +58,7 @@ static const djSizeRow tendonRows[] = {
     NUMBER(djTendonDef, margin, 1),
     NUMBER(djTendonDef, limit_stiffness, 1),
     NUMBER(djTendonDef, limit_damping, 1),
+    NUMBER(djTendonDef, frictionloss_damping, 1),
     RANGE(djTendonDef, actfrcrange, actfrclimited, DJ_LARGEST_FORCE),
     END};
 static const djSizeRow wrapRows[] = {NUMBER(djWrapDef, prm, 1), END};

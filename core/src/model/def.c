@@ -89,6 +89,9 @@ static void getJoints(djJointDef* joint, const djModel* m) {
     j->margin = m->jnt_margin[i];
     j->limit_stiffness = m->jnt_limit_stiffness[i];
     j->limit_damping = m->jnt_limit_damping[i];
+    dj_copyNumbers(j->limit_impedance, m->jnt_limit_impedance + 5 * i, 5);
+    j->frictionloss_damping = m->jnt_frictionloss_damping[i];
+    j->frictionloss_impedance = m->jnt_frictionloss_impedance[i];
     j->actfrclimited = m->jnt_actfrclimited[i] != 0;
     dj_copyNumbers(j->actfrcrange, m->jnt_actfrcrange + 2 * i, 2);
   }
@@ -140,6 +143,9 @@ static void getTendons(djTendonDef* tendon, djWrapDef* wrap, const djModel* m) {
     t->margin = m->tendon_margin[i];
     t->limit_stiffness = m->tendon_limit_stiffness[i];
     t->limit_damping = m->tendon_limit_damping[i];
+    dj_copyNumbers(t->limit_impedance, m->tendon_limit_impedance + 5 * i, 5);
+    t->frictionloss_damping = m->tendon_frictionloss_damping[i];
+    t->frictionloss_impedance = m->tendon_frictionloss_impedance[i];
     t->actfrclimited = m->tendon_actfrclimited[i] != 0;
     dj_copyNumbers(t->actfrcrange, m->tendon_actfrcrange + 2 * i, 2);
   }

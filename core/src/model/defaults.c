@@ -12,13 +12,16 @@ djBodyDef dj_defaultBodyDef(void) {
 }
 
 djJointDef dj_defaultJointDef(void) {
-  // MuJoCo's default solref (0.02, 1) and dmax 0.95: k = 1/(dmax s0 s1)^2, b = 2/(dmax s0).
+  // MuJoCo's default solref (0.02, 1) and solimp: k = 1/(dmax s0 s1)^2, b = 2/(dmax s0).
   const double dmax = 0.95, timeconst = 0.02;
   return (djJointDef){
       .type = DJ_HINGE,
       .axis = {0, 0, 1},
       .limit_stiffness = 1 / (dmax * dmax * timeconst * timeconst),
       .limit_damping = 2 / (dmax * timeconst),
+      .limit_impedance = {0.9, dmax, 0.001, 0.5, 2},
+      .frictionloss_damping = 2 / (dmax * timeconst),
+      .frictionloss_impedance = 0.9,
   };
 }
 
@@ -43,6 +46,9 @@ djTendonDef dj_defaultTendonDef(void) {
       .springlength = {-1, -1},
       .limit_stiffness = joint.limit_stiffness,
       .limit_damping = joint.limit_damping,
+      .limit_impedance = {0.9, 0.95, 0.001, 0.5, 2},
+      .frictionloss_damping = joint.frictionloss_damping,
+      .frictionloss_impedance = joint.frictionloss_impedance,
   };
 }
 

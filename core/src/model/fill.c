@@ -61,6 +61,9 @@ static void fillJointValues(djModel* m, const djModelDef* def) {
     m->jnt_margin[i] = j->margin;
     m->jnt_limit_stiffness[i] = j->limit_stiffness;
     m->jnt_limit_damping[i] = j->limit_damping;
+    dj_copyNumbers(m->jnt_limit_impedance + 5 * i, j->limit_impedance, 5);
+    m->jnt_frictionloss_damping[i] = j->frictionloss_damping;
+    m->jnt_frictionloss_impedance[i] = j->frictionloss_impedance;
     dj_copyNumbers(m->jnt_actfrcrange + 2 * i, j->actfrcrange, 2);
     m->jnt_effinertia[i] = 1;
 
@@ -196,6 +199,9 @@ static void fillTendons(djModel* m, const djModelDef* def) {
     m->tendon_margin[i] = t->margin;
     m->tendon_limit_stiffness[i] = t->limit_stiffness;
     m->tendon_limit_damping[i] = t->limit_damping;
+    dj_copyNumbers(m->tendon_limit_impedance + 5 * i, t->limit_impedance, 5);
+    m->tendon_frictionloss_damping[i] = t->frictionloss_damping;
+    m->tendon_frictionloss_impedance[i] = t->frictionloss_impedance;
     dj_copyNumbers(m->tendon_actfrcrange + 2 * i, t->actfrcrange, 2);
     m->tendon_effinertia[i] = 1;
   }
