@@ -32,6 +32,8 @@
   X(dof_dampingpoly, mjNPOLY * m->nv)    \
   X(dof_armature, m->nv)                 \
   X(dof_frictionloss, m->nv)             \
+  X(dof_solref, mjNREF * m->nv)          \
+  X(dof_solimp, mjNIMP * m->nv)          \
   X(geom_type, m->ngeom)                 \
   X(geom_dataid, m->ngeom)               \
   X(geom_contype, m->ngeom)              \
@@ -58,6 +60,8 @@
   X(tendon_dampingpoly, mjNPOLY * m->ntendon)   \
   X(tendon_armature, m->ntendon)         \
   X(tendon_frictionloss, m->ntendon)     \
+  X(tendon_solref_fri, mjNREF * m->ntendon)     \
+  X(tendon_solimp_fri, mjNIMP * m->ntendon)     \
   X(tendon_limited, m->ntendon)          \
   X(tendon_range, 2 * m->ntendon)        \
   X(tendon_margin, m->ntendon)           \

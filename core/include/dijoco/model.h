@@ -55,8 +55,8 @@ typedef struct djJointDef {
   double limit_stiffness;     // 1/s^2, times the dof's effective inertia at qpos0
   double limit_damping;       // 1/s, likewise; outside; never outweighs the spring on the way out
   double limit_impedance[5];  // of integrator euler: dmin, dmax, width (m or rad), midpoint, power
-  double frictionloss_damping;    // 1/s, > 0; of integrator euler, as is
-  double frictionloss_impedance;  //   the share that it holds of what would move it, in (0, 1)
+  double frictionloss_damping;    // 1/s; of integrator euler, as is
+  double frictionloss_impedance;  // share of what would move it that it holds, in (0, 1)
   bool actfrclimited;         // actfrcrange is in force
   double actfrcrange[2];      // N or N m; bounds of the total actuator force; slide, hinge
 } djJointDef;
@@ -151,8 +151,9 @@ typedef struct djTendonDef {
   double margin;              // m; the limit acts from this distance on
   double limit_stiffness;     // 1/s^2, times the tendon's effective inertia at qpos0
   double limit_damping;       // 1/s, likewise
-  double limit_impedance[5];  // of integrator euler, as of joints
-  double frictionloss_damping, frictionloss_impedance;
+  double limit_impedance[5];  // m: the third; of integrator euler, as of joints
+  double frictionloss_damping;    // 1/s, likewise
+  double frictionloss_impedance;  // share, in (0, 1), likewise
   bool actfrclimited;         // actfrcrange is in force
   double actfrcrange[2];      // N; bounds of the sum of its actuators' forces; holds 0
 } djTendonDef;
@@ -341,7 +342,7 @@ typedef struct djContactSettings {
   X(double, jnt_limit_damping, njnt, 1) /* 1/s */                                                  \
   X(double, jnt_limit_impedance, njnt, 5) /* m or rad: the third */                                \
   X(double, jnt_frictionloss_damping, njnt, 1) /* 1/s */                                           \
-  X(double, jnt_frictionloss_impedance, njnt, 1)                                                   \
+  X(double, jnt_frictionloss_impedance, njnt, 1) /* share, in (0, 1) */                            \
   X(double, jnt_actfrcrange, njnt, 2) /* N or N m */                                               \
   X(double, jnt_effinertia, njnt, 1) /* kg or kg m^2; at qpos0: 1/mean diag(M^-1) */               \
   X(int, jnt_coord, njnt, 1)         /* scalar coordinate of a slide or hinge, or -1 */            \
@@ -425,7 +426,7 @@ typedef struct djContactSettings {
   X(double, tendon_limit_damping, ntendon, 1) /* 1/s */                                            \
   X(double, tendon_limit_impedance, ntendon, 5) /* m: the third */                                 \
   X(double, tendon_frictionloss_damping, ntendon, 1) /* 1/s */                                     \
-  X(double, tendon_frictionloss_impedance, ntendon, 1)                                             \
+  X(double, tendon_frictionloss_impedance, ntendon, 1) /* share, in (0, 1) */                      \
   X(double, tendon_actfrcrange, ntendon, 2) /* N */                                                \
   X(int, tendon_hasarmature, ntendon, 1) /* of its own or of an actuator */                        \
   X(double, tendon_length0, ntendon, 1) /* m; length at qpos0 */                                   \

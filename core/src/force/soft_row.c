@@ -92,6 +92,7 @@ djRowSlope dj_rowSlope(const djSoftRow* row, double z) {
   for (int k = 0; k < 2; k++) {
     if (row->side[k].acts) addSide(&sum, &row->side[k], k, z, row->corner);
   }
+  sum.limit = sum.d;
   if (!(row->loss > 0)) return sum;
   Corner c = bounded(&sum.by_loss, z - row->aref, row->loss / row->D, row->corner);
   sum.f += row->D * c.f;

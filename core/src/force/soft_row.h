@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 // m or rad: the cost's second derivative is continuous.
-#define DJ_ROW_CORNER 1e-6
+#define DJ_ROW_CORNER 1e-7
 
 // One side; out: direction of pressing in. By x and its rate: derivatives of D and aref.
 typedef struct djRowSide {
@@ -28,9 +28,10 @@ typedef struct djSoftRow {
   double corner;                  // of z
 } djSoftRow;
 
-// Cost, its slope and curvature by z; derivatives of the slope, z held.
+// Cost, its slope and curvature by z; derivatives of the slope, z held. limit: of the slope, both
+// sides.
 typedef struct djRowSlope {
-  double f, d, dd, by_x, by_v, by_range[2], by_loss;
+  double f, d, dd, limit, by_x, by_v, by_range[2], by_loss;
 } djRowSlope;
 
 // What both a joint and a tendon have.

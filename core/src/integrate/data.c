@@ -111,6 +111,7 @@ static void layoutInverse(djWork* w, djArena* a, const djModel* m) {
   w->rows.excess = takeDoubles(a, nv);
   w->rows.dual = takeDoubles(a, nv);
   w->rows.zero = takeDoubles(a, nv);
+  w->rows.scratch = takeDoubles(a, 3 * nv);
   w->rates.slope = takeDoubles(a, m->ncoord);
   w->rates.bend = takeDoubles(a, m->ncoord);
 }

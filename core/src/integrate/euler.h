@@ -22,11 +22,18 @@ static inline bool dj_dampsAtEnd(const djModel* m) { return m->opt.implicit != D
 // W, of the trees' pattern: derivative of J^-T y by the dofs at the end, y = K (psi - p)/h^2 (nv).
 void dj_inertiaSlope(djMatrix* W, djWork* work, const djModel* model, const double* y);
 
+// Where derivatives of forces X (nv) by q and v are added to; or, unless u is NULL, those of u . X.
+typedef struct djRateSlopes {
+  djMatrix *H, *G;
+  const double* u;        // (nv)
+  double *by_q, *by_v;    // (nv)
+} djRateSlopes;
+
 // Forces along coordinates by the velocity at the end, X = h D a with D of euler_rates.c: to the
-// inertia K; after linearisation of what is smooth, derivatives of X: by q to H, by v to G; by
+// inertia K; after linearisation of what is smooth, derivatives of X: by q and by v; by
 // inputs; of x . X by parameters. work->A is set.
 void dj_addRates(djWork* work, const djModel* model);
-void dj_linearizeRates(djMatrix* H, djMatrix* G, djWork* work, const djModel* model);
+void dj_linearizeRates(const djRateSlopes* slopes, djWork* work, const djModel* model);
 void dj_rateInputs(djInputSum* sum, djWork* work, const djModel* model);
 void dj_rateParams(djParamSums* sums, djWork* work, const djModel* model, const double* x);
 

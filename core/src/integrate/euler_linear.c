@@ -47,7 +47,9 @@ static djStatus linearizeSmooth(djWork* w, const djModel* m) {
   dj_clearMatrix(G);
   djStatus status = dj_sumSmooth(w->scale, w, m);
   if (status >= 0) status = dj_startBalanced(&w->H, G, w, m, &w->begin);
-  if (status >= 0 && m->opt.implicit == DJ_TERMS_RATES) dj_linearizeRates(&w->H, G, w, m);
+  if (status >= 0 && m->opt.implicit == DJ_TERMS_RATES) {
+    dj_linearizeRates(&(djRateSlopes){.H = &w->H, .G = G}, w, m);
+  }
   if (status >= 0) dj_linearizeRows(G, w, m);
   dj_closeSmooth(w);
   if (status < 0) return status;

@@ -1,12 +1,12 @@
 // The method `euler` with the option implicit = rates, as MuJoCo's implicitfast: what tendons'
 // damping and actuators along coordinates take by the velocity at the end, linearised at the start,
-//   X_i = h sum over c of s_c J_ci S_ci,   S_ci = sum of J_cj a_j,
-// J_c = dx_c/dq, s_c minus the force's slope by x_c', over the dofs j that i stands above or below
-// in its tree: MuJoCo's matrix has the entries of M alone. In inertia that is h s_c J_ci J_cj.
+//   X_i = h sum over c of slopesc J_ci S_ci,   S_ci = sum of J_cj a_j,
+// J_c = dx_c/dq, slopesc minus the force's slope by x_c', over the dofs j that i stands above or below
+// in its tree: MuJoCo's matrix has the entries of M alone. In inertia that is h slopesc J_ci J_cj.
 //
-// With E_jk = dJ_cj/dq_k of coordinates that bend, and ds_c = s_c' (J_c dv + (dJ_c v)):
-//   dX_i/dq_k = h s_c (E_ik S_ci + J_ci sum of E_jk a_j) + h s_c' (sum of E_lk v_l) J_ci S_ci,
-//   dX_i/dv_k = h s_c' J_ck J_ci S_ci.
+// With E_jk = dJ_cj/dq_k of coordinates that bend, and dslopesc = slopesc' (J_c dv + (dJ_c v)):
+//   dX_i/dq_k = h slopesc (E_ik S_ci + J_ci sum of E_jk a_j) + h slopesc' (sum of E_lk v_l) J_ci S_ci,
+//   dX_i/dv_k = h slopesc' J_ck J_ci S_ci.
 
 #include "integrate/euler.h"
 #include "integrate/tendon_armature.h"
@@ -60,7 +60,16 @@ static double bendOf(djWork* w, const djModel* m, int c, const djAlong* x, int j
   return E;
 }
 
-static void linearizeBend(djMatrix* H, djWork* w, const djModel* m, int c, const djAlong* x) {
+// dX_i/dq_k or dX_i/dv_k.
+static void addSlope(const djRateSlopes* s, bool by_v, int i, int k, double x) {
+  if (s->u) {
+    (by_v ? s->by_v : s->by_q)[k] += s->u[i] * x;
+  } else {
+    dj_addEntry(by_v ? s->G : s->H, i, k, x);
+  }
+}
+
+static void linearizeBend(const djRateSlopes* slopes, djWork* w, const djModel* m, int c, const djAlong* x) {
   double *unit = w->path_scratch, s = w->rates.slope[c], bend = w->rates.bend[c];
   memset(unit, 0, (size_t)m->nv * sizeof(double));
   for (int k = 0; k < x->n; k++) {
@@ -72,21 +81,22 @@ static void linearizeBend(djMatrix* H, djWork* w, const djModel* m, int c, const
         moved += bendOf(w, m, c, x, j, k, unit) * w->A[x->dof[j]];
       }
       double by = s * (bendOf(w, m, c, x, i, k, unit) * S + x->J[i] * moved);
-      dj_addEntry(H, x->dof[i], x->dof[k], w->h * (by + bend * turned * x->J[i] * S));
+      addSlope(slopes, false, x->dof[i], x->dof[k],
+               w->h * (by + bend * turned * x->J[i] * S));
     }
   }
 }
 
-void dj_linearizeRates(djMatrix* H, djMatrix* G, djWork* w, const djModel* m) {
+void dj_linearizeRates(const djRateSlopes* slopes, djWork* w, const djModel* m) {
   setSlopes(w, m);
   for (int c = 0; c < m->ncoord; c++) {
     djAlong x = dj_along(&w->begin.coord, m, c);
     double bend = w->h * w->rates.bend[c];
     if (w->rates.slope[c] == 0 && bend == 0) continue;
-    if (dj_coordinateBends(m, c)) linearizeBend(H, w, m, c, &x);
+    if (dj_coordinateBends(m, c)) linearizeBend(slopes, w, m, c, &x);
     for (int i = 0; i < x.n && bend != 0; i++) {
       double f = bend * x.J[i] * sumAlong(m, &x, i, w->A);
-      for (int k = 0; k < x.n; k++) dj_addEntry(G, x.dof[i], x.dof[k], f * x.J[k]);
+      for (int k = 0; k < x.n; k++) addSlope(slopes, true, x.dof[i], x.dof[k], f * x.J[k]);
     }
   }
 }

@@ -145,19 +145,22 @@ void dj_addRows(double* value, double* y, djWork* w, const djModel* m) {
   }
   for (int k = 0; k < w->rows.n; k++) {
     djEulerRow* r = w->rows.row + k;
-    double along = 0;
-    for (int i = 0; i < r->n; i++) along += r->J[i] * z[r->dof[i]];
-    r->at = dj_rowSlope(&r->law, along);
+    r->at = dj_rowSlope(&r->law, dj_rowAlong(r, z));
     if (!w->rows.mixed) *value += h * h * r->at.f;
   }
   dj_addRowForces(y, w);
 }
 
 void dj_addRowForces(double* y, const djWork* w) {
+  for (int k = 0; k < w->rows.n; k++) dj_addRow(y, w->rows.row + k, w->rows.row[k].at.d);
+}
+
+double dj_rowLimitForce(const djWork* w, int c, int j) {
   for (int k = 0; k < w->rows.n; k++) {
     const djEulerRow* r = w->rows.row + k;
-    for (int i = 0; i < r->n; i++) y[r->dof[i]] += r->at.d * r->J[i];
+    if (c >= 0 ? r->coordinate == c : r->angle && r->joint == j) return fabs(r->at.limit);
   }
+  return 0;
 }
 
 // y (nv) = J^T, or w.
@@ -189,7 +192,7 @@ static void addOuter(djMatrix* A, const djEulerRow* r, double f, const double* L
 // s'' L N^T/h^2 to the matrix, N turned to the start or not; L s' to what has no energy.
 static void addSlopes(djMatrix* A, double sign, bool turned, djWork* w, const djModel* m) {
   const double* psi = dj_stageOf(w)->linear.psi;
-  double *L = w->path_scratch, *N = w->scale;
+  double *L = w->path_scratch, *N = w->rows.scratch;
   for (int k = 0; k < w->rows.n; k++) {
     const djEulerRow* r = w->rows.row + k;
     if (r->at.dd == 0) continue;
@@ -206,7 +209,7 @@ void dj_addRowSlopes(djWork* w, const djModel* m) {
   if (w->rows.n == 0) return;
   addSlopes(&w->H, 1, false, w, m);
   if (!w->rows.mixed) return;
-  double* y = w->scale;
+  double* y = w->rows.scratch;
   memset(y, 0, (size_t)m->nv * sizeof(double));
   dj_addRowForces(y, w);
   dj_pullVector(y, m, dj_stageOf(w)->linear.psi, true);
@@ -214,3 +217,14 @@ void dj_addRowSlopes(djWork* w, const djModel* m) {
 }
 
 void dj_turnRows(djMatrix* Rq, djWork* w, const djModel* m) { addSlopes(Rq, -1, true, w, m); }
+
+void dj_rowResponse(double* y, const djWork* w, const djModel* m) {
+  double* u = w->rows.dual;
+  if (!w->rows.mixed) return;
+  memcpy(u, y, (size_t)m->nv * sizeof(double));
+  dj_solve(u, &w->rows.mass);
+  for (int k = 0; k < w->rows.n; k++) {
+    const djEulerRow* r = &w->rows.row[k];
+    if (r->at.dd != 0) dj_addRow(y, r, r->at.dd * dj_rowAlong(r, u));
+  }
+}

@@ -34,7 +34,19 @@ typedef struct djEulerRows {
   djMatrix B;              // and M^-1 K
   djEulerRow* row;         // (dj_eulerRowCount) those that may act
   double *accel, *excess, *dual, *zero;   // (nv) a_M, a - a_M, see below, 0
+  double* scratch;         // (3 nv)
 } djEulerRows;
+
+// y (nv) += f J^T; J z.
+static inline void dj_addRow(double* y, const djEulerRow* r, double f) {
+  for (int k = 0; k < r->n; k++) y[r->dof[k]] += f * r->J[k];
+}
+
+static inline double dj_rowAlong(const djEulerRow* r, const double* z) {
+  double sum = 0;
+  for (int k = 0; k < r->n; k++) sum += r->J[k] * z[r->dof[k]];
+  return sum;
+}
 
 int dj_eulerRowCount(const djModel* model);
 
@@ -45,6 +57,9 @@ djStatus dj_beginRows(struct djWork* work, const djModel* model);
 void dj_addRows(double* value, double* y, struct djWork* work, const djModel* model);
 // After it, H lower or, with work->kind, whole: their slopes, and what has no energy.
 void dj_addRowSlopes(struct djWork* work, const djModel* model);
+
+// Of coordinate c, or of joint j's angle where c < 0: size of the limit's force at the last evaluation.
+double dj_rowLimitForce(const struct djWork* work, int c, int j);
 
 // At the last evaluation, work->A set. y (nv) += J^T s'.
 void dj_addRowForces(double* y, const struct djWork* work);

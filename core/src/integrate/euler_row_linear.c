@@ -2,7 +2,6 @@
 // and z = J a_M, M a_M = K a = M a + X, X = h D a,
 //   d(J^T s') = dJ^T s' + J^T (s'' dz + s'_x dx + s'_v (J dv + dJ v)),
 //   dz = dJ a_M + u . (dM (a - a_M) + dX) + w . da,   u = M^-1 J^T.
-// X of dofs in several trees, of tendons that are damped by implicit = rates, is that of each tree.
 
 #include "integrate/euler.h"
 #include "integrate/euler_row.h"
@@ -21,17 +20,6 @@ static void setAccelerations(djWork* w, const djModel* m) {
     dj_mulMatrix(rows->accel, 1, &rows->B, w->A);
   }
   for (int i = 0; i < m->nv; i++) rows->excess[i] = w->A[i] - rows->accel[i];
-}
-
-// y (nv) += f J^T
-static void addJ(double* y, const djEulerRow* r, double f) {
-  for (int k = 0; k < r->n; k++) y[r->dof[k]] += f * r->J[k];
-}
-
-static double along(const djEulerRow* r, const double* z) {
-  double sum = 0;
-  for (int k = 0; k < r->n; k++) sum += r->J[k] * z[r->dof[k]];
-  return sum;
 }
 
 // d(J V)/dq along the row's k-th dof, V (nv) held.
@@ -74,9 +62,8 @@ static void linearizeRow(djMatrix* G, const djEulerRow* r, djWork* w, const djMo
   }
 }
 
-// dM (a - a_M) + dX by q into Dq, dX by v into Dv.
+// dM (a - a_M) by q into Dq.
 static void setExcessSlopes(djWork* w, const djModel* m) {
-  double* bend = w->rows.dual;
   dj_inverseDynamics(w->nonpotential, &w->inverse, m, &w->begin.kin, w->ref, w->armature,
                      w->rows.zero, w->rows.excess);
   dj_clearMatrix(&w->Dq);
@@ -84,23 +71,51 @@ static void setExcessSlopes(djWork* w, const djModel* m) {
   dj_clearMatrix(&w->Vrate);
   dj_inverseDerivatives(&w->Dq, &w->Dv, &w->Vrate, w->N, w->M, &w->inverse, m, &w->begin.kin,
                         w->armature);
-  dj_clearMatrix(&w->Dv);
-  if (m->opt.implicit == DJ_TERMS_RATES) dj_linearizeRates(&w->Dq, &w->Dv, w, m);
-  dj_jointDamping(w->scale, bend, &w->forces, m, w->start.qvel);
-  for (int i = 0; i < m->nv; i++) *dj_own(&w->Dv, i, i) += w->h * bend[i] * w->A[i];
 }
 
-// A += f J^T (x^T B) for a block diagonal B.
-static void addProduct(djMatrix* A, const djEulerRow* r, double f, const double* x,
-                       const djMatrix* B) {
-  for (int j = r->low; j < r->high; j++) {
-    double sum = 0;
-    int t = 0;
-    while (B->blocks->adr[t + 1] <= j) t++;
-    for (int i = B->blocks->adr[t]; i < B->blocks->adr[t + 1]; i++) sum += x[i] * *dj_own(B, i, j);
-    if (sum == 0) continue;
-    for (int k = 0; k < r->n; k++) dj_addEntry(A, r->dof[k], j, f * sum * r->J[k]);
+// y (nv) += x^T B, B block diagonal.
+static void addProduct(double* y, const djEulerRow* r, const double* x, const djMatrix* B) {
+  const int* adr = B->blocks->adr;
+  for (int t = 0; t < B->blocks->nblock; t++) {
+    for (int i = adr[t]; i < adr[t + 1] && adr[t] >= r->low && adr[t] < r->high; i++) {
+      const double* row = dj_ownRow(B, i);
+      for (int j = adr[t]; j < adr[t + 1] && x[i] != 0; j++) y[j] += x[i] * row[j];
+    }
   }
+}
+
+// A += f J^T y^T
+static void addOuter(djMatrix* A, const djEulerRow* r, double f, const double* y, int nv) {
+  for (int k = 0; k < r->n; k++) {
+    for (int j = 0; j < nv; j++) {
+      if (y[j] != 0) dj_addEntry(A, r->dof[k], j, f * r->J[k] * y[j]);
+    }
+  }
+}
+
+// J^T s'' (u . (dM (a - a_M) + dX) + w . da).
+static void linearizeAcceleration(djMatrix* G, const djEulerRow* r, djWork* w, const djModel* m) {
+  djEulerRows* rows = &w->rows;
+  double *u = rows->dual, *by_q = rows->scratch, *by_v = by_q + m->nv, *bend = by_v + m->nv;
+  memset(u, 0, (size_t)m->nv * sizeof(double));
+  dj_addRow(u, r, 1);
+  if (!rows->mixed) {
+    addOuter(G, r, -r->at.dd / w->h, u, m->nv);
+    return;
+  }
+  memset(by_v, 0, (size_t)m->nv * sizeof(double));
+  addProduct(by_v, r, u, &rows->B);
+  addOuter(G, r, -r->at.dd / w->h, by_v, m->nv);
+  dj_solve(u, &rows->mass);
+  memset(by_q, 0, (size_t)m->nv * sizeof(double));
+  addProduct(by_q, r, u, &w->Dq);
+  dj_jointDamping(by_v, bend, &w->forces, m, w->start.qvel);
+  for (int i = 0; i < m->nv; i++) by_v[i] = w->h * u[i] * bend[i] * w->A[i];
+  if (m->opt.implicit == DJ_TERMS_RATES) {
+    dj_linearizeRates(&(djRateSlopes){.u = u, .by_q = by_q, .by_v = by_v}, w, m);
+  }
+  addOuter(&w->H, r, r->at.dd, by_q, m->nv);
+  addOuter(G, r, r->at.dd, by_v, m->nv);
 }
 
 void dj_linearizeRows(djMatrix* G, djWork* w, const djModel* m) {
@@ -109,35 +124,8 @@ void dj_linearizeRows(djMatrix* G, djWork* w, const djModel* m) {
   setAccelerations(w, m);
   for (int k = 0; k < rows->n; k++) linearizeRow(G, &rows->row[k], w, m);
   if (rows->mixed) setExcessSlopes(w, m);
-  double* u = rows->dual;
   for (int k = 0; k < rows->n; k++) {
-    const djEulerRow* r = &rows->row[k];
-    if (r->at.dd == 0) continue;
-    memset(u, 0, (size_t)m->nv * sizeof(double));
-    addJ(u, r, 1);
-    if (!rows->mixed) {
-      for (int j = 0; j < r->n; j++) {
-        for (int i = 0; i < r->n; i++) {
-          dj_addEntry(G, r->dof[i], r->dof[j], -r->at.dd / w->h * r->J[i] * r->J[j]);
-        }
-      }
-      continue;
-    }
-    addProduct(G, r, -r->at.dd / w->h, u, &rows->B);
-    dj_solve(u, &rows->mass);
-    addProduct(&w->H, r, r->at.dd, u, &w->Dq);
-    addProduct(G, r, r->at.dd, u, &w->Dv);
-  }
-}
-
-void dj_rowResponse(double* y, const djWork* w, const djModel* m) {
-  double* u = w->rows.dual;
-  if (!w->rows.mixed) return;
-  memcpy(u, y, (size_t)m->nv * sizeof(double));
-  dj_solve(u, &w->rows.mass);
-  for (int k = 0; k < w->rows.n; k++) {
-    const djEulerRow* r = &w->rows.row[k];
-    if (r->at.dd != 0) addJ(y, r, r->at.dd * along(r, u));
+    if (rows->row[k].at.dd != 0) linearizeAcceleration(G, &rows->row[k], w, m);
   }
 }
 
@@ -149,7 +137,7 @@ void dj_rowDual(djWork* w, const djModel* m, const double* z) {
   if (!rows->mixed) return;
   for (int k = 0; k < rows->n; k++) {
     const djEulerRow* r = &rows->row[k];
-    if (r->at.dd != 0) addJ(rows->dual, r, r->at.dd * along(r, z));
+    if (r->at.dd != 0) dj_addRow(rows->dual, r, r->at.dd * dj_rowAlong(r, z));
   }
   dj_solve(rows->dual, &rows->mass);
 }
@@ -210,7 +198,7 @@ void dj_rowParams(djParamSums* s, djWork* w, const djModel* m, const double* z) 
   setAccelerations(w, m);
   for (int k = 0; k < w->rows.n; k++) {
     const djEulerRow* r = &w->rows.row[k];
-    double f = along(r, z);
+    double f = dj_rowAlong(r, z);
     bendParams(s, w, m, r, f, z);
     if (s->wants & DJ_BY_LAW && f != 0) lawParams(s, m, r, f);
   }

@@ -139,11 +139,10 @@ static void addTendons(djModel* m, const djCoordinates* coord, int first, int n,
   }
 }
 
-// Its own armature a tendon carries along: 1/w + A.
 static void finishTendons(djModel* m, const djCoordinates* coord) {
   for (int t = 0; t < m->ntendon; t++) {
     double w = m->tendon_effinertia[t];
-    m->tendon_effinertia[t] = w > 0 ? 1 / w + m->tendon_armature[t] : 1;
+    m->tendon_effinertia[t] = w > 0 ? 1 / w : 1;
     m->tendon_length0[t] = coord->x[m->tendon_coord[t]];
   }
 }
@@ -174,6 +173,29 @@ static void setRange(djModel* m, const djCoordinates* coord, int first, int n, c
       sum += x[i] / count;
     }
     m->jnt_effinertia[j] = sum > 0 ? 1 / sum : 1;
+  }
+}
+
+// What actuators add along dofs, and armature along tendons where it couples dofs of one range.
+static void addArmature(djMatrix* M, const djModel* m, const djCoordinates* coord) {
+  for (int a = 0; a < m->nu; a++) {
+    double A = m->actuator_gear[6 * a] * m->actuator_gear[6 * a] * m->actuator_armature[a];
+    int j = m->actuator_joint[a];
+    for (int i = j < 0 ? m->nv : m->jnt_dofadr[j]; i < m->nv && m->dof_jnt[i] == j; i++) {
+      *dj_own(M, i, i) += A;
+    }
+  }
+  for (int t = 0; t < m->ntendon; t++) {
+    int c = m->tendon_coord[t];
+    double A = m->tendon_armature[t];
+    for (int a = 0; a < m->nu; a++) {
+      double gear = m->actuator_gear[6 * a];
+      if (m->actuator_coord[a] == c) A += gear * gear * m->actuator_armature[a];
+    }
+    djAlong x = dj_along(coord, m, c);
+    for (int i = 0; i < x.n && A != 0; i++) {
+      for (int k = 0; k < x.n; k++) dj_addEntry(M, x.dof[i], x.dof[k], A * x.J[i] * x.J[k]);
+    }
   }
 }
 
@@ -222,6 +244,7 @@ djStatus dj_setEffectiveInertia(djModel* m) {
   djBlocks blocks = dj_treeBlocks(m, trees);
   M.blocks = &blocks;
   dj_massMatrix(&M, N, m, &kin, ref);
+  addArmature(&M, m, &coord);
   for (int k = 0; k < blocks.nblock; k++) {
     int first = blocks.adr[k];
     setRange(m, &coord, first, blocks.adr[k + 1] - first, M.data + blocks.matrix_adr[k], L, x);

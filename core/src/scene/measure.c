@@ -74,7 +74,8 @@ djStatus dj_limitForces(double* force, const djModel* m, djData* d) {
   if (status < 0) return status;
   djMotion motion = dj_motionAt(d->work, m, &d->work->now);
   for (int j = 0; j < m->njnt; j++) {
-    force[j] = dj_jointLimitForce(&d->work->forces, &motion, j);
+    force[j] = d->work->method->rows ? dj_rowLimitForce(d->work, m->jnt_coord[j], j)
+                                     : dj_jointLimitForce(&d->work->forces, &motion, j);
   }
   return DJ_OK;
 }
@@ -118,7 +119,9 @@ djStatus dj_tendonLimitForces(double* force, const djModel* m, djData* d) {
   if (status < 0) return status;
   djMotion motion = dj_motionAt(d->work, m, &d->work->now);
   for (int t = 0; t < m->ntendon; t++) {
-    force[t] = dj_limitForceAlong(&d->work->forces, &motion, m->tendon_coord[t]);
+    int c = m->tendon_coord[t];
+    force[t] = d->work->method->rows ? dj_rowLimitForce(d->work, c, -1)
+                                     : dj_limitForceAlong(&d->work->forces, &motion, c);
   }
   return DJ_OK;
 }
