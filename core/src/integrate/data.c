@@ -91,6 +91,21 @@ static void layoutStage(djStageWork* s, djWork* w, djArena* a, const djModel* m)
   s->X = takeDoubles(a, (size_t)m->nv * slabColumns(m));
 }
 
+static void layoutRows(djEulerRows* r, djArena* a, const djModel* m) {
+  size_t n = (size_t)dj_eulerRowCount(m), nv = (size_t)m->nv;
+  r->mass = (djFactor){.kind = DJ_LDL, .n = m->nv, .data = takeDoubles(a, dj_treeEntries(m))};
+  r->row = dj_take(a, n, sizeof(djEulerRow));
+  r->group = dj_take(a, n, sizeof(djRowGroup));
+  r->active = dj_take(a, n, sizeof(int));
+  double** of_rows[] = {&r->zeta, &r->residual, &r->force, &r->trial};
+  double** of_dofs[] = {&r->accel, &r->by_M, &r->by_K, &r->dual_M, &r->dual_K, &r->zero};
+  for (size_t k = 0; k < sizeof of_rows / sizeof *of_rows; k++) {
+    *of_rows[k] = takeDoubles(a, 2 * n);
+  }
+  for (size_t k = 0; k < sizeof of_dofs / sizeof *of_dofs; k++) *of_dofs[k] = takeDoubles(a, nv);
+  r->scratch = takeDoubles(a, 3 * nv);
+}
+
 static void layoutInverse(djWork* w, djArena* a, const djModel* m) {
   size_t own = dj_treeEntries(m), nv = (size_t)m->nv;
   void* inverse = dj_take(a, dj_inverseSize(m), 1);
@@ -104,14 +119,7 @@ static void layoutInverse(djWork* w, djArena* a, const djModel* m) {
   w->bias = takeDoubles(a, nv);
   w->damping = takeDoubles(a, nv);
   w->inertia = takeMatrix(a, own, &w->trees);
-  w->rows.mass = (djFactor){.kind = DJ_LDL, .n = m->nv, .data = takeDoubles(a, own)};
-  w->rows.B = takeMatrix(a, own, &w->trees);
-  w->rows.row = dj_take(a, (size_t)dj_eulerRowCount(m), sizeof(djEulerRow));
-  w->rows.accel = takeDoubles(a, nv);
-  w->rows.excess = takeDoubles(a, nv);
-  w->rows.dual = takeDoubles(a, nv);
-  w->rows.zero = takeDoubles(a, nv);
-  w->rows.scratch = takeDoubles(a, 3 * nv);
+  layoutRows(&w->rows, a, m);
   w->rates.slope = takeDoubles(a, m->ncoord);
   w->rates.bend = takeDoubles(a, m->ncoord);
 }

@@ -47,10 +47,10 @@ static djStatus linearizeSmooth(djWork* w, const djModel* m) {
   dj_clearMatrix(G);
   djStatus status = dj_sumSmooth(w->scale, w, m);
   if (status >= 0) status = dj_startBalanced(&w->H, G, w, m, &w->begin);
+  if (status >= 0) status = dj_linearizeRows(G, w, m);
   if (status >= 0 && m->opt.implicit == DJ_TERMS_RATES) {
     dj_linearizeRates(&(djRateSlopes){.H = &w->H, .G = G}, w, m);
   }
-  if (status >= 0) dj_linearizeRows(G, w, m);
   dj_closeSmooth(w);
   if (status < 0) return status;
   dj_copyMatrix(&w->own, &w->inertia);
@@ -107,12 +107,32 @@ static void pullEntries(djEntries* A, const djModel* m, const double* psi) {
   }
 }
 
+// What rows make of forces' entries, each a column's share of one dof.
+static void pushResponses(djEntries* A, djWork* w, const djModel* m) {
+  double *R = w->path_scratch, *y = w->rows.dual_M;
+  int n = A->n < A->max ? A->n : A->max;
+  for (int k = 0; k < n; k++) {
+    djMatrixEntry e = A->entry[k];
+    memset(R, 0, (size_t)m->nv * sizeof(double));
+    memset(y, 0, (size_t)m->nv * sizeof(double));
+    R[e.row] = e.value;
+    dj_rowResponse(y, w, m, R, NULL);
+    for (int i = 0; i < m->nv; i++) {
+      if (y[i] != 0) dj_pushEntry(A, i, e.col, y[i]);
+    }
+  }
+}
+
 void dj_eulerInputs(djInputSum* sum, djWork* w, const djModel* m) {
   const double* psi = dj_stageOf(w)->linear.psi;
   memcpy(w->vnext, psi, (size_t)m->nv * sizeof(double));
   dj_openSmooth(w, m);
   djMotion motion = dj_motionAt(w, m, &w->begin);
   dj_forceInputs(sum, &w->forces, &motion);
+  if (w->rows.mixed && w->rows.n > 0) {
+    pushResponses(sum->Ru, w, m);
+    pushResponses(sum->Ra, w, m);
+  }
   if (m->opt.implicit == DJ_TERMS_RATES) dj_rateInputs(sum, w, m);
   dj_closeSmooth(w);
   memcpy(dj_stageOf(w)->linear.psi, w->vnext, (size_t)m->nv * sizeof(double));
@@ -124,22 +144,30 @@ void dj_eulerInputs(djInputSum* sum, djWork* w, const djModel* m) {
 
 // z . J^-T R = (J^-1 z) . R.
 static djStatus smoothParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
-  double* x = w->scale;
+  double *x = w->scale, *y = w->shift, *dual = w->rows.dual_K;
   memcpy(x, z, (size_t)m->nv * sizeof(double));
   dj_pullVector(x, m, w->vnext, false);
   dj_openSmooth(w, m);
-  djStatus status = dj_balancedParams(s, w, m, &w->begin, x);
+  if (w->rows.n > 0) dj_rowDual(w, m, x);
+  for (int i = 0; i < m->nv; i++) y[i] = x[i];
+  for (int i = 0; i < m->nv && w->rows.n > 0; i++) y[i] -= w->rows.dual_M[i] - dual[i];
+  djStatus status = dj_balancedParams(s, w, m, &w->begin, y);
   if (status >= 0) {
-    dj_rowDual(w, m, x);
     dj_rowParams(s, w, m, x);
-    if (w->rows.mixed) {
-      for (int i = 0; i < m->nv; i++) x[i] += w->rows.dual[i];
-    }
     if (m->opt.implicit == DJ_TERMS_RATES) dj_rateParams(s, w, m, x);
+    if (m->opt.implicit == DJ_TERMS_RATES && w->rows.n > 0 && w->rows.mixed) {
+      double* a = w->A;
+      w->A = w->rows.by_K;
+      dj_rateParams(s, w, m, dual);
+      w->A = a;
+    }
   }
   dj_closeSmooth(w);
   if (status < 0 || !(s->wants & DJ_BY_LAW) || !dj_dampsAtEnd(m)) return status;
-  for (int i = 0; i < m->nv; i++) x[i] *= w->h * w->A[i];
+  for (int i = 0; i < m->nv; i++) {
+    double by_K = w->rows.n > 0 && w->rows.mixed ? dual[i] * w->rows.by_K[i] : 0;
+    x[i] = w->h * (x[i] * w->A[i] + by_K);
+  }
   dj_jointDampingParams(s->param, m, w->start.qvel, x);
   return DJ_OK;
 }

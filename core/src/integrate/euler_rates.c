@@ -101,16 +101,23 @@ void dj_linearizeRates(const djRateSlopes* slopes, djWork* w, const djModel* m) 
   }
 }
 
+// X (nv) of acceleration a, for a slope of 1.
+static void alongRates(double* X, const djWork* w, const djModel* m, const djAlong* x,
+                       const double* a) {
+  memset(X, 0, (size_t)m->nv * sizeof(double));
+  for (int k = 0; k < x->n; k++) X[x->dof[k]] = w->h * x->J[k] * sumAlong(m, x, k, a);
+}
+
 void dj_rateInputs(djInputSum* sum, djWork* w, const djModel* m) {
-  double* X = w->path_scratch;
+  double *X = w->path_scratch, *Y = w->rows.dual_K;
   djMotion motion = dj_motionAt(w, m, &w->begin);
   for (int i = 0; i < m->nu; i++) {
     int c = m->actuator_coord[i];
     if (c < 0) continue;
     djAlong x = dj_along(&w->begin.coord, m, c);
-    memset(X, 0, (size_t)m->nv * sizeof(double));
-    for (int k = 0; k < x.n; k++) X[x.dof[k]] = w->h * x.J[k] * sumAlong(m, &x, k, w->A);
-    dj_rowResponse(X, w, m);
+    alongRates(Y, w, m, &x, w->rows.by_K);
+    alongRates(X, w, m, &x, w->A);
+    dj_rowResponse(X, w, m, NULL, Y);
     for (int k = 0; k < m->nv; k++) {
       if (X[k] != 0) dj_rateInput(sum, &w->forces, &motion, i, k, X[k]);
     }

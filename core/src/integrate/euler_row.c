@@ -1,7 +1,9 @@
 #include "integrate/euler_row.h"
 
+#include "base/room.h"
 #include "base/status.h"
 #include "integrate/euler.h"
+#include "math/ldl.h"
 #include "math/so3.h"
 
 #include <math.h>
@@ -98,12 +100,101 @@ static void findTrees(djEulerRow* r, const djBlocks* trees) {
   setTrees(r, trees, first, last);
 }
 
+// ---- groups -----------------------------------------------------------------------------------
+
 static bool isDamped(const djWork* w, const djModel* m) {
   if (m->opt.implicit == DJ_TERMS_RATES) return true;
   for (int i = 0; i < m->nv && dj_dampsAtEnd(m); i++) {
     if (w->damping[i] != 0) return true;
   }
   return false;
+}
+
+// By trees, in which rows stay in order; own arrays move along.
+static void sortRows(djEulerRows* rows) {
+  for (int k = 1; k < rows->n; k++) {
+    djEulerRow r = rows->row[k];
+    int i = k;
+    for (; i > 0 && rows->row[i - 1].low > r.low; i--) rows->row[i] = rows->row[i - 1];
+    rows->row[i] = r;
+  }
+  for (int k = 0; k < rows->n; k++) {
+    djEulerRow* r = &rows->row[k];
+    if (r->coordinate >= 0) continue;
+    r->dof = r->own_dof;
+    r->J = r->own_J;
+  }
+}
+
+// Sets `first` and n of groups. Returns the doubles that they need.
+static size_t groupRows(djEulerRows* rows) {
+  size_t need = 0, most = 0;
+  int high = 0;
+  rows->ngroup = 0;
+  for (int k = 0; k < rows->n; k++) {
+    if (!rows->mixed || k == 0 || rows->row[k].low >= high) {
+      rows->group[rows->ngroup++] = (djRowGroup){.first = k};
+    }
+    rows->group[rows->ngroup - 1].n++;
+    rows->row[k].group = rows->ngroup - 1;
+    if (rows->row[k].high > high) high = rows->row[k].high;
+  }
+  for (int g = 0; g < rows->ngroup; g++) {
+    size_t size = (size_t)rows->group[g].n * (size_t)rows->group[g].n;
+    need += 2 * size;
+    if (size > most) most = size;
+  }
+  return need + 2 * most;
+}
+
+static djStatus makeGroups(djWork* w) {
+  djEulerRows* rows = &w->rows;
+  size_t need = groupRows(rows) * sizeof(double);
+  double* at = dj_roomFor(rows->room, &rows->nroom, need);
+  if (!at && need > 0) return dj_failMemory(&w->error);
+  rows->room = at;
+  for (int g = 0; g < rows->ngroup; g++) {
+    djRowGroup* group = &rows->group[g];
+    size_t size = (size_t)group->n * (size_t)group->n;
+    group->C = at;
+    group->Q = at + size;
+    at += 2 * size;
+  }
+  size_t most = need / sizeof(double) - (size_t)(at - rows->room);
+  rows->solve_A = at;
+  rows->solve_L = at + most / 2;
+  return DJ_OK;
+}
+
+// x (nv) <- N x; y (nv): scratch.
+static void mulN(double* x, double* y, const djWork* w, const djModel* m) {
+  memcpy(y, x, (size_t)m->nv * sizeof(double));
+  dj_solve(x, &w->rows.mass);
+  dj_solve(y, &w->mass);
+  for (int i = 0; i < m->nv; i++) x[i] -= y[i];
+}
+
+// C, and zeta without a.
+static void setCompliance(djWork* w, const djModel* m) {
+  djEulerRows* rows = &w->rows;
+  double *x = rows->scratch, *y = x + m->nv;
+  memset(rows->zeta, 0, (size_t)rows->n * sizeof(double));
+  for (int g = 0; g < rows->ngroup; g++) {
+    const djRowGroup* group = &rows->group[g];
+    memset(group->C, 0, (size_t)(group->n * group->n) * sizeof(double));
+    for (int k = 0; k < group->n && rows->mixed; k++) {
+      memset(x, 0, (size_t)m->nv * sizeof(double));
+      dj_addRow(x, &rows->row[group->first + k], 1);
+      mulN(x, y, w, m);
+      for (int i = 0; i < group->n; i++) {
+        group->C[group->n * i + k] = dj_rowAlong(&rows->row[group->first + i], x);
+      }
+    }
+  }
+  if (!rows->mixed) return;
+  for (int i = 0; i < m->nv; i++) x[i] = -w->bias[i];
+  mulN(x, y, w, m);
+  for (int k = 0; k < rows->n; k++) rows->zeta[k] = dj_rowAlong(&rows->row[k], x);
 }
 
 djStatus dj_beginRows(djWork* w, const djModel* m) {
@@ -115,44 +206,123 @@ djStatus dj_beginRows(djWork* w, const djModel* m) {
   }
   for (int k = 0; k < rows->n; k++) findTrees(&rows->row[k], &w->trees);
   rows->mixed = rows->n > 0 && isDamped(w, m);
-  w->kind = rows->mixed || dj_hasNonpotentialForces(&w->forces, m) ? DJ_LDU : DJ_LDL;
-  dj_stageOf(w)->linear.factor.kind = w->kind;
-  if (!rows->mixed) return DJ_OK;
-  if (!dj_factor(&rows->mass, &dj_stageOf(w)->linear.M, NULL)) {
+  if (rows->mixed && !dj_factor(&rows->mass, &dj_stageOf(w)->linear.M, NULL)) {
     return dj_fail(&w->error, DJ_INVALID, "inertia is singular at the start of the step");
   }
-  dj_copyMatrix(&rows->B, &w->inertia);
-  dj_solveDiagonal(&rows->B, &rows->mass);
-  return DJ_OK;
+  sortRows(rows);
+  djStatus status = makeGroups(w);
+  if (status >= 0) setCompliance(w, m);
+  return status;
+}
+
+// ---- the law of a group -----------------------------------------------------------------------
+
+// residual = z + C s'(z) - zeta, laws at z. Returns its size squared.
+static double evaluateGroup(djEulerRows* rows, const djRowGroup* g, const double* z,
+                            const double* zeta) {
+  double sum = 0, *rho = rows->residual;
+  for (int i = 0; i < g->n; i++) {
+    djEulerRow* r = &rows->row[g->first + i];
+    r->z = z[i];
+    r->at = dj_rowSlope(&r->law, z[i]);
+  }
+  for (int i = 0; i < g->n; i++) {
+    rho[i] = z[i] - zeta[i];
+    for (int k = 0; k < g->n; k++) rho[i] += g->C[g->n * i + k] * rows->row[g->first + k].at.d;
+    sum += rho[i] * rho[i];
+  }
+  return sum;
+}
+
+// Factors 1/S + C of rows that have curvature into solve_L. Returns how many there are; their
+// numbers in the group go to `active`.
+static int factorGroup(int* active, djEulerRows* rows, const djRowGroup* g) {
+  int n = 0;
+  for (int i = 0; i < g->n; i++) {
+    if (rows->row[g->first + i].at.dd > 0) active[n++] = i;
+  }
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < n; k++) rows->solve_A[n * i + k] = g->C[g->n * active[i] + active[k]];
+    rows->solve_A[(n + 1) * i] += 1 / rows->row[g->first + active[i]].at.dd;
+  }
+  dj_factorLDL(rows->solve_L, rows->solve_A, NULL, n);
+  return n;
+}
+
+// step (n) = -(1 + C S)^-1 residual; x (n): scratch.
+static void stepGroup(double* step, double* x, djEulerRows* rows, const djRowGroup* g) {
+  int n = factorGroup(rows->active, rows, g);
+  for (int i = 0; i < n; i++) x[i] = -rows->residual[rows->active[i]];
+  dj_solveLDL(x, rows->solve_L, n);
+  for (int i = 0; i < g->n; i++) {
+    step[i] = -rows->residual[i];
+    for (int k = 0; k < n; k++) step[i] -= g->C[g->n * i + rows->active[k]] * x[k];
+  }
+}
+
+// Newton's method on a residual that is piecewise linear but for corners.
+static void solveGroup(djEulerRows* rows, const djRowGroup* g, double* zeta) {
+  double *z = rows->trial, *step = rows->force;
+  for (int i = 0; i < g->n; i++) z[i] = zeta[i];
+  double size = evaluateGroup(rows, g, z, zeta), unit = 0;
+  if (!rows->mixed) return;
+  for (int i = 0; i < g->n; i++) unit += zeta[i] * zeta[i];
+  for (int k = 0; k < 100 && size > 1e-30 * unit; k++) {
+    double *x = rows->residual + g->n, fraction = 1, next;
+    stepGroup(step, x, rows, g);
+    for (int i = 0; i < g->n; i++) z[i] += step[i];
+    while ((next = evaluateGroup(rows, g, z, zeta)) >= size && fraction > 1e-6) {
+      for (int i = 0; i < g->n; i++) z[i] -= 0.5 * fraction * step[i];
+      fraction *= 0.5;
+    }
+    if (next >= size) return;   // to rounding
+    size = next;
+  }
+}
+
+// Q of active rows is (1/S + C)^-1.
+static void setCurvature(djEulerRows* rows, const djRowGroup* g) {
+  memset(g->Q, 0, (size_t)(g->n * g->n) * sizeof(double));
+  int n = factorGroup(rows->active, rows, g);
+  for (int i = 0; i < n; i++) {
+    double* x = rows->residual;
+    for (int k = 0; k < n; k++) x[k] = i == k;
+    dj_solveLDL(x, rows->solve_L, n);
+    for (int k = 0; k < n; k++) g->Q[g->n * rows->active[k] + rows->active[i]] = x[k];
+  }
 }
 
 // ---- the residual -----------------------------------------------------------------------------
 
-// y (nv) = B x
-static void mulB(double* y, const djWork* w, const djModel* m, const double* x) {
-  memset(y, 0, (size_t)m->nv * sizeof(double));
-  dj_mulMatrix(y, 1, &w->rows.B, x);
+// s + s' C s'/2, summed.
+static double energyOf(const djEulerRows* rows, const djRowGroup* g) {
+  double sum = 0;
+  for (int i = 0; i < g->n; i++) {
+    const djRowSlope* s = &rows->row[g->first + i].at;
+    sum += s->f;
+    for (int k = 0; k < g->n; k++) {
+      sum += 0.5 * s->d * g->C[g->n * i + k] * rows->row[g->first + k].at.d;
+    }
+  }
+  return sum;
 }
 
 void dj_addRows(double* value, double* y, djWork* w, const djModel* m) {
-  const double *psi = dj_stageOf(w)->linear.psi, *z = w->rows.excess;
-  double *a = w->rows.excess, h = w->h;
-  if (w->rows.n == 0) return;
+  djEulerRows* rows = &w->rows;
+  const double* psi = dj_stageOf(w)->linear.psi;
+  double *a = rows->accel, *zeta = rows->zeta + dj_eulerRowCount(m), h = w->h;
+  if (rows->n == 0) return;
   for (int i = 0; i < m->nv; i++) a[i] = (psi[i] / h - w->start.qvel[i]) / h;
-  if (w->rows.mixed) {
-    mulB(w->rows.accel, w, m, a);
-    z = w->rows.accel;
-  }
-  for (int k = 0; k < w->rows.n; k++) {
-    djEulerRow* r = w->rows.row + k;
-    r->at = dj_rowSlope(&r->law, dj_rowAlong(r, z));
-    if (!w->rows.mixed) *value += h * h * r->at.f;
+  for (int k = 0; k < rows->n; k++) zeta[k] = rows->zeta[k] + dj_rowAlong(&rows->row[k], a);
+  for (int k = 0; k < rows->ngroup; k++) {
+    solveGroup(rows, &rows->group[k], zeta + rows->group[k].first);
+    *value += h * h * energyOf(rows, &rows->group[k]);
   }
   dj_addRowForces(y, w);
 }
 
 void dj_addRowForces(double* y, const djWork* w) {
-  for (int k = 0; k < w->rows.n; k++) dj_addRow(y, w->rows.row + k, w->rows.row[k].at.d);
+  for (int k = 0; k < w->rows.n; k++) dj_addRow(y, &w->rows.row[k], w->rows.row[k].at.d);
 }
 
 double dj_rowLimitForce(const djWork* w, int c, int j) {
@@ -163,68 +333,58 @@ double dj_rowLimitForce(const djWork* w, int c, int j) {
   return 0;
 }
 
-// y (nv) = J^T, or w.
-static void spread(double* y, const djEulerRow* r, const djWork* w, const djModel* m, bool mixed) {
-  memset(y, 0, (size_t)m->nv * sizeof(double));
-  for (int k = 0; k < r->n; k++) {
-    int dof = r->dof[k], t = 0;
-    if (!mixed) {
-      y[dof] = r->J[k];
-      continue;
-    }
-    while (w->trees.adr[t + 1] <= dof) t++;
-    const double* row = dj_ownRow(&w->rows.B, dof);
-    for (int i = w->trees.adr[t]; i < w->trees.adr[t + 1]; i++) y[i] += r->J[k] * row[i];
-  }
-}
-
 // Adds f L N^T to A (whole), or to its lower triangle.
-static void addOuter(djMatrix* A, const djEulerRow* r, double f, const double* L, const double* N,
-                     bool whole) {
-  for (int i = r->low; i < r->high; i++) {
+static void addOuter(djMatrix* A, double f, const double* L, int low, int high, const double* N,
+                     int first, int end, bool whole) {
+  for (int i = low; i < high; i++) {
     if (L[i] == 0) continue;
-    for (int j = r->low; j < (whole ? r->high : i + 1); j++) {
+    for (int j = first; j < (whole || end <= i ? end : i + 1); j++) {
       if (N[j] != 0) dj_addEntry(A, i, j, f * L[i] * N[j]);
     }
   }
 }
 
-// s'' L N^T/h^2 to the matrix, N turned to the start or not; L s' to what has no energy.
-static void addSlopes(djMatrix* A, double sign, bool turned, djWork* w, const djModel* m) {
-  const double* psi = dj_stageOf(w)->linear.psi;
+// L (nv) = J_r^-T J^T.
+static void pullRow(double* L, const djEulerRow* r, djWork* w, const djModel* m) {
+  memset(L, 0, (size_t)m->nv * sizeof(double));
+  dj_addRow(L, r, 1);
+  dj_pullVector(L, m, dj_stageOf(w)->linear.psi, true);
+}
+
+// L^T Q L/h^2 of a group, the right factor turned to the start or not.
+static void addSlopes(djMatrix* A, double sign, bool turned, const djRowGroup* g, djWork* w,
+                      const djModel* m) {
   double *L = w->path_scratch, *N = w->rows.scratch;
-  for (int k = 0; k < w->rows.n; k++) {
-    const djEulerRow* r = w->rows.row + k;
-    if (r->at.dd == 0) continue;
-    spread(L, r, w, m, false);
-    dj_pullVector(L, m, psi, true);
-    spread(N, r, w, m, w->rows.mixed);
-    dj_pullVector(N, m, psi, true);
-    if (turned) dj_turnVector(N, m, psi, true);
-    addOuter(A, r, sign * r->at.dd / (w->h * w->h), L, N, turned || w->kind != DJ_LDL);
+  bool whole = turned || w->kind != DJ_LDL;
+  for (int i = 0; i < g->n; i++) {
+    const djEulerRow* r = &w->rows.row[g->first + i];
+    const double* Q = g->Q + g->n * i;
+    if (Q[i] == 0) continue;
+    pullRow(L, r, w, m);
+    memset(N, 0, (size_t)m->nv * sizeof(double));
+    int low = r->low, high = r->high;
+    for (int k = 0; k < g->n; k++) {
+      const djEulerRow* other = &w->rows.row[g->first + k];
+      if (Q[k] == 0) continue;
+      dj_addRow(N, other, Q[k]);
+      if (other->low < low) low = other->low;
+      if (other->high > high) high = other->high;
+    }
+    dj_pullVector(N, m, dj_stageOf(w)->linear.psi, true);
+    if (turned) dj_turnVector(N, m, dj_stageOf(w)->linear.psi, true);
+    addOuter(A, sign / (w->h * w->h), L, r->low, r->high, N, low, high, whole);
   }
 }
 
 void dj_addRowSlopes(djWork* w, const djModel* m) {
-  if (w->rows.n == 0) return;
-  addSlopes(&w->H, 1, false, w, m);
-  if (!w->rows.mixed) return;
-  double* y = w->rows.scratch;
-  memset(y, 0, (size_t)m->nv * sizeof(double));
-  dj_addRowForces(y, w);
-  dj_pullVector(y, m, dj_stageOf(w)->linear.psi, true);
-  for (int i = 0; i < m->nv; i++) w->nonpotential[i] += y[i];
+  for (int g = 0; g < w->rows.ngroup && w->rows.n > 0; g++) {
+    setCurvature(&w->rows, &w->rows.group[g]);
+    addSlopes(&w->H, 1, false, &w->rows.group[g], w, m);
+  }
 }
 
-void dj_turnRows(djMatrix* Rq, djWork* w, const djModel* m) { addSlopes(Rq, -1, true, w, m); }
-
-void dj_rowResponse(double* y, const djWork* w, const djModel* m) {
-  double* u = w->rows.dual;
-  if (!w->rows.mixed) return;
-  memcpy(u, y, (size_t)m->nv * sizeof(double));
-  dj_solve(u, &w->rows.mass);
-  for (int k = 0; k < w->rows.n; k++) {
-    const djEulerRow* r = &w->rows.row[k];
-    if (r->at.dd != 0) dj_addRow(y, r, r->at.dd * dj_rowAlong(r, u));
+void dj_turnRows(djMatrix* Rq, djWork* w, const djModel* m) {
+  for (int g = 0; g < w->rows.ngroup && w->rows.n > 0; g++) {
+    addSlopes(Rq, -1, true, &w->rows.group[g], w, m);
   }
 }

@@ -1,8 +1,12 @@
 // Limits and friction loss of the method `euler`: soft rows (force/soft_row.h) along coordinates,
-// dofs of joints that have none, and angles of balls, J = dx/dq of the start. As in MuJoCo they see
-// the acceleration that forces give without damping at the end of the step:
-//   z = J a_M = w . a,   M a_M = K a,   w = K M^-1 J^T,
-// with K = M + h D of euler.c, and add J^T s'(z) to K a. Where w is not J they have no energy.
+// dofs of joints that have none, and angles of balls, J = dx/dq of the start. With forces
+// phi = -s'(z) they add J^T s'(z) to K a. As in MuJoCo, whose solver knows no damping at the end of
+// the step, they see the acceleration that forces give without it, F_s smooth ones:
+//   z = J a + J N F,   F = F_s - J^T s'(z),   N = M^-1 - K^-1 >= 0,
+// but for contact, which they see through a: so all have one energy, of zeta = J (a + N F_s),
+//   min over z of s(z) + (zeta - z) C^-1 (zeta - z)/2,   C = J N J^T,
+// with z + C s'(z) = zeta, slope s'(z) and curvature Q = S (1 + C S)^-1, S = s''. Without contact
+// this is MuJoCo's own minimum. C couples the rows of a group, those of the same trees.
 
 #ifndef DJ_INTEGRATE_EULER_ROW_H_
 #define DJ_INTEGRATE_EULER_ROW_H_
@@ -23,17 +27,32 @@ typedef struct djEulerRow {
   int own_dof[3];          // of rows without a coordinate
   double own_J[3];
   int low, high;           // dofs of the trees that it is on
+  int group;
   djSoftRow law;
-  djRowSlope at;           // at the last evaluation
+  double z;
+  djRowSlope at;           // both at the last evaluation
 } djEulerRow;
 
+// Rows first to first + n - 1.
+typedef struct djRowGroup {
+  int first, n;
+  double *C, *Q;           // (n x n) Q: at the last evaluation
+} djRowGroup;
+
 typedef struct djEulerRows {
-  int n;
-  bool mixed;              // K is not M, and w not J
-  djFactor mass;           // of M, if so,
-  djMatrix B;              // and M^-1 K
+  int n, ngroup;
+  bool mixed;              // K is not M; otherwise C is 0 and groups are single rows
+  djFactor mass;           // of M
   djEulerRow* row;         // (dj_eulerRowCount) those that may act
-  double *accel, *excess, *dual, *zero;   // (nv) a_M, a - a_M, see below, 0
+  djRowGroup* group;       // (dj_eulerRowCount)
+  int* active;             // (dj_eulerRowCount) scratch
+  double *zeta, *residual, *force, *trial;   // (twice dj_eulerRowCount) zeta at a = 0; scratch
+  double* room;            // (nroom bytes) of groups, and scratch of the largest
+  size_t nroom;
+  double *solve_A, *solve_L;   // in it
+  double* slopes;          // (nslopes bytes) of rows by q and v
+  size_t nslopes;
+  double *accel, *by_M, *by_K, *dual_M, *dual_K, *zero;   // (nv) see euler_row_linear.c; 0
   double* scratch;         // (3 nv)
 } djEulerRows;
 
@@ -50,12 +69,12 @@ static inline double dj_rowAlong(const djEulerRow* r, const double* z) {
 
 int dj_eulerRowCount(const djModel* model);
 
-// At the start of a step, work->inertia set. Sets work->kind.
+// At the start of a step, work->inertia and its factor set.
 djStatus dj_beginRows(struct djWork* work, const djModel* model);
 
 // At psi of the stage. To y (nv), in axes of the start, and the value.
 void dj_addRows(double* value, double* y, struct djWork* work, const djModel* model);
-// After it, H lower or, with work->kind, whole: their slopes, and what has no energy.
+// After it, H lower or, with work->kind, whole: their slopes.
 void dj_addRowSlopes(struct djWork* work, const djModel* model);
 
 // Of coordinate c, or of joint j's angle where c < 0: size of the limit's force at the last evaluation.
@@ -63,17 +82,19 @@ double dj_rowLimitForce(const struct djWork* work, int c, int j);
 
 // At the last evaluation, work->A set. y (nv) += J^T s'.
 void dj_addRowForces(double* y, const struct djWork* work);
-// Derivatives of J^T s': by q, a held, to H, by v and through it a to G, in axes of the start.
-// Overwrites Dq and Dv of the work.
-void dj_linearizeRows(djMatrix* G, struct djWork* work, const djModel* model);
 // What W of dj_inertiaSlope and its product with E lack, to Rq: see euler_linear.c.
 void dj_turnRows(djMatrix* Rq, struct djWork* work, const djModel* model);
 
-// work->rows.dual (nv) = sum of M^-1 J^T s'' (J z): what K a changes by, times it, changes z . J^T s'.
+// The rest is at the last evaluation, for derivatives (euler_row_linear.c). With R = ID - tau at a
+// held acceleration, X = h D b: of J^T s' by q and v, a held, to work->H and G, which hold those of R,
+// and by v through a; in axes of the start. Overwrites Dq and Dv of the work.
+djStatus dj_linearizeRows(djMatrix* G, struct djWork* work, const djModel* model);
+// rows.dual_M, dual_K (nv) = M^-1 y, K^-1 y with y = J^T Q J z: z . J^T s' changes by
+// -(dual_M - dual_K) . dR + dual_K . dX(by_K), and by what dj_rowParams adds. Sets by_M, by_K.
 void dj_rowDual(struct djWork* work, const djModel* model, const double* z);
-// Adds the derivative of z . J^T s' by parameters, after dj_rowDual, but for that of h D a.
 void dj_rowParams(djParamSums* sums, struct djWork* work, const djModel* model, const double* z);
-// y (nv), a change of K a, += what it changes J^T s' by.
-void dj_rowResponse(double* y, const struct djWork* work, const djModel* model);
+// y (nv) += the change of J^T s' where R changes by R (nv) and X(by_K) by X; either may be NULL.
+void dj_rowResponse(double* y, struct djWork* work, const djModel* model, const double* R,
+                    const double* X);
 
 #endif  // DJ_INTEGRATE_EULER_ROW_H_

@@ -1,8 +1,12 @@
-// Derivatives of the rows of euler_row.h at the start: with the row's J, x = x(q), s' = s'(z; x, v)
-// and z = J a_M, M a_M = K a = M a + X, X = h D a,
-//   d(J^T s') = dJ^T s' + J^T (s'' dz + s'_x dx + s'_v (J dv + dJ v)),
-//   dz = dJ a_M + u . (dM (a - a_M) + dX) + w . da,   u = M^-1 J^T.
+// Derivatives of the rows of euler_row.h at the start. With z + C s'(z; x, v) = zeta,
+//   ds' = Q (dzeta - dC s') + P g,   P = 1 - Q C,   g = s'_x dx + s'_v (J dv + dJ v),
+// and with the forces F = F_s - J^T s', M b_M = F, K b_K = F, u_M = M^-1 J^T, u_K = K^-1 J^T,
+//   dzeta - dC s' = dJ (a + b_M - b_K) + J da + u_M . dM (a - b_M) - u_K . dM (a - b_K)
+//                   + u_K . dX(b_K) - (u_M - u_K) . (dR + dJ^T s'),
+// for dF_s = dM a - dR of R = ID(q, v, a) - tau, a held, and dK b = dM b + dX(b), X(b) = h D b.
 
+#include "base/room.h"
+#include "base/status.h"
 #include "integrate/euler.h"
 #include "integrate/euler_row.h"
 #include "integrate/tendon_armature.h"
@@ -11,15 +15,18 @@
 
 #include <string.h>
 
-// a_M, and a - a_M.
+// by_M, by_K = b_M, b_K; accel = a + b_M - b_K.
 static void setAccelerations(djWork* w, const djModel* m) {
   djEulerRows* rows = &w->rows;
   memcpy(rows->accel, w->A, (size_t)m->nv * sizeof(double));
-  if (rows->mixed) {
-    memset(rows->accel, 0, (size_t)m->nv * sizeof(double));
-    dj_mulMatrix(rows->accel, 1, &rows->B, w->A);
-  }
-  for (int i = 0; i < m->nv; i++) rows->excess[i] = w->A[i] - rows->accel[i];
+  if (!rows->mixed) return;
+  double *M = rows->by_M, *K = rows->by_K;
+  memset(K, 0, (size_t)m->nv * sizeof(double));
+  dj_addRowForces(K, w);
+  for (int i = 0; i < m->nv; i++) M[i] = K[i] = -w->bias[i] - K[i];
+  dj_solve(M, &rows->mass);
+  dj_solve(K, &w->mass);
+  for (int i = 0; i < m->nv; i++) rows->accel[i] += M[i] - K[i];
 }
 
 // d(J V)/dq along the row's k-th dof, V (nv) held.
@@ -40,20 +47,95 @@ static double rateSlope(const djEulerRow* r, const djWork* w, const djModel* m, 
   return out[k];
 }
 
-// What a row does at held M and X.
-static void linearizeRow(djMatrix* G, const djEulerRow* r, djWork* w, const djModel* m) {
-  for (int k = 0; k < r->n; k++) {
-    double by_q = r->at.by_x * r->J[k] + r->at.by_v * rateSlope(r, w, m, w->start.qvel, k) +
-                  r->at.dd * rateSlope(r, w, m, w->rows.accel, k);
-    for (int i = 0; i < r->n; i++) {
-      dj_addEntry(&w->H, r->dof[i], r->dof[k], r->J[i] * by_q);
-      dj_addEntry(G, r->dof[i], r->dof[k], r->J[i] * r->at.by_v * r->J[k]);
+// dM (a - b) by q into D.
+static void setMassSlopes(djMatrix* D, djWork* w, const djModel* m, const double* b) {
+  double* x = w->rows.scratch;
+  djMatrix *by_v = &w->Vstart, *M = &w->Vrate;
+  for (int i = 0; i < m->nv; i++) x[i] = w->A[i] - b[i];
+  dj_inverseDynamics(w->nonpotential, &w->inverse, m, &w->begin.kin, w->ref, w->armature,
+                     w->rows.zero, x);
+  dj_clearMatrix(D);
+  dj_clearMatrix(by_v);
+  dj_clearMatrix(M);
+  dj_inverseDerivatives(D, by_v, M, w->N, w->M, &w->inverse, m, &w->begin.kin, w->armature);
+}
+
+// y (nv) = J^T f of a group, f (n) with a stride.
+static void sumRows(double* y, const djEulerRows* rows, const djRowGroup* g, const double* f,
+                    int stride, int nv) {
+  memset(y, 0, (size_t)nv * sizeof(double));
+  for (int k = 0; k < g->n; k++) dj_addRow(y, &rows->row[g->first + k], f[k * stride]);
+}
+
+// dual_M, dual_K from their sum of J^T.
+static void solveDuals(djWork* w, const djModel* m) {
+  djEulerRows* rows = &w->rows;
+  memcpy(rows->dual_K, rows->dual_M, (size_t)m->nv * sizeof(double));
+  dj_solve(rows->dual_M, &rows->mass);
+  dj_solve(rows->dual_K, &w->mass);
+}
+
+// y += (dual . dX(by_K)) by q, and by v: X of joints' damping, and along coordinates.
+static void addDamping(double* by_q, double* by_v, djWork* w, const djModel* m) {
+  djEulerRows* rows = &w->rows;
+  double *slope = rows->scratch, *bend = slope + m->nv, *a = w->A;
+  dj_jointDamping(slope, bend, &w->forces, m, w->start.qvel);
+  for (int i = 0; i < m->nv; i++) {
+    by_v[i] += w->h * rows->dual_K[i] * bend[i] * rows->by_K[i];
+  }
+  if (m->opt.implicit != DJ_TERMS_RATES) return;
+  w->A = rows->by_K;
+  dj_linearizeRates(&(djRateSlopes){.u = rows->dual_K, .by_q = by_q, .by_v = by_v}, w, m);
+  w->A = a;
+}
+
+// -(dual_M - dual_K) . (dR + dJ^T s'), dM and dX.
+static void addInertia(double* by_q, double* by_v, const djMatrix* G, djWork* w,
+                       const djModel* m) {
+  djEulerRows* rows = &w->rows;
+  double* d = rows->scratch + 2 * m->nv;
+  dj_mulMatrixT(by_q, 1, &w->Dq, rows->dual_M);
+  dj_mulMatrixT(by_q, -1, &w->Dv, rows->dual_K);
+  addDamping(by_q, by_v, w, m);
+  for (int i = 0; i < m->nv; i++) d[i] = rows->dual_M[i] - rows->dual_K[i];
+  dj_mulMatrixT(by_q, -1, &w->H, d);
+  dj_mulMatrixT(by_v, -1, G, d);
+  for (int k = 0; k < rows->n; k++) {
+    const djEulerRow* r = &rows->row[k];
+    for (int i = 0; i < r->n && r->bends && r->at.d != 0; i++) {
+      by_q[r->dof[i]] -= r->at.d * rateSlope(r, w, m, d, i);
     }
   }
-  if (!r->bends) return;
-  double* unit = w->rows.dual;
+}
+
+// What the law and J of a group's rows do to row i's slope.
+static void addLaws(double* by_q, double* by_v, const djRowGroup* g, int i, djWork* w,
+                    const djModel* m) {
+  const djEulerRows* rows = &w->rows;
+  for (int k = 0; k < g->n; k++) {
+    const djEulerRow* r = &rows->row[g->first + k];
+    double Q = g->Q[g->n * i + k], P = k == i;
+    for (int l = 0; l < g->n; l++) P -= g->Q[g->n * i + l] * g->C[g->n * l + k];
+    for (int l = 0; l < r->n; l++) {
+      double by_x = P * (r->at.by_x * r->J[l] + r->at.by_v * rateSlope(r, w, m, w->start.qvel, l));
+      by_q[r->dof[l]] += by_x + Q * rateSlope(r, w, m, rows->accel, l);
+      by_v[r->dof[l]] += P * r->at.by_v * r->J[l];
+    }
+  }
+}
+
+// A += J^T y^T
+static void addOuter(djMatrix* A, const djEulerRow* r, const double* y, int nv) {
+  for (int j = 0; j < nv; j++) {
+    for (int k = 0; k < r->n && y[j] != 0; k++) dj_addEntry(A, r->dof[k], j, r->J[k] * y[j]);
+  }
+}
+
+// dJ^T s'.
+static void addTurn(djWork* w, const djModel* m, const djEulerRow* r) {
+  double* unit = w->rows.dual_M;
   memset(unit, 0, (size_t)m->nv * sizeof(double));
-  for (int i = 0; i < r->n; i++) {
+  for (int i = 0; i < r->n && r->bends; i++) {
     unit[r->dof[i]] = r->at.d;
     for (int k = 0; k < r->n; k++) {
       dj_addEntry(&w->H, r->dof[i], r->dof[k], rateSlope(r, w, m, unit, k));
@@ -62,85 +144,97 @@ static void linearizeRow(djMatrix* G, const djEulerRow* r, djWork* w, const djMo
   }
 }
 
-// dM (a - a_M) by q into Dq.
-static void setExcessSlopes(djWork* w, const djModel* m) {
-  dj_inverseDynamics(w->nonpotential, &w->inverse, m, &w->begin.kin, w->ref, w->armature,
-                     w->rows.zero, w->rows.excess);
-  dj_clearMatrix(&w->Dq);
-  dj_clearMatrix(&w->Dv);
-  dj_clearMatrix(&w->Vrate);
-  dj_inverseDerivatives(&w->Dq, &w->Dv, &w->Vrate, w->N, w->M, &w->inverse, m, &w->begin.kin,
-                        w->armature);
-}
-
-// y (nv) += x^T B, B block diagonal.
-static void addProduct(double* y, const djEulerRow* r, const double* x, const djMatrix* B) {
-  const int* adr = B->blocks->adr;
-  for (int t = 0; t < B->blocks->nblock; t++) {
-    for (int i = adr[t]; i < adr[t + 1] && adr[t] >= r->low && adr[t] < r->high; i++) {
-      const double* row = dj_ownRow(B, i);
-      for (int j = adr[t]; j < adr[t + 1] && x[i] != 0; j++) y[j] += x[i] * row[j];
-    }
-  }
-}
-
-// A += f J^T y^T
-static void addOuter(djMatrix* A, const djEulerRow* r, double f, const double* y, int nv) {
-  for (int k = 0; k < r->n; k++) {
-    for (int j = 0; j < nv; j++) {
-      if (y[j] != 0) dj_addEntry(A, r->dof[k], j, f * r->J[k] * y[j]);
-    }
-  }
-}
-
-// J^T s'' (u . (dM (a - a_M) + dX) + w . da).
-static void linearizeAcceleration(djMatrix* G, const djEulerRow* r, djWork* w, const djModel* m) {
+// ds' of row i of a group, by q and by v (nv each).
+static void linearizeRow(double* by_q, double* by_v, const djRowGroup* g, int i,
+                         const djMatrix* G, djWork* w, const djModel* m) {
   djEulerRows* rows = &w->rows;
-  double *u = rows->dual, *by_q = rows->scratch, *by_v = by_q + m->nv, *bend = by_v + m->nv;
-  memset(u, 0, (size_t)m->nv * sizeof(double));
-  dj_addRow(u, r, 1);
-  if (!rows->mixed) {
-    addOuter(G, r, -r->at.dd / w->h, u, m->nv);
-    return;
-  }
-  memset(by_v, 0, (size_t)m->nv * sizeof(double));
-  addProduct(by_v, r, u, &rows->B);
-  addOuter(G, r, -r->at.dd / w->h, by_v, m->nv);
-  dj_solve(u, &rows->mass);
   memset(by_q, 0, (size_t)m->nv * sizeof(double));
-  addProduct(by_q, r, u, &w->Dq);
-  dj_jointDamping(by_v, bend, &w->forces, m, w->start.qvel);
-  for (int i = 0; i < m->nv; i++) by_v[i] = w->h * u[i] * bend[i] * w->A[i];
-  if (m->opt.implicit == DJ_TERMS_RATES) {
-    dj_linearizeRates(&(djRateSlopes){.u = u, .by_q = by_q, .by_v = by_v}, w, m);
+  memset(by_v, 0, (size_t)m->nv * sizeof(double));
+  if (g->Q[(g->n + 1) * i] != 0) {
+    sumRows(rows->dual_M, rows, g, g->Q + g->n * i, 1, m->nv);
+    for (int k = 0; k < m->nv; k++) by_v[k] = -rows->dual_M[k] / w->h;
+    if (rows->mixed) {
+      solveDuals(w, m);
+      addInertia(by_q, by_v, G, w, m);
+    }
   }
-  addOuter(&w->H, r, r->at.dd, by_q, m->nv);
-  addOuter(G, r, r->at.dd, by_v, m->nv);
+  addLaws(by_q, by_v, g, i, w, m);
 }
 
-void dj_linearizeRows(djMatrix* G, djWork* w, const djModel* m) {
+djStatus dj_linearizeRows(djMatrix* G, djWork* w, const djModel* m) {
   djEulerRows* rows = &w->rows;
-  if (rows->n == 0) return;
+  if (rows->n == 0) return DJ_OK;
+  size_t nv = (size_t)m->nv;
+  double* room = dj_roomFor(rows->slopes, &rows->nslopes, 2 * nv * (size_t)rows->n * sizeof *room);
+  if (!room) return dj_failMemory(&w->error);
+  rows->slopes = room;
   setAccelerations(w, m);
-  for (int k = 0; k < rows->n; k++) linearizeRow(G, &rows->row[k], w, m);
-  if (rows->mixed) setExcessSlopes(w, m);
-  for (int k = 0; k < rows->n; k++) {
-    if (rows->row[k].at.dd != 0) linearizeAcceleration(G, &rows->row[k], w, m);
+  if (rows->mixed) {
+    setMassSlopes(&w->Dq, w, m, rows->by_M);
+    setMassSlopes(&w->Dv, w, m, rows->by_K);
   }
+  for (int k = 0; k < rows->n; k++) {
+    const djRowGroup* g = &rows->group[rows->row[k].group];
+    double* by = room + 2 * nv * (size_t)k;
+    linearizeRow(by, by + nv, g, k - g->first, G, w, m);
+  }
+  for (int k = 0; k < rows->n; k++) {
+    const double* by = room + 2 * nv * (size_t)k;
+    addOuter(&w->H, &rows->row[k], by, m->nv);
+    addOuter(G, &rows->row[k], by + nv, m->nv);
+    addTurn(w, m, &rows->row[k]);
+  }
+  return DJ_OK;
 }
 
-// ---- parameters -------------------------------------------------------------------------------
+// ---- duals ------------------------------------------------------------------------------------
+
+// x (n of rows) = Q times that, or P^T.
+static void mulGroups(double* x, const djEulerRows* rows, const double* y, bool transposed_P) {
+  for (int k = 0; k < rows->n; k++) {
+    const djRowGroup* g = &rows->group[rows->row[k].group];
+    int i = k - g->first;
+    x[k] = transposed_P ? y[k] : 0;
+    for (int l = 0; l < g->n; l++) {
+      double f = g->Q[g->n * i + l];
+      if (transposed_P) {
+        f = 0;
+        for (int j = 0; j < g->n; j++) f -= g->C[g->n * i + j] * g->Q[g->n * j + l];
+      }
+      x[k] += f * y[g->first + l];
+    }
+  }
+}
 
 void dj_rowDual(djWork* w, const djModel* m, const double* z) {
   djEulerRows* rows = &w->rows;
-  memset(rows->dual, 0, (size_t)m->nv * sizeof(double));
+  setAccelerations(w, m);
+  for (int k = 0; k < rows->n; k++) rows->trial[k] = dj_rowAlong(&rows->row[k], z);
+  mulGroups(rows->force, rows, rows->trial, false);
+  memset(rows->dual_M, 0, (size_t)m->nv * sizeof(double));
+  memset(rows->dual_K, 0, (size_t)m->nv * sizeof(double));
   if (!rows->mixed) return;
-  for (int k = 0; k < rows->n; k++) {
-    const djEulerRow* r = &rows->row[k];
-    if (r->at.dd != 0) dj_addRow(rows->dual, r, r->at.dd * dj_rowAlong(r, z));
-  }
-  dj_solve(rows->dual, &rows->mass);
+  for (int k = 0; k < rows->n; k++) dj_addRow(rows->dual_M, &rows->row[k], rows->force[k]);
+  solveDuals(w, m);
 }
+
+void dj_rowResponse(double* y, djWork* w, const djModel* m, const double* R, const double* X) {
+  djEulerRows* rows = &w->rows;
+  double *u = rows->scratch, *v = u + m->nv;
+  if (!rows->mixed) return;
+  for (int i = 0; i < m->nv; i++) {
+    u[i] = R ? -R[i] : 0;
+    v[i] = (R ? R[i] : 0) + (X ? X[i] : 0);
+  }
+  dj_solve(u, &rows->mass);
+  dj_solve(v, &w->mass);
+  for (int i = 0; i < m->nv; i++) u[i] += v[i];
+  for (int k = 0; k < rows->n; k++) rows->trial[k] = dj_rowAlong(&rows->row[k], u);
+  mulGroups(rows->force, rows, rows->trial, false);
+  for (int k = 0; k < rows->n; k++) dj_addRow(y, &rows->row[k], rows->force[k]);
+}
+
+// ---- parameters -------------------------------------------------------------------------------
 
 // f times the derivative of coordinate c of the start.
 static void addLengthParams(djParamSums* s, djWork* w, const djModel* m, int c, double f) {
@@ -153,15 +247,21 @@ static void addLengthParams(djParamSums* s, djWork* w, const djModel* m, int c, 
   dj_addCoordinateSites(dj_paramBlock(s->param, m, DJ_FIELD_SITE_POS), m, at.kin, c, f);
 }
 
-static void bendParams(djParamSums* s, djWork* w, const djModel* m, const djEulerRow* r, double f,
-                       const double* z) {
+// A row's share: J z, Q J z, P^T J z.
+typedef struct Share {
+  double z, Q, P;
+} Share;
+
+// z: with the duals, of dJ^T s'.
+static void bendParams(djParamSums* s, djWork* w, const djModel* m, const djEulerRow* r,
+                       const Share* f, const double* z) {
   int c = r->coordinate;
   if (c < 0 || !r->bends || !(s->wants & (DJ_BY_FRAME | DJ_BY_SITE))) return;
   if (r->at.d != 0) dj_addPathParams(s, w, m, &w->begin, c, r->at.d, z);
-  if (f == 0) return;
-  if (r->at.dd != 0) dj_addPathParams(s, w, m, &w->begin, c, f * r->at.dd, w->rows.accel);
-  if (r->at.by_v != 0) dj_addPathParams(s, w, m, &w->begin, c, f * r->at.by_v, w->start.qvel);
-  if (r->at.by_x != 0) addLengthParams(s, w, m, c, f * r->at.by_x);
+  if (f->Q != 0) dj_addPathParams(s, w, m, &w->begin, c, f->Q, w->rows.accel);
+  if (f->P == 0) return;
+  if (r->at.by_v != 0) dj_addPathParams(s, w, m, &w->begin, c, f->P * r->at.by_v, w->start.qvel);
+  if (r->at.by_x != 0) addLengthParams(s, w, m, c, f->P * r->at.by_x);
 }
 
 static void lawParams(djParamSums* s, const djModel* m, const djEulerRow* r, double f) {
@@ -178,29 +278,37 @@ static void lawParams(djParamSums* s, const djModel* m, const djEulerRow* r, dou
   *loss += f * r->at.by_loss;
 }
 
-// x . dM (a - a_M).
-static void massParams(djParamSums* s, djWork* w, const djModel* m) {
+// x . dM (a - b).
+static void massParams(djParamSums* s, djWork* w, const djModel* m, const double* x,
+                       const double* b) {
   djEulerRows* rows = &w->rows;
+  double* excess = rows->scratch;
   djConfig at = dj_wantedConfig(s, &w->begin.kin, w->begin.q, w->ref);
+  for (int i = 0; i < m->nv; i++) excess[i] = w->A[i] - b[i];
   if (s->wants & (DJ_BY_FRAME | DJ_BY_INERTIA)) {
-    dj_inverseDynamics(NULL, &w->inverse, m, at.kin, w->ref, w->armature, rows->zero,
-                       rows->excess);
+    dj_inverseDynamics(NULL, &w->inverse, m, at.kin, w->ref, w->armature, rows->zero, excess);
     dj_inverseParams(s->param, s->tensor, s->Cback, w->wrench, w->momentum_change, &w->inverse, m,
-                     &at, rows->dual, rows->zero, rows->excess);
+                     &at, x, rows->zero, excess);
   }
   if (!(s->wants & DJ_BY_LAW)) return;
-  dj_inertiaAlongParams(s->param, m, rows->dual, rows->excess);
-  dj_tendonInertiaParams(s->param, m, &w->begin, rows->dual, rows->excess);
+  dj_inertiaAlongParams(s->param, m, x, excess);
+  dj_tendonInertiaParams(s->param, m, &w->begin, x, excess);
 }
 
 void dj_rowParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
-  if (w->rows.n == 0) return;
-  setAccelerations(w, m);
-  for (int k = 0; k < w->rows.n; k++) {
-    const djEulerRow* r = &w->rows.row[k];
-    double f = dj_rowAlong(r, z);
-    bendParams(s, w, m, r, f, z);
-    if (s->wants & DJ_BY_LAW && f != 0) lawParams(s, m, r, f);
+  djEulerRows* rows = &w->rows;
+  double *turned = rows->scratch + m->nv, *P = rows->residual;
+  if (rows->n == 0) return;
+  for (int i = 0; i < m->nv; i++) turned[i] = z[i] - (rows->dual_M[i] - rows->dual_K[i]);
+  mulGroups(P, rows, rows->trial, true);
+  for (int k = 0; k < rows->n; k++) {
+    const djEulerRow* r = &rows->row[k];
+    Share f = {rows->trial[k], rows->force[k], P[k]};
+    bendParams(s, w, m, r, &f, turned);
+    if (s->wants & DJ_BY_LAW && f.P != 0) lawParams(s, m, r, f.P);
   }
-  if (w->rows.mixed) massParams(s, w, m);
+  if (!rows->mixed) return;
+  for (int i = 0; i < m->nv; i++) turned[i] = -rows->dual_K[i];
+  massParams(s, w, m, rows->dual_M, rows->by_M);
+  massParams(s, w, m, turned, rows->by_K);
 }

@@ -88,11 +88,13 @@ void dj_freeRoom(djWork* w) {
     free(s->lu.data);
     free(s->lists);
   }
+  free(w->rows.room);
+  free(w->rows.slopes);
   dj_freePattern(&w->pattern);
 }
 
 size_t dj_heldRoom(const djWork* w) {
-  size_t sum = w->nH + w->pattern.nlists;
+  size_t sum = w->nH + w->pattern.nlists + w->rows.nroom + w->rows.nslopes;
   for (int k = 0; k < w->nstage; k++) {
     const djStageWork* s = &w->at_stage[k];
     sum += s->nRq + s->nG + s->nfactor + s->nlists + s->lu.room + s->linear.Ra.room +
