@@ -194,6 +194,14 @@ static void checkModel(djModel* m, djData* d, djRng* rng, const Tolerance* t, in
   dj_deleteData(before);
 }
 
+// It refuses armature along paths.
+static void dropPathArmature(djModel* m) {
+  for (int t = 0; t < m->ntendon; t++) m->tendon_armature[t] = 0;
+  for (int a = 0; a < m->nu; a++) {
+    if (m->actuator_tendon[a] >= 0) m->actuator_armature[a] = 0;
+  }
+}
+
 static void checkRandom(int told[DJ_NFIELD], djIntegrator integrator, int features, int trials) {
   const Tolerance tolerance = {1e-6, 1e-3};
   djRng rng = {5};
@@ -201,6 +209,8 @@ static void checkRandom(int told[DJ_NFIELD], djIntegrator integrator, int featur
   for (int trial = 0; trial < trials; trial++) {
     djModel* m = djt_randomModel(&rng, 2 + djt_integer(&rng, 3), features);
     m->opt.integrator = integrator;
+    m->opt.implicit = (djImplicitTerms)(trial % 3);
+    if (integrator == DJ_EULER) dropPathArmature(m);
     djData* d;
     assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
     djt_randomState(&rng, m, d, 1);
@@ -329,6 +339,7 @@ static void testApart(void** state) {
 
 int main(void) {
   djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, momentum = DJ_MOMENTUM;
+  djIntegrator euler = DJ_EULER;
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(testFree, &position),
                                      cmocka_unit_test_prestate(testTendons, &position),
                                      cmocka_unit_test_prestate(testContact, &position),
@@ -340,6 +351,9 @@ int main(void) {
                                      cmocka_unit_test_prestate(testContact, &momentum),
                                      cmocka_unit_test_prestate(testApart, &position),
                                      cmocka_unit_test_prestate(testApart, &variational),
-                                     cmocka_unit_test_prestate(testApart, &momentum)};
+                                     cmocka_unit_test_prestate(testApart, &momentum),
+                                     cmocka_unit_test_prestate(testFree, &euler),
+                                     cmocka_unit_test_prestate(testTendons, &euler),
+                                     cmocka_unit_test_prestate(testContact, &euler)};
   return cmocka_run_group_tests_name("param_gradient", tests, NULL, NULL);
 }

@@ -62,6 +62,7 @@ static djStatus begin(djWork* w, const djModel* m) {
   dj_openSmooth(w, m);
   djStatus status = coupleSmooth(w, m);
   if (status >= 0) status = dj_beginStep(w, m, w->h);
+  if (status >= 0) status = dj_checkArmature(w, m);
   if (status < 0) return status;
   if (w->bends) dj_beginPathRates(w, m);
   dj_openPlace(&w->begin, m, w->ref);

@@ -163,6 +163,7 @@ static djStatus smoothParams(djParamSums* s, djWork* w, const djModel* m, const 
     }
   }
   dj_closeSmooth(w);
+  memcpy(dj_stageOf(w)->linear.psi, w->vnext, (size_t)m->nv * sizeof(double));
   if (status < 0 || !(s->wants & DJ_BY_LAW) || !dj_dampsAtEnd(m)) return status;
   for (int i = 0; i < m->nv; i++) {
     double by_K = w->rows.n > 0 && w->rows.mixed ? dual[i] * w->rows.by_K[i] : 0;

@@ -29,6 +29,15 @@
 
 static int ownSource(const djWork* w) { return DJ_SOURCE_STAGE + w->stage; }
 
+djStatus dj_checkArmature(djWork* w, const djModel* m) {
+  int bent = dj_bentArmature(w, m);
+  if (bent < 0) return DJ_OK;
+  const char* name = dj_id2name(m, DJ_OBJ_TENDON, bent);
+  return dj_fail(&w->error, DJ_UNSUPPORTED,
+                 "%s: armature along a path: use integrator position, variational or momentum",
+                 dj_elementText("tendon", name, bent).text);
+}
+
 djStatus dj_beginInverse(djWork* w, const djModel* m) {
   const double* a = w->coef.velocity[w->stage];
   double others[DJ_NSOURCE], time = 1 / a[ownSource(w)];
@@ -40,13 +49,7 @@ djStatus dj_beginInverse(djWork* w, const djModel* m) {
   dj_sumSources(w->drift, others, w, m, w->stage);
   djStatus status = dj_beginStep(w, m, time);
   if (w->bends) dj_beginPathRates(w, m);
-  int bent = dj_bentArmature(w, m);
-  if (status >= 0 && bent >= 0) {
-    const char* name = dj_id2name(m, DJ_OBJ_TENDON, bent);
-    return dj_fail(&w->error, DJ_UNSUPPORTED,
-                   "%s: armature along a path: use integrator position, variational or momentum",
-                   dj_elementText("tendon", name, bent).text);
-  }
+  if (status >= 0) status = dj_checkArmature(w, m);
   w->guesses = false;
   return status;
 }
