@@ -287,6 +287,10 @@ static void testContact(void** state) {
   for (int trial = 0; trial < 6; trial++) {
     djModel* m = touching();
     m->opt.integrator = integrator;
+    if (integrator == DJ_EULER) {   // with a row beside contact, and damping that it does not see
+      m->jnt_damping[0] = 0.3;
+      m->jnt_frictionloss[0] = 3;
+    }
     djData* d = sceneData(m);
     for (int i = 0; i < m->nv; i++) d->qvel[i] = djt_uniform(&rng, -0.3, 0.3);
     int steps = 10 + djt_integer(&rng, 20);
@@ -300,6 +304,7 @@ static void testContact(void** state) {
   static const djField all[] = {DJ_FIELD_GEOM_POS,  DJ_FIELD_GEOM_QUAT, DJ_FIELD_GEOM_SIZE,
                                 DJ_FIELD_GEOM_FRICTION, DJ_FIELD_SETTING};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
+  if (integrator == DJ_EULER) assert_true(told[DJ_FIELD_JOINT_FRICTIONLOSS] == 0);   // it holds
 }
 
 // What one body is does not matter at all to another that it neither holds nor touches: those

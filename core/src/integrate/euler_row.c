@@ -388,3 +388,37 @@ void dj_turnRows(djMatrix* Rq, djWork* w, const djModel* m) {
     addSlopes(Rq, -1, true, &w->rows.group[g], w, m);
   }
 }
+
+// ---- responses --------------------------------------------------------------------------------
+
+void dj_mulRowGroups(double* x, const djEulerRows* rows, const double* y, bool transposed_P) {
+  for (int k = 0; k < rows->n; k++) {
+    const djRowGroup* g = &rows->group[rows->row[k].group];
+    int i = k - g->first;
+    x[k] = transposed_P ? y[k] : 0;
+    for (int l = 0; l < g->n; l++) {
+      double f = g->Q[g->n * i + l];
+      if (transposed_P) {
+        f = 0;
+        for (int j = 0; j < g->n; j++) f -= g->C[g->n * i + j] * g->Q[g->n * j + l];
+      }
+      x[k] += f * y[g->first + l];
+    }
+  }
+}
+
+void dj_rowResponse(double* y, djWork* w, const djModel* m, const double* R, const double* X) {
+  djEulerRows* rows = &w->rows;
+  double *u = rows->scratch, *v = u + m->nv;
+  if (!rows->mixed) return;
+  for (int i = 0; i < m->nv; i++) {
+    u[i] = R ? -R[i] : 0;
+    v[i] = (R ? R[i] : 0) + (X ? X[i] : 0);
+  }
+  dj_solve(u, &rows->mass);
+  dj_solve(v, &w->mass);
+  for (int i = 0; i < m->nv; i++) u[i] += v[i];
+  for (int k = 0; k < rows->n; k++) rows->trial[k] = dj_rowAlong(&rows->row[k], u);
+  dj_mulRowGroups(rows->force, rows, rows->trial, false);
+  for (int k = 0; k < rows->n; k++) dj_addRow(y, &rows->row[k], rows->force[k]);
+}

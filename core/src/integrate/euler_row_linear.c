@@ -189,49 +189,16 @@ djStatus dj_linearizeRows(djMatrix* G, djWork* w, const djModel* m) {
 
 // ---- duals ------------------------------------------------------------------------------------
 
-// x (n of rows) = Q times that, or P^T.
-static void mulGroups(double* x, const djEulerRows* rows, const double* y, bool transposed_P) {
-  for (int k = 0; k < rows->n; k++) {
-    const djRowGroup* g = &rows->group[rows->row[k].group];
-    int i = k - g->first;
-    x[k] = transposed_P ? y[k] : 0;
-    for (int l = 0; l < g->n; l++) {
-      double f = g->Q[g->n * i + l];
-      if (transposed_P) {
-        f = 0;
-        for (int j = 0; j < g->n; j++) f -= g->C[g->n * i + j] * g->Q[g->n * j + l];
-      }
-      x[k] += f * y[g->first + l];
-    }
-  }
-}
-
 void dj_rowDual(djWork* w, const djModel* m, const double* z) {
   djEulerRows* rows = &w->rows;
   setAccelerations(w, m);
   for (int k = 0; k < rows->n; k++) rows->trial[k] = dj_rowAlong(&rows->row[k], z);
-  mulGroups(rows->force, rows, rows->trial, false);
+  dj_mulRowGroups(rows->force, rows, rows->trial, false);
   memset(rows->dual_M, 0, (size_t)m->nv * sizeof(double));
   memset(rows->dual_K, 0, (size_t)m->nv * sizeof(double));
   if (!rows->mixed) return;
   for (int k = 0; k < rows->n; k++) dj_addRow(rows->dual_M, &rows->row[k], rows->force[k]);
   solveDuals(w, m);
-}
-
-void dj_rowResponse(double* y, djWork* w, const djModel* m, const double* R, const double* X) {
-  djEulerRows* rows = &w->rows;
-  double *u = rows->scratch, *v = u + m->nv;
-  if (!rows->mixed) return;
-  for (int i = 0; i < m->nv; i++) {
-    u[i] = R ? -R[i] : 0;
-    v[i] = (R ? R[i] : 0) + (X ? X[i] : 0);
-  }
-  dj_solve(u, &rows->mass);
-  dj_solve(v, &w->mass);
-  for (int i = 0; i < m->nv; i++) u[i] += v[i];
-  for (int k = 0; k < rows->n; k++) rows->trial[k] = dj_rowAlong(&rows->row[k], u);
-  mulGroups(rows->force, rows, rows->trial, false);
-  for (int k = 0; k < rows->n; k++) dj_addRow(y, &rows->row[k], rows->force[k]);
 }
 
 // ---- parameters -------------------------------------------------------------------------------
@@ -300,7 +267,7 @@ void dj_rowParams(djParamSums* s, djWork* w, const djModel* m, const double* z) 
   double *turned = rows->scratch + m->nv, *P = rows->residual;
   if (rows->n == 0) return;
   for (int i = 0; i < m->nv; i++) turned[i] = z[i] - (rows->dual_M[i] - rows->dual_K[i]);
-  mulGroups(P, rows, rows->trial, true);
+  dj_mulRowGroups(P, rows, rows->trial, true);
   for (int k = 0; k < rows->n; k++) {
     const djEulerRow* r = &rows->row[k];
     Share f = {rows->trial[k], rows->force[k], P[k]};

@@ -17,10 +17,10 @@ djStatus dj_startBalanced(djMatrix* Rq, djMatrix* G, djWork* work, const djModel
 djStatus dj_balancedParams(djParamSums* sums, djWork* work, const djModel* model, djPlace* at,
                            const double* z);
 
-// For djMethod.
 // Fails where a tendon along a path has armature.
 djStatus dj_checkArmature(djWork* work, const djModel* model);
 
+// For djMethod.
 djStatus dj_beginInverse(djWork* work, const djModel* model);
 djStatus dj_evaluateInverse(double* value, double* gradient, djWork* work, const djModel* model,
                             const djPlace* at, bool* majorizer);
