@@ -114,6 +114,11 @@ bool djm_actuatorSupported(const mjModel* m, int i);
 // Number of activations of actuator i that the import keeps.
 int djm_keptActivations(const mjModel* m, int i);
 
+// Limits and friction loss act by MuJoCo's own rows.
+static inline bool djm_hasRows(const djmImport* imp) {
+  return imp->model->opt.integrator == DJ_EULER;
+}
+
 // What djModel has of solref and solimp, of limits and of friction loss.
 void djm_impedance(double impedance[mjNIMP], const mjtNum solimp[mjNIMP]);
 void djm_lossLaw(double* damping, double* impedance, const mjModel* m,

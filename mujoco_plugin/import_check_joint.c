@@ -15,6 +15,7 @@ bool djm_jntRange(const djmImport* imp, int i, djmNote note) {
   if (!m->jnt_limited[i] || m->jnt_type[i] == mjJNT_FREE || djm_disabled(m, mjDSBL_LIMIT)) {
     return false;
   }
+  if (djm_hasRows(imp)) return false;
   double stiffness, damping;
   djm_limitLaw(&stiffness, &damping, m, m->jnt_solref + mjNREF * i,
                m->jnt_solimp + mjNIMP * i);
@@ -44,6 +45,10 @@ bool djm_jntFrictionloss(const djmImport* imp, int i, djmNote note) {
   if (djm_disabled(m, mjDSBL_FRICTIONLOSS) || !anyDof(&differ, m, i, m->dof_frictionloss, 1) ||
       differ) {
     return false;
+  }
+  if (djm_hasRows(imp)) {
+    snprintf(note, sizeof(djmNote), "by the mean of its dofs' inertia");
+    return m->jnt_type[i] == mjJNT_FREE;
   }
   double creep = imp->model->opt.frictionloss_eps;
   snprintf(note, sizeof(djmNote),

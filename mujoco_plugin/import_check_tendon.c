@@ -39,6 +39,7 @@ bool djm_tenFrictionloss(const djmImport* imp, int i, djmNote note) {
       !(m->tendon_frictionloss[i] > 0)) {
     return false;
   }
+  if (djm_hasRows(imp)) return false;
   double creep = imp->model->opt.frictionloss_eps;
   snprintf(note, sizeof(djmNote),
            "smoothed: a load of half the friction creeps at %.2g m/s (MuJoCo creeps too)",
@@ -51,6 +52,7 @@ bool djm_tenRange(const djmImport* imp, int i, djmNote note) {
   if (!carried(m, i) || !m->tendon_limited[i] || djm_disabled(m, mjDSBL_LIMIT)) {
     return false;
   }
+  if (djm_hasRows(imp)) return false;
   double stiffness, damping;
   djm_limitLaw(&stiffness, &damping, m, m->tendon_solref_lim + mjNREF * i,
                m->tendon_solimp_lim + mjNIMP * i);

@@ -87,6 +87,11 @@ class Report(cli.Case):
             code, _, err = self.run_cli(*verb)
             self.assertEqual((code, err.count("solref of 2 geoms")), (0, 1), err)
             self.assertEqual(self.run_cli(*verb, "--quiet")[2], "")
+        # limits and friction loss are MuJoCo's own where the integrator has them as rows
+        rows = self.write("rows.xml", CLEAN.replace("<joint ", "<joint limited='true' range='-1 1' "
+                                                    "frictionloss='.1' "))
+        self.assertRegex(self.told(rows)[0], "(?s)frictionloss of.*range of|range of.*frictionloss")
+        self.assertEqual(self.told(rows, "--integrator", "euler")[0], "")
         # what is refused says that alone
         self.refused("simulate", path, "--time", "1", "--ctrl", self.path("none.csv"))
         wrong = self.write("q.txt", "1 2")
