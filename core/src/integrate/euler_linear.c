@@ -129,7 +129,7 @@ void dj_eulerInputs(djInputSum* sum, djWork* w, const djModel* m) {
   dj_openSmooth(w, m);
   djMotion motion = dj_motionAt(w, m, &w->begin);
   dj_forceInputs(sum, &w->forces, &motion);
-  if (w->rows.mixed && w->rows.n > 0) {
+  if (w->rows.mixed) {
     pushResponses(sum->Ru, w, m);
     pushResponses(sum->Ra, w, m);
   }
@@ -148,14 +148,13 @@ static djStatus smoothParams(djParamSums* s, djWork* w, const djModel* m, const 
   memcpy(x, z, (size_t)m->nv * sizeof(double));
   dj_pullVector(x, m, w->vnext, false);
   dj_openSmooth(w, m);
-  if (w->rows.n > 0) dj_rowDual(w, m, x);
-  for (int i = 0; i < m->nv; i++) y[i] = x[i];
-  for (int i = 0; i < m->nv && w->rows.n > 0; i++) y[i] -= w->rows.dual_M[i] - dual[i];
+  dj_rowDual(w, m, x);
+  for (int i = 0; i < m->nv; i++) y[i] = x[i] - (w->rows.dual_M[i] - dual[i]);
   djStatus status = dj_balancedParams(s, w, m, &w->begin, y);
   if (status >= 0) {
     dj_rowParams(s, w, m, x);
     if (m->opt.implicit == DJ_TERMS_RATES) dj_rateParams(s, w, m, x);
-    if (m->opt.implicit == DJ_TERMS_RATES && w->rows.n > 0 && w->rows.mixed) {
+    if (m->opt.implicit == DJ_TERMS_RATES && w->rows.mixed) {
       double* a = w->A;
       w->A = w->rows.by_K;
       dj_rateParams(s, w, m, dual);
@@ -166,7 +165,7 @@ static djStatus smoothParams(djParamSums* s, djWork* w, const djModel* m, const 
   memcpy(dj_stageOf(w)->linear.psi, w->vnext, (size_t)m->nv * sizeof(double));
   if (status < 0 || !(s->wants & DJ_BY_LAW) || !dj_dampsAtEnd(m)) return status;
   for (int i = 0; i < m->nv; i++) {
-    double by_K = w->rows.n > 0 && w->rows.mixed ? dual[i] * w->rows.by_K[i] : 0;
+    double by_K = w->rows.mixed ? dual[i] * w->rows.by_K[i] : 0;
     x[i] = w->h * (x[i] * w->A[i] + by_K);
   }
   dj_jointDampingParams(s->param, m, w->start.qvel, x);
