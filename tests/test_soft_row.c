@@ -131,6 +131,11 @@ static void testHinge(void** state) {
   double force;
   assert_int_equal(dj_limitForces(&force, m, d), DJ_OK);
   near(force, s.D * (s.aref + a), 1e-9);
+  near(r->law.corner, 1e-7 / (0.01 * 0.01), 1e-15);
+  option.timestep = 1e-4;   // corners that grew without end would be all there is
+  if (dj_setOption(m, &option, &err) < 0) fail_msg("%s", err.text);
+  assert_int_equal(dj_step(m, d), DJ_OK);
+  near(d->work->rows.row->law.corner, 0.025, 1e-15);
   dj_deleteData(d);
   dj_deleteModel(m);
 }

@@ -6,15 +6,17 @@
 // with k = (1 - dmax)/dmax^2 limit_stiffness and b = (1 - dmax)/dmax limit_damping: beyond the
 // width of the impedance d it holds a steady load as the spring limit_stiffness m does. Of friction
 // loss aref = -b x', d is constant, and the cost goes on linearly from where its slope is the loss.
-// Corners of slopes are rounded, within DJ_ROW_CORNER of displacement in a step.
+// Corners of slopes are rounded, within DJ_ROW_CORNER of displacement in a step of 2 ms or more, and
+// within the same acceleration in shorter ones.
 
 #ifndef DJ_FORCE_SOFT_ROW_H_
 #define DJ_FORCE_SOFT_ROW_H_
 
 #include <stdbool.h>
 
-// m or rad: the cost's second derivative is continuous.
+// m or rad; s: the cost's second derivative is continuous.
 #define DJ_ROW_CORNER 1e-7
+#define DJ_ROW_CORNER_STEP 0.002
 
 // One side; out: direction of pressing in. By x and its rate: derivatives of D and aref.
 typedef struct djRowSide {

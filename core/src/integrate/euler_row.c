@@ -28,7 +28,8 @@ static djEulerRow* nextRow(djWork* w) {
   r->coordinate = r->joint = -1;
   r->dof = r->own_dof;
   r->J = r->own_J;
-  r->law.corner = DJ_ROW_CORNER / (w->h * w->h);
+  double h = fmax(w->h, DJ_ROW_CORNER_STEP);
+  r->law.corner = DJ_ROW_CORNER / (h * h);
   return r;
 }
 
