@@ -52,8 +52,8 @@ djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_ou
   dj_applySettings(&imp.def.option, settings);
   if (purpose == DJM_CONTACTS && status == DJ_OK) {
     status = djm_checkHistory(imp.def.option.integrator, err);
-    // MuJoCo's step adds h v+ to the coordinates: `position` ends there, too.
-    imp.def.option.integrator = DJ_POSITION;
+    // MuJoCo's step adds h v+ to the coordinates: `position` and `euler` end there, too.
+    if (imp.def.option.integrator != DJ_EULER) imp.def.option.integrator = DJ_POSITION;
   }
   if (status == DJ_OK) status = dj_makeModel(model, &imp.def, err);
   if (status == DJ_OK) {

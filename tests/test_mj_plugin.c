@@ -48,13 +48,13 @@ static double difference(const double* a, const double* b, int n) {
   return worst;
 }
 
-// Largest difference of MuJoCo's step with the plugin and of djm_step, by `position` as the
-// plugin's, from the same states, along a run of the former.
-static double missOf(const mjModel* m, int steps, double* height) {
+// Largest difference of MuJoCo's step with the plugin and of djm_step, by the plugin's integrator,
+// from the same states, along a run of the former.
+static double missOf(const mjModel* m, int steps, djIntegrator integrator, double* height) {
   djmContext* context;
   djError err;
   assert_int_equal(djm_makeContext(&context, NULL, m, &err), DJ_OK);
-  djm_model(context)->opt.integrator = DJ_POSITION;
+  djm_model(context)->opt.integrator = integrator;
   mjData *d = mj_makeData(m), *own = mj_makeData(m);
   double worst = 0;
   for (int i = 0; i < steps; i++) {
@@ -78,9 +78,32 @@ static void testLandsOnOurStep(void** state) {
     char option[200];
     snprintf(option, sizeof(option), "integrator='%s'%s", integrators[i], kNoContact);
     mjModel* m = load(&(Scene){.option = option, .world = kBoxOnPlane});
-    double height, miss = missOf(m, 500, &height);
+    double height, miss = missOf(m, 500, DJ_POSITION, &height);
     assert_true(miss < 1e-10);
     assert_true(fabs(height - 0.05) < 1e-3);
+    mj_deleteModel(m);
+  }
+}
+
+// With `euler` limits, friction loss and damping at the end of the step are MuJoCo's own, of both.
+static void testLandsOnEuler(void** state) {
+  (void)state;
+  static const char* const integrators[] = {"Euler", "implicit", "implicitfast", "discrete"};
+  static const char arm[] =
+      "<geom type='plane' size='2 2 .1'/><body pos='0 0 .5'><joint axis='0 1 0' limited='true' "
+      "range='-40 20' damping='.3' frictionloss='.05'/><geom type='capsule' size='.03' "
+      "fromto='0 0 0 .3 0 0'/><body pos='.3 0 0'><joint axis='0 1 0' limited='true' "
+      "range='-10 60' damping='.2'/><geom type='capsule' size='.03' fromto='0 0 0 .25 0 -.2'/>"
+      "</body></body><body pos='.45 0 .06'><freejoint/><geom type='box' size='.05 .05 .05'/></body>";
+  for (int i = 0; i < 4; i++) {
+    char option[200];
+    snprintf(option, sizeof(option), "integrator='%s'%s", integrators[i], kNoContact);
+    mjModel* m = load(&(Scene){.option = option, .world = arm,
+                               .rest = "<custom><text name='dijoco_integrator' data='euler'/>"
+                                       "</custom>"});
+    double angle, position;
+    assert_true(missOf(m, 500, DJ_EULER, &angle) < 1e-10);
+    assert_true(missOf(m, 100, DJ_POSITION, &position) > 1e-4);
     mj_deleteModel(m);
   }
 }
@@ -281,7 +304,7 @@ static void testJointsAreOurs(void** state) {
              solvers[i / 4], kNoContact);
     mjModel* m = load(&(Scene){.option = option, .world = kLegs});
     double height;
-    double miss = missOf(m, 400, &height);
+    double miss = missOf(m, 400, DJ_POSITION, &height);
     assert_true(miss < 1e-9);
     mjData* d = mj_makeData(m);
     int limits = 0;
@@ -488,7 +511,7 @@ static int setup(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testLandsOnOurStep),
+      cmocka_unit_test(testLandsOnOurStep), cmocka_unit_test(testLandsOnEuler),
       cmocka_unit_test(testIsNeeded),
       cmocka_unit_test(testRefusals),
       cmocka_unit_test(testSettings),
