@@ -54,8 +54,9 @@ static void simplify(mjModel* m, const Way* way) {
   for (int j = 0; j < m->njnt && !along; j++) m->jnt_actfrclimited[j] = 0;
 }
 
-// A random model, of what is one-sided or bounded with limits and friction loss at most. MuJoCo's implicitfast has drag implicit, and
-// an unsymmetric matrix for bodies that move alone: both are left out there.
+// A random model, of what is one-sided or bounded with limits and friction loss at most. MuJoCo's
+// implicitfast has drag implicit, and an unsymmetric matrix for bodies that move alone: both are left
+// out there.
 static mjModel* randomModel(djRng* rng, const Way* way, int trial) {
   char* text = djt_randomMjcf(rng, 2 + trial % 6, FEATURES);
   assert_non_null(text);

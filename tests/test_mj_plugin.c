@@ -94,7 +94,8 @@ static void testLandsOnEuler(void** state) {
       "range='-40 20' damping='.3' frictionloss='.05'/><geom type='capsule' size='.03' "
       "fromto='0 0 0 .3 0 0'/><body pos='.3 0 0'><joint axis='0 1 0' limited='true' "
       "range='-10 60' damping='.2'/><geom type='capsule' size='.03' fromto='0 0 0 .25 0 -.2'/>"
-      "</body></body><body pos='.45 0 .06'><freejoint/><geom type='box' size='.05 .05 .05'/></body>";
+      "</body></body><body pos='.45 0 .06'><freejoint/><geom type='box' size='.05 .05 .05'/>"
+      "</body>";
   for (int i = 0; i < 4; i++) {
     char option[200];
     snprintf(option, sizeof(option), "integrator='%s'%s", integrators[i], kNoContact);

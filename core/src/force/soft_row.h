@@ -6,8 +6,8 @@
 // with k = (1 - dmax)/dmax^2 limit_stiffness and b = (1 - dmax)/dmax limit_damping: beyond the
 // width of the impedance d it holds a steady load as the spring limit_stiffness m does. Of friction
 // loss aref = -b x', d is constant, and the cost goes on linearly from where its slope is the loss.
-// Corners of slopes are rounded, within DJ_ROW_CORNER of displacement in a step of 2 ms or more, and
-// within the same acceleration in shorter ones.
+// Corners of slopes are rounded, within DJ_ROW_CORNER of displacement in a step of 2 ms or more,
+// and within the same acceleration in shorter ones.
 
 #ifndef DJ_FORCE_SOFT_ROW_H_
 #define DJ_FORCE_SOFT_ROW_H_

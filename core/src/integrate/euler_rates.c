@@ -1,12 +1,12 @@
 // The method `euler` with the option implicit = rates, as MuJoCo's implicitfast: what tendons'
 // damping and actuators along coordinates take by the velocity at the end, linearised at the start,
-//   X_i = h sum over c of slopesc J_ci S_ci,   S_ci = sum of J_cj a_j,
-// J_c = dx_c/dq, slopesc minus the force's slope by x_c', over the dofs j that i stands above or below
-// in its tree: MuJoCo's matrix has the entries of M alone. In inertia that is h slopesc J_ci J_cj.
+//   X_i = h sum over c of s_c J_ci S_ci,   S_ci = sum of J_cj a_j,
+// J_c = dx_c/dq, s_c minus the force's slope by x_c', over the dofs j that i stands above or below
+// in its tree: MuJoCo's matrix has the entries of M alone. In inertia that is h s_c J_ci J_cj.
 //
-// With E_jk = dJ_cj/dq_k of coordinates that bend, and dslopesc = slopesc' (J_c dv + (dJ_c v)):
-//   dX_i/dq_k = h slopesc (E_ik S_ci + J_ci sum of E_jk a_j) + h slopesc' (sum of E_lk v_l) J_ci S_ci,
-//   dX_i/dv_k = h slopesc' J_ck J_ci S_ci.
+// With E_jk = dJ_cj/dq_k of coordinates that bend, and ds_c = s_c' (J_c dv + (dJ_c v)):
+//   dX_i/dq_k = h s_c (E_ik S_ci + J_ci sum of E_jk a_j) + h s_c' (sum of E_lk v_l) J_ci S_ci,
+//   dX_i/dv_k = h s_c' J_ck J_ci S_ci.
 
 #include "integrate/euler.h"
 #include "integrate/tendon_armature.h"
@@ -69,7 +69,8 @@ static void addSlope(const djRateSlopes* s, bool by_v, int i, int k, double x) {
   }
 }
 
-static void linearizeBend(const djRateSlopes* slopes, djWork* w, const djModel* m, int c, const djAlong* x) {
+static void linearizeBend(const djRateSlopes* slopes, djWork* w, const djModel* m, int c,
+                          const djAlong* x) {
   double *unit = w->path_scratch, s = w->rates.slope[c], bend = w->rates.bend[c];
   memset(unit, 0, (size_t)m->nv * sizeof(double));
   for (int k = 0; k < x->n; k++) {

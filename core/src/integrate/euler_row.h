@@ -77,7 +77,8 @@ void dj_addRows(double* value, double* y, struct djWork* work, const djModel* mo
 // After it, H lower or, with work->kind, whole: their slopes.
 void dj_addRowSlopes(struct djWork* work, const djModel* model);
 
-// Of coordinate c, or of joint j's angle where c < 0: size of the limit's force at the last evaluation.
+// Of coordinate c, or of joint j's angle where c < 0: size of the limit's force at the last
+// evaluation.
 double dj_rowLimitForce(const struct djWork* work, int c, int j);
 
 // At the last evaluation, work->A set. y (nv) += J^T s'.
@@ -86,8 +87,8 @@ void dj_addRowForces(double* y, const struct djWork* work);
 void dj_turnRows(djMatrix* Rq, struct djWork* work, const djModel* model);
 
 // The rest is at the last evaluation, for derivatives (euler_row_linear.c). With R = ID - tau at a
-// held acceleration, X = h D b: of J^T s' by q and v, a held, to work->H and G, which hold those of R,
-// and by v through a; in axes of the start. Overwrites Dq and Dv of the work.
+// held acceleration, X = h D b: of J^T s' by q and v, a held, to work->H and G, which hold those of
+// R, and by v through a; in axes of the start. Overwrites Dq and Dv of the work.
 djStatus dj_linearizeRows(djMatrix* G, struct djWork* work, const djModel* model);
 // x (n of rows) = Q y, or P^T y with P = 1 - Q C.
 void dj_mulRowGroups(double* x, const djEulerRows* rows, const double* y, bool transposed_P);
