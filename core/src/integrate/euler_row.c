@@ -11,15 +11,6 @@
 
 int dj_eulerRowCount(const djModel* m) { return dj_linkCoordinates(m) + m->nv + m->njnt; }
 
-// The trees of dofs first to last.
-static void setTrees(djEulerRow* r, const djBlocks* trees, int first, int last) {
-  int t = 0;
-  while (trees->adr[t + 1] <= first) t++;
-  r->low = trees->adr[t];
-  while (trees->adr[t + 1] <= last) t++;
-  r->high = trees->adr[t + 1];
-}
-
 // ---- the start --------------------------------------------------------------------------------
 
 static djEulerRow* nextRow(djWork* w) {
@@ -92,13 +83,17 @@ static void beginJoint(djWork* w, const djModel* m, int j) {
   w->rows.n += dj_setRowLimit(&r->law, &limit, angle, rate);
 }
 
+// The trees that its dofs are on.
 static void findTrees(djEulerRow* r, const djBlocks* trees) {
-  int first = r->dof[0], last = first;
+  int first = r->dof[0], last = first, t = 0;
   for (int i = 1; i < r->n; i++) {
     if (r->dof[i] < first) first = r->dof[i];
     if (r->dof[i] > last) last = r->dof[i];
   }
-  setTrees(r, trees, first, last);
+  while (trees->adr[t + 1] <= first) t++;
+  r->low = trees->adr[t];
+  while (trees->adr[t + 1] <= last) t++;
+  r->high = trees->adr[t + 1];
 }
 
 // ---- groups -----------------------------------------------------------------------------------
@@ -224,7 +219,6 @@ static double evaluateGroup(djEulerRows* rows, const djRowGroup* g, const double
   double sum = 0, *rho = rows->residual;
   for (int i = 0; i < g->n; i++) {
     djEulerRow* r = &rows->row[g->first + i];
-    r->z = z[i];
     r->at = dj_rowSlope(&r->law, z[i]);
   }
   for (int i = 0; i < g->n; i++) {
@@ -236,9 +230,9 @@ static double evaluateGroup(djEulerRows* rows, const djRowGroup* g, const double
 }
 
 // Factors 1/S + C of rows that have curvature into solve_L. Returns how many there are; their
-// numbers in the group go to `active`.
-static int factorGroup(int* active, djEulerRows* rows, const djRowGroup* g) {
-  int n = 0;
+// numbers in the group go to rows->active.
+static int factorGroup(djEulerRows* rows, const djRowGroup* g) {
+  int n = 0, *active = rows->active;
   for (int i = 0; i < g->n; i++) {
     if (rows->row[g->first + i].at.dd > 0) active[n++] = i;
   }
@@ -252,7 +246,7 @@ static int factorGroup(int* active, djEulerRows* rows, const djRowGroup* g) {
 
 // step (n) = -(1 + C S)^-1 residual; x (n): scratch.
 static void stepGroup(double* step, double* x, djEulerRows* rows, const djRowGroup* g) {
-  int n = factorGroup(rows->active, rows, g);
+  int n = factorGroup(rows, g);
   for (int i = 0; i < n; i++) x[i] = -rows->residual[rows->active[i]];
   dj_solveLDL(x, rows->solve_L, n);
   for (int i = 0; i < g->n; i++) {
@@ -284,7 +278,7 @@ static void solveGroup(djEulerRows* rows, const djRowGroup* g, double* zeta) {
 // Q of active rows is (1/S + C)^-1.
 static void setCurvature(djEulerRows* rows, const djRowGroup* g) {
   memset(g->Q, 0, (size_t)(g->n * g->n) * sizeof(double));
-  int n = factorGroup(rows->active, rows, g);
+  int n = factorGroup(rows, g);
   for (int i = 0; i < n; i++) {
     double* x = rows->residual;
     for (int k = 0; k < n; k++) x[k] = i == k;
@@ -378,33 +372,26 @@ static void addSlopes(djMatrix* A, double sign, bool turned, const djRowGroup* g
 }
 
 void dj_addRowSlopes(djWork* w, const djModel* m) {
-  for (int g = 0; g < w->rows.ngroup && w->rows.n > 0; g++) {
+  for (int g = 0; g < w->rows.ngroup; g++) {
     setCurvature(&w->rows, &w->rows.group[g]);
     addSlopes(&w->H, 1, false, &w->rows.group[g], w, m);
   }
 }
 
 void dj_turnRows(djMatrix* Rq, djWork* w, const djModel* m) {
-  for (int g = 0; g < w->rows.ngroup && w->rows.n > 0; g++) {
+  for (int g = 0; g < w->rows.ngroup; g++) {
     addSlopes(Rq, -1, true, &w->rows.group[g], w, m);
   }
 }
 
 // ---- responses --------------------------------------------------------------------------------
 
-void dj_mulRowGroups(double* x, const djEulerRows* rows, const double* y, bool transposed_P) {
+void dj_mulCurvature(double* x, const djEulerRows* rows, const double* y) {
   for (int k = 0; k < rows->n; k++) {
     const djRowGroup* g = &rows->group[rows->row[k].group];
-    int i = k - g->first;
-    x[k] = transposed_P ? y[k] : 0;
-    for (int l = 0; l < g->n; l++) {
-      double f = g->Q[g->n * i + l];
-      if (transposed_P) {
-        f = 0;
-        for (int j = 0; j < g->n; j++) f -= g->C[g->n * i + j] * g->Q[g->n * j + l];
-      }
-      x[k] += f * y[g->first + l];
-    }
+    const double* Q = g->Q + g->n * (k - g->first);
+    x[k] = 0;
+    for (int l = 0; l < g->n; l++) x[k] += Q[l] * y[g->first + l];
   }
 }
 
@@ -420,6 +407,6 @@ void dj_rowResponse(double* y, djWork* w, const djModel* m, const double* R, con
   dj_solve(v, &w->mass);
   for (int i = 0; i < m->nv; i++) u[i] += v[i];
   for (int k = 0; k < rows->n; k++) rows->trial[k] = dj_rowAlong(&rows->row[k], u);
-  dj_mulRowGroups(rows->force, rows, rows->trial, false);
+  dj_mulCurvature(rows->force, rows, rows->trial);
   for (int k = 0; k < rows->n; k++) dj_addRow(y, &rows->row[k], rows->force[k]);
 }

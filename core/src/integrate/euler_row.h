@@ -29,8 +29,7 @@ typedef struct djEulerRow {
   int low, high;           // dofs of the trees that it is on
   int group;
   djSoftRow law;
-  double z;
-  djRowSlope at;           // both at the last evaluation
+  djRowSlope at;           // at the last evaluation
 } djEulerRow;
 
 // Rows first to first + n - 1.
@@ -90,8 +89,8 @@ void dj_turnRows(djMatrix* Rq, struct djWork* work, const djModel* model);
 // held acceleration, X = h D b: of J^T s' by q and v, a held, to work->H and G, which hold those of
 // R, and by v through a; in axes of the start. Overwrites Dq and Dv of the work.
 djStatus dj_linearizeRows(djMatrix* G, struct djWork* work, const djModel* model);
-// x (n of rows) = Q y, or P^T y with P = 1 - Q C.
-void dj_mulRowGroups(double* x, const djEulerRows* rows, const double* y, bool transposed_P);
+// x (n of rows) = Q y.
+void dj_mulCurvature(double* x, const djEulerRows* rows, const double* y);
 // rows.dual_M, dual_K (nv) = M^-1 y, K^-1 y with y = J^T Q J z: z . J^T s' changes by
 // -(dual_M - dual_K) . dR + dual_K . dX(by_K), and by what dj_rowParams adds. Sets by_M, by_K.
 void dj_rowDual(struct djWork* work, const djModel* model, const double* z);

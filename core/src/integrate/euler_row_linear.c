@@ -60,11 +60,11 @@ static void setMassSlopes(djMatrix* D, djWork* w, const djModel* m, const double
   dj_inverseDerivatives(D, by_v, M, w->N, w->M, &w->inverse, m, &w->begin.kin, w->armature);
 }
 
-// y (nv) = J^T f of a group, f (n) with a stride.
+// y (nv) = J^T f of a group, f (n).
 static void sumRows(double* y, const djEulerRows* rows, const djRowGroup* g, const double* f,
-                    int stride, int nv) {
+                    int nv) {
   memset(y, 0, (size_t)nv * sizeof(double));
-  for (int k = 0; k < g->n; k++) dj_addRow(y, &rows->row[g->first + k], f[k * stride]);
+  for (int k = 0; k < g->n; k++) dj_addRow(y, &rows->row[g->first + k], f[k]);
 }
 
 // dual_M, dual_K from their sum of J^T.
@@ -151,7 +151,7 @@ static void linearizeRow(double* by_q, double* by_v, const djRowGroup* g, int i,
   memset(by_q, 0, (size_t)m->nv * sizeof(double));
   memset(by_v, 0, (size_t)m->nv * sizeof(double));
   if (g->Q[(g->n + 1) * i] != 0) {
-    sumRows(rows->dual_M, rows, g, g->Q + g->n * i, 1, m->nv);
+    sumRows(rows->dual_M, rows, g, g->Q + g->n * i, m->nv);
     for (int k = 0; k < m->nv; k++) by_v[k] = -rows->dual_M[k] / w->h;
     if (rows->mixed) {
       solveDuals(w, m);
@@ -193,7 +193,7 @@ void dj_rowDual(djWork* w, const djModel* m, const double* z) {
   djEulerRows* rows = &w->rows;
   setAccelerations(w, m);
   for (int k = 0; k < rows->n; k++) rows->trial[k] = dj_rowAlong(&rows->row[k], z);
-  dj_mulRowGroups(rows->force, rows, rows->trial, false);
+  dj_mulCurvature(rows->force, rows, rows->trial);
   memset(rows->dual_M, 0, (size_t)m->nv * sizeof(double));
   memset(rows->dual_K, 0, (size_t)m->nv * sizeof(double));
   if (!rows->mixed) return;
@@ -214,21 +214,25 @@ static void addLengthParams(djParamSums* s, djWork* w, const djModel* m, int c, 
   dj_addCoordinateSites(dj_paramBlock(s->param, m, DJ_FIELD_SITE_POS), m, at.kin, c, f);
 }
 
-// A row's share: J z, Q J z, P^T J z.
-typedef struct Share {
-  double z, Q, P;
-} Share;
+// P^T J z = J z - C Q J z of row k, after dj_rowDual.
+static double lawShare(const djEulerRows* rows, int k) {
+  const djRowGroup* g = &rows->group[rows->row[k].group];
+  const double* C = g->C + g->n * (k - g->first);
+  double sum = rows->trial[k];
+  for (int l = 0; l < g->n; l++) sum -= C[l] * rows->force[g->first + l];
+  return sum;
+}
 
-// z: with the duals, of dJ^T s'.
-static void bendParams(djParamSums* s, djWork* w, const djModel* m, const djEulerRow* r,
-                       const Share* f, const double* z) {
+// Q, P: Q J z and P^T J z. z: with the duals, of dJ^T s'.
+static void bendParams(djParamSums* s, djWork* w, const djModel* m, const djEulerRow* r, double Q,
+                       double P, const double* z) {
   int c = r->coordinate;
   if (c < 0 || !r->bends || !(s->wants & (DJ_BY_FRAME | DJ_BY_SITE))) return;
   if (r->at.d != 0) dj_addPathParams(s, w, m, &w->begin, c, r->at.d, z);
-  if (f->Q != 0) dj_addPathParams(s, w, m, &w->begin, c, f->Q, w->rows.accel);
-  if (f->P == 0) return;
-  if (r->at.by_v != 0) dj_addPathParams(s, w, m, &w->begin, c, f->P * r->at.by_v, w->start.qvel);
-  if (r->at.by_x != 0) addLengthParams(s, w, m, c, f->P * r->at.by_x);
+  if (Q != 0) dj_addPathParams(s, w, m, &w->begin, c, Q, w->rows.accel);
+  if (P == 0) return;
+  if (r->at.by_v != 0) dj_addPathParams(s, w, m, &w->begin, c, P * r->at.by_v, w->start.qvel);
+  if (r->at.by_x != 0) addLengthParams(s, w, m, c, P * r->at.by_x);
 }
 
 static void lawParams(djParamSums* s, const djModel* m, const djEulerRow* r, double f) {
@@ -264,15 +268,14 @@ static void massParams(djParamSums* s, djWork* w, const djModel* m, const double
 
 void dj_rowParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
   djEulerRows* rows = &w->rows;
-  double *turned = rows->scratch + m->nv, *P = rows->residual;
+  double* turned = rows->scratch + m->nv;
   if (rows->n == 0) return;
   for (int i = 0; i < m->nv; i++) turned[i] = z[i] - (rows->dual_M[i] - rows->dual_K[i]);
-  dj_mulRowGroups(P, rows, rows->trial, true);
   for (int k = 0; k < rows->n; k++) {
     const djEulerRow* r = &rows->row[k];
-    Share f = {rows->trial[k], rows->force[k], P[k]};
-    bendParams(s, w, m, r, &f, turned);
-    if (s->wants & DJ_BY_LAW && f.P != 0) lawParams(s, m, r, f.P);
+    double P = lawShare(rows, k);
+    bendParams(s, w, m, r, rows->force[k], P, turned);
+    if (s->wants & DJ_BY_LAW && P != 0) lawParams(s, m, r, P);
   }
   if (!rows->mixed) return;
   for (int i = 0; i < m->nv; i++) turned[i] = -rows->dual_K[i];
