@@ -6,20 +6,8 @@
 
 #include <string.h>
 
-// Index in work->armature of what actuator i is on, or -1.
-static int targetOf(const djModel* m, int i) {
-  if (m->actuator_tendon[i] >= 0) return m->njnt + m->actuator_tendon[i];
-  return m->actuator_joint[i];
-}
-
 void dj_setArmature(djWork* w, const djModel* m) {
-  memcpy(w->armature, m->jnt_armature, (size_t)m->njnt * sizeof(double));
-  memcpy(w->armature + m->njnt, m->tendon_armature, (size_t)m->ntendon * sizeof(double));
-  for (int i = 0; i < m->nu; i++) {
-    int target = targetOf(m, i);
-    double g2 = m->actuator_gear[6 * i] * m->actuator_gear[6 * i];
-    if (target >= 0) w->armature[target] += g2 * m->actuator_armature[i];
-  }
+  dj_sumArmature(w->armature, m);
   if (!dj_anyTendonArmature(w, m)) return;
   dj_openPlace(&w->begin, m, w->ref);
   for (int t = 0; t < m->ntendon; t++) {
@@ -135,7 +123,7 @@ void dj_armatureParams(double* param, const djWork* w, const djMotion* at, const
   for (int j = 0; j < m->njnt; j++) armature[j] += accelerationAlong(w, at, j, z, zeta);
   for (int i = 0; i < m->nu; i++) {
     if (m->actuator_armature[i] == 0) continue;
-    double a = accelerationAlong(w, at, targetOf(m, i), z, zeta);
+    double a = accelerationAlong(w, at, dj_armatureTarget(m, i), z, zeta);
     gear[6 * i] += 2 * m->actuator_gear[6 * i] * m->actuator_armature[i] * a;
   }
 }

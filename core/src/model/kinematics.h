@@ -115,6 +115,11 @@ void dj_massMatrix(djMatrix* M, double* N, const djModel* model, const djKin* ki
 void dj_massDiagonal(double* diag, double* N, const djModel* model, const djKin* kin,
                      const djVec3* ref);
 
+// Armature of joints and then of tendons (njnt + ntendon), their own and that of actuators; its
+// index of what actuator i is on, or -1.
+void dj_sumArmature(double* armature, const djModel* model);
+int dj_armatureTarget(const djModel* model, int i);
+
 // model->jnt_effinertia = 1 / mean diagonal of M^-1 over the joint's dofs at qpos0, and what else
 // of the model follows from qpos0: tendon_effinertia = 1/(J M^-1 J^T), tendon_length0, and where
 // the springs of tendons rest that follow qpos_spring.

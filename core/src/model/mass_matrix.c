@@ -176,23 +176,33 @@ static void setRange(djModel* m, const djCoordinates* coord, int first, int n, c
   }
 }
 
-// What actuators add along dofs, and armature along tendons where it couples dofs of one range.
-static void addArmature(djMatrix* M, const djModel* m, const djCoordinates* coord) {
-  for (int a = 0; a < m->nu; a++) {
-    double A = m->actuator_gear[6 * a] * m->actuator_gear[6 * a] * m->actuator_armature[a];
-    int j = m->actuator_joint[a];
-    for (int i = j < 0 ? m->nv : m->jnt_dofadr[j]; i < m->nv && m->dof_jnt[i] == j; i++) {
-      *dj_own(M, i, i) += A;
-    }
+int dj_armatureTarget(const djModel* m, int i) {
+  if (m->actuator_tendon[i] >= 0) return m->njnt + m->actuator_tendon[i];
+  return m->actuator_joint[i];
+}
+
+void dj_sumArmature(double* armature, const djModel* m) {
+  memcpy(armature, m->jnt_armature, (size_t)m->njnt * sizeof(double));
+  memcpy(armature + m->njnt, m->tendon_armature, (size_t)m->ntendon * sizeof(double));
+  for (int i = 0; i < m->nu; i++) {
+    int target = dj_armatureTarget(m, i);
+    double g2 = m->actuator_gear[6 * i] * m->actuator_gear[6 * i];
+    if (target >= 0) armature[target] += g2 * m->actuator_armature[i];
+  }
+}
+
+// To M with joints' own armature: what actuators add along dofs, and armature along tendons where
+// it couples dofs of one range. armature (njnt + ntendon): scratch.
+static void addArmature(djMatrix* M, double* armature, const djModel* m,
+                        const djCoordinates* coord) {
+  dj_sumArmature(armature, m);
+  for (int i = 0; i < m->nv; i++) {
+    int j = m->dof_jnt[i];
+    *dj_own(M, i, i) += armature[j] - m->jnt_armature[j];
   }
   for (int t = 0; t < m->ntendon; t++) {
-    int c = m->tendon_coord[t];
-    double A = m->tendon_armature[t];
-    for (int a = 0; a < m->nu; a++) {
-      double gear = m->actuator_gear[6 * a];
-      if (m->actuator_coord[a] == c) A += gear * gear * m->actuator_armature[a];
-    }
-    djAlong x = dj_along(coord, m, c);
+    double A = armature[m->njnt + t];
+    djAlong x = dj_along(coord, m, m->tendon_coord[t]);
     for (int i = 0; i < x.n && A != 0; i++) {
       for (int k = 0; k < x.n; k++) dj_addEntry(M, x.dof[i], x.dof[k], A * x.J[i] * x.J[k]);
     }
@@ -205,7 +215,7 @@ djStatus dj_setEffectiveInertia(djModel* m) {
   djArena a = {NULL, 0};
   unsigned char* buffer = NULL;
   djMatrix M = {NULL, NULL};
-  double *L = NULL, *N = NULL, *x = NULL, *mocap = NULL;
+  double *L = NULL, *N = NULL, *x = NULL, *mocap = NULL, *armature = NULL;
   void* trees = NULL;
   djVec3* ref = NULL;
   void *memory = NULL, *scalars = NULL;
@@ -216,6 +226,7 @@ djStatus dj_setEffectiveInertia(djModel* m) {
     trees = dj_take(&a, dj_treeBlocksSize(m), 1);
     N = dj_take(&a, nb * 36, sizeof(double));
     x = dj_take(&a, nv, sizeof(double));
+    armature = dj_take(&a, (size_t)m->njnt + (size_t)m->ntendon, sizeof(double));
     mocap = dj_take(&a, (size_t)m->nmocap * 7, sizeof(double));
     ref = dj_take(&a, nb, sizeof(djVec3));
     memory = dj_take(&a, dj_kinSize(m), 1);
@@ -244,7 +255,7 @@ djStatus dj_setEffectiveInertia(djModel* m) {
   djBlocks blocks = dj_treeBlocks(m, trees);
   M.blocks = &blocks;
   dj_massMatrix(&M, N, m, &kin, ref);
-  addArmature(&M, m, &coord);
+  addArmature(&M, armature, m, &coord);
   for (int k = 0; k < blocks.nblock; k++) {
     int first = blocks.adr[k];
     setRange(m, &coord, first, blocks.adr[k + 1] - first, M.data + blocks.matrix_adr[k], L, x);
