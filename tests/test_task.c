@@ -73,9 +73,10 @@ static void test_parse(void** state) {
     static const char* const others[] = {"max_iterations", "frictionloss_eps", "friction_arms",
                                          "friction_cap", "impact_steps", "restitution",
                                          "guide_factor", "law", "exponent", "damping",
-                                         "kn", "kt", "kd", "scale", "vertices", "implicit"};
+                                         "kn", "kt", "kd", "scale", "vertices", "implicit",
+                                         "spin"};
     bool given = (row->ways & DJ_BY_TASK) != 0;
-    for (int k = 0; k < 16; k++) given = given && strcmp(row->name, others[k]) != 0;
+    for (int k = 0; k < 17; k++) given = given && strcmp(row->name, others[k]) != 0;
     if (dj_isGiven(&t->settings, row) != given) fail_msg("%s", row->name);
   }
   djOption o = dj_defaultOption();

@@ -140,6 +140,10 @@ typedef enum djImplicitTerms {
   DJ_TERMS_RATES = 2     // and of tendons, and of actuators along them and joints: implicitfast
 } djImplicitTerms;
 
+// Spin of free bodies that carry no others, by `euler`: kept to rounding, or as MuJoCo's explicit
+// gyroscopic term has it, which gains energy.
+typedef enum djSpin { DJ_SPIN_EXACT = 0, DJ_SPIN_MUJOCO = 1 } djSpin;
+
 // Contact models: rows of the kernel table. DJ_CONTACT_NONE switches contact off. Pairs and geoms
 // that name none have DJ_CONTACT_DEFAULT: the scene's, or where that does not know their types the
 // first that does.
@@ -195,6 +199,7 @@ typedef struct djOption {
   int disable;              // bits of djDisable
   djIntegrator integrator;  // of time
   djImplicitTerms implicit;      // of euler: which forces depend on the velocity at the end
+  djSpin spin;              // of euler: of free bodies that carry no others
   djContactModel contact;   // of pairs that name none
   int preset;               // of contact: which (dj_preset), 0: none
   double support;           // s of the barrier, 1; auto

@@ -203,7 +203,8 @@ static djStatus stageRows(double* Y, const Rows* r, int stage) {
   return DJ_OK;
 }
 
-// Row i of dv+/dparameters at fixed q+, and what y adds; of a method's own velocity.
+// To row i of dv+/dparameters: at fixed q+, and what y adds; of a velocity that is not by
+// coefficients alone.
 static djStatus velocityRows(double* V, const double* Y, const Rows* r) {
   int nv = r->m->nv;
   double* l = r->d->work->lambda;
@@ -214,8 +215,9 @@ static djStatus velocityRows(double* V, const double* Y, const Rows* r) {
     l[i] = 1;
     double* row = V + (size_t)i * (size_t)r->np;
     djStatus status = r->lin->method->velocityParams(&sums, r->d->work, r->m, l);
-    status = closeSums(row, &sums, r, status);
+    status = closeSums(r->own, &sums, r, status);
     if (status < 0) return status;
+    for (int c = 0; c < r->np; c++) row[c] += r->own[c];
     double* y = l + nv;   // row i of Vplus
     dj_mulMatrixT(y, 1, &r->lin->Vplus, l);
     for (int k = 0; k < nv; k++) {
@@ -269,10 +271,8 @@ static djStatus fillRows(double* P, const Rows* r) {
     sumRows(P, lin->coef.position, r);
     dj_applyJrRows(P, r->np, r->m, lin->turn);
   }
-  if (!lin->Vplus.data) {
-    sumRows(V, lin->coef.end, r);
-    return DJ_OK;
-  }
+  sumRows(V, lin->coef.end, r);
+  if (!lin->Vplus.data) return DJ_OK;
   djStatus status = velocityRows(V, P, r);
   return status < 0 ? status : addImpulses(P, r);
 }

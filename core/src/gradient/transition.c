@@ -172,7 +172,7 @@ static void fillSlab(const Slab* s, djWork* w, const djModel* m, const djLinear*
   if (lin->Vplus.data) addVelocity(s, X, m, lin);
   dj_applyJrInv(X, width, m, lin->stage[nstage - 1].psi, 1);
   if (c->turns) addSources(s, 0, c->position, w, m, nstage);
-  if (!lin->Vplus.data) addSources(s, nv, c->end, w, m, nstage);
+  addSources(s, nv, c->end, w, m, nstage);
 }
 
 // Rows of v+ += those of V, of the trees' pattern, in the columns from `first` on.

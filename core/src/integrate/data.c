@@ -120,6 +120,8 @@ static void layoutInverse(djWork* w, djArena* a, const djModel* m) {
   w->damping = takeDoubles(a, nv);
   w->inertia = takeMatrix(a, own, &w->trees);
   layoutRows(&w->rows, a, m);
+  w->spins.joint = dj_take(a, (size_t)m->njnt, sizeof(int));
+  w->spins.carries = dj_take(a, (size_t)m->nbody, sizeof(bool));
   w->rates.slope = takeDoubles(a, m->ncoord);
   w->rates.bend = takeDoubles(a, m->ncoord);
 }

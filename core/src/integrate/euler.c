@@ -9,11 +9,13 @@
 // p is where the step ends without U. The residual is the gradient, in axes that turn with q+:
 //   r = J^-T y + dU/dq+,   y = K (psi - p)/h^2 = R(q, v, a),   J = J_r(psi),
 //   R = ID(q, v, a) - tau(q, v, u) + h D a,   a = (psi/h - v)/h.
-// Without U it is MuJoCo's step to rounding. Limits and friction loss add to y (euler_row.h).
+// Without U it is MuJoCo's step to rounding. Limits and friction loss add to y (euler_row.h); spin
+// of free bodies is euler_spin.c's.
 
 #include "integrate/euler.h"
 
 #include "base/status.h"
+#include "integrate/euler_spin.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,12 +42,21 @@ static djStatus setInertia(djWork* w, const djModel* m) {
   return dj_fail(&w->error, DJ_INVALID, "inertia is singular at the start of the step");
 }
 
+static double lagSpins(djWork* w, const djModel* m, const djPlace* at) {
+  if (w->spins.n == 0) return 0;
+  double* psi = dj_stageOf(w)->linear.psi;
+  dj_differentiatePos(psi, m, 1, w->start.qpos, at->q);
+  return dj_lagSpins(w, m, psi);
+}
+
 // p, and where it leads.
 static void predict(djWork* w, const djModel* m) {
   double h = w->h;
   for (int i = 0; i < m->nv; i++) w->drift[i] = -w->bias[i];
   dj_solve(w->drift, &w->mass);
   for (int i = 0; i < m->nv; i++) w->drift[i] = h * (w->start.qvel[i] + h * w->drift[i]);
+  dj_predictSpins(w, m);
+  if (w->lags) lagSpins(w, m, &w->lag);
   dj_integratePos(w->ahead.q, m, w->start.qpos, w->drift, 1);
   dj_setPlace(&w->ahead, m, w->start.mocap_pos, w->start.mocap_quat);
 }
@@ -72,6 +83,7 @@ static djStatus begin(djWork* w, const djModel* m) {
   if (status >= 0) status = dj_beginRows(w, m);
   if (status < 0) return status;
   dj_closeSmooth(w);
+  dj_beginSpins(w, m);
   predict(w, m);
   djMotion motion = dj_motionAt(w, m, &w->begin);
   return dj_beginForces(&w->forces, &motion, &w->error);
@@ -130,6 +142,41 @@ static djStatus evaluate(double* value, double* gradient, djWork* w, const djMod
   return status;
 }
 
+static double relag(djWork* w, const djModel* m) { return lagSpins(w, m, &w->now); }
+
+static void wholeSlope(djWork* w, const djModel* m) {
+  double* y = w->shift;
+  if (w->spins.n == 0) return;
+  setMomentum(y, w, m, &w->now);
+  dj_inertiaSlope(&w->own, w, m, y);
+  dj_endSpins(w, m, &w->own);
+}
+
+// ---- the end ----------------------------------------------------------------------------------
+
+// psi/h but for spins, by the place of which the step is.
+static djStatus velocity(djWork* w, const djModel* m) {
+  const double* psi = dj_stageOf(w)->linear.psi;
+  dj_sumSources(w->qvel, w->coef.end, w, m, w->method->nstage);
+  dj_spinVelocity(w, m, psi);
+  return DJ_OK;
+}
+
+static djStatus linearizeVelocity(djWork* w, const djModel* m) {
+  w->corrected = w->spins.n > 0;
+  if (!w->corrected) return DJ_OK;
+  dj_clearMatrix(&w->Vplus);
+  dj_clearMatrix(&w->Vstart);
+  dj_linearizeSpinVelocity(w, m, dj_stageOf(w)->linear.psi);
+  return DJ_OK;
+}
+
+static djStatus velocityParams(djParamSums* s, djWork* w, const djModel* m, const double* lambda) {
+  dj_differentiatePos(w->vnext, m, 1, w->start.qpos, w->now.q);
+  dj_spinVelocityParams(s, w, m, w->vnext, lambda);
+  return DJ_OK;
+}
+
 const djMethod dj_euler = {.name = "euler",
                            .kind = DJ_LDL,
                            .nstage = 1,
@@ -138,6 +185,11 @@ const djMethod dj_euler = {.name = "euler",
                            .coefficients = coefficients,
                            .begin = begin,
                            .evaluate = evaluate,
+                           .relag = relag,
+                           .whole = wholeSlope,
                            .linearize = dj_linearizeEuler,
                            .inputs = dj_eulerInputs,
-                           .params = dj_eulerParams};
+                           .params = dj_eulerParams,
+                           .velocity = velocity,
+                           .linearizeVelocity = linearizeVelocity,
+                           .velocityParams = velocityParams};

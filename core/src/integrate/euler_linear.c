@@ -5,6 +5,7 @@
 // a fixed acceleration.
 
 #include "integrate/euler.h"
+#include "integrate/euler_spin.h"
 
 #include "math/so3.h"
 
@@ -71,6 +72,7 @@ djStatus dj_linearizeEuler(djWork* w, const djModel* m) {
   setAcceleration(w, m);
   setBalance(y, w, m);
   dj_inertiaSlope(&w->own, w, m, y);
+  dj_spinSlopes(&w->own, w, m, w->vnext);
   dj_applyE(&w->own, m, w->vnext, -1);
   dj_scaleMatrix(&w->own, -1);
   dj_addDiagonal(&linear->Rq, &w->own);
@@ -81,8 +83,12 @@ djStatus dj_linearizeEuler(djWork* w, const djModel* m) {
   status = linearizeSmooth(w, m);
   if (status < 0) return status;
   memcpy(linear->psi, w->vnext, (size_t)m->nv * sizeof(double));
-  dj_pullRows(&w->H, m, linear->psi);
-  dj_pullRows(&linear->G, m, linear->psi);
+  double* masked = w->path_scratch;
+  dj_maskSpins(masked, w, m, linear->psi);
+  dj_pullRows(&w->H, m, masked);
+  dj_pullRows(&linear->G, m, masked);
+  dj_turnSpinRows(&w->H, w, m, linear->psi, true);
+  dj_turnSpinRows(&linear->G, w, m, linear->psi, false);
   dj_addMatrix(&linear->Rq, &w->H);
   dj_clearMatrix(&w->H);
   return DJ_OK;
@@ -136,8 +142,12 @@ void dj_eulerInputs(djInputSum* sum, djWork* w, const djModel* m) {
   if (m->opt.implicit == DJ_TERMS_RATES) dj_rateInputs(sum, w, m);
   dj_closeSmooth(w);
   memcpy(dj_stageOf(w)->linear.psi, w->vnext, (size_t)m->nv * sizeof(double));
-  pullEntries(sum->Ru, m, w->vnext);
-  pullEntries(sum->Ra, m, w->vnext);
+  double* masked = w->path_scratch;
+  dj_maskSpins(masked, w, m, w->vnext);
+  pullEntries(sum->Ru, m, masked);
+  pullEntries(sum->Ra, m, masked);
+  dj_turnSpinEntries(sum->Ru, w, m, w->vnext);
+  dj_turnSpinEntries(sum->Ra, w, m, w->vnext);
 }
 
 // ---- parameters -------------------------------------------------------------------------------
@@ -147,6 +157,8 @@ static djStatus smoothParams(djParamSums* s, djWork* w, const djModel* m, const 
   double *x = w->scale, *y = w->shift, *dual = w->rows.dual_K;
   memcpy(x, z, (size_t)m->nv * sizeof(double));
   dj_pullVector(x, m, w->vnext, false);
+  dj_turnSpinDual(x, w, m, w->vnext, z);
+  dj_eulerSpinParams(s, w, m, w->vnext, z);
   dj_openSmooth(w, m);
   dj_rowDual(w, m, x);
   for (int i = 0; i < m->nv; i++) y[i] = x[i] - (w->rows.dual_M[i] - dual[i]);

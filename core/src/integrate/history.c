@@ -45,6 +45,8 @@ void dj_chooseMethod(djWork* w, const djModel* m, const djMethod* method) {
   w->kind = dj_hasNonpotentialForces(&w->forces, m) ? DJ_LDU : method->kind;
   w->drifts = w->bends = w->sum.path.acts = false;
   w->acting = DJ_ACTS_ALL;
+  w->spins.n = 0;
+  w->corrected = false;
   memset(&w->coef, 0, sizeof w->coef);
   method->coefficients(&w->coef, w->h);
 }

@@ -115,7 +115,7 @@ static djLinear viewLinear(djWork* w) {
     if (w->at_stage[k].pivoted) lin.stage[k].factor = w->at_stage[k].lu;
     if (!w->method || !w->method->mass) lin.stage[k].M = (djMatrix){0};
   }
-  if (w->method && w->method->velocity) {
+  if (w->corrected) {
     lin.Vplus = w->Vplus;
     lin.Vstart = w->Vstart;
     if (w->method->by_rate) lin.Vrate = w->Vrate;
@@ -188,7 +188,8 @@ static djStatus linearize(djLinear* linear, djWork* w, const djModel* m) {
     if (status == DJ_OK && k + 1 < w->method->nstage) status = dj_keepPattern(w);
     if (status != DJ_OK) return status;
   }
-  if (w->method->linearizeVelocity) {
+  w->corrected = w->method->linearizeVelocity != NULL;
+  if (w->corrected) {
     status = w->method->linearizeVelocity(w, m);
     if (status < 0) return status;
   }

@@ -58,6 +58,11 @@ typedef struct djMethod {
   // as in djNewtonProblem.
   djStatus (*evaluate)(double* value, double* gradient, struct djWork* work, const djModel* model,
                        const djPlace* at, bool* majorizer);
+  // What the residual has by an earlier iterate, if anything, is now by `now`: by how much that
+  // moves a solution, as a decrement at most. NULL: nothing has.
+  double (*relag)(struct djWork* work, const djModel* model);
+  // H, whole, of an evaluation at `now` becomes that of such a residual.
+  void (*whole)(struct djWork* work, const djModel* model);
   // Derivatives of the stage's residual by the start, at `now`: its Rq, G, M.
   djStatus (*linearize)(struct djWork* work, const djModel* model);
   // Derivatives of the stage's residual by inputs, after it. NULL: those of forces at `now`.
@@ -66,7 +71,8 @@ typedef struct djMethod {
   djStatus (*params)(djParamSums* sums, struct djWork* work, const djModel* model,
                      const double* z);
   // Velocity at the end, work->qvel, and its derivatives: dv+ = Vplus (dq+ - E dq) + Vstart dq +
-  // Vrate dv, the last where by_rate, see djLinear. NULL: by coefficients.
+  // Vrate dv, the last where by_rate, see djLinear, beside that of coefficients; there are none
+  // where linearizeVelocity clears work->corrected. NULL: by coefficients.
   // DJ_NOT_CONVERGED: what was found is none.
   bool by_rate;
   djStatus (*velocity)(struct djWork* work, const djModel* model);

@@ -109,8 +109,9 @@ static size_t matrixBytes(const djWork* w) {
 }
 
 static size_t factorBytes(const djWork* w) {
-  djFactorKind kind = w->at_stage[w->stage].linear.factor.kind;
-  return dj_factorNeeds(kind, &w->pattern.blocks) * sizeof(double);
+  size_t now = dj_factorNeeds(w->at_stage[w->stage].linear.factor.kind, &w->pattern.blocks);
+  size_t end = dj_factorNeeds(dj_endKind(w), &w->pattern.blocks);
+  return (now > end ? now : end) * sizeof(double);
 }
 
 // The pattern of the forces of the last evaluation. Sets work->cramped. Derivatives by the start have

@@ -10,6 +10,7 @@
 
 static const double SOLVED = 1e-4;   // relative decrement of a step that no other method takes
 static const double ROUNDED = 1e-7;  // and by a substitute of the Jacobian
+static const double AGREED = 1e-9;   // of the tolerance: by which solutions may differ unnoticed
 static const double CALM = 0.01;     // at the start, by the masses alone: the step needs no easing
 static const double NEAR = 0.05;     // of the eased step: what it was to lead to is foreseen
 enum { MOST_KINKED = 20 };           // iterations, where forces have kinks
@@ -253,6 +254,7 @@ static djStatus solveFrom(djNewtonResult* result, Problem* p) {
   const djModel* m = p->model;
   p->path = 0;
   p->predicted = false;
+  dj_stageOf(w)->linear.factor.kind = w->kind;
   djNewtonProblem newton = {.n = m->nv, .user = p, .evaluate = evaluateHere, .factor = factor,
                             .solve = solve, .max_step = maxStep, .trial = trial, .accept = accept,
                             .convexify = convexify, .ease = ease, .unease = unease,
@@ -275,15 +277,21 @@ static djStatus solveFrom(djNewtonResult* result, Problem* p) {
   return status;
 }
 
-// Friction by the present iterate, and the residual's size over the masses.
+// What is by an iterate of the end is by the present one, friction too where it is; and the
+// residual's size over the masses.
 static djStatus lagHere(double* size, Problem* p) {
   djWork* w = p->work;
   const djModel* m = p->model;
   double value;
   bool majorizer = false;
-  dj_copyPlace(&w->lag, m, &w->now);
-  w->lags = true;
-  djStatus status = w->method->begin(w, m);
+  djStatus status = DJ_OK;
+  if (byEnd(w, m)) {
+    dj_copyPlace(&w->lag, m, &w->now);
+    w->lags = true;
+    status = w->method->begin(w, m);
+  } else {
+    w->method->relag(w, m);
+  }
   if (status >= 0) status = evaluateNow(p, &value, w->gradient, &majorizer);
   if (status < 0) return status;
   *size = sqrt(sizeOf(p, w->gradient));
@@ -322,9 +330,9 @@ static djStatus stepLag(bool* moved, bool* solved, double* size, double* decreme
 
 enum { MOST_LAGS = 50 };
 
-// Friction by the end, after a solution with that by the start: Newton's method as it is where it
-// converges, which has no energy to go by, else a solution with friction by the last iterate. There
-// may be none.
+// By the end what was by the start or a prediction, after a solution with that: Newton's method as it
+// is where it converges, which has no energy to go by, else a solution by the last iterate. There may
+// be none.
 static djStatus solveLags(djNewtonResult* result, Problem* p) {
   double stop = p->model->opt.tolerance * p->unit, size;
   int refined = 0;
@@ -409,7 +417,6 @@ static djStatus solveRoot(djNewtonResult* result, Problem* p, double tiny) {
 static djStatus solveStage(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
   Problem problem = {.work = w, .model = m, .method = w->method, .unit = unit};
   double stop = m->opt.tolerance * unit, tiny = stop * stop;
-  w->at_stage[w->stage].linear.factor.kind = w->kind;
   w->lags = false;
   djStatus status = w->method->begin(w, m);
   if (status >= 0) status = startGuess(&problem, tiny);
@@ -417,7 +424,9 @@ static djStatus solveStage(djNewtonResult* result, djWork* w, const djModel* m, 
   if (status == DJ_NOT_CONVERGED && dj_kinkedContacts(dj_contactsOf(&w->forces))) {
     status = solveRoot(result, &problem, tiny);
   }
-  if (status >= 0 && byEnd(w, m)) status = solveLags(result, &problem);
+  if (status < 0) return status;
+  bool moved = w->method->relag && w->method->relag(w, m) > AGREED * stop;
+  if (moved || byEnd(w, m)) status = solveLags(result, &problem);
   if (status < 0) return status;
   djStageWork* s = dj_stageOf(w);
   memcpy(s->q, w->now.q, (size_t)m->nq * sizeof(double));

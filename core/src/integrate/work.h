@@ -41,6 +41,13 @@ typedef struct djPart {
   size_t nlinear;
 } djPart;
 
+// Free bodies whose spin `euler` keeps (euler_spin.c).
+typedef struct djEulerSpins {
+  int n;
+  int* joint;              // (njnt)
+  bool* carries;           // (nbody) others
+} djEulerSpins;
+
 struct djWork {
   void* buffer;             // the djData's arrays too
   size_t nbuffer;
@@ -137,6 +144,7 @@ struct djWork {
   djMatrix inertia;         // and M(q) with it,
   djRateSum rates;          // (ncoord each) of euler_rates.c
   djEulerRows rows;
+  djEulerSpins spins;
   djMatrix Dq, Dv;          // derivatives of inverse dynamics, of the trees' pattern
 
   // The end: next coordinates and history.
@@ -151,6 +159,7 @@ struct djWork {
   int nslab;                // columns of X
   double* vnext;            // (nv) log(q^-1 q+)/h
   double* qvel;             // (nv) velocity at the end of the step
+  bool corrected;           // qvel is not by coefficients alone: then
   djMatrix Vplus;           // derivatives of qvel, of the trees' pattern: see djMethod
   djMatrix Vstart, Vrate;
   double* act_by_act;       // (na) d act+/d act
@@ -231,6 +240,9 @@ void dj_turnAxes(djWork* work, const djModel* model, const double* gradient);
 // work->nonpotential, which holds what else has none.
 void dj_addNonpotentialForces(double* gradient, djWork* work, const djModel* model,
                               const djPlace* at);
+
+// Kind of the factor of dr/dQ made whole, see dj_factorEnd.
+static inline djFactorKind dj_endKind(const djWork* w) { return w->spins.n ? DJ_LDU : w->kind; }
 
 // Stage work->stage at a place that solves it.
 static inline djStageWork* dj_stageOf(djWork* w) { return &w->at_stage[w->stage]; }

@@ -29,6 +29,7 @@ static const djChoice overlaps[] = {
     {"recover", DJ_OVERLAP_RECOVER}, {"error", DJ_OVERLAP_ERROR}, {NULL, 0}};
 static const djChoice vertices[] = {
     {"hull", DJ_VERTICES_HULL}, {"all", DJ_VERTICES_ALL}, {NULL, 0}};
+static const djChoice spins[] = {{"exact", DJ_SPIN_EXACT}, {"mujoco", DJ_SPIN_MUJOCO}, {NULL, 0}};
 static const djChoice frictions[] = {
     {"lagged", DJ_FRICTION_LAGGED}, {"implicit", DJ_FRICTION_IMPLICIT}, {NULL, 0}};
 static const djChoice restitutions[] = {
@@ -57,6 +58,9 @@ static const djSetting engineRows[] = {
     {OPTION(implicit), .kind = DJ_SETTING_CHOICE, .choice = implicits, .unit = "",
      .symbol = "NAME", .ways = BY_ALL_OUTSIDE,
      .help = "of euler: what is implicit in the velocity; in MJCF as its own integrator has it"},
+    {OPTION(spin), .kind = DJ_SETTING_CHOICE, .choice = spins, .unit = "", .symbol = "NAME",
+     .ways = BY_ALL_OUTSIDE,
+     .help = "of euler: of free bodies, kept to rounding or by MuJoCo's explicit term"},
     {VECTOR(gravity), .kind = DJ_SETTING_REAL, .unit = "m/s2", .symbol = "X,Y,Z",
      .ways = DJ_BY_SCENE, .mujoco = true, .zero = true, .negative = true, .most = DJ_LARGEST,
      .standard = {0, 0, -9.81}, .help = "acceleration of gravity"},
