@@ -290,8 +290,8 @@ static void testForces(void** state) {
 
 int main(void) {
   Way way[] = {{DJ_POSITION, DJ_FRICTION_LAGGED},    {DJ_VARIATIONAL, DJ_FRICTION_LAGGED},
-               {DJ_MOMENTUM, DJ_FRICTION_LAGGED},    {DJ_POSITION, DJ_FRICTION_IMPLICIT},
-               {DJ_VARIATIONAL, DJ_FRICTION_IMPLICIT}, {DJ_MOMENTUM, DJ_FRICTION_IMPLICIT}};
+               {DJ_EULER, DJ_FRICTION_LAGGED},    {DJ_POSITION, DJ_FRICTION_IMPLICIT},
+               {DJ_VARIATIONAL, DJ_FRICTION_IMPLICIT}, {DJ_EULER, DJ_FRICTION_IMPLICIT}};
   const struct CMUnitTest tests[] = {cmocka_unit_test(testHessian),
                                      cmocka_unit_test_prestate(testTransition, &way[0]),
                                      cmocka_unit_test_prestate(testTransition, &way[1]),

@@ -622,9 +622,9 @@ static void testPlugin(void** state) {
 }
 
 int main(void) {
-  djIntegrator momentum = DJ_MOMENTUM, position = DJ_POSITION;
+  djIntegrator euler = DJ_EULER, position = DJ_POSITION;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testFree),    cmocka_unit_test_prestate(testContact, &momentum),
+      cmocka_unit_test(testFree),    cmocka_unit_test_prestate(testContact, &euler),
       cmocka_unit_test_prestate(testContact, &position), cmocka_unit_test(testRobots),
       cmocka_unit_test(testLeftOut), cmocka_unit_test(testParts),   cmocka_unit_test(testTrees),
       cmocka_unit_test(testPlugin),  cmocka_unit_test(testUser),

@@ -343,20 +343,16 @@ static void testApart(void** state) {
 }
 
 int main(void) {
-  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, momentum = DJ_MOMENTUM;
+  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL;
   djIntegrator euler = DJ_EULER;
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(testFree, &position),
                                      cmocka_unit_test_prestate(testTendons, &position),
                                      cmocka_unit_test_prestate(testContact, &position),
                                      cmocka_unit_test_prestate(testFree, &variational),
-                                     cmocka_unit_test_prestate(testFree, &momentum),
                                      cmocka_unit_test_prestate(testTendons, &variational),
-                                     cmocka_unit_test_prestate(testTendons, &momentum),
                                      cmocka_unit_test_prestate(testContact, &variational),
-                                     cmocka_unit_test_prestate(testContact, &momentum),
                                      cmocka_unit_test_prestate(testApart, &position),
                                      cmocka_unit_test_prestate(testApart, &variational),
-                                     cmocka_unit_test_prestate(testApart, &momentum),
                                      cmocka_unit_test_prestate(testFree, &euler),
                                      cmocka_unit_test_prestate(testTendons, &euler),
                                      cmocka_unit_test_prestate(testContact, &euler)};

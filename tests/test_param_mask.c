@@ -16,7 +16,7 @@
 
 enum { HORIZON = 4, MAX_PARAM = 1000 };
 
-static const djIntegrator methods[] = {DJ_POSITION, DJ_VARIATIONAL, DJ_MOMENTUM,
+static const djIntegrator methods[] = {DJ_POSITION, DJ_VARIATIONAL,
                                        DJ_BDF1,     DJ_BDF2,        DJ_MIDPOINT, DJ_EULER};
 enum { NMETHOD = sizeof methods / sizeof *methods };
 

@@ -212,17 +212,17 @@ static void testFailures(void** state) {
 }
 
 int main(void) {
-  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, momentum = DJ_MOMENTUM;
+  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, euler = DJ_EULER;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_prestate(testReplay, &position),
       cmocka_unit_test_prestate(testReplay, &variational),
-      cmocka_unit_test_prestate(testReplay, &momentum),
+      cmocka_unit_test_prestate(testReplay, &euler),
       cmocka_unit_test_prestate(testRefusedStart, &position),
       cmocka_unit_test_prestate(testRefusedStart, &variational),
-      cmocka_unit_test_prestate(testRefusedStart, &momentum),
+      cmocka_unit_test_prestate(testRefusedStart, &euler),
       cmocka_unit_test_prestate(testFailures, &position),
       cmocka_unit_test_prestate(testFailures, &variational),
-      cmocka_unit_test_prestate(testFailures, &momentum),
+      cmocka_unit_test_prestate(testFailures, &euler),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,15 +99,15 @@ static void testDisturbed(void** state) {
 
 int main(void) {
   static Case simple = {6, false, DJ_POSITION}, mixed = {7, true, DJ_POSITION},
-              variational = {7, true, DJ_VARIATIONAL}, momentum = {7, true, DJ_MOMENTUM};
+              variational = {7, true, DJ_VARIATIONAL}, euler = {7, true, DJ_EULER};
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_prestate(testContinued, &simple),
       cmocka_unit_test_prestate(testContinued, &mixed),
       cmocka_unit_test_prestate(testContinued, &variational),
-      cmocka_unit_test_prestate(testContinued, &momentum),
+      cmocka_unit_test_prestate(testContinued, &euler),
       cmocka_unit_test_prestate(testDisturbed, &simple),
       cmocka_unit_test_prestate(testDisturbed, &mixed),
       cmocka_unit_test_prestate(testDisturbed, &variational),
-      cmocka_unit_test_prestate(testDisturbed, &momentum)};
+      cmocka_unit_test_prestate(testDisturbed, &euler)};
   return cmocka_run_group_tests_name("restart", tests, NULL, NULL);
 }

@@ -195,19 +195,19 @@ static void testNodes(void** state) {
 }
 
 // What a run of each integrator starts from.
-static djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, momentum = DJ_MOMENTUM;
+static djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, euler = DJ_EULER;
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_prestate(testSameBits, &position),
       cmocka_unit_test_prestate(testSameBits, &variational),
-      cmocka_unit_test_prestate(testSameBits, &momentum),
+      cmocka_unit_test_prestate(testSameBits, &euler),
       cmocka_unit_test(testGrowth),
       cmocka_unit_test_prestate(testThousandBoxes, &position),
       cmocka_unit_test_prestate(testThousandBoxes, &variational),
-      cmocka_unit_test_prestate(testThousandBoxes, &momentum),
+      cmocka_unit_test_prestate(testThousandBoxes, &euler),
       cmocka_unit_test_prestate(testNodes, &position),
       cmocka_unit_test_prestate(testNodes, &variational),
-      cmocka_unit_test_prestate(testNodes, &momentum)};
+      cmocka_unit_test_prestate(testNodes, &euler)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

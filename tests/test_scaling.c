@@ -123,12 +123,12 @@ static void testLength(void** state) {
 }
 
 int main(void) {
-  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, momentum = DJ_MOMENTUM;
+  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, euler = DJ_EULER;
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(testMass, &position),
                                      cmocka_unit_test_prestate(testMass, &variational),
-                                     cmocka_unit_test_prestate(testMass, &momentum),
+                                     cmocka_unit_test_prestate(testMass, &euler),
                                      cmocka_unit_test_prestate(testLength, &position),
                                      cmocka_unit_test_prestate(testLength, &variational),
-                                     cmocka_unit_test_prestate(testLength, &momentum)};
+                                     cmocka_unit_test_prestate(testLength, &euler)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

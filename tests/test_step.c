@@ -218,16 +218,16 @@ static void testMomentum(void** state) {
 }
 
 int main(void) {
-  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, momentum = DJ_MOMENTUM;
+  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, euler = DJ_EULER;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_prestate(testGradientAndHessian, &position),
-      cmocka_unit_test_prestate(testGradientAndHessian, &momentum),
+      cmocka_unit_test_prestate(testGradientAndHessian, &euler),
       cmocka_unit_test(testMomentum),
       cmocka_unit_test_prestate(testTransition, &position),
       cmocka_unit_test_prestate(testTransition, &variational),
-      cmocka_unit_test_prestate(testTransition, &momentum),
+      cmocka_unit_test_prestate(testTransition, &euler),
       cmocka_unit_test_prestate(testVectorProducts, &position),
       cmocka_unit_test_prestate(testVectorProducts, &variational),
-      cmocka_unit_test_prestate(testVectorProducts, &momentum)};
+      cmocka_unit_test_prestate(testVectorProducts, &euler)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

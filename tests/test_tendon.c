@@ -462,19 +462,19 @@ static void testArmature(void** state) {
 }
 
 int main(void) {
-  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, momentum = DJ_MOMENTUM;
+  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, euler = DJ_EULER;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testDerivatives),
       cmocka_unit_test_prestate(testPulley, &position),
       cmocka_unit_test_prestate(testPulley, &variational),
-      cmocka_unit_test_prestate(testPulley, &momentum),
+      cmocka_unit_test_prestate(testPulley, &euler),
       cmocka_unit_test_prestate(testFrequency, &position),
       cmocka_unit_test_prestate(testFrequency, &variational),
-      cmocka_unit_test_prestate(testFrequency, &momentum),
+      cmocka_unit_test_prestate(testFrequency, &euler),
       cmocka_unit_test(testDeadBand), cmocka_unit_test(testTotal),
       cmocka_unit_test_prestate(testMomentum, &position),
       cmocka_unit_test_prestate(testMomentum, &variational),
-      cmocka_unit_test_prestate(testMomentum, &momentum),
+      cmocka_unit_test_prestate(testMomentum, &euler),
       cmocka_unit_test(testDefinitions),
       cmocka_unit_test(testArmature),
   };

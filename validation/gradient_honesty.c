@@ -399,7 +399,7 @@ static djdCertificate differences(Run* r, double gradient) {
   return certificate;
 }
 
-static const djIntegrator ours[2] = {DJ_MOMENTUM, DJ_POSITION};
+static const djIntegrator ours[2] = {DJ_EULER, DJ_POSITION};
 
 static void measureOurs(djvReport* report, Row* row, const Case* c, bool quick) {
   for (int i = 0; i < (quick && !c->text ? 1 : 2); i++) {
@@ -491,8 +491,8 @@ static void printPhases(djvReport* report, int n) {
     const char* name;
     int integrator;
     double support;
-  } engine[] = {{"momentum", DJ_MOMENTUM, -1},
-                {"... support 0.02", DJ_MOMENTUM, 0.02},
+  } engine[] = {{"euler", DJ_EULER, -1},
+                {"... support 0.02", DJ_EULER, 0.02},
                 {"MuJoCo", THEIRS, -1}};
   double mean[NCASE];
   djv_title("over %d phases of the step (law: of a plastic impact)", n);

@@ -23,7 +23,7 @@ typedef struct Case {
 static djIntegrator integrator;   // of our models
 
 static bool keepsMomentum(void) {
-  return integrator == DJ_VARIATIONAL || integrator == DJ_MOMENTUM;
+  return integrator == DJ_VARIATIONAL || integrator == DJ_EULER;
 }
 
 static double largest(const double* x, int n) {

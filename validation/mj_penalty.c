@@ -116,7 +116,7 @@ static double radiusOf(const djModel* m, int g) {
 }
 
 static void testRest(djvReport* r, const char* name, djModel* model) {
-  setIntegrator(model, DJ_MOMENTUM);
+  setIntegrator(model, DJ_EULER);
   djData* data = robot_makeData(model);
   const long steps = lround(5 / model->opt.timestep);
   djStatus status = DJ_OK;
@@ -140,7 +140,7 @@ static void testRest(djvReport* r, const char* name, djModel* model) {
 
 // Returns whether it runs.
 static bool testModel(djvReport* r, const char* name, mjModel* m, bool stands, bool quick) {
-  static const djIntegrator all[] = {DJ_MOMENTUM,    DJ_BDF2, DJ_POSITION,
+  static const djIntegrator all[] = {DJ_EULER,    DJ_BDF2, DJ_POSITION,
                                      DJ_VARIATIONAL, DJ_BDF1, DJ_MIDPOINT};
   char line[600];
   djModel* model = open(m, line);

@@ -91,7 +91,7 @@ static void compare(djvReport* r, djIntegrator integrator, const char* name, con
 
 int main(int argc, char** argv) {
   // by the method that is meant for it; `position` is known to lose half of the speed
-  djIntegrator integrator = DJ_MOMENTUM;
+  djIntegrator integrator = DJ_EULER;
   if (argc > 1 && !strcmp(argv[1], "--integrator")) integrator = djv_takeIntegrator(&argc, argv);
   djv_isQuick(argc, argv);
   djvReport report = {0};

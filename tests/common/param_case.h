@@ -55,7 +55,7 @@ static inline void djt_paramGradient(djParamCase* c) {
 
 // A method that is one stage of an energy or a balance, for the k-th trial.
 static inline djIntegrator djt_paramMethod(int k) {
-  static const djIntegrator list[3] = {DJ_MOMENTUM, DJ_POSITION, DJ_VARIATIONAL};
+  static const djIntegrator list[3] = {DJ_EULER, DJ_POSITION, DJ_VARIATIONAL};
   return list[k % 3];
 }
 

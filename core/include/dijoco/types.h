@@ -117,8 +117,6 @@ typedef enum djDisable {
   X(DJ_BDF1, bdf1)                                                                            \
   /* implicit midpoint rule on inverse dynamics: second order */                              \
   X(DJ_MIDPOINT, midpoint)                                                                    \
-  /* implicit Euler on poses that keeps momentum; qvel is the velocity of that momentum */    \
-  X(DJ_MOMENTUM, momentum)                                                                    \
   /* backward differentiation of two steps on inverse dynamics, forces at the end: second */  \
   /* order (docs/contact.md: first with lagged contact and where ctrl jumps); the state has */ \
   /* the last step's start, its first step is SDIRK2 */                                       \

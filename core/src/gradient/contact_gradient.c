@@ -130,10 +130,6 @@ static djStatus fillOutputs(double* force, double* moment, double* normal, const
     Slab slab = {first, end, nc, NULL};
     status = fillSlab(force, moment, normal, &slab, lin, m, d);
   }
-  size_t n = (size_t)d->npair;
-  dj_pullImpulseRows(force, 3 * n, (size_t)nc, &lin->impulse, m->nv, w->lambda);
-  dj_pullImpulseRows(moment, 3 * n, (size_t)nc, &lin->impulse, m->nv, w->lambda);
-  dj_pullImpulseRows(normal, n, (size_t)nc, &lin->impulse, m->nv, w->lambda);
   dj_pullBeforeRows(force, 3 * d->npair, nc, lin, m);
   dj_pullBeforeRows(moment, 3 * d->npair, nc, lin, m);
   dj_pullBeforeRows(normal, d->npair, nc, lin, m);

@@ -93,7 +93,7 @@ static djStatus addStepParams(djParamSums* s, const djModel* m, djData* d, const
   djStatus status = DJ_OK;
   if (method->velocityParams) status = method->velocityParams(s, d->work, m, lambda);
   if (status < 0 || !lin->impulse.n) return status;
-  return dj_impulseVjp(NULL, NULL, s, d->work, m, z + DJ_MAX_STAGE * (size_t)m->nv, lambda);
+  return dj_impulseParams(s, d->work, m, z + (size_t)(method->nstage - 1) * m->nv, lambda);
 }
 
 djStatus dj_addStepParams(djParamSums* s, const djModel* m, djData* d, const djLinear* lin,
@@ -236,24 +236,30 @@ static void sumRows(double* out, const double c[DJ_NSOURCE], const Rows* r) {
   }
 }
 
-// What parameters do by impulses: rows of q+ and v+ are added to.
-static djStatus addImpulses(double* P, const Rows* r) {
+// Rows of q+ and v+ of a step with impulses, one by one.
+static djStatus impactRows(double* P, const Rows* r) {
   djWork* w = r->d->work;
-  size_t nv = r->m->nv, nx = (size_t)dj_tangentSize(r->m), np = (size_t)r->np;
-  double *lambda = w->tangent, *dx = lambda + nx, *own = r->own;
-  for (size_t i = 0; i < 2 * nv && r->lin->impulse.n; i++) {
+  const djMethod* method = r->lin->method;
+  size_t nv = r->m->nv, nx = (size_t)dj_tangentSize(r->m);
+  double *lambda = w->tangent, *z = w->lambda;
+  djStatus status = DJ_OK;
+  for (size_t i = 0; i < 2 * nv && status >= 0; i++) {
     djParamSums sums;
+    openSums(&sums, r);
     memset(lambda, 0, 2 * nx * sizeof(double));
     lambda[i] = 1;
-    dj_linearVjp(dx, NULL, r->lin, r->m, lambda, w->lambda);
-    openSums(&sums, r);
-    djStatus status = dj_impulseVjp(NULL, NULL, &sums, w, r->m, w->lambda + DJ_MAX_STAGE * nv,
-                                    lambda + nv);
-    status = closeSums(own, &sums, r, status);
-    if (status < 0) return status;
-    for (size_t c = 0; c < np; c++) P[i * np + c] += own[c];
+    dj_linearVjp(lambda + nx, NULL, r->lin, r->m, lambda, z);
+    for (size_t k = 0; k < (size_t)method->nstage * nv; k++) z[k] = -z[k];
+    for (int k = 0; k < method->nstage && status >= 0; k++) {
+      status = dj_reopenStage(w, r->m, k);
+      if (status >= 0) status = method->params(&sums, w, r->m, z + (size_t)k * nv);
+    }
+    if (status >= 0) status = method->velocityParams(&sums, w, r->m, lambda + nv);
+    const double* last = z + (size_t)(method->nstage - 1) * nv;
+    if (status >= 0) status = dj_impulseParams(&sums, w, r->m, last, lambda + nv);
+    status = closeSums(P + i * (size_t)r->np, &sums, r, status);
   }
-  return DJ_OK;
+  return status;
 }
 
 // Activations and the history do not depend on parameters.
@@ -262,19 +268,19 @@ static djStatus fillRows(double* P, const Rows* r) {
   int nv = r->m->nv, last = lin->method->nstage - 1;
   size_t half = (size_t)nv * (size_t)r->np, np = (size_t)r->np;
   double* V = P + half;
+  memset(V + half, 0, ((size_t)dj_tangentSize(r->m) * np - 2 * half) * sizeof(double));
+  if (lin->impulse.n) return impactRows(P, r);
   for (int k = 0; k <= last; k++) {
     djStatus status = stageRows(k == last ? P : NULL, r, k);
     if (status < 0) return status;
   }
-  memset(V + half, 0, ((size_t)dj_tangentSize(r->m) * np - 2 * half) * sizeof(double));
   if (lin->coef.turns) {
     sumRows(P, lin->coef.position, r);
     dj_applyJrRows(P, r->np, r->m, lin->turn);
   }
   sumRows(V, lin->coef.end, r);
   if (!lin->Vplus.data) return DJ_OK;
-  djStatus status = velocityRows(V, P, r);
-  return status < 0 ? status : addImpulses(P, r);
+  return velocityRows(V, P, r);
 }
 
 static djStatus checkParams(const djModel* m, djData* d, const double* P, int nparam,

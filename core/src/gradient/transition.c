@@ -66,6 +66,23 @@ static void sourceColumns(double* X, int width, double f, double g, const djStag
   }
 }
 
+// X (nv x width) += f times what impulses do (impulse_linear.h), by the columns first ... end - 1 and
+// by the displacements of the first stage, which its X holds.
+static void addImpulses(double* X, double f, int kind, djWork* w, const djModel* m,
+                        const djLinear* lin, int first, int end) {
+  int nv = m->nv, width = end - first;
+  double *x = w->lambda, *y = x + nv, *dq = y + nv, *dv = dq + nv;
+  const double* P = w->at_stage[0].X;
+  for (int c = 0; c < width && lin->impulse.n; c++) {
+    memset(y, 0, 3 * (size_t)nv * sizeof(double));
+    if (first + c < nv) dq[first + c] = 1;
+    else if (first + c < 2 * nv) dv[first + c - nv] = 1;
+    for (int r = 0; r < nv; r++) x[r] = P[(size_t)r * width + c];
+    dj_impulseJvp(y, f, kind, &lin->impulse, dq, dv, x);
+    for (int r = 0; r < nv; r++) X[(size_t)r * width + c] += y[r];
+  }
+}
+
 // X of stage s <- the columns first ... end - 1 of y; X of earlier stages hold their
 // displacements'.
 static void solveStage(djWork* w, const djModel* m, const djLinear* lin, int s, int first,
@@ -97,6 +114,7 @@ static void solveStage(djWork* w, const djModel* m, const djLinear* lin, int s, 
       subtractProduct(X, g[source], &at->M, P, nv, width, w->lambda);
     }
   }
+  if (s > 0) addImpulses(X, -1, DJ_IMPULSE_RESIDUAL, w, m, lin, first, end);
   dj_solveMulti(X, &at->factor, width);
 }
 
@@ -173,6 +191,10 @@ static void fillSlab(const Slab* s, djWork* w, const djModel* m, const djLinear*
   dj_applyJrInv(X, width, m, lin->stage[nstage - 1].psi, 1);
   if (c->turns) addSources(s, 0, c->position, w, m, nstage);
   addSources(s, nv, c->end, w, m, nstage);
+  if (!lin->impulse.n) return;
+  memset(X, 0, (size_t)nv * (size_t)width * sizeof(double));
+  addImpulses(X, 1, DJ_IMPULSE_VELOCITY, w, m, lin, s->first, s->end);
+  for (int r = 0; r < nv; r++) addRow(s, nv + r, 1, X + (size_t)r * width);
 }
 
 // Rows of v+ += those of V, of the trees' pattern, in the columns from `first` on.
@@ -215,28 +237,12 @@ static void activationRows(double* A, double* B, const djModel* m, const djLinea
   }
 }
 
-// A by (q, v^) becomes that by (q, v), with what acts at the end.
-static void pullImpulses(double* A, const djModel* m, const djLinear* lin, double* scratch) {
-  const djImpulseLinear* s = &lin->impulse;
-  size_t nx = (size_t)dj_tangentSize(m), nv = (size_t)m->nv, n = (size_t)s->n;
-  dj_pullImpulseRows(A, 2 * nv, nx, s, m->nv, scratch);
-  for (size_t r = 0; r < n; r++) {
-    double* row = A + (nv + (size_t)s->dof[r]) * nx;
-    const double* by = s->by + (n + r) * 2 * n;
-    for (size_t c = 0; c < n; c++) {
-      row[s->dof[c]] += by[c];
-      row[nv + (size_t)s->dof[c]] += by[n + c];
-    }
-  }
-}
-
 // A and B (or NULL) of one linearised step.
 static void fillMatrices(double* A, double* B, djWork* w, const djModel* m, const djLinear* lin) {
   size_t nx = (size_t)dj_tangentSize(m);
   if (A) memset(A, 0, nx * nx * sizeof(double));
   if (B) memset(B, 0, nx * (size_t)m->nu * sizeof(double));
   fillRows(A, B, w, m, lin);
-  if (A) pullImpulses(A, m, lin, w->lambda);
   dj_pullBeforeRows(A, 2 * m->nv, (int)nx, lin, m);
   size_t first = 2 * (size_t)m->nv + m->na, kept = lin->keeps ? (size_t)dj_historyTangent(m) : 0;
   for (size_t i = 0; i < kept && A; i++) A[(first + i) * nx + i] = 1;

@@ -90,7 +90,7 @@ static void projectSlopes(djMatrix* A, djWork* w, const djModel* m, const djPlac
 void dj_balance(double* b, djMatrix* A, djWork* w, const djModel* m, const djPlace* at) {
   memset(w->momentum_change, 0, (size_t)m->nbody * 6 * sizeof(double));
   if (A) memset(w->M, 0, (size_t)m->nbody * 36 * sizeof(double));
-  dj_startMomentum(w->momentum_change, A ? w->M : NULL, m, dj_balancedBodies(w, at), w->momentum, &at->kin,
+  dj_startMomentum(w->momentum_change, A ? w->M : NULL, m, w->body, w->momentum, &at->kin,
                    &w->begin.kin, w->ref, w->h);
   dj_projectBalance(b, w, m, at);
   if (A) projectSlopes(A, w, m, at);
@@ -105,7 +105,7 @@ void dj_startBalance(djMatrix* Rq, djMatrix* G, djWork* w, const djModel* m, con
   dj_clearMatrix(Rq);
   dj_projectTurning(Rq, m, kin0, w->momentum_change);
   memset(w->N, 0, (size_t)m->nbody * 36 * sizeof(double));
-  dj_startMomentumStart(w->N, m, dj_balancedBodies(w, at), w->momentum, &at->kin, kin0, w->ref, w->h);
+  dj_startMomentumStart(w->N, m, w->body, w->momentum, &at->kin, kin0, w->ref, w->h);
   dj_gatherMatrix(w->N, m);
   dj_projectMixed(Rq, m, kin0, kin0, w->N);
   // M(q) v: the bodies' part; that of armature is the joints'

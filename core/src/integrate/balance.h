@@ -53,10 +53,6 @@ typedef struct djTurn {
 // That of joint j at q+ (nq), by work->momentum_residual; false: it has no rotation.
 bool dj_turnOf(djTurn* turn, const djWork* work, const djModel* model, const double* q, int j);
 
-// Bodies with the loads that are balanced at a place: those of the end, where that is `now`.
-static inline const djBodyStep* dj_balancedBodies(const djWork* w, const djPlace* at) {
-  return at == &w->now ? w->end : w->body;
-}
 
 // zeta (nv) <- z at q+ (nq) turned back to the start; adds to param, unless it is NULL, what moves
 // with the centre of mass of a free joint's body.

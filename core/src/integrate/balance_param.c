@@ -76,7 +76,7 @@ void dj_turnBack(double* zeta, double* param, const djWork* w, const djModel* m,
 void dj_balanceParams(djParamSums* s, djWork* w, const djModel* m, const djPlace* at,
                       const double* z) {
   const djKin *kin = &at->kin, *kin0 = &w->begin.kin;
-  const djBodyStep* body = dj_balancedBodies(w, at);
+  const djBodyStep* body = w->body;
   double h = w->h, *zeta = w->nonpotential_now;
   djMotion motion = dj_motionAt(w, m, at);
   clear6(s->W, m);

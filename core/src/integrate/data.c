@@ -113,12 +113,12 @@ static void layoutInverse(djWork* w, djArena* a, const djModel* m) {
   w->V = takeDoubles(a, nv);
   w->A = takeDoubles(a, nv);
   w->drift = takeDoubles(a, nv);
-  w->load = dj_take(a, (size_t)m->nbody, sizeof(djBodyStep));
   w->Dq = takeMatrix(a, own, &w->trees);
   w->Dv = takeMatrix(a, own, &w->trees);
   w->bias = takeDoubles(a, nv);
   w->damping = takeDoubles(a, nv);
   w->inertia = takeMatrix(a, own, &w->trees);
+  w->kick = takeDoubles(a, nv);
   layoutRows(&w->rows, a, m);
   w->spins.joint = dj_take(a, (size_t)m->njnt, sizeof(int));
   w->spins.carries = dj_take(a, (size_t)m->nbody, sizeof(bool));
@@ -159,7 +159,6 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->axis_cross = takeDoubles(a, nv * 6);
   w->momentum_change = takeDoubles(a, nb * 6);
   w->momentum_residual = takeDoubles(a, nv);
-  w->correction = takeDoubles(a, nv);
   w->nonpotential = takeDoubles(a, nv);
   w->nonpotential_force = takeDoubles(a, nv);
   w->nonpotential_now = takeDoubles(a, nv);

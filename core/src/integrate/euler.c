@@ -15,6 +15,7 @@
 #include "integrate/euler.h"
 
 #include "base/status.h"
+#include "integrate/impulse.h"
 #include "integrate/euler_spin.h"
 
 #include <math.h>
@@ -23,6 +24,13 @@
 static void coefficients(djCoefficients* c, double h) {
   c->velocity[0][DJ_SOURCE_VELOCITY] = 1;
   c->end[DJ_SOURCE_STAGE] = 1 / h;
+}
+
+// With impulses, derivatives are those of two stages: where the step ends without U, as if nothing
+// was in its way, and its end, by what the first one meets (impulse_linear.h).
+static void impactCoefficients(djCoefficients* c, double h) {
+  c->velocity[0][DJ_SOURCE_VELOCITY] = c->velocity[1][DJ_SOURCE_VELOCITY] = 1;
+  c->end[DJ_SOURCE_STAGE + 1] = 1 / h;
 }
 
 // ---- the start --------------------------------------------------------------------------------
@@ -49,16 +57,29 @@ static double lagSpins(djWork* w, const djModel* m, const djPlace* at) {
   return dj_lagSpins(w, m, psi);
 }
 
+// p, by impulses on the way.
+static djStatus meet(djWork* w, const djModel* m) {
+  djStatus status = dj_findImpulses(w, m);
+  if (status < 0 || !dj_impulseCount(w)) return status;
+  for (int i = 0; i < m->nv; i++) w->drift[i] += w->h * w->kick[i];
+  dj_predictSpins(w, m);
+  return DJ_OK;
+}
+
 // p, and where it leads.
-static void predict(djWork* w, const djModel* m) {
+static djStatus predict(djWork* w, const djModel* m) {
   double h = w->h;
+  memset(w->kick, 0, (size_t)m->nv * sizeof(double));
   for (int i = 0; i < m->nv; i++) w->drift[i] = -w->bias[i];
   dj_solve(w->drift, &w->mass);
   for (int i = 0; i < m->nv; i++) w->drift[i] = h * (w->start.qvel[i] + h * w->drift[i]);
   dj_predictSpins(w, m);
+  djStatus status = dj_isAhead(w) ? DJ_OK : meet(w, m);
+  if (status < 0) return status;
   if (w->lags) lagSpins(w, m, &w->lag);
   dj_integratePos(w->ahead.q, m, w->start.qpos, w->drift, 1);
   dj_setPlace(&w->ahead, m, w->start.mocap_pos, w->start.mocap_quat);
+  return DJ_OK;
 }
 
 // The pattern of smooth forces, before a solution is under way.
@@ -80,11 +101,14 @@ static djStatus begin(djWork* w, const djModel* m) {
   memset(w->A, 0, (size_t)m->nv * sizeof(double));
   status = dj_sumSmooth(w->bias, w, m);
   if (status >= 0) status = setInertia(w, m);
-  if (status >= 0) status = dj_beginRows(w, m);
+  w->rows.n = w->rows.ngroup = 0;
+  w->rows.mixed = false;
+  if (status >= 0 && !dj_isAhead(w)) status = dj_beginRows(w, m);
   if (status < 0) return status;
   dj_closeSmooth(w);
   dj_beginSpins(w, m);
-  predict(w, m);
+  status = predict(w, m);
+  if (status < 0) return status;
   djMotion motion = dj_motionAt(w, m, &w->begin);
   return dj_beginForces(&w->forces, &motion, &w->error);
 }
@@ -115,8 +139,23 @@ static void addSymmetric(djMatrix* H, const djMatrix* W) {
   }
 }
 
+// Of a step without U.
+static djStatus evaluateAhead(double* value, double* gradient, djWork* w, const djModel* m,
+                              const djPlace* at) {
+  djStatus status = coupleSmooth(w, m);
+  if (status < 0) return status;
+  setMomentum(gradient, w, m, at);
+  *value = 0;
+  dj_clearMatrix(&w->H);
+  dj_inertiaSlope(&w->own, w, m, gradient);
+  dj_pullVector(gradient, m, dj_stageOf(w)->linear.psi, true);
+  addSymmetric(&w->H, &w->own);
+  return DJ_OK;
+}
+
 static djStatus evaluate(double* value, double* gradient, djWork* w, const djModel* m,
                          const djPlace* at, bool* majorizer) {
+  if (dj_isAhead(w)) return evaluateAhead(value, gradient, w, m, at);
   djStatus status = dj_beginEvaluation(value, gradient, w, m, at, majorizer);
   if (status < 0 || !isfinite(*value)) return status;
   double* y = w->shift;
@@ -154,42 +193,63 @@ static void wholeSlope(djWork* w, const djModel* m) {
 
 // ---- the end ----------------------------------------------------------------------------------
 
-// psi/h but for spins, by the place of which the step is.
+// The step that has been taken has two stages, see impactCoefficients.
+static void splitStages(djWork* w, const djModel* m) {
+  djStageWork *ahead = &w->at_stage[0], *end = &w->at_stage[1];
+  const struct djImpulses* s = w->impulses;
+  size_t nv = m->nv, size = sizeof(double);
+  memcpy(end->q, w->now.q, (size_t)m->nq * size);
+  memcpy(end->linear.psi, ahead->linear.psi, nv * size);
+  for (size_t i = 0; i < nv; i++) {
+    ahead->linear.psi[i] = w->h * (s->c[i] + 0.5 * w->h * s->a[i]);
+  }
+  dj_integratePos(ahead->q, m, w->start.qpos, ahead->linear.psi, 1);
+  w->method = &dj_eulerImpacts;
+  w->stage = 1;
+  memset(&w->coef, 0, sizeof w->coef);
+  w->method->coefficients(&w->coef, w->h);
+}
+
+// psi/h but for spins and impulses, by the place of which the step is.
 static djStatus velocity(djWork* w, const djModel* m) {
   const double* psi = dj_stageOf(w)->linear.psi;
   dj_sumSources(w->qvel, w->coef.end, w, m, w->method->nstage);
   dj_spinVelocity(w, m, psi);
+  if (!dj_impulseCount(w)) return DJ_OK;
+  double* S = w->path_scratch;
+  memcpy(S, w->impulses->S2, (size_t)m->nv * sizeof(double));
+  dj_carryKick(S, w, m, psi);
+  for (int i = 0; i < m->nv; i++) w->qvel[i] += S[i];
+  if (w->method == &dj_euler) splitStages(w, m);
   return DJ_OK;
 }
 
 static djStatus linearizeVelocity(djWork* w, const djModel* m) {
+  const double* psi = dj_stageOf(w)->linear.psi;
   w->corrected = w->spins.n > 0;
   if (!w->corrected) return DJ_OK;
   dj_clearMatrix(&w->Vplus);
   dj_clearMatrix(&w->Vstart);
-  dj_linearizeSpinVelocity(w, m, dj_stageOf(w)->linear.psi);
+  dj_linearizeSpinVelocity(w, m, psi);
+  if (dj_impulseCount(w)) dj_linearizeKick(w, m, psi, w->impulses->S2);
   return DJ_OK;
 }
 
 static djStatus velocityParams(djParamSums* s, djWork* w, const djModel* m, const double* lambda) {
   dj_differentiatePos(w->vnext, m, 1, w->start.qpos, w->now.q);
   dj_spinVelocityParams(s, w, m, w->vnext, lambda);
+  if (dj_impulseCount(w)) dj_kickParams(s, w, m, w->vnext, w->impulses->S2, lambda);
   return DJ_OK;
 }
 
-const djMethod dj_euler = {.name = "euler",
-                           .kind = DJ_LDL,
-                           .nstage = 1,
-                           .predicts = true,
-                           .rows = true,
-                           .coefficients = coefficients,
-                           .begin = begin,
-                           .evaluate = evaluate,
-                           .relag = relag,
-                           .whole = wholeSlope,
-                           .linearize = dj_linearizeEuler,
-                           .inputs = dj_eulerInputs,
-                           .params = dj_eulerParams,
-                           .velocity = velocity,
-                           .linearizeVelocity = linearizeVelocity,
-                           .velocityParams = velocityParams};
+#define METHOD(stages, sums, first)                                                                  \
+  {                                                                                           \
+    .name = "euler", .kind = DJ_LDL, .nstage = (stages), .ahead = (first), .predicts = true,  \
+    .rows = true, .coefficients = (sums), .begin = begin, .evaluate = evaluate, .relag = relag,             \
+    .whole = wholeSlope, .linearize = dj_linearizeEuler, .inputs = dj_eulerInputs,            \
+    .params = dj_eulerParams, .velocity = velocity, .linearizeVelocity = linearizeVelocity,   \
+    .velocityParams = velocityParams                                                          \
+  }
+
+const djMethod dj_euler = METHOD(1, coefficients, false);
+const djMethod dj_eulerImpacts = METHOD(2, impactCoefficients, true);

@@ -15,7 +15,7 @@
 static void setAcceleration(djWork* w, const djModel* m) {
   double *psi = w->vnext, h = w->h;
   dj_differentiatePos(psi, m, 1, w->start.qpos, w->now.q);
-  for (int i = 0; i < m->nv; i++) w->A[i] = (psi[i] / h - w->start.qvel[i]) / h;
+  for (int i = 0; i < m->nv; i++) w->A[i] = (psi[i] / h - w->start.qvel[i] - w->kick[i]) / h;
 }
 
 // y = R at `now`: that of euler.c, where its drift is no longer kept.
@@ -31,6 +31,7 @@ static djStatus startBounded(djWork* w, const djModel* m) {
   djMotion motion = dj_motionAt(w, m, &w->now);
   w->start_sum.R0 = w->start_sum.Rrate = Rq;
   dj_clearMatrix(Rq);
+  if (dj_isAhead(w)) return DJ_OK;
   memset(w->N, 0, (size_t)m->nbody * 36 * sizeof(double));
   dj_clearStartSum(&w->start_sum, m);
   dj_openPlace(&w->begin, m, w->ref);
@@ -87,8 +88,10 @@ djStatus dj_linearizeEuler(djWork* w, const djModel* m) {
   dj_maskSpins(masked, w, m, linear->psi);
   dj_pullRows(&w->H, m, masked);
   dj_pullRows(&linear->G, m, masked);
-  dj_turnSpinRows(&w->H, w, m, linear->psi, true);
-  dj_turnSpinRows(&linear->G, w, m, linear->psi, false);
+  dj_turnSpinRows(&w->H, w, m, linear->psi);
+  dj_turnSpinRows(&linear->G, w, m, linear->psi);
+  dj_addSpinStart(&w->H, w, m, linear->psi, true);
+  dj_addSpinStart(&linear->G, w, m, linear->psi, false);
   dj_addMatrix(&linear->Rq, &w->H);
   dj_clearMatrix(&w->H);
   return DJ_OK;
@@ -187,7 +190,7 @@ static djStatus smoothParams(djParamSums* s, djWork* w, const djModel* m, const 
 djStatus dj_eulerParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
   setAcceleration(w, m);
   djStatus status = smoothParams(s, w, m, z);
-  if (status < 0) return status;
+  if (status < 0 || dj_isAhead(w)) return status;
   dj_openPlace(&w->now, m, w->ref);
   djMotion motion = dj_motionAt(w, m, &w->now);
   status = dj_forceParams(s, &w->forces, &motion, z);

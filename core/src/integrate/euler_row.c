@@ -307,7 +307,7 @@ void dj_addRows(double* value, double* y, djWork* w, const djModel* m) {
   const double* psi = dj_stageOf(w)->linear.psi;
   double *a = rows->accel, *zeta = rows->zeta + dj_eulerRowCount(m), h = w->h;
   if (rows->n == 0) return;
-  for (int i = 0; i < m->nv; i++) a[i] = (psi[i] / h - w->start.qvel[i]) / h;
+  for (int i = 0; i < m->nv; i++) a[i] = (psi[i] / h - w->start.qvel[i] - w->kick[i]) / h;
   for (int k = 0; k < rows->n; k++) zeta[k] = rows->zeta[k] + dj_rowAlong(&rows->row[k], a);
   for (int k = 0; k < rows->ngroup; k++) {
     solveGroup(rows, &rows->group[k], zeta + rows->group[k].first);

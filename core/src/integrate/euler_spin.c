@@ -102,7 +102,9 @@ static void loadBlock(double K[36], const djMatrix* A, int dof) {
 static void balanceAt(double R[6], const djWork* w, const Spin* p, const double K[36],
                       const double* psi) {
   double a[6];
-  for (int i = 0; i < 6; i++) a[i] = (psi[i] / p->h - w->start.qvel[p->dof + i]) / p->h;
+  for (int i = 0; i < 6; i++) {
+    a[i] = (psi[i] / p->h - w->start.qvel[p->dof + i] - w->kick[p->dof + i]) / p->h;
+  }
   for (int i = 0; i < 6; i++) {
     R[i] = w->bias[p->dof + i];
     for (int k = 0; k < 6; k++) R[i] += K[6 * i + k] * a[k];
@@ -287,7 +289,15 @@ static void turnRows(djMatrix* A, const Spin* p) {
   }
 }
 
-void dj_turnSpinRows(djMatrix* A, djWork* w, const djModel* m, const double* psi, bool by_q) {
+void dj_turnSpinRows(djMatrix* A, djWork* w, const djModel* m, const double* psi) {
+  for (int k = 0; k < w->spins.n; k++) {
+    int j = w->spins.joint[k];
+    Spin p = openSpin(w, m, j, psi + m->jnt_dofadr[j]);
+    turnRows(A, &p);
+  }
+}
+
+void dj_addSpinStart(djMatrix* A, djWork* w, const djModel* m, const double* psi, bool by_q) {
   const djVec3 none = {0, 0, 0};
   for (int k = 0; k < w->spins.n; k++) {
     int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
@@ -295,7 +305,6 @@ void dj_turnSpinRows(djMatrix* A, djWork* w, const djModel* m, const double* psi
     loadBlock(K, &w->inertia, dof);
     Spin p = openSpin(w, m, j, psi + dof);
     balanceAt(R, w, &p, K, psi + dof);
-    turnRows(A, &p);
     for (int c = 0; c < 3; c++) {
       djVec3 d = dju_vec3(c == 0, c == 1, c == 2), st, sc, rt, rr;
       if (by_q) {
@@ -462,5 +471,89 @@ void dj_spinVelocityParams(djParamSums* s, djWork* w, const djModel* m, const do
     g = divideInertia(&p, m, g);
     dj_addTensor(s->tensor + 6 * p.body, 1, &p.axes, dju_mulMV(p.B, g), p.u);
     dj_addTensor(s->tensor + 6 * p.body, -1, &p.axes, g, rate);
+  }
+}
+
+// ---- a change of velocity within the step -----------------------------------------------------
+
+// Of that of the start's axes, to what it is in those of the end, with momentum kept.
+static void carryPair(djVec3 to[2], const Spin* p, const djModel* m, const djVec3 S[2]) {
+  to[1] = divideInertia(p, m, dju_mulMtV(p->E, dju_mulMV(p->J, S[1])));
+  djVec3 arm = dju_sub3(dju_cross3(S[1], p->com), dju_mulMV(p->E, dju_cross3(to[1], p->com)));
+  to[0] = dju_add3(S[0], dju_mulMV(p->R0, arm));
+}
+
+static void loadPair(djVec3 S[2], const double* from) {
+  S[0] = dju_load3(from);
+  S[1] = dju_load3(from + 3);
+}
+
+void dj_carryKick(double* S, const djWork* w, const djModel* m, const double* psi) {
+  for (int k = 0; k < w->spins.n; k++) {
+    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
+    Spin p = openSpin(w, m, j, psi + dof);
+    djVec3 from[2], to[2];
+    loadPair(from, S + dof);
+    carryPair(to, &p, m, from);
+    dju_store3(S + dof, to[0]);
+    dju_store3(S + dof + 3, to[1]);
+  }
+}
+
+void dj_carryKickDual(double* lambda, const djWork* w, const djModel* m, const double* psi) {
+  for (int k = 0; k < w->spins.n; k++) {
+    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
+    Spin p = openSpin(w, m, j, psi + dof);
+    double pulled[6];
+    for (int i = 0; i < 6; i++) {
+      djVec3 unit[2] = {dju_vec3(i == 0, i == 1, i == 2), dju_vec3(i == 3, i == 4, i == 5)}, to[2];
+      carryPair(to, &p, m, unit);
+      pulled[i] = dju_dot3(dju_load3(lambda + dof), to[0]) +
+                  dju_dot3(dju_load3(lambda + dof + 3), to[1]);
+    }
+    memcpy(lambda + dof, pulled, sizeof pulled);
+  }
+}
+
+void dj_linearizeKick(djWork* w, const djModel* m, const double* psi, const double* S) {
+  for (int k = 0; k < w->spins.n; k++) {
+    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
+    Spin p = openSpin(w, m, j, psi + dof);
+    djVec3 from[2], to[2];
+    loadPair(from, S + dof);
+    carryPair(to, &p, m, from);
+    djVec3 turned = dju_mulMtV(p.E, dju_mulMV(p.J, from[1])), arm = dju_cross3(to[1], p.com);
+    djVec3 rest = dju_sub3(dju_cross3(from[1], p.com), dju_mulMV(p.E, arm));
+    for (int c = 0; c < 3; c++) {
+      djVec3 d = dju_vec3(c == 0, c == 1, c == 2);
+      djVec3 spun = dju_neg3(divideInertia(&p, m, dju_cross3(d, turned)));
+      djVec3 moved = dju_add3(dju_cross3(d, arm), dju_cross3(spun, p.com));
+      moved = dju_neg3(dju_mulMV(p.R0, dju_mulMV(p.E, moved)));
+      djVec3 start = dju_mulMV(p.R0, dju_cross3(d, rest));
+      for (int i = 0; i < 3; i++) {
+        *dj_own(&w->Vplus, dof + i, dof + 3 + c) += (&moved.x)[i];
+        *dj_own(&w->Vplus, dof + 3 + i, dof + 3 + c) += (&spun.x)[i];
+        *dj_own(&w->Vstart, dof + i, dof + 3 + c) += (&start.x)[i];
+      }
+    }
+  }
+}
+
+void dj_kickParams(djParamSums* s, djWork* w, const djModel* m, const double* psi, const double* S,
+                   const double* lambda) {
+  if (!(s->wants & DJ_BY_INERTIA)) return;
+  for (int k = 0; k < w->spins.n; k++) {
+    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
+    Spin p = openSpin(w, m, j, psi + dof);
+    djVec3 from[2], to[2], l = dju_mulMtV(p.R0, dju_load3(lambda + dof));
+    loadPair(from, S + dof);
+    carryPair(to, &p, m, from);
+    djVec3 turned = dju_mulMtV(p.E, l);
+    djVec3 by = dju_sub3(dju_cross3(l, from[1]), dju_cross3(turned, to[1]));
+    dju_addTo3(dj_paramBlock(s->param, m, DJ_FIELD_BODY_IPOS) + 3 * p.body, 1, by);
+    djVec3 g = dju_sub3(dju_load3(lambda + dof + 3), dju_cross3(p.com, turned));
+    g = divideInertia(&p, m, g);
+    dj_addTensor(s->tensor + 6 * p.body, 1, &p.axes, dju_mulMV(p.E, g), from[1]);
+    dj_addTensor(s->tensor + 6 * p.body, -1, &p.axes, g, to[1]);
   }
 }

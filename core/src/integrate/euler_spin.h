@@ -17,11 +17,12 @@ double dj_lagSpins(djWork* work, const djModel* model, const double* psi);
 // H, whole, of an evaluation at `now` becomes that of their balance; W as of dj_inertiaSlope.
 void dj_endSpins(djWork* work, const djModel* model, const djMatrix* W);
 
-// Derivatives by the start, at work->A and psi (nv): W of dj_inertiaSlope; rows of derivatives of R
-// by q (H) and v (G), with what those of the balance have beside R; entries; the dual of R, from
-// that of the balance, and their parameters, z (nv) the latter.
+// Derivatives by the start, at psi (nv): W of dj_inertiaSlope; rows of derivatives of R become those
+// of the balance, and what that has beside R by q or v is added; entries; the dual of R, from that of
+// the balance, and their parameters, z (nv) the latter.
 void dj_spinSlopes(djMatrix* W, djWork* work, const djModel* model, const double* psi);
-void dj_turnSpinRows(djMatrix* A, djWork* work, const djModel* model, const double* psi, bool by_q);
+void dj_turnSpinRows(djMatrix* A, djWork* work, const djModel* model, const double* psi);
+void dj_addSpinStart(djMatrix* A, djWork* work, const djModel* model, const double* psi, bool by_q);
 void dj_turnSpinEntries(djEntries* A, djWork* work, const djModel* model, const double* psi);
 void dj_turnSpinDual(double* x, djWork* work, const djModel* model, const double* psi,
                      const double* z);
@@ -34,6 +35,14 @@ void dj_spinVelocity(djWork* work, const djModel* model, const double* psi);
 void dj_linearizeSpinVelocity(djWork* work, const djModel* model, const double* psi);
 void dj_spinVelocityParams(djParamSums* sums, djWork* work, const djModel* model,
                            const double* psi, const double* lambda);
+
+// A change S (nv) of the velocity within the step, in the axes of the start: what it is at the end,
+// where momentum is kept. The dual of that map. Added to Vplus and Vstart, S held; to parameters.
+void dj_carryKick(double* S, const djWork* work, const djModel* model, const double* psi);
+void dj_carryKickDual(double* lambda, const djWork* work, const djModel* model, const double* psi);
+void dj_linearizeKick(djWork* work, const djModel* model, const double* psi, const double* S);
+void dj_kickParams(djParamSums* sums, djWork* work, const djModel* model, const double* psi,
+                   const double* S, const double* lambda);
 
 // Zero at their rotations, psi elsewhere: what J_r turns (nv).
 void dj_maskSpins(double* masked, const djWork* work, const djModel* model, const double* psi);

@@ -18,9 +18,10 @@ static void layout(struct djImpulses* s, djArena* a, const djModel* m) {
   size_t nv = m->nv, nb = m->nbody, d = sizeof(double);
   s->way = dj_take(a, nb, sizeof(djFlight));
   s->pose = dj_take(a, nb, sizeof(djPose));
-  s->fall = dj_take(a, nb, d);
-  s->end = dj_take(a, nb, sizeof(djBodyStep));
-  s->bar = dj_take(a, 11 * nv + 15 * nb, d);
+  s->c = dj_take(a, nv, d);
+  s->a = dj_take(a, nv, d);
+  s->S2 = dj_take(a, nv, d);
+  s->bar = dj_take(a, 12 * nv + 24 * nb, d);
   for (int k = 0; k < DJ_MAX_IMPULSE; k++) {
     djImpulse* p = &s->of[k];
     for (int i = 0; i < 3; i++) p->y[i] = dj_take(a, nv, d);
@@ -86,23 +87,31 @@ static void rates(djVec3* turn, djVec3* move, const djWork* w, const djModel* m,
   *move = dju_add3(V.v, dju_cross3(V.w, arm));
 }
 
-static void setRates(djWork* w, const djModel* m, const double* qvel) {
+// A time into the step, with the joint velocity c and its changes until then.
+static void setRates(djWork* w, const djModel* m, const double* qvel, double time) {
   for (int b = 0; b < m->nbody; b++) {
-    rates(&w->impulses->way[b].turn, &w->impulses->way[b].move, w, m, b, qvel);
+    djFlight* way = &w->impulses->way[b];
+    rates(&way->turn, &way->move, w, m, b, qvel);
+    way->turn = dju_madd3(way->turn, time, way->spin);
+    way->move = dju_madd3(way->move, time, way->push);
   }
 }
 
 static void setWays(djWork* w, const djModel* m) {
   struct djImpulses* s = w->impulses;
-  bool heavy = !(m->opt.disable & DJ_DSBL_GRAVITY);
+  double h = w->h;
+  for (int i = 0; i < m->nv; i++) {
+    double f = w->drift[i] / h, v = w->start.qvel[i];
+    s->c[i] = 0.5 * (v + f);
+    s->a[i] = (f - v) / h;
+    s->S2[i] = 0;
+  }
   for (int b = 0; b < m->nbody; b++) {
-    int root = m->body_root[b], first = m->body_jntadr[root];
-    bool falls = m->body_jntnum[root] == 1 && dj_jointRow(m, first)->pose;
     s->way[b].pose = w->begin.kin.body[b];
     s->way[b].com = w->begin.kin.com[b];
-    s->fall[b] = falls && heavy ? w->start.gravity_scale : 0;
+    rates(&s->way[b].spin, &s->way[b].push, w, m, b, s->a);
   }
-  setRates(w, m, w->start.qvel);
+  setRates(w, m, s->c, 0);
 }
 
 static djStatus cover(djWork* w, const djModel* m, double time) {
@@ -126,15 +135,14 @@ static int countOf(const struct djImpulses* s, const djNearPair* p) {
 
 static double approach(const djImpulse* k) { return -dju_dot3(k->impact.n, k->impact.w); }
 
-// Relative velocity at the point, before the impulse.
-static void setApproach(djImpulse* k, const struct djImpulses* s, const djModel* m) {
+// Relative velocity at the point, before the impulse, `after` the last one.
+static void setApproach(djImpulse* k, const struct djImpulses* s, double after) {
   djVec3 speed[2];
   for (int i = 0; i < 2; i++) {
-    int b = k->touch.body[i];
+    const djFlight* way = &s->way[k->touch.body[i]];
     k->arm[i] = dju_sub3(k->touch.point, k->touch.com[i]);
-    k->turn[i] = s->way[b].turn;
-    speed[i] = dju_add3(s->way[b].move, dju_cross3(k->turn[i], k->arm[i]));
-    speed[i] = dju_madd3(speed[i], k->time * s->fall[b], dju_load3(m->opt.gravity));
+    k->turn[i] = dju_madd3(way->turn, after, way->spin);
+    speed[i] = dju_add3(dju_madd3(way->move, after, way->push), dju_cross3(k->turn[i], k->arm[i]));
   }
   k->impact.n = k->touch.normal;
   k->impact.w = dju_sub3(speed[1], speed[0]);
@@ -160,7 +168,7 @@ static djStatus findNext(bool* found, djImpulse* next, djWork* w, const djModel*
     if (status < 0) return status;
     if (!(after <= rest) || (*found && !(time + after < next->time))) continue;
     one.time = time + after;
-    setApproach(&one, s, m);
+    setApproach(&one, s, after);
     if (approach(&one) <= one.impact.least) continue;
     *next = one;
     *found = true;
@@ -225,7 +233,7 @@ static djStatus find(djWork* w, const djModel* m) {
   double time = 0, h = w->h;
   size_t bytes = (size_t)m->nv * sizeof(double);
   double* v = w->shift;
-  memcpy(v, w->start.qvel, bytes);
+  memcpy(v, s->c, bytes);
   djImpulse next;
   memset(&next, 0, sizeof next);
   while (s->n < DJ_MAX_IMPULSE) {
@@ -241,7 +249,7 @@ static djStatus find(djWork* w, const djModel* m) {
     advance(s, m, k->time - time);
     time = k->time;
     for (int i = 0; i < m->nv; i++) v[i] += k->change[i];
-    setRates(w, m, v);
+    setRates(w, m, v, time);
     s->n++;
   }
   return DJ_OK;
@@ -250,43 +258,20 @@ static djStatus find(djWork* w, const djModel* m) {
 djStatus dj_findImpulses(djWork* w, const djModel* m) {
   djContacts* c = dj_contactsOf(&w->forces);
   if (w->impulses) w->impulses->n = 0;
+  memset(w->kick, 0, (size_t)m->nv * sizeof(double));
   if (!c || !dj_hasRestitution(m)) return DJ_OK;
   djStatus status = makeMemory(w, m);
   if (status < 0) return status;
-  dj_setStart(w, m);
-  dj_openPlace(&w->begin, m, w->ref);
-  dj_setArmature(w, m);
   setWays(w, m);
   status = find(w, m);
   if (status < 0) return status;
   struct djImpulses* s = w->impulses;
   for (int k = 0; k < s->n; k++) {
-    double f = 1 - s->of[k].time / w->h;
-    for (int i = 0; i < m->nv; i++) w->start.qvel[i] += f * s->of[k].change[i];
-  }
-  return DJ_OK;
-}
-
-void dj_dropImpulses(djWork* w, const djModel* m, const double* qvel) {
-  if (!dj_impulseCount(w)) return;
-  w->impulses->n = 0;
-  memcpy(w->start.qvel, qvel, (size_t)m->nv * sizeof(double));
-}
-
-void dj_setEndLoads(djWork* w, const djModel* m) {
-  struct djImpulses* s = w->impulses;
-  w->end = w->body;
-  if (!dj_impulseCount(w)) return;
-  memcpy(s->end, w->body, (size_t)m->nbody * sizeof(djBodyStep));
-  w->end = s->end;
-  for (int k = 0; k < s->n; k++) {
-    const djImpulse* p = &s->of[k];
-    double f = p->time / (w->h * w->h);
-    for (int i = 0; i < 2; i++) {
-      djBodyStep* to = &s->end[p->touch.body[i]];
-      djVec3 force = dju_scale3(i ? f : -f, p->P);
-      to->force = dju_add3(to->force, force);
-      to->torque = dju_add3(to->torque, dju_cross3(p->arm[i], force));
+    double theta = s->of[k].time / w->h;
+    for (int i = 0; i < m->nv; i++) {
+      w->kick[i] += (1 - theta) * s->of[k].change[i];
+      s->S2[i] += theta * s->of[k].change[i];
     }
   }
+  return DJ_OK;
 }

@@ -1,5 +1,5 @@
-// Derivatives of impulses, backward: from the cotangents of v^ and of what acts at the end to those
-// of the start and of parameters. impulse.h has the map; with y_i = M^-1 J^T B e_i, B the wrenches
+// Derivatives of impulses, backward: from the cotangents of S1 and S2 to those of the start's q, of
+// the way (c, a) and of parameters. impulse.h has the map; with y_i = M^-1 J^T B e_i, B the wrenches
 // of an impulse at the point,
 //   C_ij = e_i . B^T J y_j,  dC_ij = dg_i . y_j + y_i . dg_j - y_i . dM y_j,  g_i = J^T B e_i.
 // All that joints and inertia at the start do is one form, z . (a J^T W - b M x) with z, x (nv) and
@@ -10,7 +10,6 @@
 #include "base/status.h"
 #include "integrate/armature.h"
 #include "integrate/balance.h"
-#include "integrate/variational.h"
 #include "math/so3.h"
 #include "math/spatial.h"
 #include "model/articulated.h"
@@ -22,9 +21,9 @@
 #include <string.h>
 
 // Of a body on its way: by its pose, as a wrench about the centre of mass on what is there; by the
-// centre alone; by its rates.
+// centre alone; by its rates at the start and with changes, and by its accelerations.
 typedef struct FlightBar {
-  djVec3 torque, force, com, turn, move;
+  djVec3 torque, force, com, turn, move, spin, push;
 } FlightBar;
 
 typedef struct Back {
@@ -33,7 +32,7 @@ typedef struct Back {
   djParamSums* sums;       // or NULL
   bool held;               // what depends on the impulses alone is theirs already
   FlightBar* body;         // (nbody)
-  double *q, *v;           // (nv) by the start
+  double *q, *accel;       // (nv) by the start's q, by a
   double *z, *velocity;    // (nv) scratch; by joint velocities after the impulse at hand
   double* zero;            // (nv) zeros
   double* by_dof;          // (nv x 6) scratch
@@ -240,28 +239,16 @@ static void pullArms(djVec3* by_P, djVec3 arm[2], const djImpulse* k, djVec3 P,
   }
 }
 
-// What acts at the end: `end` (nv) is what momentum there is multiplied with, turned to the start.
-static void pullEnd(Back* s, ImpulseBar* bar, const djImpulse* k, const double* end) {
-  double theta = k->time / s->w->h;
-  djSix x[2];
-  for (int i = 0; i < 2; i++) {
-    x[i] = twistAlong(&s->w->begin.kin, s->w, s->m, k->touch.body[i], end);
-    djVec3 move = dju_add3(x[i].v, dju_cross3(x[i].w, k->arm[i]));
-    s->time += (i ? 1 : -1) * dju_dot3(move, k->P) / s->w->h;
-    x[i] = (djSix){dju_scale3(theta, x[i].w), dju_scale3(theta, x[i].v)};
-  }
-  pullArms(&bar->P, bar->arm, k, k->P, x);
-}
-
-// v^ by the impulse: P, its arms, its time, what M and J do.
-static djStatus pullChange(Back* s, ImpulseBar* bar, const djImpulse* k, const double* lambda) {
+// S1 and S2 by the impulse: P, its arms, its time, what M and J do.
+static djStatus pullChange(Back* s, ImpulseBar* bar, const djImpulse* k, const double* lambda,
+                           const double* mu) {
   djWork* w = s->w;
   const djModel* m = s->m;
   double h = w->h, theta = k->time / h;
   djSix x[2];
   for (int i = 0; i < m->nv; i++) {
-    s->z[i] = (1 - theta) * lambda[i] + s->velocity[i];
-    s->time -= lambda[i] * k->change[i] / h;
+    s->z[i] = (1 - theta) * lambda[i] + theta * mu[i] + s->velocity[i];
+    s->time += (mu[i] - lambda[i]) * k->change[i] / h;
   }
   if (isZero(s->z, m->nv)) return DJ_OK;
   if (!dj_solveInertia(s->z, w->articulated, m, &w->begin.kin, w->ref, w->armature)) {
@@ -305,13 +292,14 @@ static void pullLaw(Back* s, ImpulseBar* bar, const djImpulse* k, djImpactGrad* 
   }
   for (int i = 0; i < 2; i++) {
     FlightBar* body = &s->body[k->touch.body[i]];
-    djVec3 w = i ? by->w : dju_neg3(by->w);
+    const djFlight* way = &all->way[k->touch.body[i]];
+    djVec3 w = i ? by->w : dju_neg3(by->w), turn = dju_cross3(k->arm[i], w);
     body->move = dju_add3(body->move, w);
-    body->turn = dju_add3(body->turn, dju_cross3(k->arm[i], w));
+    body->turn = dju_add3(body->turn, turn);
+    body->push = dju_madd3(body->push, k->time, w);
+    body->spin = dju_madd3(body->spin, k->time, turn);
     bar->arm[i] = dju_add3(bar->arm[i], dju_cross3(w, k->turn[i]));
-    double fall = all->fall[k->touch.body[i]];
-    s->time += fall * dju_dot3(w, dju_load3(m->opt.gravity));
-    if (s->sums) dju_addTo3(dj_paramBlock(s->sums->param, m, DJ_FIELD_GRAVITY), k->time * fall, w);
+    s->time += dju_dot3(w, way->push) + dju_dot3(turn, way->spin);
   }
 }
 
@@ -369,11 +357,19 @@ static void pushTouch(Back* s, const djTouch* t, const double lambda[12]) {
   }
 }
 
-// The rates of all bodies before impulse k.
-static void ratesBefore(Back* s, djVec3* turn, djVec3* move, int b, const djImpulse* k) {
+// The rates of a body before impulse k, a time into the step.
+static void ratesAt(Back* s, djVec3* turn, djVec3* move, int b, const djImpulse* k, double time) {
+  const djFlight* way = &s->w->impulses->way[b];
   djSix V = twistAlong(&s->w->begin.kin, s->w, s->m, b, k->before);
-  *turn = V.w;
-  *move = V.v;
+  *turn = dju_madd3(V.w, time, way->spin);
+  *move = dju_madd3(V.v, time, way->push);
+}
+
+// The rotation of a body from a time of the step to that of impulse k.
+static djVec3 turnedSince(Back* s, int b, const djImpulse* k, double time) {
+  djVec3 turn, move;
+  ratesAt(s, &turn, &move, b, k, 0.5 * (time + k->time));
+  return dju_scale3(k->time - time, turn);
 }
 
 static bool isMoved(const FlightBar* body) {
@@ -382,20 +378,26 @@ static bool isMoved(const FlightBar* body) {
          c->x != 0 || c->y != 0 || c->z != 0;
 }
 
-// What moves with the time of the impulse is by the poses there; the time by the touch.
-static void pullTime(Back* s, double lambda[12], const djImpulse* k) {
+// What moves with the time of the impulse is by the poses there, which go on from those `before`;
+// the time by the touch.
+static void pullTime(Back* s, double lambda[12], const djImpulse* k, double before) {
   const djTouch* t = &k->touch;
   djVec3 turn[2], move[2];
   for (int b = 0; b < s->m->nbody; b++) {
     djVec3 w, v;
     const FlightBar* body = &s->body[b];
     if (!isMoved(body)) continue;
-    ratesBefore(s, &w, &v, b, k);
+    ratesAt(s, &w, &v, b, k, k->time);
+    w = dju_mulMtV(dju_rightJacobian(turnedSince(s, b, k, before)), w);
     s->time += dju_dot3(body->torque, w) + dju_dot3(body->force, v) + dju_dot3(body->com, v);
   }
   if (!k->timed) return;
   double one[12] = {0}, by[12] = {0};
-  for (int i = 0; i < 2; i++) ratesBefore(s, &turn[i], &move[i], t->body[i], k);
+  for (int i = 0; i < 2; i++) {
+    int b = t->body[i];
+    ratesAt(s, &turn[i], &move[i], b, k, k->time);
+    turn[i] = dju_mulMtV(dju_rightJacobian(turnedSince(s, b, k, before)), turn[i]);
+  }
   dju_store3(one + 9, dju_neg3(t->normal));
   dj_pullTouch(by, t, one);
   double f = -s->time / alongRates(turn, move, by);   // size(pose, t) = 1
@@ -407,20 +409,23 @@ static void pullTime(Back* s, double lambda[12], const djImpulse* k) {
   s->time = 0;
 }
 
-// From the poses at impulse k to those `time` earlier, and to the rates between: x -> c + v time +
-// exp(time w)(x - c).
-static void pullFlight(Back* s, const djImpulse* k, double time) {
+// From the poses at impulse k to those `before`, and to the rates between: x -> c + v time + p time^2/2
+// + exp(turned)(x - c), with rates at `before`.
+static void pullFlight(Back* s, const djImpulse* k, double before) {
+  double time = k->time - before, half = 0.5 * (k->time * k->time - before * before);
   for (int b = 0; b < s->m->nbody; b++) {
     FlightBar* body = &s->body[b];
     djVec3 w, v;
     if (!isMoved(body)) continue;
-    ratesBefore(s, &w, &v, b, k);
-    djVec3 moved = dju_add3(body->force, body->com), turn = dju_scale3(time, w);
+    ratesAt(s, &w, &v, b, k, before);
+    djVec3 moved = dju_add3(body->force, body->com), turn = turnedSince(s, b, k, before);
     djVec3 spin = dju_mulMV(dju_rightJacobian(turn), body->torque);
     djMat3 E = dju_quatToMat(dju_expQuat(turn));
-    s->time -= dju_dot3(body->torque, w) + dju_dot3(moved, v);
+    s->time -= dju_dot3(spin, w) + dju_dot3(moved, v);
     body->move = dju_madd3(body->move, time, moved);
     body->turn = dju_madd3(body->turn, time, spin);
+    body->push = dju_madd3(body->push, half, moved);
+    body->spin = dju_madd3(body->spin, half, spin);
     djVec3 back = dju_mulMtV(E, body->force);
     body->com = dju_add3(body->com, dju_sub3(body->force, back));
     body->force = back;
@@ -428,34 +433,46 @@ static void pullFlight(Back* s, const djImpulse* k, double time) {
   }
 }
 
+// Rates along joint rates x (nv), cotangents in work->momentum_change, to `by` (nv) and q.
+static void pullAlong(Back* s, double* by, const double* x) {
+  pullWrenches(s, 1, x, s->w->momentum_change);
+  dj_projectWrench(by, s->m, &s->w->begin.kin, s->w->wrench);
+}
+
 // The rates by joint velocities before impulse k, and by the start.
 static void pullRates(Back* s, const djImpulse* k) {
-  djWork* w = s->w;
-  const djModel* m = s->m;
-  double* W = w->momentum_change;
-  for (int b = 0; b < m->nbody; b++) {
+  double* W = s->w->momentum_change;
+  for (int b = 0; b < s->m->nbody; b++) {
     dju_store3(W + 6 * b, s->body[b].turn);
     dju_store3(W + 6 * b + 3, s->body[b].move);
     s->body[b].turn = s->body[b].move = dju_vec3(0, 0, 0);
   }
-  pullWrenches(s, 1, k->before, W);
-  dj_projectWrench(s->velocity, m, &w->begin.kin, w->wrench);
+  pullAlong(s, s->velocity, k->before);
 }
 
-static djStatus pullImpulse(Back* s, int index, const double* lambda, const double* end) {
+// The accelerations, of all impulses.
+static void pullAccel(Back* s) {
+  double* W = s->w->momentum_change;
+  for (int b = 0; b < s->m->nbody; b++) {
+    dju_store3(W + 6 * b, s->body[b].spin);
+    dju_store3(W + 6 * b + 3, s->body[b].push);
+  }
+  pullAlong(s, s->accel, s->w->impulses->a);
+}
+
+static djStatus pullImpulse(Back* s, int index, const double* lambda, const double* mu) {
   const struct djImpulses* all = s->w->impulses;
   const djImpulse* k = &all->of[index];
   double before = index ? all->of[index - 1].time : 0, place[12], along;
   ImpulseBar bar;
   djImpactGrad by;
   memset(&bar, 0, sizeof bar);
-  djStatus status = pullChange(s, &bar, k, lambda);
+  djStatus status = pullChange(s, &bar, k, lambda, mu);
   if (status < 0) return status;
-  pullEnd(s, &bar, k, end);
   pullLaw(s, &bar, k, &by);
   pullPlace(s, place, &along, &bar, k);
   pushTouch(s, &k->touch, place);
-  pullTime(s, place, k);
+  pullTime(s, place, k, before);
   if (s->sums) {
     status = dj_touchParams(s->sums->param, s->sums->shape, dj_contactsOf(&s->w->forces), s->m,
                             &k->touch, place, along,
@@ -464,7 +481,7 @@ static djStatus pullImpulse(Back* s, int index, const double* lambda, const doub
   }
   double rest = s->time;
   s->time = 0;
-  pullFlight(s, k, k->time - before);
+  pullFlight(s, k, before);
   if (!k->timed) s->time += rest;   // it is the time of the impulse before
   pullRates(s, k);
   return DJ_OK;
@@ -497,7 +514,7 @@ static void pullStart(Back* s) {
   dj_projectWrench(s->q, m, &w->begin.kin, w->wrench);
 }
 
-djStatus dj_impulseVjp(double* q, double* v, djParamSums* sums, djWork* w, const djModel* m,
+djStatus dj_impulseVjp(const djImpulseBar* by, djParamSums* sums, djWork* w, const djModel* m,
                        const double* lambda, const double* mu) {
   size_t nv = m->nv, nb = m->nbody, each = sizeof(FlightBar) / sizeof(double);
   struct djImpulses* all = w->impulses;
@@ -507,22 +524,18 @@ djStatus dj_impulseVjp(double* q, double* v, djParamSums* sums, djWork* w, const
   s.z = memory + each * nb;
   s.velocity = s.z + nv;
   s.zero = s.velocity + nv;
-  double *end = s.zero + nv, *own = end + nv;
+  s.accel = s.zero + nv;
+  double* own = s.accel + nv;
   s.by_dof = own + nv;
   memset(memory, 0, (each * nb + 5 * nv) * sizeof(double));
-  s.q = q ? q : own;
+  s.q = by->q ? by->q : own;
   dj_openPlace(&w->begin, m, w->ref);
-  dj_openPlace(&w->now, m, w->ref);
   djStatus status = DJ_OK;
-  if (!isZero(mu, m->nv)) {
-    memcpy(own, mu, nv * sizeof(double));
-    status = dj_solveEndInertia(own, w, m);
-    dj_turnBack(end, NULL, w, m, w->now.q, own);
-    memset(own, 0, nv * sizeof(double));
-  }
-  for (int k = all->n - 1; k >= 0 && status >= 0; k--) status = pullImpulse(&s, k, lambda, end);
+  for (int k = all->n - 1; k >= 0 && status >= 0; k--) status = pullImpulse(&s, k, lambda, mu);
   if (status < 0) return status;
+  pullAccel(&s);
   pullStart(&s);
-  for (size_t i = 0; i < nv && v; i++) v[i] += lambda[i] + s.velocity[i];
+  addTimes(by->c, 1, s.velocity, m->nv);
+  addTimes(by->a, 1, s.accel, m->nv);
   return DJ_OK;
 }

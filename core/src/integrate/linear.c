@@ -285,7 +285,8 @@ static void endJvp(double* dx_next, const djLinear* lin, const djModel* m, const
     if (dx) dj_mulMatrix(dv, 1, &lin->Vstart, dx);
     if (lin->Vrate.data) dj_mulMatrix(dv, 1, &lin->Vrate, src);
   }
-  if (dx) dj_impulseEndJvp(dv, &lin->impulse, dx, dx + nv);
+  const double* ahead = src + (size_t)DJ_SOURCE_STAGE * nv;
+  dj_impulseJvp(dv, 1, DJ_IMPULSE_VELOCITY, &lin->impulse, dx, src, ahead);
   for (int k = 0; k < DJ_NSOURCE; k++) addScaled(dv, c->end[k], src + (size_t)k * nv, nv);
   double* history = dx_next + 2 * nv + m->na;
   size_t bytes = (size_t)dj_historyTangent(m) * sizeof(double);
@@ -306,7 +307,6 @@ static void startJvp(double* src, const djLinear* lin, const djModel* m, const d
     for (int i = 0; i < nv; i++) before[i] = dx[i] - before[i];
     dj_pullVector(before, m, lin->before, false);
   }
-  dj_impulseStartJvp(src, &lin->impulse, dx, dx + nv);
 }
 
 void dj_linearJvp(double* dx_next, const djLinear* lin, const djModel* m, const double* dx,
@@ -324,6 +324,7 @@ void dj_linearJvp(double* dx_next, const djLinear* lin, const djModel* m, const 
     if (at->M.data && sumBefore(sum, lin->coef.accel[s], src, s, nv)) {
       dj_mulMatrix(ys, -1, &at->M, sum);
     }
+    if (s > 0) dj_impulseJvp(ys, -1, DJ_IMPULSE_RESIDUAL, &lin->impulse, dx, src, psi - nv);
     memset(sum, 0, (size_t)nv * sizeof(double));
     if (dx) dj_mulEntries(sum, 1, &at->Ra, dx + 2 * nv);
     if (du) dj_mulEntries(sum, 1, &at->Ru, du);
@@ -394,13 +395,16 @@ void dj_linearVjp(double* dx, double* du, const djLinear* lin, const djModel* m,
   double *sum = src + DJ_NSOURCE * (size_t)nv, *e = sum + nv;
   memset(y, 0, (size_t)(sum - y) * sizeof(double));
   int last = lin->method->nstage - 1;
+  double* ahead = src + (size_t)DJ_SOURCE_STAGE * nv;
   endVjp(src, y + (size_t)last * nv, dx, lin, m, lambda, e);
+  dj_impulseLinearVjp(dx, src, ahead, 1, DJ_IMPULSE_VELOCITY, &lin->impulse, lambda + nv);
   for (int s = last; s >= 0; s--) {
     const djStageLinear* at = &lin->stage[s];
     double *z = y + (size_t)s * nv, *psi = src + (size_t)(DJ_SOURCE_STAGE + s) * nv;
     dj_pullVector(psi, m, at->psi, true);
     addScaled(z, 1, psi, nv);
     dj_solveTranspose(z, &at->factor);
+    if (s > 0) dj_impulseLinearVjp(dx, src, ahead, -1, DJ_IMPULSE_RESIDUAL, &lin->impulse, z);
     addBefore(src, lin->coef.velocity[s], &at->G, z, s, nv, sum);
     addBefore(src, lin->coef.accel[s], &at->M, z, s, nv, sum);
     if (dx) {
@@ -410,7 +414,7 @@ void dj_linearVjp(double* dx, double* du, const djLinear* lin, const djModel* m,
     if (du) dj_mulEntriesT(du, -1, &at->Ru, z);
   }
   if (dx) {
-    dj_impulseLinearVjp(dx, dx + nv, &lin->impulse, nv, src, lambda + nv);
+    addScaled(dx + nv, 1, src, nv);
     historyVjp(dx, src + (size_t)DJ_SOURCE_BEFORE * nv, lin, m, lambda);
     for (int i = 0; i < na; i++) dx[2 * nv + i] += lin->act_by_act[i] * lambda[2 * nv + i];
   }

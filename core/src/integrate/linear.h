@@ -24,7 +24,7 @@ typedef struct djLinear {
   djBlocks trees;        // of the following, in a copy
   djMatrix Vplus;        // data NULL: velocity by coefficients
   djMatrix Vstart, Vrate;   // Vrate's data NULL: there is none
-  djImpulseLinear impulse;  // where there are impulses all else is by (q, v^), see impulse.h
+  djImpulseLinear impulse;  // beside all else
   double* turn;          // (nv) w, where the coefficients turn
   double* before;        // (nv) d
   bool keeps;            // the end has a history, where the state has one
@@ -51,7 +51,7 @@ void dj_linearJvp(double* dx_next, const djLinear* linear, const djModel* model,
                   const double* du, double* scratch);
 
 // dx += A^T lambda, du (nu) += B^T lambda; either may be NULL. Leaves H_s^-T times the adjoint of
-// stage s in scratch + s nv, and, unless dx is NULL, that of v^ in scratch + DJ_MAX_STAGE nv.
+// stage s in scratch + s nv.
 void dj_linearVjp(double* dx, double* du, const djLinear* linear, const djModel* model,
                   const double* lambda, double* scratch);
 

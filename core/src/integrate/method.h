@@ -44,6 +44,7 @@ typedef struct djMethod {
   bool path_rates;          // rates along coordinates that bend are those of V (path_rate.h)
   bool prompt;              // forces are those of the stage's end (force/motion.h), whose place in
                             //   the step the coefficients name by `time`
+  bool ahead;               // the first of its stages is where the step ends without U (euler.c)
   bool predicts;            // where a step would end without forces: work->ahead, q (+) work->drift
   bool rows;                // limits and friction loss are rows (euler_row.h)
   bool history;             // the state has q- and v- beside q, v and act
@@ -85,6 +86,8 @@ typedef struct djMethod {
 #define DJ_METHOD(enumerator, name) extern const djMethod dj_##name;
 DJ_INTEGRATORS(DJ_METHOD)
 #undef DJ_METHOD
+
+extern const djMethod dj_eulerImpacts;   // of a step of euler that has been taken with impulses
 
 // Row of the table, NULL beyond it.
 const djMethod* dj_method(djIntegrator integrator);

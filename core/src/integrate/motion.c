@@ -35,7 +35,6 @@ djInputs dj_inputsOf(const djWork* w) {
 djStatus dj_beginStep(djWork* w, const djModel* m, double time) {
   const djData* d = &w->start;
   w->time = time;
-  w->end = w->body;
   dj_setStart(w, m);
   if (w->drifts) {
     dj_integratePos(w->rate.q, m, d->qpos, w->drift, 1);

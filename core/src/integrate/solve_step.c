@@ -514,8 +514,7 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   const djMethod* own = dj_method(m->opt.integrator);
   if (!own) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
   dj_chooseMethod(w, m, own->starter && !dj_hasHistory(m, d) ? own->starter : own);
-  status = dj_methodImpulses(w, m, d->qvel);
-  if (status < 0) return status;
+  dj_dropImpulses(w);
   // Rest within a fraction of g h: SDRS stops at an absolute force instead.
   double unit = m->contact.gravity * w->h * sqrt(fmax(m->moving_mass, 1e-300));
   djNewtonResult result;
@@ -527,7 +526,7 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
     int before = result.iterations;
     bool substituted = !solved && w->method->substitute;
     dj_chooseMethod(w, m, solved && !own->starter ? &dj_position : nextMethod(w, m));
-    dj_dropImpulses(w, m, d->qvel);
+    dj_dropImpulses(w);
     status = solveRoomy(&result, w, m, unit);
     result.iterations += before;
     d->stats.fallback_steps += !substituted;
@@ -546,7 +545,7 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
 
 // Before a stage that q solves is begun anew.
 static void setLag(djWork* w, const djModel* m, const double* q) {
-  w->lags = byEnd(w, m);
+  w->lags = byEnd(w, m) && !dj_isAhead(w);
   if (!w->lags) return;
   memcpy(w->lag.q, q, (size_t)m->nq * sizeof(double));
   dj_setPlace(&w->lag, m, w->start.mocap_pos, w->start.mocap_quat);
@@ -592,8 +591,7 @@ djStatus dj_replayStep(const djModel* m, djData* d, const djMethod* method, int 
   w->npart = 1;
   if (known) swapStart(w);   // begin writes the start anew
   dj_chooseMethod(w, m, method);
-  status = dj_methodImpulses(w, m, d->qvel);
-  if (status < 0) return status;
+  dj_dropImpulses(w);
   w->stage = stage;
   w->at_stage[stage].linear.factor.kind = w->kind;
   for (int k = 0; k < stage; k++) {

@@ -73,7 +73,7 @@ struct djWork {
   double time;              // of a stage's displacement: rates are displacement/time
   djVec3* ref;              // (nbody) reference points of twists, fixed during a step
   djPlace begin, back;      // the start, whose q is start.qpos, and q (+) -time v
-  djPlace ahead;            // q (+) drift, of momentum.c
+  djPlace ahead;            // q (+) drift, of euler.c
   djPlace rate;             // where a stage's displacement begins, if not at the start
   bool drifts;              // it does not
   djActing acting;          // which forces are under way: euler.c asks for them by turns
@@ -84,8 +84,6 @@ struct djWork {
   djPlace now, trial;
   double* act_next;         // (na)
   djBodyStep* body;         // (nbody)
-  djBodyStep* end;          // (nbody) those with which the end's momentum is balanced: body, or
-                            //   with impulses (impulse.h)
   struct djImpulses* impulses;   // of the step under way; NULL: there have been none
   double* armature;         // (njnt + ntendon)
   double* tendon_rate;      // (ntendon) at the start, where there is armature of tendons
@@ -122,8 +120,6 @@ struct djWork {
   double* axis_cross;       // (nv x 6) see dj_bodyMomentum
   double* momentum_change;  // (nbody x 6) of momentum, less loads: gathered wrenches
   double* momentum_residual;  // (nv) the same along the dofs at the start
-  double* correction;       // (nv) of momentum.c
-  double start_energy;      // kinetic, of momentum.c
   double* nonpotential_force;  // (nv) what forces without an energy add to a residual
   double* nonpotential;     // (nv) what has no merit in the last residual, and in that of the
   double* nonpotential_now; // (nv)   present iterate
@@ -134,15 +130,14 @@ struct djWork {
 
   // Of integrators that balance forces (inverse.c).
   djInverse inverse;
-  double *V, *A;            // (nv) velocity and acceleration of the stage; A of the start
-                            //   (momentum.c)
-  double* drift;            // (nv) displacement from the start to `rate`; to `ahead` (momentum.c)
-  djBodyStep* load;         // (nbody) inertia alone (momentum.c)
+  double *V, *A;            // (nv) velocity and acceleration of the stage
+  double* drift;            // (nv) displacement from the start to `rate`; to `ahead` (euler.c)
   bool guesses;             // body and back are set, for a guess of the end
   double* bias;             // (nv) of euler.c: ID(q, v, 0) less smooth forces at the start,
   double* damping;          // (nv) h times the damping that is implicit,
   djMatrix inertia;         // and M(q) with it,
   djRateSum rates;          // (ncoord each) of euler_rates.c
+  double* kick;             // (nv) S1 of impulse.h
   djEulerRows rows;
   djEulerSpins spins;
   djMatrix Dq, Dv;          // derivatives of inverse dynamics, of the trees' pattern
@@ -240,6 +235,9 @@ void dj_turnAxes(djWork* work, const djModel* model, const double* gradient);
 // work->nonpotential, which holds what else has none.
 void dj_addNonpotentialForces(double* gradient, djWork* work, const djModel* model,
                               const djPlace* at);
+
+// The stage is where the step ends without U.
+static inline bool dj_isAhead(const djWork* w) { return w->method->ahead && w->stage == 0; }
 
 // Kind of the factor of dr/dQ made whole, see dj_factorEnd.
 static inline djFactorKind dj_endKind(const djWork* w) { return w->spins.n ? DJ_LDU : w->kind; }

@@ -20,7 +20,9 @@ enum {
 };
 
 #define CHOICE(enumerator, name) {#name, enumerator},
-static const djChoice integrators[] = {DJ_INTEGRATORS(CHOICE) {NULL, 0}};
+// `momentum` was the default's name before it was euler.
+static const djChoice integrators[] = {
+    DJ_INTEGRATORS(CHOICE) {"momentum", DJ_EULER}, {NULL, 0}};
 static const djChoice implicits[] = {{"damping", DJ_TERMS_DAMPING},
                                      {"none", DJ_TERMS_NONE},
                                      {"rates", DJ_TERMS_RATES},
@@ -53,7 +55,7 @@ static const djSetting engineRows[] = {
      .ways = BY_ALL_OUTSIDE, .mujoco = true, .least = DJ_SMALLEST, .most = DJ_LARGEST,
      .standard = {0.002}, .help = "length of a step"},
     {OPTION(integrator), .kind = DJ_SETTING_CHOICE, .choice = integrators, .unit = "",
-     .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .standard = {DJ_MOMENTUM},
+     .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .standard = {DJ_EULER},
      .help = "time integration"},
     {OPTION(implicit), .kind = DJ_SETTING_CHOICE, .choice = implicits, .unit = "",
      .symbol = "NAME", .ways = BY_ALL_OUTSIDE,

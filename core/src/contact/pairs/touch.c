@@ -13,20 +13,26 @@
 
 djFlight dj_alongFlight(const djFlight* way, double time) {
   djFlight to = *way;
-  djMat3 E = dju_quatToMat(dju_expQuat(dju_scale3(time, way->turn)));
-  to.com = dju_madd3(way->com, time, way->move);
+  double half = 0.5 * time * time;
+  djVec3 turned = dju_madd3(dju_scale3(time, way->turn), half, way->spin);
+  djMat3 E = dju_quatToMat(dju_expQuat(turned));
+  to.com = dju_madd3(dju_madd3(way->com, time, way->move), half, way->push);
+  to.move = dju_madd3(way->move, time, way->push);
+  to.turn = dju_madd3(way->turn, time, way->spin);
   to.pose.R = dju_mulMM(E, way->pose.R);
   to.pose.p = dju_add3(to.com, dju_mulMV(E, dju_sub3(way->pose.p, way->com)));
   return to;
 }
 
-// Bound of the speed at which points of both bodies approach.
-static double speedBound(const djModel* m, const djNearPair* p, const djFlight way[2]) {
+// Bound of the speed at which points of both bodies approach in a time.
+static double speedBound(const djModel* m, const djNearPair* p, const djFlight way[2],
+                         double time) {
   const int body[2] = {p->body_a, p->body_b};
   double sum = dju_norm3(dju_sub3(way[1].move, way[0].move));
+  sum += time * dju_norm3(dju_sub3(way[1].push, way[0].push));
   for (int k = 0; k < 2; k++) {
     double reach = m->collision->reach[body[k]] + dju_norm3(dju_sub3(way[k].com, way[k].pose.p));
-    double turn = dju_norm3(way[k].turn);
+    double turn = dju_norm3(way[k].turn) + time * dju_norm3(way[k].spin);
     if (turn > 0) sum += turn * reach;
   }
   return sum;
@@ -196,22 +202,23 @@ static djStatus look(Search* s, double time) {
   s->begun = true;
   s->opening = openingOf(s->touch);
   s->rate = 0;
-  if (s->opening > 0 && s->opening < INFINITY) s->rate = rateOf(s->touch, s->way, s->opening);
+  if (s->opening > 0 && s->opening < INFINITY) s->rate = rateOf(s->touch, at, s->opening);
   return status;
 }
 
-// How fast the gap may close at most, where the plane between both has the normal n: by how they
-// move along it, and by how far out they turn.
-static double closingBound(const djModel* m, const djNearPair* p, const djFlight way[2],
-                           djVec3 n) {
+// How fast the gap may close at most in a time, where the plane between both has the normal n: by
+// how they move along it, and by how far out they turn.
+static double closingBound(const djModel* m, const djNearPair* p, const djFlight way[2], djVec3 n,
+                           double time) {
   djFlight still[2] = {way[0], way[1]};
   double along = dju_dot3(n, dju_sub3(way[0].move, way[1].move));
-  still[0].move = still[1].move = dju_vec3(0, 0, 0);
-  return along + speedBound(m, p, still);
+  double gain = dju_dot3(n, dju_sub3(way[0].push, way[1].push));
+  for (int k = 0; k < 2; k++) still[k].move = still[k].push = dju_vec3(0, 0, 0);
+  return along + fmax(time * gain, 0) + speedBound(m, p, still, time);
 }
 
-// The gap at a time, and a bound of the rate at which it closes from there on.
-static djStatus gapAt(double* gap, double* closing, const Search* s, double time) {
+// The gap at a time, and a bound of the rate at which it closes from there on, until `most`.
+static djStatus gapAt(double* gap, double* closing, const Search* s, double time, double most) {
   djFlight a = dj_alongFlight(&s->way[0], time), b = dj_alongFlight(&s->way[1], time);
   djGeomPair pair = dj_geomPair(s->c, s->p, s->m, s->c->start);
   djDistance d;
@@ -219,7 +226,8 @@ static djStatus gapAt(double* gap, double* closing, const Search* s, double time
   pair.pose_b = &b.pose;
   djStatus status = s->p->kernel->gap(&d, NULL, &pair);
   *gap = d.gap;
-  *closing = closingBound(s->m, s->p, s->way, d.normal);
+  const djFlight at[2] = {a, b};
+  *closing = closingBound(s->m, s->p, at, d.normal, most - time);
   return status;
 }
 
@@ -244,7 +252,7 @@ static djStatus refine(double* time, Search* s, double lo, double hi) {
 djStatus dj_timeOfTouch(double* time, bool* timed, djTouch* touch, djContacts* c, const djModel* m,
                         const djNearPair* p, const djFlight way[2], double most) {
   Search s = {touch, c, m, p, way, 0, 0, false};
-  double bound = speedBound(m, p, way), t = 0, apart = 0, range = p->range;
+  double bound = speedBound(m, p, way, most), t = 0, apart = 0, range = p->range;
   *time = INFINITY;
   *timed = true;
   touch->low = p->low;
@@ -257,7 +265,7 @@ djStatus dj_timeOfTouch(double* time, bool* timed, djTouch* touch, djContacts* c
   if (bound <= touch->speed) return DJ_OK;
   for (int k = 0; k < 1000 && t <= most; k++) {
     double gap, closing, last = t;
-    djStatus status = gapAt(&gap, &closing, &s, t);
+    djStatus status = gapAt(&gap, &closing, &s, t, most);
     if (status < 0) return status;
     if (gap - closing * (most - t) > 4 * range) return DJ_OK;
     if (gap > 4 * range) {

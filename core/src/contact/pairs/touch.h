@@ -1,4 +1,4 @@
-// Touches: when two bodies that go straight on meet, where, and along what direction.
+// Touches: when two bodies that go on as they do meet, where, and along what direction.
 //
 // A touch is told by the pair's own barrier, at stiffness 1 and with a support that is ten times
 // wider (djKernel.touch): bodies touch where its force is as large as that of a single vertex a
@@ -11,14 +11,16 @@
 #include "contact/pairs/near.h"
 #include "contact/pairs/shape_grad.h"
 
-// A body on its way: its centre of mass goes straight on while it turns about that.
+// A body on its way: its centre of mass goes along a parabola while it turns about that, by the
+// rotation vector time turn + time^2/2 spin.
 typedef struct djFlight {
   djPose pose;             // of its frame
   djVec3 com;
   djVec3 turn, move;       // rates, world axes: rad/s, m/s of the centre of mass
+  djVec3 spin, push;       // accelerations
 } djFlight;
 
-// Where it is after a time, s.
+// Where it is after a time, s, with its rates there.
 djFlight dj_alongFlight(const djFlight* way, double time);
 
 typedef struct djTouch {
