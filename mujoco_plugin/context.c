@@ -107,7 +107,6 @@ djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjMod
     c->option.substeps = instance.substeps;
     c->joints = instance.joints;
     if (settings) c->given = *settings;
-    if (purpose == DJM_CONTACTS) c->model->opt.impact_steps = 1;   // MuJoCo's step is whole
     status = setSubsteps(c);
     if (status != DJ_OK) *err = c->error;
   }

@@ -50,9 +50,12 @@ djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_ou
   if (status == DJ_OK) status = importAll(&imp);
   if (status == DJ_OK) status = djm_importInstanceOption(&imp, &instance);
   dj_applySettings(&imp.def.option, settings);
+  if (imp.def.option.integrator == DJ_EULER && djm_bentArmature(&view)) {
+    imp.def.option.integrator = DJ_POSITION;
+  }
   if (purpose == DJM_CONTACTS && status == DJ_OK) {
     status = djm_checkHistory(imp.def.option.integrator, err);
-    // MuJoCo's step adds h v+ to the coordinates: `position` and `euler` end there, too.
+    // Others have velocities of momentum, or stages.
     if (imp.def.option.integrator != DJ_EULER) imp.def.option.integrator = DJ_POSITION;
   }
   if (status == DJ_OK) status = dj_makeModel(model, &imp.def, err);

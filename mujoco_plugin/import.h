@@ -105,6 +105,9 @@ bool djm_countsInBody(const mjModel* m, int geom);
 // Whether body i moves (has dofs at or above it).
 bool djm_moves(const mjModel* m, int body);
 
+// Whether a tendon whose path bends has armature, of which `euler` knows nothing.
+bool djm_bentArmature(const mjModel* m);
+
 // Whether actuator i can produce force: its group is enabled, and so is actuation.
 bool djm_actuatorLive(const mjModel* m, int i);
 

@@ -10,6 +10,11 @@ bool djm_optIntegrator(const djmImport* imp, int i, djmNote note) {
   static const char* const names[] = {"Euler", "RK4", "implicit", "implicitfast", "discrete"};
   int integrator = imp->m->opt.integrator;
   bool euler = imp->def.option.integrator == DJ_EULER;
+  if (imp->def.option.integrator == DJ_POSITION && djm_bentArmature(imp->m)) {
+    snprintf(note, sizeof(djmNote), "steps are by position: euler takes no armature along paths that "
+             "bend");
+    return true;
+  }
   if (integrator == mjINT_EULER || imp->m->nv == 0) return false;
   if (euler && integrator == mjINT_IMPLICITFAST) return false;
   const char* name = integrator > 0 && integrator < 5 ? names[integrator] : "unknown";

@@ -27,11 +27,12 @@ double djm_restitution(double z) {
   return exp(-2 * acosh(z) / sqrt((z - 1) / z * (1 + 1 / z)));
 }
 
+// A solref that is not underdamped, as MuJoCo's default, does not ask bodies to bounce.
 double djm_solrefRestitution(const mjtNum solref[mjNREF]) {
-  double s0 = solref[0], s1 = solref[1];
-  if ((s0 > 0) != (s1 > 0)) return djm_restitution(1);   // of two formats: MuJoCo's default
-  if (s0 > 0) return djm_restitution(s1);
-  return s0 < 0 ? djm_restitution(-s1 / (2 * sqrt(-s0))) : 0;
+  double s0 = solref[0], s1 = solref[1], z = 1;
+  if (s0 > 0 && s1 > 0) z = s1;
+  else if (s0 < 0 && s1 <= 0) z = -s1 / (2 * sqrt(-s0));
+  return z < 1 ? djm_restitution(z) : 0;   // of two formats: MuJoCo's default
 }
 
 // By bisection, to the last bit; of 1 it is 0.

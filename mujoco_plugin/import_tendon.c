@@ -25,6 +25,13 @@ static bool hasArmature(const mjModel* m, int i) {
   return false;
 }
 
+bool djm_bentArmature(const mjModel* m) {
+  for (int i = 0; i < m->ntendon; i++) {
+    if (m->wrap_type[m->tendon_adr[i]] != mjWRAP_JOINT && hasArmature(m, i)) return true;
+  }
+  return false;
+}
+
 bool djm_tendonForks(const mjModel* m, int i) {
   const int* dof = m->ten_J_colind + m->ten_J_rowadr[i];
   if (!hasArmature(m, i)) return false;

@@ -267,7 +267,8 @@ static void testCoincidences(void** state) {
       "{\"name\":\"f\",\"joint\":\"j\",\"dyn\":\"filter\",\"tau\":0.1,\"actlimited\":true,"
       "\"actrange\":[-0.5,0.5]}]}";
   static const char format[] =
-      "{\"scene\":\"s\",\"horizon\":10,\"initial\":{\"qpos\":[%g],\"act\":[%g]},\"ctrl\":[%g,0.1],"
+      "{\"scene\":\"s\",\"integrator\":\"position\",\"horizon\":10,"
+      "\"initial\":{\"qpos\":[%g],\"act\":[%g]},\"ctrl\":[%g,0.1],"
       "\"loss\":[{\"type\":\"qpos\",\"joint\":\"j\",\"target\":[0.1]}],"
       "\"variables\":[{\"name\":\"ctrl\"},{\"name\":\"act0\"},{\"name\":\"qpos0\"},"
       "{\"name\":\"body/a/mass\"}]}";

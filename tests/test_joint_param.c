@@ -43,7 +43,7 @@ static void test_zero(void** state) {
   for (int trial = 0; trial < 10; trial++) {
     djModel* m = djt_randomModel(&rng, 4, DJT_ACTUATORS);
     for (int j = 0; j < m->njnt; j++) m->jnt_armature[j] = 0.02 * (trial % 2);
-    m->opt.integrator = djt_paramMethod(trial);
+    m->opt.integrator = trial % 2 ? DJ_POSITION : DJ_VARIATIONAL;   // others have no row then
     djParamCase c = djt_openParamCase(m, &rng, 2);
     djt_compareParams(&worst, &c, field, NFIELD);
     for (int j = 0; j < m->njnt; j++) {

@@ -34,6 +34,7 @@ typedef struct Case {
 // by velocities that are not along coordinates, which act as MuJoCo's explicit ones, or on free
 // joints not at all; of implicitfast ranges of tendons' forces that bind together with those of
 // actuators.
+
 static void simplify(mjModel* m, const Way* way) {
   bool along = true;
   for (int i = 0; i < m->nactuator; i++) {
@@ -131,6 +132,7 @@ static bool openCase(Case* k, djRng* rng, const Way* way, int trial, bool inside
   k->c = djt_context(k->m);
   djOption option = djm_model(k->c)->opt;
   option.integrator = DJ_EULER;
+  option.spin = DJ_SPIN_MUJOCO;
   if (dj_setOption(djm_model(k->c), &option, &err) < 0) fail_msg("%s", err.text);
   randomStart(rng, k->m, k->d, inside);
   return true;

@@ -78,7 +78,7 @@ static void testLandsOnOurStep(void** state) {
     char option[200];
     snprintf(option, sizeof(option), "integrator='%s'%s", integrators[i], kNoContact);
     mjModel* m = load(&(Scene){.option = option, .world = kBoxOnPlane});
-    double height, miss = missOf(m, 500, DJ_POSITION, &height);
+    double height, miss = missOf(m, 500, DJ_EULER, &height);
     assert_true(miss < 1e-10);
     assert_true(fabs(height - 0.05) < 1e-3);
     mj_deleteModel(m);
@@ -305,7 +305,7 @@ static void testJointsAreOurs(void** state) {
              solvers[i / 4], kNoContact);
     mjModel* m = load(&(Scene){.option = option, .world = kLegs});
     double height;
-    double miss = missOf(m, 400, DJ_POSITION, &height);
+    double miss = missOf(m, 400, DJ_EULER, &height);
     assert_true(miss < 1e-9);
     mjData* d = mj_makeData(m);
     int limits = 0;
@@ -355,8 +355,8 @@ static void testForcesThatOnlyMuJoCoHas(void** state) {
     mj_deleteData(other);
     mj_deleteModel(m);
   }
-  assert_true(worst[0] < 0.02);
-  assert_true(worst[1] < 0.65 * worst[0]);     // order 1 towards MuJoCo's own run
+  print_message("beside MuJoCo: %.1e, %.1e\n", worst[0], worst[1]);
+  assert_true(worst[0] < 1e-12 && worst[1] < 1e-12);
 }
 
 // A step of the plugin's own context is the same with sensors, for which MuJoCo calls the plugin in

@@ -273,7 +273,8 @@ static void testSolvers(void** state) {
       "size='.1 .1 .05' mass='3'/><body pos='.1 0 .05'><joint name='j' axis='0 1 0' damping='.1' "
       "frictionloss='.2' limited='true' range='-30 30'/><geom type='capsule' contype='0' "
       "conaffinity='0' fromto='0 0 0 .2 0 .1' size='.02'/></body></body></worldbody>"
-      "<actuator><position joint='j' kp='3' kv='.1'/></actuator></mujoco>");
+      "<actuator><position joint='j' kp='3' kv='.1'/></actuator><custom><text name='dijoco_spin' "
+      "data='mujoco'/></custom></mujoco>");   // no velocity is told behind MuJoCo's step
   mjModel* stock = mj_copyModel(NULL, m);
   stock->nplugin = 0;
   mjtNum* x = calloc(mj_stateSize(m, mjSTATE_INTEGRATION), sizeof(*x));

@@ -81,7 +81,7 @@ static const Field fields[] = {
     BIT(jnt_limited, njnt, 2),               NUM(jnt_margin, njnt, 1, 2, .05),
     NUM(jnt_solref, njnt, mjNREF, 4, .05),   NUM(jnt_solimp, njnt, mjNIMP, 11, -.3),
     BIT(jnt_actfrclimited, njnt, 4),         NUM(jnt_actfrcrange, njnt, 2, 9, -.5),
-    NUM(qpos0, nq, 1, 19, .2),               NUM(qpos_spring, nq, 1, 14, .3),
+    NUM(qpos0, nq, 1, 14, .2),               NUM(qpos_spring, nq, 1, 14, .3),
     NUM(dof_damping, nv, 1, 12, 1),          NUM(dof_dampingpoly, nv, mjNPOLY, 24, 1),
     NUM(dof_armature, nv, 1, 12, .1),        NUM(dof_frictionloss, nv, 1, 12, .1),
     INT(geom_contype, ngeom, 1, -1),         INT(geom_conaffinity, ngeom, 0, -1),

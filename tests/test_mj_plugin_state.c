@@ -254,7 +254,7 @@ static void testTransition(void** state) {
   djmContext* context;
   djError err;
   assert_int_equal(djm_makeContext(&context, NULL, m, &err), DJ_OK);
-  djm_model(context)->opt.integrator = DJ_POSITION;
+  djm_model(context)->opt.integrator = DJ_EULER;
   int nv = (int)m->nv, nx = 2 * nv + (int)m->na;
   mjtNum* A = calloc(3 * (size_t)nx * nx, sizeof(*A));
   assert_non_null(A);

@@ -47,7 +47,7 @@ static djmContext* contextOf(const mjModel* m) {
   djmContext* context;
   djError err;
   if (djm_makeContext(&context, NULL, m, &err) != DJ_OK) fail_msg("%s", err.text);
-  djm_model(context)->opt.integrator = DJ_POSITION;
+  djm_model(context)->opt.integrator = DJ_EULER;
   return context;
 }
 
@@ -109,7 +109,7 @@ static void testOurRun(void** state) {
   djModel* model = djt_import(NULL, m);
   djData* data;
   djOption option = model->opt;
-  option.integrator = DJ_POSITION;
+  option.integrator = DJ_EULER;
   assert_int_equal(dj_setOption(model, &option, NULL), DJ_OK);
   assert_int_equal(dj_makeData(&data, model, NULL), DJ_OK);
   for (int k = 0; k < 100; k++) {

@@ -465,7 +465,8 @@ static void testSingular(void** state) {
         "<mujoco><option timestep='.5'><flag gravity='disable'/></option><worldbody><body><joint "
         "name='j'/><inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/><geom size='.1' "
         "mass='0'/><site name='s'/></body></worldbody><actuator><general joint='j' "
-        "biastype='affine' biasprm='0 %d 0'/></actuator><sensor><jointpos joint='j'/>"
+        "biastype='affine' biasprm='0 %d 0'/></actuator><custom><text name='dijoco_integrator' "
+        "data='position'/></custom><sensor><jointpos joint='j'/>"
         "<accelerometer site='s'/></sensor></mujoco>", 4 * substeps * substeps);
     Case c = openCase(djt_compile(text), substeps, 1e-8);
     bool sensors = k % 2;

@@ -147,6 +147,9 @@ static void compareRuns(const djModel* wanted, const mjModel* written, double to
   memcpy(a, wanted->nkey > 0 ? wanted->key_qpos : wanted->qpos0,
          sizeof(double) * (size_t)wanted->nq);
   memcpy(b, a, sizeof(double) * (size_t)wanted->nq);
+  size_t size = sizeof(double);
+  memcpy(imported->jnt_effinertia, design->jnt_effinertia, (size_t)design->njnt * size);
+  memcpy(imported->tendon_effinertia, design->tendon_effinertia, (size_t)design->ntendon * size);
   run(design, a, 60);
   run(imported, b, 60);
   for (int i = 0; i < wanted->nq; i++) {

@@ -238,7 +238,7 @@ static void test_errors(void** state) {
       {timestep, "option: timestep must be positive"},
       {support, "option: support must be less than 1"},
       {disable, "option: disable has unknown bits"},
-      {integrator, "option: integrator: unknown value '7'"},
+      {integrator, "option: integrator: unknown value '6'"},
       {ramp, "option: gravity_ramp is not finite"},
       {lineBreak, "joint 'a?b': range is reversed"},
   };

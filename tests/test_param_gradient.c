@@ -194,14 +194,6 @@ static void checkModel(djModel* m, djData* d, djRng* rng, const Tolerance* t, in
   dj_deleteData(before);
 }
 
-// It refuses armature along paths.
-static void dropPathArmature(djModel* m) {
-  for (int t = 0; t < m->ntendon; t++) m->tendon_armature[t] = 0;
-  for (int a = 0; a < m->nu; a++) {
-    if (m->actuator_tendon[a] >= 0) m->actuator_armature[a] = 0;
-  }
-}
-
 static void checkRandom(int told[DJ_NFIELD], djIntegrator integrator, int features, int trials) {
   const Tolerance tolerance = {1e-6, 1e-3};
   djRng rng = {5};
@@ -210,7 +202,7 @@ static void checkRandom(int told[DJ_NFIELD], djIntegrator integrator, int featur
     djModel* m = djt_randomModel(&rng, 2 + djt_integer(&rng, 3), features);
     m->opt.integrator = integrator;
     m->opt.implicit = (djImplicitTerms)(trial % 3);
-    if (integrator == DJ_EULER) dropPathArmature(m);
+    if (integrator == DJ_EULER) djt_dropPathArmature(m);
     djData* d;
     assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
     djt_randomState(&rng, m, d, 1);

@@ -83,6 +83,8 @@ static void randomTerms(Case* c, djRng* rng) {
 static void makeCase(Case* c, djRng* rng, int features) {
   memset(c, 0, sizeof(*c));
   c->m = djt_randomModel(rng, 1 + djt_integer(rng, 5), features);
+  djt_dropPathArmature(c->m);
+  djt_dropRows(c->m);
   djOption option = c->m->opt;
   option.timestep = 0.01;
   djError err;

@@ -201,7 +201,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_prestate(testSameBits, &position),
       cmocka_unit_test_prestate(testSameBits, &variational),
-      cmocka_unit_test_prestate(testSameBits, &euler),
       cmocka_unit_test(testGrowth),
       cmocka_unit_test_prestate(testThousandBoxes, &position),
       cmocka_unit_test_prestate(testThousandBoxes, &variational),

@@ -120,7 +120,7 @@ static Difference compareRuns(const mjModel* m, double time) {
   djmContext* context;
   djError err;
   if (djm_makeContext(&context, NULL, m, &err) < 0) djv_fail("%s", err.text);
-  djm_model(context)->opt.integrator = DJ_POSITION;   // as the plugin's steps
+  djm_model(context)->opt.integrator = DJ_EULER;   // as the plugin's steps
   mjData *d = mj_makeData(m), *own = mj_makeData(m), *step = mj_makeData(m);
   int nv = (int)m->nv;
   mjtNum* apart = calloc((size_t)nv, sizeof(mjtNum));
@@ -283,7 +283,7 @@ static void testCost(int steps) {
   djmContext* context;
   djError err;
   if (djm_makeContext(&context, NULL, m[2], &err) < 0) djv_fail("%s", err.text);
-  djm_model(context)->opt.integrator = DJ_POSITION;
+  djm_model(context)->opt.integrator = DJ_EULER;
   double* time = calloc((size_t)(WAYS * steps), sizeof(double));
   djvRandom random = djv_random(9);
   double pairs = 0;

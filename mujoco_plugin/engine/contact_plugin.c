@@ -20,6 +20,7 @@
 
 #include <dijoco/setting.h>
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,9 @@ typedef struct djmContact {
   djmSnapshot* snapshot;     // of the model that the context was made from
   mjtNum* rest;              // (nv)
   mjtNum* work;              // of djm_impose, then of djmCouple
+  mjtNum* rate;              // (nv) of our step's displacement, to which MuJoCo's is made to lead,
+  mjtNum* end;               // (nv) and our velocity at its end
+  bool ended;                // they are those of the last evaluation
 } djmContact;
 
 static djmContact* contactOf(const mjData* d, int instance) {
@@ -95,6 +99,7 @@ static void destroy(mjData* d, int instance) {
   djm_deleteSnapshot(x->snapshot);
   free(x->rest);
   free(x->work);
+  free(x->rate);
   free(x);
   djm_keep(d, instance, NULL);
 }
@@ -108,6 +113,7 @@ static int init(const mjModel* m, mjData* d, int instance) {
   bool kept = x && djm_keep(d, instance, x);
   bool made = kept && (x->rest = calloc(m->nv + 1, sizeof(mjtNum))) != NULL &&
               (x->work = calloc(djm_imposeWork(m) + djm_coupleWork(m), sizeof(mjtNum))) != NULL &&
+              (x->rate = calloc(2 * m->nv + 1, sizeof(mjtNum))) != NULL &&
               (x->snapshot = djm_makeSnapshot(m)) != NULL &&
               djm_makeContextFor(&x->context, &report, m, DJM_CONTACTS, NULL, &err) == DJ_OK;
   if (made) {
@@ -157,15 +163,36 @@ static bool takeStep(djmContact* x, const mjData* d, const mjtNum* more) {
   return true;
 }
 
+static const mjtNum kRounding = 1e-9;   // of a velocity from coordinates
+
+// MuJoCo's step adds h v+ to the coordinates. Where ours ends with another velocity, as after an
+// impact within it and of a body that spins, that is told when coordinates have been advanced.
 static bool land(djmContact* x, const mjModel* m, mjData* d) {
-  if (djm_impose(m, d, djm_data(x->context)->qvel, x->work) == DJ_OK) return true;
+  const djData* data = djm_data(x->context);
+  x->end = x->rate + m->nv;
+  mj_differentiatePos(m, x->rate, m->opt.timestep, d->qpos, data->qpos);
+  mju_copy(x->end, data->qvel, (int)m->nv);
+  for (int i = 0; i < m->nv; i++) {
+    bool rounding = fabs(x->rate[i] - x->end[i]) <= kRounding * (1 + fabs(x->end[i]));
+    if (rounding) x->rate[i] = x->end[i];
+  }
+  x->ended = djm_impose(m, d, x->rate, x->work) == DJ_OK;
+  if (x->ended) return true;
   djm_tellOnce(kName, "MuJoCo's step cannot be made to land on ours");
   return false;
+}
+
+static void advance(const mjModel* m, mjData* d, int instance) {
+  djmContact* x = contactOf(d, instance);
+  if (!x || !x->ended) return;
+  // What MuJoCo's constraints have changed of the velocity stays.
+  for (int i = 0; i < m->nv; i++) d->qvel[i] += x->end[i] - x->rate[i];
 }
 
 static void compute(const mjModel* m, mjData* d, int instance, int capability) {
   (void)capability;
   djmContact* x = contactOf(d, instance);
+  if (x) x->ended = false;
   if (!x || (x->context && x->context->passing) || !update(x, m)) return;
   djm_restForce(x->rest, m, d);
   if (!takeStep(x, d, NULL) || !land(x, m, d)) return;
@@ -234,6 +261,7 @@ static void makePlugin(void) {
       .destroy = destroy,
       .reset = reset,
       .compute = compute,
+      .advance = advance,
       .visualize = visualize,
   };
 }

@@ -26,4 +26,17 @@ djModel* djt_randomModel(djRng* rng, int nbody, int features);
 // Random state and inputs; speed scales qvel.
 void djt_randomState(djRng* rng, const djModel* model, djData* data, double speed);
 
+// `euler` refuses armature along paths.
+static inline void djt_dropPathArmature(djModel* m) {
+  for (int t = 0; t < m->ntendon; t++) m->tendon_armature[t] = 0;
+  for (int a = 0; a < m->nu; a++) {
+    if (m->actuator_tendon[a] >= 0) m->actuator_armature[a] = 0;
+  }
+}
+
+// Without rows, whose corners are sharp.
+static inline void djt_dropRows(djModel* m) {
+  m->opt.disable |= DJ_DSBL_LIMIT | DJ_DSBL_FRICTIONLOSS;
+}
+
 #endif  // DJ_TESTS_RANDOM_MODEL_H_

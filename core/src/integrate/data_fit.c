@@ -1,6 +1,7 @@
 // Whether data fit a model.
 
 #include "base/status.h"
+#include "contact/contact.h"
 #include "integrate/work.h"
 
 #include <string.h>
@@ -29,7 +30,8 @@ djStatus dj_checkData(const djModel* m, djData* d) {
     return dj_fail(&w->error, DJ_INVALID, "data: made for a model of other sizes");
   }
   if (w->nstage < dj_stageCount(m)) {
-    return dj_fail(&w->error, DJ_INVALID, "data: made for another integrator");
+    return dj_fail(&w->error, DJ_INVALID, "data: made for another integrator%s",
+                   w->nstage == 1 && dj_hasRestitution(m) ? ", or without restitution" : "");
   }
   bool contact = dj_contactsOf(&w->forces) != NULL;
   if (dj_hasContact(m) != contact) {

@@ -11,6 +11,30 @@
 
 int dj_eulerRowCount(const djModel* m) { return dj_linkCoordinates(m) + m->nv + m->njnt; }
 
+enum { MOST_AT_FIRST = 200 };   // rows that there is room for from the start
+
+// Rows that limits and losses which the model has now may be.
+static size_t likelyRows(const djModel* m) {
+  size_t n = 0;
+  for (int c = 0; c < dj_linkCoordinates(m); c++) {
+    n += *DJ_LINK(m, c, limited, 1) || *DJ_LINK(m, c, frictionloss, 1) > 0;
+  }
+  for (int j = 0; j < m->njnt; j++) {
+    if (m->jnt_frictionloss[j] > 0) n += (size_t)dj_jointNv(m->jnt_type[j]);
+    n += m->jnt_limited[j] && dj_jointRow(m, j)->quat;
+  }
+  return n < MOST_AT_FIRST ? n : MOST_AT_FIRST;
+}
+
+bool dj_makeRowRoom(djWork* w, const djModel* m) {
+  djEulerRows* rows = &w->rows;
+  size_t n = likelyRows(m), each = sizeof(double);
+  if (n == 0 || !dj_method(m->opt.integrator)->rows) return true;
+  rows->room = dj_roomFor(rows->room, &rows->nroom, 4 * n * n * each);
+  rows->slopes = dj_roomFor(rows->slopes, &rows->nslopes, 2 * (size_t)m->nv * n * each);
+  return rows->room && rows->slopes;
+}
+
 // ---- the start --------------------------------------------------------------------------------
 
 static djEulerRow* nextRow(djWork* w) {
@@ -146,8 +170,9 @@ static size_t groupRows(djEulerRows* rows) {
 static djStatus makeGroups(djWork* w) {
   djEulerRows* rows = &w->rows;
   size_t need = groupRows(rows) * sizeof(double);
+  if (need == 0) return DJ_OK;
   double* at = dj_roomFor(rows->room, &rows->nroom, need);
-  if (!at && need > 0) return dj_failMemory(&w->error);
+  if (!at) return dj_failMemory(&w->error);
   rows->room = at;
   for (int g = 0; g < rows->ngroup; g++) {
     djRowGroup* group = &rows->group[g];

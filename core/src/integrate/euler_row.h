@@ -68,6 +68,9 @@ static inline double dj_rowAlong(const djEulerRow* r, const double* z) {
 
 int dj_eulerRowCount(const djModel* model);
 
+// Room for the rows that there are likely to be, when data are made. False: no memory.
+bool dj_makeRowRoom(struct djWork* work, const djModel* model);
+
 // At the start of a step, work->inertia and its factor set.
 djStatus dj_beginRows(struct djWork* work, const djModel* model);
 

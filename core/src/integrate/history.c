@@ -1,5 +1,6 @@
 // The method of a step, and what the state keeps of earlier ones for it.
 
+#include "contact/contact.h"
 #include "integrate/work.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ int dj_tangentSize(const djModel* m) { return m ? 2 * m->nv + m->na + dj_history
 
 int dj_stageCount(const djModel* m) {
   const djMethod* method = dj_method(m->opt.integrator);
-  bool meets = method == &dj_euler && m->collision && m->opt.contact != DJ_CONTACT_NONE;
+  bool meets = method == &dj_euler && m->collision && dj_hasRestitution(m);
   int n = meets ? dj_eulerImpacts.nstage : method ? method->nstage : 1;
   return method && method->starter && method->starter->nstage > n ? method->starter->nstage : n;
 }

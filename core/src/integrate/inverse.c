@@ -34,7 +34,7 @@ djStatus dj_checkArmature(djWork* w, const djModel* m) {
   if (bent < 0) return DJ_OK;
   const char* name = dj_id2name(m, DJ_OBJ_TENDON, bent);
   return dj_fail(&w->error, DJ_UNSUPPORTED,
-                 "%s: armature along a path: use integrator position, variational or momentum",
+                 "%s: armature along a path: use integrator position or variational",
                  dj_elementText("tendon", name, bent).text);
 }
 

@@ -69,6 +69,7 @@ djStatus dj_makeRoom(djWork* w, const djModel* m) {
     done = widenEntries(&s->Ra, 6 * (size_t)m->na * sizeof(djMatrixEntry)) &&
            widenEntries(&s->Ru, 6 * (size_t)m->nu * sizeof(djMatrixEntry));
   }
+  done = done && dj_makeRowRoom(w, m);
   int* first = malloc(((size_t)m->nv + 1) * sizeof(int));
   if (first) dj_treeRanges(first, m);
   done = done && first && dj_setPattern(&w->pattern, first);
