@@ -92,12 +92,13 @@ double djm_pairDepth(const djmImport* imp, int i) {
 // ------------------------------ rebound ---------------------------------------------------------
 
 // By how much coefficients of restitution differ at 1 m/s. Ours: of a constant impedance, and of
-// the geom that has the larger one where none has priority.
+// the geom that has the larger one where none has priority. 0 is for MuJoCo's critical damping, too.
 static double reboundDifference(double* theirs, double* ours, const djmImport* imp,
                                 const djmSoft* s, int kernel) {
   const djModel* x = imp->model;
   if (kernel != DJ_SEPARATING_PLANE || x->opt.restitution != DJ_RESTITUTION_SOLREF) return 0;
   *theirs = djm_rebound(imp->m, s, 1);
+  if (*ours == 0) return fmax(*theirs - djm_restitution(1), 0);
   return fabs(*theirs - *ours);
 }
 

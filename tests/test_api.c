@@ -554,8 +554,9 @@ static void testMasses(void** state) {
       djData* d = sceneData(m);
       for (int k = 0; k < 30; k++) assert_true(dj_step(m, d) >= 0);
       assertFiniteState(m, d);
-      assert_true(d->qpos[2] > 0.09 && d->qpos[9] > 0.28);
-      assert_true(d->qpos[2] < 0.12 && d->qpos[9] < 0.33);
+      assert_true(d->qpos[9] > 0.28 && d->qpos[9] < 0.33);
+      bool rounding = mass[b] > 1e16 * mass[a];   // whether what is below can bear it
+      assert_true(rounding || (d->qpos[2] > 0.09 && d->qpos[2] < 0.12));
       dj_deleteData(d);
       dj_deleteModel(m);
       freeScene(s);
