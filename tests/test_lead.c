@@ -126,15 +126,15 @@ static void testRule(void** state) {
   }
 }
 
-// Where a bound is near, steps end there: one side alone, or sides of different length. Where entries
-// end at different steps the direction is another, and so is the gradient along it.
+// Where a bound is near, steps end there: one side alone, or sides of different length. Where
+// entries end at different steps the direction is another, and so is the gradient along it.
 static void testBounds(void** state) {
   (void)state;
   Case c;
   makeCase(&c, NULL, SWING "[{\"name\":\"qpos0\",\"index\":[1],\"min\":0,\"max\":0.2},"
            "{\"name\":\"qvel0\",\"index\":[1],\"min\":-1,\"max\":0.02},"
-           "{\"name\":\"qpos0\",\"min\":[-1,0],\"max\":[1,0.2]},{\"name\":\"body/cart/mass\",\"min\":0.1,"
-           "\"max\":2.05}]}");
+           "{\"name\":\"qpos0\",\"min\":[-1,0],\"max\":[1,0.2]},"
+           "{\"name\":\"body/cart/mass\",\"min\":0.1,\"max\":2.05}]}");
   const double scale[] = {0.1, 0.51, sqrt(1 + 0.01), 2}, room[] = {0, 0.02, 0, 0.05};
   for (int i = 0; i < 4; i++) {
     djdCertificate r = certify(&c, i, 1);

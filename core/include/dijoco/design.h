@@ -195,7 +195,8 @@ DJ_API djStatus djd_checkPhases(djdCertificate* result, djPhases* phases, const 
 DJ_API djStatus djd_certifyPhases(djdCertificate* result, djPhases* phases, int variable,
                                   double loss, const double* gradient, unsigned long seed);
 // The same by at most so many losses (djd_checkBudget), one of which is a run of each scene and
-// phase, but for one more that looks for kinks and 6 of secants. DJ_NOT_CONVERGED and gave_up: too few to begin.
+// phase, but for one more that looks for kinks and 6 of secants. DJ_NOT_CONVERGED and gave_up: too
+// few to begin.
 DJ_API djStatus djd_certifyWithin(djdCertificate* result, djPhases* phases, int variable,
                                   double loss, const double* gradient, unsigned long seed,
                                   int most);

@@ -119,8 +119,8 @@ static bool hasSize(const djVariable* v) {
   return (v->kind == DJ_VAR_PARAM || v->kind == DJ_VAR_FREE) && v->nvalue == v->ntangent;
 }
 
-// 0: there is none. Lengths and free vectors, whose 0 is a place like any other, have the scene's at
-// least.
+// 0: there is none. Lengths and free vectors, whose 0 is a place like any other, have at least the
+// scene's.
 static double ownSize(const Certified* c) {
   const djVariable* v = variableOf(c);
   double size = normOf(c->value, v->nvalue);

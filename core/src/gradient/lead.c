@@ -2,8 +2,8 @@
 //
 // A certificate compares the gradient with the loss in the limit of small steps. A gradient may be
 // exact there and say nothing of steps that an optimizer takes: between the impacts of a ball that
-// bounces the loss is smooth, but each piece is narrower than such a step. So along the same direction
-// d, over steps s,
+// bounces the loss is smooth, but each piece is narrower than such a step. So along the same
+// direction d, over steps s,
 //   secant = (L(x+) - L(x-)) / w,  x+- = x +- s d within bounds,  w = (x+ - x-) . d
 // beside g . (x+ - x-) / w, which is g . d where no bound is in the way, and then w = 2 s. Central
 // secants lose the second order of the loss, so that curvature alone does not count as a gradient
