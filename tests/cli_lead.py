@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`grad --check`: whether a gradient leads over steps of a useful size, beside one that is exact."""
+"""`grad --check`: whether a gradient, exact or not, leads over steps of a useful size."""
 import copy
 import os
 import sys

@@ -101,8 +101,8 @@ void lead_print(int n, const char* const* name, const djdCertificate* c, bool su
   printf("\n%-34s %10s %12s %12s %12s %12s\n", "slopes of runs over steps", "scale", "gradient",
          "1e-3", "1e-2", "5e-2");
   for (int i = 0; i < n; i++) print_row(name[i], &c[i]);
-  printf("steps: to both sides along the same direction, by the variable's scale. A gradient leads\n"
-         "  where each slope is between half of it and twice.\n");
+  printf("steps: to both sides along the same direction, by the variable's scale. A gradient\n"
+         "  leads where each slope is between half of it and twice.\n");
   if (surrogate) {
     printf("surrogate: these slopes are of runs without the guide, the gradients are with it.\n");
   }
