@@ -61,12 +61,12 @@ typedef struct djdCertificate {
   // along d. Where one side has no loss, or no room, the loss itself takes its place.
   djdLead leads;           // by secant and secant_analytic: see djd_leadsAt
   double scale;            // units of the variable; 0: no secants
-  double secant_step[DJD_NSECANT];     // 1; s by the scale, ascending
-  double secant[DJD_NSECANT];          // units of the loss, as analytic; NaN: no run on either side
-  double secant_analytic[DJD_NSECANT]; // units of the loss; the gradient's own: analytic, unless a
-                                       //   bound is in the way
-  double secant_flat[DJD_NSECANT];     // units of the loss; what rounding may make of secant
-  int secant_sides[DJD_NSECANT];       // 2, 1 or 0: on how many sides there was a run
+  double secant_step[3];   // 1; s by the scale, ascending; this and the others: (DJD_NSECANT)
+  double secant[3];        // units of the loss, as analytic; NaN: no run on either side
+  double secant_analytic[3];   // units of the loss; the gradient's own: analytic, unless a bound is
+                           //   in the way
+  double secant_flat[3];   // units of the loss; what rounding may make of secant
+  int secant_sides[3];     // 2, 1 or 0: on how many sides there was a run
 } djdCertificate;
 
 // Whether the gradient leads over a step: secant between half of secant_analytic and twice, each
