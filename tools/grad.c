@@ -1,6 +1,7 @@
 // dijoco grad: a task's loss and its gradient by the task's variables, with a certificate.
 
 #include "engine.h"
+#include "grad_lead.h"
 #include "grad_run.h"
 #include "output.h"
 #include "overlap.h"
@@ -111,6 +112,7 @@ static void write_certificate(Json* out, const Answer* a) {
     json_integer(out, "runs", c->evaluations);
     if (isfinite(a->spread[i])) json_number(out, "spread", a->spread[i]);
     else json_null(out, "spread");
+    lead_write(out, c);
     json_end(out);
   }
   json_end(out);
@@ -223,6 +225,13 @@ static void print_touched(const Answer* a) {
          "  one side.\n");
 }
 
+static void print_leads(const Answer* a) {
+  const char** name = tool_alloc((size_t)a->ncertificate, sizeof *name);
+  for (int i = 0; i < a->ncertificate; i++) name[i] = a->run.problem->variable[i].name;
+  lead_print(a->ncertificate, name, a->certificate, is_surrogate(a));
+  free(name);
+}
+
 static void print_certificate(const Answer* a) {
   printf("\n%-24s %15s %15s %10s %7s %9s  %s\n", "check along one direction", "gradient",
          "difference", "rel. error", "slope", "spread", "");
@@ -239,13 +248,14 @@ static void print_certificate(const Answer* a) {
   print_notes(a);
   print_touched(a);
   printf("spread: the gradient's standard deviation over %d starts, moved by parts of a timestep\n"
-         "  along their velocity, by the size of its mean. Far below 1 it is a guide.\n",
+         "  along their velocity, by the size of its mean.\n",
          SPREAD_PHASES);
   if (is_surrogate(a)) {
     printf("surrogate: not tested, as the guide acts in derivatives alone (guide_backward_only)\n"
            "  and differences are of runs without it.\n");
   }
   printf("largest condition number of a step's Jacobian: %.2g\n", a->run.worst_condition);
+  if (a->ncertificate > 0) print_leads(a);
 }
 
 static void print_text(const Answer* a) {

@@ -243,12 +243,12 @@ double* grad_value(const GradRun* g, int variable) {
 
 // ---- certificate
 
-// A certificate takes some 38 losses, rarely up to djd_checkBudget; more exactly, as many as those
-// before.
+// A certificate takes some 44 losses with its secants, rarely up to djd_checkBudget; more exactly,
+// as many as those before.
 static int show_certify(void* user, double done) {
   GradRun* g = user;
   int n = g->problem->nvariable, k = g->certified;
-  double expected = k > 0 ? (double)g->before / k : 38;
+  double expected = k > 0 ? (double)g->before / k : 44;
   double part = fmin(((double)(g->losses - g->before) + done) / expected, 0.99);
   if (done >= 1) g->losses++;
   progress_show("checking", k + part, n, "variable %d of %d, loss %ld: %s", k + 1, n,

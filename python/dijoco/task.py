@@ -18,6 +18,7 @@ from .model import Model, outside, warn_ignored
 
 STOPS = ("iterations", "gradient", "step", "callback", "stuck", "patience")
 _CTRL = 0  # djVariableKind
+_LEADS = (None, True, False)  # djdLead
 
 
 class _CCertificate(ctypes.Structure):
@@ -25,7 +26,10 @@ class _CCertificate(ctypes.Structure):
                 ("step", c_double), ("relative_error", c_double), ("uncertainty", c_double),
                 ("has_slope", c_bool), ("slope", c_double), ("passed", c_bool),
                 ("surrogate", c_bool), ("touched", c_uint), ("evaluations", c_int),
-                ("one_sided", c_double * 2), ("kink", c_char * 160), ("gave_up", c_char * 160)]
+                ("one_sided", c_double * 2), ("kink", c_char * 160), ("gave_up", c_char * 160),
+                ("leads", c_int), ("scale", c_double), ("secant_step", c_double * 3),
+                ("secant", c_double * 3), ("secant_analytic", c_double * 3),
+                ("secant_flat", c_double * 3), ("secant_sides", c_int * 3)]
 
 
 class _COptimizeStep(ctypes.Structure):
@@ -295,7 +299,13 @@ class Design:
         acts in derivatives alone it is a `surrogate`, and `passed` None. `touched` names kinks of
         penalty contact that runs of the differences cross, `kink` a tie or kink at x0 itself, with
         the slopes below and above it in `one_sided`. At most `runs` losses are evaluated (0: 800);
-        `gave_up` says why there is no verdict."""
+        `gave_up` says why there is no verdict.
+
+        `leads`: whether the gradient foretells what steps of a useful size do, None where a run is
+        missing. `secants` are [step, slope] along the same direction over steps of 1e-3, 1e-2 and
+        5e-2 of the variable's `scale`, by up to 6 runs more; `secant_gradients` beside them are the
+        gradient's, which bounds of the task may change, and `secant_sides` on how many sides there
+        was a run."""
         gradient = _lib.numbers(gradient, (self.n,), "gradient")
         return self._certify(variable, loss, gradient, seed, core.djd_checkBudget(0, runs, 0))
 
@@ -314,7 +324,8 @@ class Design:
                 "uncertainty": out.uncertainty, "touched": kinks,
                 "kink": out.kink.decode() or None,
                 "one_sided": [x if math.isfinite(x) else None for x in out.one_sided],
-                "gave_up": out.gave_up.decode() or None, "runs": out.evaluations}
+                "gave_up": out.gave_up.decode() or None, "runs": out.evaluations,
+                **_secants(out)}
 
     def _certify_all(self, loss, gradient, seed, runs):
         """Certificates of all variables, which share their runs."""
@@ -344,6 +355,21 @@ class Design:
         return n.value
 
 
+def _secants(certificate):
+    """What it says of steps of a useful size."""
+    taken = slice(None if certificate.scale > 0 else 0)
+
+    def numbers(values):
+        return [x if math.isfinite(x) else None for x in values[taken]]
+
+    return {"leads": _LEADS[certificate.leads],
+            "secants": [[step, slope] for step, slope in zip(certificate.secant_step,
+                                                             numbers(certificate.secant))],
+            "secant_gradients": numbers(certificate.secant_analytic),
+            "secant_sides": certificate.secant_sides[taken],
+            "scale": certificate.scale if certificate.scale > 0 else None}
+
+
 def _refuse_ignored(model):
     for entry in model.report:
         if entry.state == "ignored":
@@ -367,7 +393,8 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False, check_runs
     counts twice), steps, unconverged_steps, fallback_steps, recovering_steps, worst_residual,
     worst_condition, settings, time; with check also a certificate for each variable, with its
     `spread` over phases (None where there is none), by `check_runs` runs at most for one variable (0:
-    800) and an eighth of that more for each in all. Arguments: see `Design`.
+    800) and an eighth of that more for each in all, besides 6 that tell whether it `leads` (see
+    `Design.certify`). Arguments: see `Design`.
     """
     design = Design(task, folder, allow_ignored)
     gradient, loss = np.full(design.n, math.nan), c_double()

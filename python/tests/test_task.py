@@ -143,6 +143,29 @@ def test_a_wrong_gradient_has_no_certificate(root):
     assert below == pytest.approx(above, rel=1e-3) == pytest.approx(wrong["difference"], rel=1e-3)
 
 
+def test_whether_a_gradient_leads(root):
+    """By slopes of runs, which Design.evaluate takes as well."""
+    design = dijoco.Design(dict(SWING, variables=[{"name": "body/cart/mass"}, {"name": "ctrl"}]),
+                           folder=root / "examples")
+    loss, gradient = design.evaluate(design.x0)
+    found = design.certify("body/cart/mass", loss, gradient)
+    assert found["leads"] is True and found["secant_sides"] == [2, 2, 2]
+    mass = design.slice("body/cart/mass")
+    assert found["scale"] == pytest.approx(design.x0[mass][0])
+    assert [step for step, _ in found["secants"]] == [1e-3, 1e-2, 5e-2]
+    for (step, slope), foretold in zip(found["secants"], found["secant_gradients"]):
+        move = np.zeros(design.n)
+        move[mass] = step * found["scale"] * np.sign(found["analytic"] * gradient[mass])
+        sides = [design.evaluate(design.x0 + sign * move)[0] for sign in (1, -1)]
+        assert slope == pytest.approx((sides[0] - sides[1]) / (2 * step * found["scale"]), rel=1e-6)
+        assert foretold == pytest.approx(found["analytic"], rel=1e-9)
+    gradient *= -1
+    wrong = design.certify("ctrl", loss, gradient)
+    assert wrong["leads"] is False and wrong["secants"][0][1] * wrong["analytic"] < 0
+    none = design.certify("ctrl", loss, gradient, runs=20)   # too few to begin
+    assert (none["leads"], none["secants"], none["scale"]) == (None, [], None)
+
+
 def test_certificates_share_their_runs(root):
     ours = dijoco.grad(SWING, check=True, folder=root / "examples", check_runs=40)
     runs = [c["runs"] for c in ours["certificate"]]

@@ -17,6 +17,17 @@ typedef bool (*djdLossAlong)(void* user, double e, double* loss);
 // take together: see djd_checkBudget.
 enum { DJD_CHECK_RUNS = 800, DJD_CHECK_SHARE = 8 };
 
+// Steps over which a variable's certificate has secants: 1e-3, 1e-2 and 5e-2 of the variable's
+// scale.
+enum { DJD_NSECANT = 3 };
+
+// Whether a derivative foretells what steps of a size that is of use do.
+typedef enum djdLead {
+  DJD_LEAD_UNKNOWN,        // no secants were taken, or one is missing and the others agree
+  DJD_LEADS,               // at every step
+  DJD_LEADS_NOT            // not at one step at least
+} djdLead;
+
 // A directional derivative beside its differences.
 typedef struct djdCertificate {
   double analytic;         // g.d as given, units of the loss
@@ -38,13 +49,29 @@ typedef struct djdCertificate {
                            //   of the loss, `passed` says nothing
   unsigned touched;        // sum of 1 << djKink: of a design, what other runs cross than its own,
                            //   among those with steps up to 10 `step`; their losses have kinks there
-  int evaluations;         // losses computed
+  int evaluations;         // losses computed, but for secants
   double one_sided[2];     // units of the loss; slopes of the loss at steps below and above 0, by
                            //   differences; NaN where there are no such steps, or nothing is known
   char kink[160];          // names a tie or kink at step 0 between which slopes differ, or where a
                            //   gradient does not pass; "": none is known
   char gave_up[160];       // why there is no verdict, and then `passed` is false; "": there is one
+  // Of a variable's certificate alone, else 0: slopes of runs along its direction,
+  // (L(x + s d) - L(x - s d)) / (2 s), by up to 6 losses that `evaluations` does not count. Entries
+  // that would pass a bound of the task end there, and both slopes are by what the movement has
+  // along d. Where one side has no loss, or no room, the loss itself takes its place.
+  djdLead leads;           // by secant and secant_analytic: see djd_leadsAt
+  double scale;            // units of the variable; 0: no secants
+  double secant_step[3];   // 1; s by the scale, ascending; this and the others: (DJD_NSECANT)
+  double secant[3];        // units of the loss, as analytic; NaN: no run on either side
+  double secant_analytic[3];   // units of the loss; the gradient's own: analytic, unless a bound is
+                           //   in the way
+  double secant_flat[3];   // units of the loss; what rounding may make of secant
+  int secant_sides[3];     // 2, 1 or 0: on how many sides there was a run
 } djdCertificate;
+
+// Whether the gradient leads over a step: secant between half of secant_analytic and twice, each
+// with secant_flat to spare, so that what is rounding on both sides leads, too. NaN does not.
+DJ_API bool djd_leadsAt(const djdCertificate* certificate, int step);
 
 // Steps form the ladder scale * 10^(-k/2), k = 0..18, from the largest downwards, both signs; it
 // ends early where smaller steps cannot improve anything. A Richardson tableau over central

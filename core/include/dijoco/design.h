@@ -138,8 +138,7 @@ DJ_API djStatus djd_countPhasesResiduals(int* n, const djPhases* phases, djError
 
 // How far the gradient by each variable is from the same at all phases: the standard deviation of
 // the part (a vector) over phases, by the size of its mean (nvariable, 1). A gradient may be exact
-// and yet be that of one phase alone, and then no guide. 0 where all are 0, infinite where the mean
-// alone is.
+// and yet be that of one phase alone. 0 where all are 0, infinite where the mean alone is.
 DJ_API djStatus djd_phaseSpread(double* spread, djPhases* phases, const double* x);
 
 // dj_optimize of the mean over phases, from x (n) on; callback may be NULL. An error says why there
@@ -180,8 +179,9 @@ DJ_API djStatus djd_checkDesign(djdCertificate* result, djDesign* design, const 
                                 double scale);
 
 // The same for one variable at x0, along the steepest of three random directions that seed draws,
-// with steps up to a tenth of the variable's size: what `dijoco grad --check` prints. loss and
-// gradient (n) were evaluated there. A variable of which nothing varies passes. Ties and kinks at
+// with steps up to a tenth of the variable's size, and secants over steps of useful size: what
+// `dijoco grad --check` prints. loss and gradient (n) were evaluated there. A variable of which
+// nothing varies passes, and leads. Ties and kinks at
 // which the runs start are named: equal coefficients of two geoms that touch, inputs at their
 // limits, joints at theirs, centres that coincide; at these a gradient passes that is one of the
 // two one-sided slopes or lies between them (a subgradient: of a tie each has half the slope).
@@ -195,7 +195,8 @@ DJ_API djStatus djd_checkPhases(djdCertificate* result, djPhases* phases, const 
 DJ_API djStatus djd_certifyPhases(djdCertificate* result, djPhases* phases, int variable,
                                   double loss, const double* gradient, unsigned long seed);
 // The same by at most so many losses (djd_checkBudget), one of which is a run of each scene and
-// phase, but for one more that looks for kinks. DJ_NOT_CONVERGED and gave_up: too few to begin.
+// phase, but for one more that looks for kinks and 6 of secants. DJ_NOT_CONVERGED and gave_up: too
+// few to begin.
 DJ_API djStatus djd_certifyWithin(djdCertificate* result, djPhases* phases, int variable,
                                   double loss, const double* gradient, unsigned long seed,
                                   int most);

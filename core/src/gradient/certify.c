@@ -31,6 +31,7 @@ typedef struct Certified {
   const double* gradient;   // (design->n)
   const double* value;      // (nvalue) the variable's own values
   double* direction;        // (design->n)
+  double* trial;            // (design->n)
 } Certified;
 
 static const djVariable* variableOf(const Certified* c) {
@@ -113,17 +114,46 @@ static double sceneSize(const djModel* m) {
   return n > 0 ? sum / n : 1;
 }
 
-// The ladder's largest step: a tenth of a parameter's or a free vector's own size, or of 1 per
-// entry. Lengths and free vectors, whose 0 is a place like any other, start at a tenth of the
-// scene's size at least.
-static double largestStep(const Certified* c) {
+// Parameters and free vectors have a size of their own, others 1 per entry.
+static bool hasSize(const djVariable* v) {
+  return (v->kind == DJ_VAR_PARAM || v->kind == DJ_VAR_FREE) && v->nvalue == v->ntangent;
+}
+
+// 0: there is none. Lengths and free vectors, whose 0 is a place like any other, have at least the
+// scene's.
+static double ownSize(const Certified* c) {
   const djVariable* v = variableOf(c);
-  bool plain = (v->kind == DJ_VAR_PARAM || v->kind == DJ_VAR_FREE) && v->nvalue == v->ntangent;
-  if (!plain) return 0.1 * sqrt(v->n);
   double size = normOf(c->value, v->nvalue);
   bool place = isPlace(c->design, v) || (v->kind == DJ_VAR_FREE && size == 0);
-  if (place) size = fmax(size, sceneSize(c->design->model) * sqrt(v->n));
+  return place ? fmax(size, sceneSize(c->design->model) * sqrt(v->n)) : size;
+}
+
+// The ladder's largest step: a tenth of a parameter's or a free vector's own size, or of 1 per
+// entry.
+static double largestStep(const Certified* c) {
+  const djVariable* v = variableOf(c);
+  if (!hasSize(v)) return 0.1 * sqrt(v->n);
+  double size = ownSize(c);
   return size > 0 ? 0.1 * size : sqrt(v->n);
+}
+
+// Half of the range between the bounds of all entries; infinite where one has no bounds.
+static double halfRange(const Certified* c) {
+  double sum = 0;
+  for (int k = c->design->adr[c->variable]; k < c->design->adr[c->variable + 1]; k++) {
+    double half = 0.5 * (c->design->upper[k] - c->design->lower[k]);
+    sum += half * half;
+  }
+  return sqrt(sum);
+}
+
+// What secants' steps are parts of: a parameter's own size; of controls, starts and free vectors
+// half the range where all entries have bounds; else the size, or 1 per entry.
+static double scaleOf(const Certified* c) {
+  const djVariable* v = variableOf(c);
+  double range = halfRange(c), size = hasSize(v) ? ownSize(c) : 0;
+  if (v->kind != DJ_VAR_PARAM && range > 0 && isfinite(range)) return range;
+  return size > 0 ? size : sqrt(v->n);
 }
 
 // All runs at the start.
@@ -206,7 +236,10 @@ static djStatus certify(djdCertificate* r, Certified* c, djPhases* p, double los
     djStatus kink = findKink(r, c, p, loss, scale, most);
     if (kink < 0) status = kink;
   }
-  if (status >= 0) return status;
+  if (status >= 0) {
+    dj_takeSecants(r, p, c->direction, loss, c->gradient, scaleOf(c), c->trial);
+    return status;
+  }
   *r = (djdCertificate){.analytic = analytic, .difference = NAN, .relative_error = NAN,
                         .slope = NAN, .one_sided = {NAN, NAN}};
   snprintf(r->gave_up, sizeof r->gave_up, "the run at the start failed");
@@ -229,6 +262,7 @@ djStatus djd_certifyWithin(djdCertificate* result, djPhases* phases, int variabl
                              .slope = NAN, .surrogate = surrogate, .one_sided = {NAN, NAN}};
   if (v->n == 0) {
     result->difference = result->relative_error = 0;
+    result->leads = DJD_LEADS;
     return DJ_OK;
   }
   if (most < LEAST) {
@@ -238,11 +272,12 @@ djStatus djd_certifyWithin(djdCertificate* result, djPhases* phases, int variabl
   }
   djStatus status = moveBack(phases);
   if (status < 0) return status;
-  double* memory = calloc((size_t)design->n + (size_t)v->nvalue + 1, sizeof(double));
+  size_t n = (size_t)design->n;
+  double* memory = calloc(2 * n + (size_t)v->nvalue + 1, sizeof(double));
   if (!memory) return DJ_NO_MEMORY;
-  double* value = memory + design->n;
+  double* value = memory + 2 * n;
   djd_designValue(value, design, variable);
-  Certified c = {design, variable, gradient, value, memory};
+  Certified c = {design, variable, gradient, value, memory, memory + n};
   status = certify(result, &c, phases, loss, seed, most);
   result->surrogate = surrogate;
   free(memory);
