@@ -14,6 +14,7 @@
 #include "integrate/euler.h"
 
 #include "base/status.h"
+#include "integrate/mocap.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static void predict(djWork* w, const djModel* m) {
   dj_solve(w->drift, &w->mass);
   for (int i = 0; i < m->nv; i++) w->drift[i] = h * (w->start.qvel[i] + h * w->drift[i]);
   dj_integratePos(w->ahead.q, m, w->start.qpos, w->drift, 1);
-  dj_setPlace(&w->ahead, m, w->start.mocap_pos, w->start.mocap_quat);
+  dj_setPlaceAt(&w->ahead, w, m, w->stage_part);
 }
 
 // The pattern of smooth forces, before a solution is under way.

@@ -4,6 +4,7 @@
 #include "base/room.h"
 #include "base/status.h"
 #include "integrate/armature.h"
+#include "integrate/mocap.h"
 #include "math/spatial.h"
 #include "model/articulated.h"
 
@@ -77,11 +78,12 @@ size_t dj_heldImpulses(const djWork* w) {
 // Rates of body b along joint velocities, at the start of the step.
 static void rates(djVec3* turn, djVec3* move, const djWork* w, const djModel* m, int b,
                   const double* qvel) {
-  djSix V = {{0, 0, 0}, {0, 0, 0}};
+  const djKin* from = &dj_fromPlace(w)->kin;
+  djSix V = dj_mocapTwist(w, m, b, from);
   for (int i = m->body_lastdof[b]; i >= 0; i = m->dof_parent[i]) {
     V = dju_madd6(V, qvel[i], dju_load6(w->begin.kin.S + 6 * i));
   }
-  djVec3 arm = dju_sub3(w->begin.kin.com[b], w->ref[b]);
+  djVec3 arm = dju_sub3(from->com[b], w->ref[b]);
   *turn = V.w;
   *move = dju_add3(V.v, dju_cross3(V.w, arm));
 }
@@ -98,8 +100,8 @@ static void setWays(djWork* w, const djModel* m) {
   for (int b = 0; b < m->nbody; b++) {
     int root = m->body_root[b], first = m->body_jntadr[root];
     bool falls = m->body_jntnum[root] == 1 && dj_jointRow(m, first)->pose;
-    s->way[b].pose = w->begin.kin.body[b];
-    s->way[b].com = w->begin.kin.com[b];
+    s->way[b].pose = dj_fromPlace(w)->kin.body[b];
+    s->way[b].com = dj_fromPlace(w)->kin.com[b];
     s->fall[b] = falls && heavy ? w->start.gravity_scale : 0;
   }
   setRates(w, m, w->start.qvel);
@@ -109,7 +111,7 @@ static djStatus cover(djWork* w, const djModel* m, double time) {
   struct djImpulses* s = w->impulses;
   djContacts* c = dj_contactsOf(&w->forces);
   for (int b = 0; b < m->nbody; b++) s->pose[b] = dj_alongFlight(&s->way[b], time).pose;
-  return dj_coverContacts(c, m, w->begin.kin.body, s->pose);
+  return dj_coverContacts(c, m, dj_fromPlace(w)->kin.body, s->pose);
 }
 
 static void advance(struct djImpulses* s, const djModel* m, double time) {
@@ -253,6 +255,7 @@ djStatus dj_findImpulses(djWork* w, const djModel* m) {
   if (!c || !dj_hasRestitution(m)) return DJ_OK;
   djStatus status = makeMemory(w, m);
   if (status < 0) return status;
+  dj_setMocapStage(w, m, w->h);
   dj_setStart(w, m);
   dj_openPlace(&w->begin, m, w->ref);
   dj_setArmature(w, m);

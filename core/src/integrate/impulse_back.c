@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "integrate/armature.h"
 #include "integrate/balance.h"
+#include "integrate/mocap.h"
 #include "integrate/variational.h"
 #include "math/so3.h"
 #include "math/spatial.h"
@@ -372,8 +373,10 @@ static void pushTouch(Back* s, const djTouch* t, const double lambda[12]) {
 // The rates of all bodies before impulse k.
 static void ratesBefore(Back* s, djVec3* turn, djVec3* move, int b, const djImpulse* k) {
   djSix V = twistAlong(&s->w->begin.kin, s->w, s->m, b, k->before);
-  *turn = V.w;
-  *move = V.v;
+  djSix base = dj_mocapTwist(s->w, s->m, b, &dj_fromPlace(s->w)->kin);
+  djVec3 arm = dju_sub3(dj_fromPlace(s->w)->kin.com[b], s->w->ref[b]);
+  *turn = dju_add3(V.w, base.w);
+  *move = dju_add3(V.v, dju_add3(base.v, dju_cross3(base.w, arm)));
 }
 
 static bool isMoved(const FlightBar* body) {

@@ -25,6 +25,7 @@
 #include "base/status.h"
 #include "integrate/balance.h"
 #include "integrate/impulse.h"
+#include "integrate/mocap.h"
 
 #include <math.h>
 
@@ -58,7 +59,7 @@ static djStatus predict(djWork* w, const djModel* m) {
   }
   for (int i = 0; i < m->nv; i++) w->drift[i] = h * (d->qvel[i] + 0.5 * h * a[i]);
   dj_integratePos(w->ahead.q, m, d->qpos, w->drift, 1);
-  dj_setPlace(&w->ahead, m, d->mocap_pos, d->mocap_quat);
+  dj_setPlaceAt(&w->ahead, w, m, w->stage_part);
   return DJ_OK;
 }
 

@@ -1,0 +1,94 @@
+#include "integrate/carry.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_MOVES = 60, MOST_CUTS = 12, MOST_SHIFTS = 20 };
+static const double LEAST_PART = 1e-6;   // of the way, in one move
+
+void dj_setTrialPlace(djWork* w, const djModel* m, double fraction) {
+  double rest = w->stage_part - w->carried;
+  w->trial_carried = fraction == 1 ? w->stage_part : w->carried + fraction * rest;
+  dj_setPlaceAt(&w->trial, w, m, w->trial_carried);
+}
+
+// Adds to the gradient what it changes by where mocap bodies go the rest of their way.
+static void addRest(double* gradient, djWork* w, const djModel* m) {
+  size_t n = 6 * (size_t)m->nbody;
+  double rest = (w->stage_part - w->carried) * w->h, *twist = w->momentum_change;
+  memset(w->wrench, 0, n * sizeof(double));
+  for (int b = 0; b < m->nbody; b++) {
+    djSix V = dj_mocapTwist(w, m, b, &w->now.kin);
+    dju_store6(twist + 6 * b, (djSix){dju_scale3(rest, V.w), dju_scale3(rest, V.v)});
+  }
+  dj_pushContacts(w->wrench, &w->forces, twist);
+  dj_gatherWrench(w->wrench, m);
+  dj_projectWrench(gradient, m, &w->now.kin, w->wrench);
+}
+
+// Newton's step for what moves, with a majorizer that is shifted until it can be factored.
+static djStatus findStep(bool* found, const djNewtonProblem* p, djWork* w, const djModel* m) {
+  double value, shift = 0;
+  bool majorizer = true;
+  djStatus status = p->evaluate(p->user, &value, w->gradient, &majorizer);
+  *found = false;
+  if (status < 0 || !isfinite(value)) return status;
+  addRest(w->gradient, w, m);
+  for (int k = 0; k < MOST_SHIFTS && !*found; k++) {
+    *found = p->factor(p->user, shift);
+    shift = shift > 0 ? 10 * shift : 1;
+  }
+  for (int i = 0; i < m->nv; i++) w->step[i] = -w->gradient[i];
+  if (*found) p->solve(p->user, w->step);
+  return status;
+}
+
+// As far along the step as shapes stay apart. *moved: that is some way; *whole: all of it.
+static djStatus move(bool* moved, bool* whole, const djNewtonProblem* p, djWork* w) {
+  double fraction, value = INFINITY;
+  bool majorizer = false;
+  djStatus status = p->max_step(p->user, &fraction, w->step);
+  *moved = *whole = false;
+  for (int k = 0; k < MOST_CUTS && status >= 0 && fraction > LEAST_PART; k++) {
+    status = p->trial(p->user, &value, NULL, w->step, fraction, &majorizer);
+    *moved = status >= 0 && isfinite(value);
+    *whole = *moved && fraction == 1;
+    if (*moved) return status;
+    fraction *= 0.5;
+  }
+  return status;
+}
+
+// With what moves where it would be without contact, or where it is.
+static djStatus moveFreely(bool* whole, const djNewtonProblem* p, djWork* w, const djModel* m,
+                           bool goes) {
+  bool moved, predicts = w->method->predicts;
+  for (int i = 0; i < m->nv; i++) {
+    double drift = w->drifts || predicts ? w->drift[i] : 0;
+    w->step[i] = goes ? (predicts ? 0 : w->time * w->start.qvel[i]) + drift : 0;
+  }
+  return move(&moved, whole, p, w);
+}
+
+djStatus dj_carry(bool* found, const djNewtonProblem* p, djWork* w, const djModel* m) {
+  bool whole = false, moved = true;
+  *found = false;
+  if (!dj_contactsOf(&w->forces)) return DJ_OK;
+  dj_copyPlace(&w->now, m, &w->from);
+  w->carried = 0;
+  djStatus status = moveFreely(&whole, p, w, m, false);
+  if (status < 0 || whole) {
+    w->carried = w->stage_part;   // nothing is in their way
+    return status;
+  }
+  status = moveFreely(found, p, w, m, true);
+  if (status >= 0 && *found) p->accept(p->user);
+  for (int k = 0; k < MOST_MOVES && status >= 0 && !*found && moved; k++) {
+    status = findStep(&moved, p, w, m);
+    if (status >= 0 && moved) status = move(&moved, found, p, w);
+    if (status >= 0 && moved) p->accept(p->user);
+  }
+  w->jams = !*found;
+  w->carried = w->stage_part;
+  return status;
+}

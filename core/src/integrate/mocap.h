@@ -1,0 +1,39 @@
+// Bodies that are moved from outside: their way in a step.
+//
+// A mocap body goes from where the last step left it, T0 (djData.mocap_last_*), to where the caller
+// wants it, T1 (djData.mocap_*), straight on and at constant rates. Forces see that: contact begins
+// at T0 (djMotion.at0) and displacements are those from there, so that what it pushes has to be out
+// of the way at the end, and what it carries slips by the difference. Inertia does not: of what
+// hangs on it by joints all places have it where the stage ends, so that no force accelerates it
+// with its base.
+
+#ifndef DJ_INTEGRATE_MOCAP_H_
+#define DJ_INTEGRATE_MOCAP_H_
+
+#include "integrate/work.h"
+#include "math/spatial.h"
+
+// After state and inputs are in the view of the start: sets its mocap_last_*, which is the present
+// pose where there is none or it is too far away, and work->carries.
+void dj_beginMocap(djWork* work, const djModel* model);
+
+// No body moves from outside after all.
+void dj_stopMocap(djWork* work, const djModel* model);
+
+// Poses (3, 4) of mocap body k at a part of its way, exact at 0 and 1.
+void dj_mocapPose(double* pos, double* quat, const djWork* work, int k, double part);
+
+// Kinematics and coordinates of a place, mocap bodies at a part of their way.
+void dj_setPlaceAt(djPlace* place, djWork* work, const djModel* model, double part);
+
+// The method's stage ends over `time` after its rates begin: parts of the way, and `from`.
+void dj_setMocapStage(djWork* work, const djModel* model, double time);
+
+// Velocity of the base of body b, about its reference point: of the mocap body that its tree hangs
+// on, at poses kin; else 0.
+djSix dj_mocapTwist(const djWork* work, const djModel* model, int b, const djKin* kin);
+
+// Speed of a mocap body's origin and of its turn, in data's next step.
+void dj_mocapSpeed(double* origin, double* turn, const djModel* model, const djData* data, int b);
+
+#endif  // DJ_INTEGRATE_MOCAP_H_
