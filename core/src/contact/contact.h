@@ -206,6 +206,8 @@ void dj_differentiateContacts(djContacts* contacts, const djModel* model, bool d
 // How pairs are evaluated from now on, and as which iterate (djPairInput). Whether any of the last
 // evaluation can be eased.
 void dj_easeContacts(djContacts* contacts, djEase ease, int iterate);
+// Evaluations are without friction from now on, or with it again.
+void dj_slipContacts(djContacts* contacts, bool slips);
 bool dj_canEaseContacts(const djContacts* contacts);
 // With an iterate above 0 the last evaluation, if there was one, is that of the present point.
 // After a trial from there: of pairs whose energy is by more than `excess` above what the blocks of

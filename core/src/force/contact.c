@@ -117,7 +117,7 @@ static void nonpotential(djForceSum* sum, double* gradient, void* state, const d
 }
 
 // It hangs on a mocap body, which moves between the start and the point.
-static bool isBased(const djModel* m, int body) { return m->body_mocap[m->body_root[body]] >= 0; }
+static bool isBased(const djModel* m, int body) { return m->body_mocap[dj_baseBody(m, body)] >= 0; }
 
 // d gradient by poses of `from`, J (12 x 12), into N and R.
 static void addStart(double* N, djMatrix* R, const double* J, const djContactBlock* c,

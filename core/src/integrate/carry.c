@@ -70,10 +70,8 @@ static djStatus moveFreely(bool* whole, const djNewtonProblem* p, djWork* w, con
   return move(&moved, whole, p, w);
 }
 
-djStatus dj_carry(bool* found, const djNewtonProblem* p, djWork* w, const djModel* m) {
+static djStatus carry(bool* found, const djNewtonProblem* p, djWork* w, const djModel* m) {
   bool whole = false, moved = true;
-  *found = false;
-  if (!dj_contactsOf(&w->forces)) return DJ_OK;
   dj_copyPlace(&w->now, m, &w->from);
   w->carried = 0;
   djStatus status = moveFreely(&whole, p, w, m, false);
@@ -90,5 +88,16 @@ djStatus dj_carry(bool* found, const djNewtonProblem* p, djWork* w, const djMode
   }
   w->jams = !*found;
   w->carried = w->stage_part;
+  return status;
+}
+
+// Friction holds what is pushed by less than a barrier, but more stiffly at first: it is left out.
+djStatus dj_carry(bool* found, const djNewtonProblem* p, djWork* w, const djModel* m) {
+  djContacts* contacts = dj_contactsOf(&w->forces);
+  *found = false;
+  if (!contacts) return DJ_OK;
+  dj_slipContacts(contacts, true);
+  djStatus status = carry(found, p, w, m);
+  dj_slipContacts(contacts, false);
   return status;
 }

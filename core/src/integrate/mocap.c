@@ -16,7 +16,7 @@ static double sizeOf(const djModel* m, int root) {
   for (int b = root; b < m->nbody && m->collision; b++) {
     double arm = 0;
     int up = b;
-    if (m->body_root[b] != root || !(m->collision->reach[b] > 0)) continue;
+    if (dj_baseBody(m, b) != root || !(m->collision->reach[b] > 0)) continue;
     for (; up != root; up = m->body_parent[up]) arm += dju_norm3(dju_load3(m->body_pos + 3 * up));
     size = fmax(size, arm + m->collision->reach[b]);
   }
@@ -111,10 +111,10 @@ void dj_setMocapStage(djWork* w, const djModel* m, double time) {
 }
 
 djSix dj_mocapTwist(const djWork* w, const djModel* m, int b, const djKin* kin) {
-  int root = m->body_root[b], k = w->carries ? m->body_mocap[root] : -1;
+  int base = dj_baseBody(m, b), k = w->carries ? m->body_mocap[base] : -1;
   if (k < 0) return (djSix){{0, 0, 0}, {0, 0, 0}};
   djVec3 turn = dju_load3(w->mocap_rate + 6 * k), move = dju_load3(w->mocap_rate + 6 * k + 3);
-  djVec3 arm = dju_sub3(w->ref[root], kin->body[root].p);
+  djVec3 arm = dju_sub3(w->ref[b], kin->body[base].p);
   return (djSix){turn, dju_add3(move, dju_cross3(turn, arm))};
 }
 
