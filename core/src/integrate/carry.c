@@ -5,6 +5,7 @@
 
 enum { MOST_MOVES = 60, MOST_CUTS = 12, MOST_SHIFTS = 20 };
 static const double LEAST_PART = 1e-6;   // of the way, in one move
+static const double MORE = 2;            // than at the start bodies may be pressed
 
 void dj_setTrialPlace(djWork* w, const djModel* m, double fraction) {
   double rest = w->stage_part - w->carried;
@@ -43,15 +44,53 @@ static djStatus findStep(bool* found, const djNewtonProblem* p, djWork* w, const
   return status;
 }
 
-// As far along the step as shapes stay apart. *moved: that is some way; *whole: all of it.
-static djStatus move(bool* moved, bool* whole, const djNewtonProblem* p, djWork* w) {
+// How much mocap bodies squeeze at the last evaluation, into work->mocap_squeeze.
+static void setSqueeze(djWork* w, const djModel* m) {
+  double *speed = w->wrench, *part = speed + m->nbody;
+  for (int b = 0; b < m->nbody; b++) speed[b] = dj_baseSpeed(w, m, b);
+  dj_squeezeContacts(part, dj_contactsOf(&w->forces), m, speed);
+  memset(w->mocap_squeeze, 0, (size_t)m->nmocap * sizeof(double));
+  for (int b = 1; b < m->nbody; b++) {
+    int k = m->body_mocap[dj_baseBody(m, b)];
+    if (k >= 0) w->mocap_squeeze[k] = fmax(w->mocap_squeeze[k], part[b]);
+  }
+}
+
+static bool squeezes(const djWork* w, const djModel* m, int k) {
+  return w->mocap_squeeze[k] > w->mocap_squeeze[m->nmocap + k];
+}
+
+static bool anySqueezes(const djWork* w, const djModel* m) {
+  for (int k = 0; k < m->nmocap; k++) {
+    if (squeezes(w, m, k)) return true;
+  }
+  return false;
+}
+
+// At the start: what is pressed already may be by somewhat more.
+static djStatus setMost(const djNewtonProblem* p, djWork* w, const djModel* m) {
+  double value, *most = w->mocap_squeeze + m->nmocap;
+  bool majorizer = false;
+  memset(w->step, 0, (size_t)m->nv * sizeof(double));
+  djStatus status = p->trial(p->user, &value, NULL, w->step, 0, &majorizer);
+  if (status >= 0) setSqueeze(w, m);
+  for (int k = 0; k < m->nmocap; k++) most[k] = fmax(1, MORE * w->mocap_squeeze[k]);
+  return status;
+}
+
+// As far along the step as shapes stay apart and nothing is squeezed. *moved: that is some way;
+// *whole: all of it.
+static djStatus move(bool* moved, bool* whole, const djNewtonProblem* p, djWork* w,
+                     const djModel* m) {
   double fraction, value = INFINITY;
   bool majorizer = false;
   djStatus status = p->max_step(p->user, &fraction, w->step);
   *moved = *whole = false;
   for (int k = 0; k < MOST_CUTS && status >= 0 && fraction > LEAST_PART; k++) {
     status = p->trial(p->user, &value, NULL, w->step, fraction, &majorizer);
-    *moved = status >= 0 && isfinite(value);
+    if (status < 0) return status;
+    setSqueeze(w, m);
+    *moved = isfinite(value) && !anySqueezes(w, m);
     *whole = *moved && fraction == 1;
     if (*moved) return status;
     fraction *= 0.5;
@@ -67,14 +106,15 @@ static djStatus moveFreely(bool* whole, const djNewtonProblem* p, djWork* w, con
     double drift = w->drifts || predicts ? w->drift[i] : 0;
     w->step[i] = goes ? (predicts ? 0 : w->time * w->start.qvel[i]) + drift : 0;
   }
-  return move(&moved, whole, p, w);
+  return move(&moved, whole, p, w, m);
 }
 
 static djStatus carry(bool* found, const djNewtonProblem* p, djWork* w, const djModel* m) {
   bool whole = false, moved = true;
   dj_copyPlace(&w->now, m, &w->from);
   w->carried = 0;
-  djStatus status = moveFreely(&whole, p, w, m, false);
+  djStatus status = setMost(p, w, m);
+  if (status >= 0) status = moveFreely(&whole, p, w, m, false);
   if (status < 0 || whole) {
     w->carried = w->stage_part;   // nothing is in their way
     return status;
@@ -83,7 +123,7 @@ static djStatus carry(bool* found, const djNewtonProblem* p, djWork* w, const dj
   if (status >= 0 && *found) p->accept(p->user);
   for (int k = 0; k < MOST_MOVES && status >= 0 && !*found && moved; k++) {
     status = findStep(&moved, p, w, m);
-    if (status >= 0 && moved) status = move(&moved, found, p, w);
+    if (status >= 0 && moved) status = move(&moved, found, p, w, m);
     if (status >= 0 && moved) p->accept(p->user);
   }
   w->jams = !*found;
@@ -100,4 +140,13 @@ djStatus dj_carry(bool* found, const djNewtonProblem* p, djWork* w, const djMode
   djStatus status = carry(found, p, w, m);
   dj_slipContacts(contacts, false);
   return status;
+}
+
+void dj_stopJammed(djWork* w, const djModel* m) {
+  bool any = anySqueezes(w, m);
+  w->jams = false;
+  for (int b = 1; b < m->nbody; b++) {
+    int k = m->body_mocap[b];
+    if (k >= 0 && (!any || squeezes(w, m, k))) dj_stopMocap(w, m, b);
+  }
 }

@@ -17,4 +17,7 @@ void dj_setTrialPlace(djWork* work, const djModel* model, double fraction);
 // work->jams: there is no way.
 djStatus dj_carry(bool* found, const djNewtonProblem* problem, djWork* work, const djModel* model);
 
+// Where it jams: the mocap bodies that squeeze do not move in this step, at least one.
+void dj_stopJammed(djWork* work, const djModel* model);
+
 #endif  // DJ_INTEGRATE_CARRY_H_

@@ -134,6 +134,7 @@ static void layoutMocap(djWork* w, djArena* a, const djModel* m) {
   w->from.q = w->start.qpos;
   w->from_rate.q = w->rate.q;
   w->mocap_rate = takeDoubles(a, (size_t)m->nmocap * 6);
+  w->mocap_squeeze = takeDoubles(a, (size_t)m->nmocap * 2);
   w->mocap_scratch = takeDoubles(a, (size_t)m->nmocap * 7);
 }
 

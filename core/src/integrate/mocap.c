@@ -72,10 +72,19 @@ void dj_beginMocap(djWork* w, const djModel* m) {
   }
 }
 
-void dj_stopMocap(djWork* w, const djModel* m) {
-  for (int k = 0; k < m->nmocap; k++) forgetWay(&w->start, k);
-  w->carries = w->jams = false;
+void dj_stopMocap(djWork* w, const djModel* m, int b) {
+  forgetWay(&w->start, m->body_mocap[b]);
+  memset(w->mocap_rate + 6 * m->body_mocap[b], 0, 6 * sizeof(double));
+  w->carries = !dju_isZero(w->mocap_rate, 6 * (size_t)m->nmocap);
   w->stage_part = w->carried = 1;
+}
+
+double dj_baseSpeed(const djWork* w, const djModel* m, int b) {
+  int base = dj_baseBody(m, b), k = w->carries ? m->body_mocap[base] : -1;
+  if (k < 0) return 0;
+  double turn = dju_norm3(dju_load3(w->mocap_rate + 6 * k)), size = 0;
+  if (turn > 0) size = sizeOf(m, base);
+  return dju_norm3(dju_load3(w->mocap_rate + 6 * k + 3)) + (isfinite(size) ? turn * size : 0);
 }
 
 void dj_mocapPose(double* pos, double* quat, const djWork* w, int k, double part) {

@@ -17,8 +17,8 @@
 // pose where there is none or it is too far away, and work->carries.
 void dj_beginMocap(djWork* work, const djModel* model);
 
-// No body moves from outside after all.
-void dj_stopMocap(djWork* work, const djModel* model);
+// Mocap body b does not move after all.
+void dj_stopMocap(djWork* work, const djModel* model, int b);
 
 // Poses (3, 4) of mocap body k at a part of its way, exact at 0 and 1.
 void dj_mocapPose(double* pos, double* quat, const djWork* work, int k, double part);
@@ -32,6 +32,9 @@ void dj_setMocapStage(djWork* work, const djModel* model, double time);
 // Velocity of the base of body b, about its reference point: of the mocap body that its tree hangs
 // on, at poses kin; else 0.
 djSix dj_mocapTwist(const djWork* work, const djModel* model, int b, const djKin* kin);
+
+// How fast the base of body b goes, the farthest point of its shapes; 0 where it stands.
+double dj_baseSpeed(const djWork* work, const djModel* model, int b);
 
 // Speed of a mocap body's origin and of its turn, in data's next step.
 void dj_mocapSpeed(double* origin, double* turn, const djModel* model, const djData* data, int b);

@@ -477,10 +477,12 @@ static djStatus solveRoomy(djNewtonResult* result, djWork* w, const djModel* m, 
 static djStatus solveCarried(djNewtonResult* result, djWork* w, const djModel* m,
                              const double* qvel, double unit) {
   djStatus status = solveRoomy(result, w, m, unit);
-  if (status < 0 || !w->jams) return status;
-  dj_stopMocap(w, m);
-  status = dj_methodImpulses(w, m, qvel);
-  return status < 0 ? status : solveRoomy(result, w, m, unit);
+  while (status >= 0 && w->jams) {
+    dj_stopJammed(w, m);
+    status = dj_methodImpulses(w, m, qvel);
+    if (status >= 0) status = solveRoomy(result, w, m, unit);
+  }
+  return status;
 }
 
 // Coordinates and velocity at the end, from all stages.

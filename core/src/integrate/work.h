@@ -72,6 +72,7 @@ struct djWork {
   double rate_part, stage_part, carried;   // of their way: at `rate`, the stage's end, `now`
   double trial_carried;     // at `trial`
   double* mocap_rate;       // (nmocap x 6) angular and linear of the origin, of a step that carries
+  double* mocap_squeeze;    // (2 x nmocap) how much they press, and may (carry.c)
   double* mocap_scratch;    // (nmocap x 7)
   djPlace ahead;            // q (+) drift, of momentum.c
   djPlace rate;             // where a stage's displacement begins, if not at the start
