@@ -3,26 +3,37 @@
 #include "contact/contact.h"
 #include "contact/pairs/near.h"
 
+#include <float.h>
 #include <math.h>
 
-static const double PRESSED = 0.8;    // of the range: where overlaps begin to recover
+static const double PRESSED = 0.8;    // of the range: below it overlaps recover
 static const double MOST = 10;        // times the energy that the lighter body would have at the speed
 
+// Its energy relative to what may come of pushing what is there; some, where there is one.
+static double shareOf(const djContactBlock* block, const djNearPair* p, const djModel* m,
+                      double speed) {
+  if (!block->traits->limits || block->out.gap > PRESSED * p->range) return DBL_MIN;
+  djContactScale scale = dj_pairScale(m, p->low, p->high);
+  double lift = scale.gravity * p->range;
+  double energy = MOST * scale.weight / scale.gravity * (0.5 * speed * speed + lift);
+  double share = block->out.value / energy;
+  return isnan(share) ? INFINITY : fmax(share, DBL_MIN);
+}
+
 void dj_squeezeContacts(double* part, const djContacts* c, const djModel* m, const double* speed) {
-  for (int b = 0; b < m->nbody; b++) part[b] = 0;
+  double most = 0;
+  for (int b = 0; b < m->nbody; b++) {
+    part[b] = 0;
+    most = fmax(most, speed[b]);
+  }
   for (int k = 0; k < c->nblock; k++) {
-    const djContactBlock* block = c->active[k];
     const djNearPair* p = &c->pair[c->active_pair[k]];
-    double v = fmax(speed[p->body_a], speed[p->body_b]);
-    if (!(v > 0) || !block->traits->limits || block->out.gap > PRESSED * p->range) continue;
-    djContactScale scale = dj_pairScale(m, p->low, p->high);
-    double least = scale.gravity * p->range;   // a lift by the range
-    double energy = MOST * scale.weight / scale.gravity * (0.5 * v * v + least);
-    double share = block->out.value / energy;
-    if (isnan(share)) share = INFINITY;
-    for (int s = 0; s < 2; s++) {
-      int b = s ? p->body_b : p->body_a;
-      if (speed[b] > 0) part[b] = fmax(part[b], share);
+    double share = shareOf(c->active[k], p, m, most);
+    int body[2] = {p->body_a, p->body_b};
+    bool any = speed[body[0]] > 0 || speed[body[1]] > 0;
+    for (int s = 0; s < 2 && any; s++) {
+      if (speed[body[s]] > 0) part[body[s]] = fmax(part[body[s]], share);
     }
+    if (!any) part[0] = fmax(part[0], share);
   }
 }
