@@ -6,7 +6,7 @@
 #include <float.h>
 #include <math.h>
 
-static const double PRESSED = 0.8;    // of the range: below it overlaps recover
+static const double PRESSED = 0.97;   // of the range: by thousands of times the weight
 static const double MOST = 10;        // times the energy that the lighter body would have at the speed
 
 // Its energy relative to what may come of pushing what is there; some, where there is one.
