@@ -72,11 +72,9 @@ static bool anySqueezes(const djWork* w, const djModel* m) {
 }
 
 // At the start: what is pressed already may be by somewhat more.
-static djStatus setMost(const djNewtonProblem* p, djWork* w, const djModel* m) {
+static djStatus setMost(djWork* w, const djModel* m) {
   double value, *most = w->mocap_squeeze + m->nmocap;
-  bool majorizer = false;
-  memset(w->step, 0, (size_t)m->nv * sizeof(double));
-  djStatus status = p->trial(p->user, &value, NULL, w->step, 0, &majorizer);
+  djStatus status = w->method->evaluate(&value, NULL, w, m, &w->now, NULL);
   if (status >= 0) setSqueeze(w, m);
   for (int k = 0; k < m->nmocap; k++) most[k] = fmax(1, MORE * w->mocap_squeeze[k]);
   return status;
@@ -117,7 +115,7 @@ static djStatus carry(bool* found, const djNewtonProblem* p, djWork* w, const dj
   bool whole = false, moved = true;
   dj_copyPlace(&w->now, m, &w->from);
   w->carried = 0;
-  djStatus status = setMost(p, w, m);
+  djStatus status = setMost(w, m);
   if (status >= 0) status = moveFreely(&whole, p, w, m, false);
   if (status < 0 || whole) {
     w->carried = w->stage_part;   // nothing is in their way
