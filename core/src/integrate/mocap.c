@@ -1,6 +1,5 @@
 #include "integrate/mocap.h"
 
-#include "base/status.h"
 #include "math/so3.h"
 
 #include <math.h>
@@ -23,14 +22,10 @@ static double sizeOf(const djModel* m, int root) {
   return size > 0 ? size : INFINITY;
 }
 
-typedef struct Way {
-  djVec3 move, turn;       // displacement of the origin, and rotation vector; world axes
-} Way;
-
-// From the last pose of mocap body b, number k, to the present one. False: it has none, or jumps.
-static bool findWay(Way* way, const djModel* m, const djData* d, int b, int k) {
+bool dj_mocapWay(djMocapWay* way, const djModel* m, const djData* d, int b) {
+  int k = m->body_mocap[b];
   const double* last = d->mocap_last_quat + 4 * k;
-  *way = (Way){{0, 0, 0}, {0, 0, 0}};
+  *way = (djMocapWay){{0, 0, 0}, {0, 0, 0}};
   if (last[0] == 0 && last[1] == 0 && last[2] == 0 && last[3] == 0) return false;
   djVec3 p1 = dju_load3(d->mocap_pos + 3 * k), p0 = dju_load3(d->mocap_last_pos + 3 * k);
   if (!memcmp(last, d->mocap_quat + 4 * k, 4 * sizeof(double)) &&
@@ -39,14 +34,14 @@ static bool findWay(Way* way, const djModel* m, const djData* d, int b, int k) {
   }
   djQuat q1 = dju_normalizeQuat(dju_loadQuat(d->mocap_quat + 4 * k));
   djQuat q0 = dju_normalizeQuat(dju_loadQuat(last));
-  Way found = {dju_sub3(p1, p0), dju_logQuat(dju_mulQuat(q1, dju_conj(q0)))};
+  djMocapWay found = {dju_sub3(p1, p0), dju_logQuat(dju_mulQuat(q1, dju_conj(q0)))};
   if (dju_norm3(found.turn) > MOST_TURN) return false;
   if (dju_norm3(found.move) > MOST_SIZES * sizeOf(m, b)) return false;
   *way = found;
   return true;
 }
 
-static bool isStill(const Way* w) {
+static bool isStill(const djMocapWay* w) {
   return dju_dot3(w->move, w->move) + dju_dot3(w->turn, w->turn) == 0;
 }
 
@@ -62,11 +57,11 @@ void dj_beginMocap(djWork* w, const djModel* m) {
   w->stage_part = w->carried = 1;
   for (int b = 1; b < m->nbody && m->nmocap > 0; b++) {
     int k = m->body_mocap[b];
-    Way way;
+    djMocapWay way;
     if (k < 0) continue;
-    if (!findWay(&way, m, s, b, k)) forgetWay(s, k);
+    if (!dj_mocapWay(&way, m, s, b)) forgetWay(s, k);
     w->carries = w->carries || !isStill(&way);
-    double *rate = w->mocap_rate + 6 * k, f = 1 / dj_partTime(m, w);
+    double *rate = w->mocap_rate + 6 * k, f = w->parts / m->opt.timestep;
     dju_store3(rate, dju_scale3(f, way.turn));
     dju_store3(rate + 3, dju_scale3(f, way.move));
   }
@@ -125,47 +120,4 @@ djSix dj_mocapTwist(const djWork* w, const djModel* m, int b, const djKin* kin) 
   djVec3 turn = dju_load3(w->mocap_rate + 6 * k), move = dju_load3(w->mocap_rate + 6 * k + 3);
   djVec3 arm = dju_sub3(w->ref[b], kin->body[base].p);
   return (djSix){turn, dju_add3(move, dju_cross3(turn, arm))};
-}
-
-void dj_mocapSpeed(double* origin, double* turn, const djModel* m, const djData* d, int b) {
-  Way way;
-  *origin = *turn = 0;
-  if (!findWay(&way, m, d, b, m->body_mocap[b])) return;
-  *origin = dju_norm3(way.move) / m->opt.timestep;
-  *turn = dju_norm3(way.turn) / m->opt.timestep;
-}
-
-// ---- velocities as numbers ---------------------------------------------------------------------
-
-djStatus dj_getMocapVelocity(double* velocity, const djModel* m, const djData* d) {
-  if (!velocity || !m || !d || !dj_fitsSizes(d->work, m)) return DJ_INVALID;
-  for (int b = 1; b < m->nbody; b++) {
-    int k = m->body_mocap[b];
-    Way way;
-    if (k < 0) continue;
-    findWay(&way, m, d, b, k);
-    dju_store3(velocity + 6 * k, dju_scale3(1 / m->opt.timestep, way.move));
-    dju_store3(velocity + 6 * k + 3, dju_scale3(1 / m->opt.timestep, way.turn));
-  }
-  return DJ_OK;
-}
-
-djStatus dj_setMocapVelocity(djData* d, const djModel* m, const double* velocity) {
-  if (!velocity || !m || !d) return DJ_INVALID;
-  djStatus status = dj_checkData(m, d);
-  djError* err = &d->work->error;
-  if (status == DJ_OK) status = dj_checkFinite(err, "mocap velocity", velocity, 6 * m->nmocap);
-  if (status == DJ_OK) status = dj_checkInputs(m, d);
-  if (status < 0) return status;
-  for (int k = 0; k < m->nmocap; k++) {
-    const double h = m->opt.timestep, *v = velocity + 6 * k;
-    djVec3 p = dju_load3(d->mocap_pos + 3 * k), turn = dju_scale3(-h, dju_load3(v + 3));
-    djQuat q = dju_normalizeQuat(dju_loadQuat(d->mocap_quat + 4 * k));
-    dju_store3(d->mocap_last_pos + 3 * k, dju_madd3(p, -h, dju_load3(v)));
-    dju_storeQuat(d->mocap_last_quat + 4 * k, dju_mulQuat(dju_expQuat(turn), q));
-    if (v[3] == 0 && v[4] == 0 && v[5] == 0) {   // no rounding where it does not turn
-      memcpy(d->mocap_last_quat + 4 * k, d->mocap_quat + 4 * k, 4 * sizeof(double));
-    }
-  }
-  return DJ_OK;
 }

@@ -36,7 +36,10 @@ djSix dj_mocapTwist(const djWork* work, const djModel* model, int b, const djKin
 // How fast the base of body b goes, the farthest point of its shapes; 0 where it stands.
 double dj_baseSpeed(const djWork* work, const djModel* model, int b);
 
-// Speed of a mocap body's origin and of its turn, in data's next step.
-void dj_mocapSpeed(double* origin, double* turn, const djModel* model, const djData* data, int b);
+// How mocap body b goes in data's next step. False: it has no last pose, or jumps: it stands.
+typedef struct djMocapWay {
+  djVec3 move, turn;       // displacement of the origin, and rotation vector; world axes
+} djMocapWay;
+bool dj_mocapWay(djMocapWay* way, const djModel* model, const djData* data, int b);
 
 #endif  // DJ_INTEGRATE_MOCAP_H_

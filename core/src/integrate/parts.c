@@ -23,8 +23,9 @@ static Speed speedOf(const djModel* m, const djData* d, int b, Speed parent) {
   double shift = 0, slide = 0;
   Speed own = {0, parent.turn};
   if (m->body_mocap[b] >= 0) {
-    dj_mocapSpeed(&own.origin, &own.turn, m, d, b);
-    return own;
+    djMocapWay way;
+    dj_mocapWay(&way, m, d, b);
+    return (Speed){dju_norm3(way.move) / m->opt.timestep, dju_norm3(way.turn) / m->opt.timestep};
   }
   for (int j = first; j < end; j++) {
     const double* v = d->qvel + m->jnt_dofadr[j];
