@@ -6,8 +6,8 @@
 #include <float.h>
 #include <math.h>
 
-static const double PRESSED = 0.97;   // of the range: by thousands of times the weight
-static const double MOST = 10;        // times the energy that the lighter body would have at the speed
+static const double PRESSED = 0.97;  // of the range: by thousands of times the weight
+static const double MOST = 10;       // times what the lighter body has at the speed, and at a lift
 
 // Its energy relative to what may come of pushing what is there; some, where there is one.
 static double shareOf(const djContactBlock* block, const djNearPair* p, const djModel* m,
