@@ -140,6 +140,35 @@ static void testConveyor(void** state) {
   forAll(plateModel, convey);
 }
 
+// By methods whose stages end elsewhere, or whose displacements begin elsewhere.
+static void testStages(void** state) {
+  (void)state;
+  for (int k = 0; k < NTIMESTEP; k++) {
+    djModel* m = plateModel();
+    djData* d = openData(m, DJ_BDF2, timestep[k]);
+    convey(m, d, 0.5, timestep[k]);
+    dj_deleteData(d);
+    dj_deleteModel(m);
+  }
+  // parts of the way at the ends of stages
+  static const djIntegrator all[] = {DJ_MIDPOINT, DJ_BDF2, DJ_BDF1};
+  for (int k = 0; k < 4; k++) {
+    djModel* m = plateModel();
+    djData* d = djt_openMethod(m, all[k % 3], 0.01);
+    for (int i = 0; i < 2 + (k == 3); i++) {   // of midpoint one step, of bdf2 its start, then it
+      d->mocap_pos[2] -= 0.01;                 // away from the cube
+      assert_true(dj_step(m, d) >= 0);
+    }
+    double from = d->mocap_pos[2] + 0.01, part = (from - d->work->now.kin.body[2].p.z) / 0.01;
+    djt_near(part, k % 3 == 0 ? 0.5 : 1, 1e-9);
+    djt_near(d->work->from.kin.body[2].p.z, from, 1e-15);
+    djt_near(d->xpos[8], d->mocap_pos[2], 0);
+    if (k % 3 == 1) djt_near((from - d->work->from_rate.kin.body[2].p.z) / 0.01, 1.0 / 3, 1e-9);
+    dj_deleteData(d);
+    dj_deleteModel(m);
+  }
+}
+
 // A plate that turns carries what lies on it round.
 static void testTurntable(void** state) {
   (void)state;
@@ -578,7 +607,8 @@ static void testParts(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testPusher),       cmocka_unit_test(testElevator),
-      cmocka_unit_test(testConveyor),     cmocka_unit_test(testTurntable),
+      cmocka_unit_test(testConveyor),     cmocka_unit_test(testStages),
+      cmocka_unit_test(testTurntable),
       cmocka_unit_test(testResetAndJump), cmocka_unit_test(testJam),       cmocka_unit_test(testWay),
       cmocka_unit_test(testState),        cmocka_unit_test(testBelt),
       cmocka_unit_test(testDerivatives),  cmocka_unit_test(testRuns),
