@@ -206,8 +206,6 @@ void dj_differentiateContacts(djContacts* contacts, const djModel* model, bool d
 // How pairs are evaluated from now on, and as which iterate (djPairInput). Whether any of the last
 // evaluation can be eased.
 void dj_easeContacts(djContacts* contacts, djEase ease, int iterate);
-// Evaluations are without friction from now on, or with it again.
-void dj_slipContacts(djContacts* contacts, bool slips);
 // Of the last evaluation: by how much bodies press others that go at some speed (nbody, m/s, 0 of
 // others): part (nbody) is the largest energy of their pairs, relative to what may come of pushing
 // what is there, above 0 where they have any; of the world that of all other pairs.

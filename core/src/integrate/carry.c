@@ -111,8 +111,10 @@ static djStatus moveFreely(bool* whole, const djNewtonProblem* p, djWork* w, con
   return move(&moved, whole, p, w, m);
 }
 
-static djStatus carry(bool* found, const djNewtonProblem* p, djWork* w, const djModel* m) {
+djStatus dj_carry(bool* found, const djNewtonProblem* p, djWork* w, const djModel* m) {
   bool whole = false, moved = true;
+  *found = false;
+  if (!dj_contactsOf(&w->forces)) return DJ_OK;
   dj_copyPlace(&w->now, m, &w->from);
   w->carried = 0;
   djStatus status = setMost(w, m);
@@ -130,17 +132,6 @@ static djStatus carry(bool* found, const djNewtonProblem* p, djWork* w, const dj
   }
   w->jams = !*found;
   w->carried = w->stage_part;
-  return status;
-}
-
-// Friction holds what is pushed by less than a barrier, but more stiffly at first: it is left out.
-djStatus dj_carry(bool* found, const djNewtonProblem* p, djWork* w, const djModel* m) {
-  djContacts* contacts = dj_contactsOf(&w->forces);
-  *found = false;
-  if (!contacts) return DJ_OK;
-  dj_slipContacts(contacts, true);
-  djStatus status = carry(found, p, w, m);
-  dj_slipContacts(contacts, false);
   return status;
 }
 

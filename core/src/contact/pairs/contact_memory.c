@@ -290,11 +290,6 @@ void dj_fixContacts(djContacts* c, bool fixed) {
   if (c) c->fixed = fixed;
 }
 
-void dj_slipContacts(djContacts* c, bool slips) {
-  c->slips = slips;
-  c->evaluated = false;
-}
-
 void dj_easeContacts(djContacts* c, djEase ease, int iterate) {
   if (!c) return;
   if (c->ease != ease) c->evaluated = false;

@@ -71,7 +71,7 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
       .twist_b = c->twist + 6 * p->body_b,
       .h = c->h,
       .setting = c->setting + (size_t)p->slot * DJ_MAX_OF_KERNEL,
-      .friction = c->slips ? 0 : p->friction,
+      .friction = p->friction,
       .force_cap = m->contact.weight,
       .inflate = p->inflate,
       .lower = p->lower,

@@ -84,7 +84,6 @@ struct djContacts {
   int wanted;              // pairs that were found for the list
   int crowded;             // states that were asked for
   djEase ease;             // of evaluations, and their iterate (djPairInput)
-  bool slips;              // they are without friction
   int iterate;
   bool fixed;              // a step is being solved: nothing grows
   bool derivatives;        // evaluations are for derivatives: what acts in these alone acts
