@@ -208,7 +208,7 @@ void dj_differentiateContacts(djContacts* contacts, const djModel* model, bool d
 void dj_easeContacts(djContacts* contacts, djEase ease, int iterate);
 // Of the last evaluation: by how much bodies press others that go at some speed (nbody, m/s, 0 of
 // others): part (nbody) is the largest energy of their pairs, relative to what may come of pushing
-// what is there, above 0 where they have any; of the world that of all other pairs.
+// what is there; of the world that of all other pairs.
 void dj_squeezeContacts(double* part, const djContacts* contacts, const djModel* model,
                         const double* speed);
 bool dj_canEaseContacts(const djContacts* contacts);

@@ -54,9 +54,8 @@ static void setSqueeze(djWork* w, const djModel* m) {
     int k = m->body_mocap[dj_baseBody(m, b)];
     if (k >= 0) w->mocap_squeeze[k] = fmax(w->mocap_squeeze[k], part[b]);
   }
-  for (int k = 0; k < m->nmocap; k++) {   // what is between others may be of those that touch
-    double* squeeze = w->mocap_squeeze + k;
-    if (*squeeze > 0) *squeeze = fmax(*squeeze, part[0]);
+  for (int k = 0; k < m->nmocap; k++) {   // what is between others may be theirs
+    w->mocap_squeeze[k] = fmax(w->mocap_squeeze[k], part[0]);
   }
 }
 

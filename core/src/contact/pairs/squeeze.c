@@ -3,21 +3,20 @@
 #include "contact/contact.h"
 #include "contact/pairs/near.h"
 
-#include <float.h>
 #include <math.h>
 
 static const double PRESSED = 0.97;  // of the range: by thousands of times the weight
 static const double MOST = 10;       // times what the lighter body has at the speed, and at a lift
 
-// Its energy relative to what may come of pushing what is there; some, where there is one.
+// Its energy relative to what may come of pushing what is there.
 static double shareOf(const djContactBlock* block, const djNearPair* p, const djModel* m,
                       double speed) {
-  if (!block->traits->limits || block->out.gap > PRESSED * p->range) return DBL_MIN;
+  if (!block->traits->limits || block->out.gap > PRESSED * p->range) return 0;
   djContactScale scale = dj_pairScale(m, p->low, p->high);
   double lift = scale.gravity * p->range;
   double energy = MOST * scale.weight / scale.gravity * (0.5 * speed * speed + lift);
   double share = block->out.value / energy;
-  return isnan(share) ? INFINITY : fmax(share, DBL_MIN);
+  return isnan(share) ? INFINITY : share;
 }
 
 void dj_squeezeContacts(double* part, const djContacts* c, const djModel* m, const double* speed) {
