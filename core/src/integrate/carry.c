@@ -131,6 +131,7 @@ djStatus dj_carry(bool* found, const djNewtonProblem* p, djWork* w, const djMode
   }
   w->jams = !*found;
   w->carried = w->stage_part;
+  dj_easeContacts(dj_contactsOf(&w->forces), DJ_EASE_NONE, 0);
   return status;
 }
 

@@ -113,6 +113,7 @@ static void setTrial(Problem* p, const double* step, double fraction) {
   p->trial_fraction = fraction;
   if (p->predicted && fraction == 1) {
     dj_copyPlace(&w->trial, p->model, &w->ahead);
+    w->trial_carried = w->stage_part;
     return;
   }
   dj_integratePos(w->trial.q, p->model, w->now.q, step, fraction);
