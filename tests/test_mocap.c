@@ -484,6 +484,37 @@ static void testDerivatives(void** state) {
   }
 }
 
+// A racket that hits a ball, as an impulse within the step: its derivatives.
+static void testImpulse(void** state) {
+  (void)state;
+  Scene* s = newScene(2);
+  s->def.option.gravity[2] = 0;
+  s->def.option.restitution = DJ_RESTITUTION_SOLREF;
+  addBox(s, addBody(s, 0, DJ_FREE, 0.0725, 0.01, 0.02, 1, 0.05), 0.05, 0.05, 0.05);
+  s->geom[0].type = DJ_SPHERE;
+  addBox(s, addMocap(s, 0, 0, 0), 0.02, 0.2, 0.2);
+  djModel* m = sceneModel(s);
+  freeScene(s);
+  djData* d = djt_openMethod(m, DJ_MOMENTUM, 0.005);
+  const double v[6] = {0, 0.2, 0.1, 0.3, -0.4, 0.5};
+  double x[21], worst = INFINITY;
+  assert_int_equal(dj_step(m, d), DJ_OK);
+  memcpy(d->qvel, v, sizeof v);
+  assert_int_equal(dj_getState(x, m, d), DJ_OK);
+  d->mocap_pos[0] += 1 * 0.005;
+  assert_int_equal(dj_step(m, d), DJ_OK);
+  assert_true(d->qvel[0] > 1.05);   // faster than what has hit it
+  for (int k = 0; k < 3; k++) {
+    const double step[] = {2e-6, 4e-7, 1e-5};
+    assert_true(dj_setState(d, m, x) >= 0);
+    worst = fmin(worst, djt_transitionError(m, d, step[k], 0));
+  }
+  print_message("impulse: %.1e\n", worst);
+  assert_true(worst < 1e-6);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
 // A run that goes on: its loss, where mocap bodies move in the first step.
 static double lossOf(djRolloutResult* out, const djModel* m, djData* d, const double* x,
                      const double* pos, const double* quat, djTape* tape) {
@@ -612,6 +643,6 @@ int main(void) {
       cmocka_unit_test(testResetAndJump), cmocka_unit_test(testJam),       cmocka_unit_test(testWay),
       cmocka_unit_test(testState),        cmocka_unit_test(testBelt),
       cmocka_unit_test(testDerivatives),  cmocka_unit_test(testRuns),
-      cmocka_unit_test(testParts)};
+      cmocka_unit_test(testParts),        cmocka_unit_test(testImpulse)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

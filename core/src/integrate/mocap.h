@@ -1,11 +1,11 @@
 // Bodies that are moved from outside: their way in a step.
 //
 // A mocap body goes from where the last step left it, T0 (djData.mocap_last_*), to where the caller
-// wants it, T1 (djData.mocap_*), straight on and at constant rates. Forces see that: contact begins
-// at T0 (djMotion.at0) and displacements are those from there, so that what it pushes has to be out
-// of the way at the end, and what it carries slips by the difference. Inertia does not: of what
-// hangs on it by joints all places have it where the stage ends, so that no force accelerates it
-// with its base.
+// wants it, T1 (djData.mocap_*), straight on and at constant rates. Contact sees that: it begins at
+// T0 (djMotion.from) and displacements are those from there, so that what is pushed has to be out of
+// the way at the end, and what is carried slips by the difference. Nothing else does: other places
+// (`begin` among them) have it where the stage ends, so that what hangs on it by joints is carried
+// with it without a force, and tendons that lead to it have no rate by it.
 
 #ifndef DJ_INTEGRATE_MOCAP_H_
 #define DJ_INTEGRATE_MOCAP_H_
