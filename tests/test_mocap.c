@@ -489,9 +489,10 @@ static void testImpulse(void** state) {
   (void)state;
   Scene* s = newScene(2);
   s->def.option.gravity[2] = 0;
-  s->def.option.restitution = DJ_RESTITUTION_SOLREF;
+  s->def.option.restitution = DJ_RESTITUTION_GIVEN;
   addBox(s, addBody(s, 0, DJ_FREE, 0.0725, 0.01, 0.02, 1, 0.05), 0.05, 0.05, 0.05);
   s->geom[0].type = DJ_SPHERE;
+  s->geom[0].restitution = 0.5;
   addBox(s, addMocap(s, 0, 0, 0), 0.02, 0.2, 0.2);
   djModel* m = sceneModel(s);
   freeScene(s);
