@@ -92,7 +92,9 @@ djStatus djm_takeChain(djmChain* w) {
   double f = 1.0 / c->substeps;
   for (int i = 0; i < w->nx; i++) w->A[(size_t)i * (w->nx + 1)] = 1;
   if (w->nforce > 0) djm_clearForces(c, w->m);
+  djm_beginWay(c);
   for (int k = 0; k < c->substeps; k++) {
+    djm_goWay(c, k);
     djStatus status = dj_step(c->model, c->data);
     if (status < 0) return status;
     if (status > 0) worst = status;

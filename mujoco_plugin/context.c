@@ -14,6 +14,7 @@ void djm_deleteContext(djmContext* c) {
   dj_deleteData(c->data);
   dj_deleteModel(c->model);
   free(c->kept);
+  free(c->last);
   free(c->wrench);
   free(c->contact);
   free(c->edge);
@@ -96,6 +97,7 @@ djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjMod
   if (status == DJ_OK && settings) status = djm_checkHistory(c->model->opt.integrator, err);
   if (status == DJ_OK) status = dj_makeData(&c->data, c->model, err);
   if (status == DJ_OK) status = listKept(c, m);
+  if (status == DJ_OK && !djm_makeLast(c)) status = DJ_NO_MEMORY;
   if (status == DJ_OK && purpose == DJM_WHOLE) status = makeScratch(c, m, err);
   if (status == DJ_OK && purpose == DJM_WHOLE) status = djm_watchModel(c, m, err);
   if (status == DJ_OK) {

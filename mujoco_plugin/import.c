@@ -50,7 +50,7 @@ djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_ou
   if (status == DJ_OK) status = importAll(&imp);
   if (status == DJ_OK) status = djm_importInstanceOption(&imp, &instance);
   dj_applySettings(&imp.def.option, settings);
-  if (imp.def.option.integrator == DJ_EULER && djm_bentArmature(&view)) {
+  if (imp.def.option.integrator == DJ_EULER && djm_beyondEuler(&view)) {
     imp.def.option.integrator = DJ_POSITION;
   }
   if (purpose == DJM_CONTACTS && status == DJ_OK) {

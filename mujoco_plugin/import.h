@@ -105,8 +105,11 @@ bool djm_countsInBody(const mjModel* m, int geom);
 // Whether body i moves (has dofs at or above it).
 bool djm_moves(const mjModel* m, int body);
 
-// Whether a tendon whose path bends has armature, of which `euler` knows nothing.
+// Whether a tendon whose path bends has armature.
 bool djm_bentArmature(const mjModel* m);
+
+// What of a model `euler` does not take as MuJoCo does, or NULL: `position` takes its steps.
+const char* djm_beyondEuler(const mjModel* m);
 
 // Whether actuator i can produce force: its group is enabled, and so is actuation.
 bool djm_actuatorLive(const mjModel* m, int i);

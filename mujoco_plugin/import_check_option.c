@@ -10,9 +10,9 @@ bool djm_optIntegrator(const djmImport* imp, int i, djmNote note) {
   static const char* const names[] = {"Euler", "RK4", "implicit", "implicitfast", "discrete"};
   int integrator = imp->m->opt.integrator;
   bool euler = imp->def.option.integrator == DJ_EULER;
-  if (imp->def.option.integrator == DJ_POSITION && djm_bentArmature(imp->m)) {
-    snprintf(note, sizeof(djmNote), "steps are by position: euler takes no armature along paths that "
-             "bend");
+  const char* why = djm_beyondEuler(imp->m);
+  if (why && imp->def.option.integrator == DJ_POSITION && integrator != mjINT_DISCRETE) {
+    snprintf(note, sizeof(djmNote), "steps are by position, as %s", why);
     return true;
   }
   if (integrator == mjINT_EULER || imp->m->nv == 0) return false;

@@ -38,6 +38,27 @@ static djImplicitTerms implicitOf(const mjModel* m) {
   return explicit_damping ? DJ_TERMS_NONE : DJ_TERMS_DAMPING;
 }
 
+// Whether a force of actuator i depends on a velocity that is not along a coordinate.
+static bool turnsByRate(const mjModel* m, int i) {
+  int type = m->actuator_trntype[i], j = m->actuator_trnid[2 * i];
+  bool joint = type == mjTRN_JOINT || type == mjTRN_JOINTINPARENT;
+  bool turns = joint && (m->jnt_type[j] == mjJNT_BALL || m->jnt_type[j] == mjJNT_FREE);
+  const mjtNum *gain = m->actuator_gainprm + mjNGAIN * i, *bias = m->actuator_biasprm + mjNBIAS * i;
+  return (turns || type == mjTRN_SITE) &&
+         ((m->actuator_gaintype[i] == mjGAIN_AFFINE && gain[2] != 0) ||
+          (m->actuator_biastype[i] == mjBIAS_AFFINE && bias[2] != 0));
+}
+
+const char* djm_beyondEuler(const mjModel* m) {
+  if (m->opt.integrator == mjINT_DISCRETE) return "springs are by the end of the step";
+  if (djm_bentArmature(m)) return "there is armature along a path that bends";
+  bool rates = m->opt.integrator == mjINT_IMPLICIT || m->opt.integrator == mjINT_IMPLICITFAST;
+  for (int i = 0; i < m->nactuator && rates; i++) {
+    if (turnsByRate(m, i)) return "actuators on balls, free joints or sites are damped";
+  }
+  return NULL;
+}
+
 // ------------------------------ scene settings --------------------------------------------------
 
 static const char kPrefix[] = "dijoco_";

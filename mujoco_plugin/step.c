@@ -24,5 +24,6 @@ djStatus djm_step(const mjModel* m, mjData* d, djmContext* c) {
   mju_copy(d->qpos, data->qpos, x->nq);
   mju_copy(d->qvel, data->qvel, x->nv);
   for (int i = 0; i < x->na; i++) d->act[c->kept[i]] = data->act[i];
+  djm_keepLast(c, d);
   return status;
 }

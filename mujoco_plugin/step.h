@@ -23,6 +23,10 @@ struct djmContext {
   mjtSize nbuffer, nu, na, nsensor;   // of the mjModel; the first goes with all its sizes
   int* kept;              // (model->na) addresses in MuJoCo's act
   djError error;          // of the last call, where the data has none
+  mjtNum* last;           // (nmocap x 7) poses of mocap bodies at the end of the last djm_step,
+  mjtNum* way;            // (nmocap x 14) and those between which substeps go
+  const mjData* last_data;   // on which that was, and the time at its end; NULL: there was none
+  double last_time;
   djSettings given;       // when it was made
   // follow.c; all NULL of an engine's plugin, which makes its context anew
   struct djmSnapshot* snapshot;   // of the mjModel that the model was imported from
@@ -72,6 +76,16 @@ static inline double djm_timestep(const djmContext* c) {
 
 // d->qacc: the change of d's velocity to that of c->data, over the timestep.
 void djm_setAcceleration(mjData* d, const djmContext* c);
+
+// Poses of mocap bodies (mocap.c): memory for the last ones; those that are known of d, or others
+// (nmocap x 7, NULL: none), into c->data; d's, at the end of a step. Then from them, after
+// djm_readData, to the end of each substep.
+bool djm_makeLast(djmContext* c);
+void djm_readLast(djmContext* c, const mjData* d);
+void djm_setLast(djmContext* c, const mjtNum* last);
+void djm_keepLast(djmContext* c, const mjData* d);
+void djm_beginWay(djmContext* c);
+void djm_goWay(djmContext* c, int substep);
 
 // State and inputs of d, into c->data.
 void djm_readData(djmContext* c, const mjData* d);

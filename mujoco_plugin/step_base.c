@@ -41,6 +41,7 @@ void djm_readData(djmContext* c, const mjData* d) {
   mju_copy(data->xfrc_applied, d->xfrc_applied, 6 * x->nbody);
   mju_copy(data->mocap_pos, d->mocap_pos, 3 * x->nmocap);
   mju_copy(data->mocap_quat, d->mocap_quat, 4 * x->nmocap);
+  djm_readLast(c, d);
 }
 
 void djm_setAcceleration(mjData* d, const djmContext* c) {
@@ -51,8 +52,10 @@ void djm_setAcceleration(mjData* d, const djmContext* c) {
 djStatus djm_solve(djmContext* c, const mjModel* m, const mjData* d) {
   djm_readData(c, d);
   djm_clearForces(c, m);
+  djm_beginWay(c);
   djStatus worst = DJ_OK;
   for (int k = 0; k < c->substeps; k++) {
+    djm_goWay(c, k);
     djStatus status = dj_step(c->model, c->data);
     if (status < 0) return status;
     if (status > 0) worst = status;

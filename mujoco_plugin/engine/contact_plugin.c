@@ -4,7 +4,8 @@
 // there and sets the passive force with which MuJoCo's own step ends with the same velocity
 // (impose.h). Where MuJoCo's constraints act as well, contact forces that go with theirs are found
 // (couple.h). What is kept for an mjData (keep.h) is memory only: nothing in it decides what an
-// evaluation gives, so that copies and finite differences of MuJoCo's need not carry it.
+// evaluation gives, so that copies and finite differences of MuJoCo's need not carry it. Where
+// mocap bodies began the step is state of the plugin, which MuJoCo carries.
 
 #include "attach.h"
 #include "engine/couple.h"
@@ -36,7 +37,8 @@ typedef struct djmContact {
   mjtNum* work;              // of djm_impose, then of djmCouple
   mjtNum* rate;              // (nv) of our step's displacement, to which MuJoCo's is made to lead,
   mjtNum* end;               // (nv) and our velocity at its end
-  bool ended;                // they are those of the last evaluation
+  bool ended;                // they are those of the step from `time`
+  mjtNum time;
 } djmContact;
 
 static djmContact* contactOf(const mjData* d, int instance) {
@@ -149,13 +151,16 @@ static bool update(djmContact* x, const mjModel* m) {
 }
 
 // Our step from MuJoCo's state, with more forces; false: there is none.
-static bool takeStep(djmContact* x, const mjData* d, const mjtNum* more) {
+static bool takeStep(djmContact* x, const mjData* d, const mjtNum* last, const mjtNum* more) {
   djModel* model = djm_model(x->context);
   djData* data = djm_data(x->context);
   djm_readData(x->context, d);
+  djm_setLast(x->context, last);
+  djm_beginWay(x->context);
   mju_addTo(data->qfrc_applied, x->rest, model->nv);
   if (more) mju_addTo(data->qfrc_applied, more, model->nv);
   for (int i = 0; i < x->context->substeps; i++) {
+    djm_goWay(x->context, i);
     if (dj_step(model, data) >= 0) continue;
     djm_tellOnce(kName, dj_errorText(data));
     return false;
@@ -176,17 +181,11 @@ static bool land(djmContact* x, const mjModel* m, mjData* d) {
     bool rounding = fabs(x->rate[i] - x->end[i]) <= kRounding * (1 + fabs(x->end[i]));
     if (rounding) x->rate[i] = x->end[i];
   }
+  x->time = d->time;
   x->ended = djm_impose(m, d, x->rate, x->work) == DJ_OK;
   if (x->ended) return true;
   djm_tellOnce(kName, "MuJoCo's step cannot be made to land on ours");
   return false;
-}
-
-static void advance(const mjModel* m, mjData* d, int instance) {
-  djmContact* x = contactOf(d, instance);
-  if (!x || !x->ended) return;
-  // What MuJoCo's constraints have changed of the velocity stays.
-  for (int i = 0; i < m->nv; i++) d->qvel[i] += x->end[i] - x->rate[i];
 }
 
 static void compute(const mjModel* m, mjData* d, int instance, int capability) {
@@ -195,14 +194,15 @@ static void compute(const mjModel* m, mjData* d, int instance, int capability) {
   if (x) x->ended = false;
   if (!x || (x->context && x->context->passing) || !update(x, m)) return;
   djm_restForce(x->rest, m, d);
-  if (!takeStep(x, d, NULL) || !land(x, m, d)) return;
+  const mjtNum* last = d->plugin_state + m->plugin_stateadr[instance];
+  if (!takeStep(x, d, last, NULL) || !land(x, m, d)) return;
   if (x->context->joints) djm_dropOurRows(m, d);
   if (djm_data(x->context)->npair == 0 || !djm_hasConstraints(m, d)) return;
   // Contact forces answer to MuJoCo's constraint forces too.
   djmCouple couple;
   djm_startCouple(&couple, m, x->work + djm_imposeWork(m));
   while (djm_nextCouple(&couple, m, d, djm_model(x->context)->opt.tolerance)) {
-    if (!takeStep(x, d, couple.r) || !land(x, m, d)) return;
+    if (!takeStep(x, d, last, couple.r) || !land(x, m, d)) return;
   }
   mju_addTo(x->rest, couple.r, couple.nv);   // for visualize
 }
@@ -215,7 +215,8 @@ static void visualize(const mjModel* m, mjData* d, const mjvOption* opt, mjvScen
   if (!x || !wanted || !update(x, m)) return;
   djData* data = djm_data(x->context);
   djStats stats = data->stats;   // of the run
-  if (takeStep(x, d, NULL)) djm_drawContacts(scene, m, opt, data);
+  const mjtNum* last = d->plugin_state + m->plugin_stateadr[instance];
+  if (takeStep(x, d, last, NULL)) djm_drawContacts(scene, m, opt, data);
   data->stats = stats;
 }
 
@@ -233,12 +234,23 @@ djmContext* djm_pluginContext(const mjModel* m, const mjData* d) {
 // ------------------------------ registration ----------------------------------------------------
 
 static int nstate(const mjModel* m, int instance) {
-  (void)m, (void)instance;
-  return 0;
+  (void)instance;
+  return 7 * (int)m->nmocap;
 }
 
 static void reset(const mjModel* m, mjtNum* plugin_state, void* plugin_data, int instance) {
-  (void)m, (void)plugin_state, (void)plugin_data, (void)instance;
+  (void)plugin_data, (void)instance;
+  mju_zero(plugin_state, 7 * (int)m->nmocap);
+}
+
+// After coordinates have been advanced. What MuJoCo's constraints have changed of the velocity stays.
+static void advance(const mjModel* m, mjData* d, int instance) {
+  const djmContact* x = contactOf(d, instance);
+  bool ours = x && x->ended && d->time == x->time + m->opt.timestep;
+  for (int i = 0; i < m->nv && ours; i++) d->qvel[i] += x->end[i] - x->rate[i];
+  mjtNum* last = d->plugin_state + m->plugin_stateadr[instance];
+  mju_copy(last, d->mocap_pos, 3 * (int)m->nmocap);
+  mju_copy(last + 3 * m->nmocap, d->mocap_quat, 4 * (int)m->nmocap);
 }
 
 static mjpPlugin plugin;

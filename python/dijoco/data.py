@@ -59,7 +59,8 @@ class Data:
     """One simulation of a model: state, inputs, results, and the step.
 
     Arrays are views of the C memory: writing to `qpos`, `qvel`, `act`, `ctrl`, `qfrc_applied`,
-    `xfrc_applied`, `mocap_pos`, `mocap_quat` changes the simulation. Calls release Python's lock;
+    `xfrc_applied`, `mocap_pos`, `mocap_quat`, `mocap_last_pos`, `mocap_last_quat` changes the
+    simulation. Calls release Python's lock;
     those on one Data wait for each other. Layouts are MuJoCo's, tangent vectors are in the order
     and frames of `qvel`. `status` is that of the last call: 1 where its step did not converge (the
     best iterate was kept), else 0; failures raise. The first step of a run that did not converge,
@@ -260,8 +261,8 @@ class Data:
         return worst
 
     def get_state(self):
-        """Time, qpos, qvel, act and the integrator's history as one vector, from which a run
-        continues to the last bit."""
+        """Time, qpos, qvel, act, the integrator's history and where mocap bodies were last as one
+        vector, from which a run continues to the last bit."""
         state = np.empty(core.dj_stateSize(self._model._address))
         self._run(core.dj_getState, state.ctypes.data, self._model._address, self._address)
         return state
@@ -270,6 +271,23 @@ class Data:
         """Set what `get_state` gave."""
         state = _lib.numbers(state, (core.dj_stateSize(self._model._address),), "state")
         self._run(core.dj_setState, self._address, self._model._address, state.ctypes.data)
+
+    @property
+    def mocap_vel(self):
+        """Velocities (nmocap, 6) of mocap bodies in the next step, copied: of the origin (m/s),
+        angular (rad/s), world axes; from the pose where the last step left them to that of
+        `mocap_pos` and `mocap_quat`, 0 where there was none or it is a jump. Where they are set the
+        next step begins where it takes them to these poses."""
+        velocity = np.zeros((self._model.nmocap, 6))
+        self._run(core.dj_getMocapVelocity, velocity.ctypes.data, self._model._address,
+                  self._address)
+        return velocity
+
+    @mocap_vel.setter
+    def mocap_vel(self, value):
+        velocity = _lib.numbers(value, (self._model.nmocap, 6), "mocap_vel")
+        self._run(core.dj_setMocapVelocity, self._address, self._model._address,
+                  velocity.ctypes.data)
 
     @property
     def history(self):
@@ -374,8 +392,10 @@ for _name, _text in {
         "qvel": "Velocity (nv,).", "act": "Activations (na,).", "ctrl": "Controls (nu,).",
         "qfrc_applied": "Applied generalized force (nv,).",
         "xfrc_applied": "Applied force and torque about the centre of mass (nbody, 6), world axes.",
-        "mocap_pos": "Positions (nmocap, 3) of mocap bodies, m.",
-        "mocap_quat": "Orientations (nmocap, 4) of mocap bodies."}.items():
+        "mocap_pos": "Positions (nmocap, 3) of mocap bodies, m, at the end of the step.",
+        "mocap_quat": "Orientations (nmocap, 4) of mocap bodies.",
+        "mocap_last_pos": "Positions (nmocap, 3) where mocap bodies begin the next step, m.",
+        "mocap_last_quat": "Orientations (nmocap, 4) there; all 0: they do not move."}.items():
     setattr(Data, _name, _array_property(_name, _text, True))
 for _name, _text in {
         "xpos": "Positions (nbody, 3) of body frames, m; poses are of the current state after "

@@ -219,6 +219,24 @@ class Context:
         self._data._warn()
         return worst
 
+    def mocap_velocity(self, mj_data):
+        """Velocities (nmocap, 6) of mocap bodies in the next step from mj_data: of the origin
+        (m/s), angular (rad/s), world axes. The context knows where its last step left them, of the
+        MjData that it was on, as long as the time there is what it was then; else they are 0."""
+        d, velocity = self._target(mj_data), np.zeros((self._mj_model.nmocap, 6))
+        with self._lock:
+            self._check(self._call(self._library.djm_getMocapVelocity, velocity.ctypes.data,
+                                   self._m, d, self._address))
+        return velocity
+
+    def set_mocap_velocity(self, mj_data, velocity):
+        """Set them for the next step from mj_data."""
+        d = self._target(mj_data)
+        velocity = _lib.numbers(velocity, (self._mj_model.nmocap, 6), "velocity")
+        with self._lock:
+            self._check(self._call(self._library.djm_setMocapVelocity, self._m, d, self._address,
+                                   velocity.ctypes.data))
+
     def forward(self, mj_data):
         """In place of mj_forward: everything that it computes, with our contact."""
         d = self._target(mj_data)

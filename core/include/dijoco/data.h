@@ -82,12 +82,20 @@ typedef struct djData {
                                //   before the state, in their units, to be set by dj_setHistory.
                                //   It belongs to qpos, qvel, act and the timestep: where these are
                                //   written by hand the next step begins without it
+  double* mocap_last_pos;      // (nmocap x 3) m; where mocap bodies begin the next step: mocap_pos
+                               //   and mocap_quat of the last one, set by dj_step. What they touch
+                               //   sees them go from there, straight on, to mocap_pos, which is
+                               //   their velocity times the timestep
+  double* mocap_last_quat;     // (nmocap x 4) quaternions; all 0: they have always been where they
+                               //   are, as after a reset, and so they have in a step in which one
+                               //   would go farther than twice its bounding radius, or turn by more
+                               //   than a radian, or bodies between them have no way out
   // inputs, in
   double* ctrl;                // (nu) controls, in the units of the actuator's input
   double* qfrc_applied;        // (nv) N, N m
   double* xfrc_applied;        // (nbody x 6) force (N), torque about the centre of mass (N m);
                                //   world axes
-  double* mocap_pos;           // (nmocap x 3) m
+  double* mocap_pos;           // (nmocap x 3) m; where mocap bodies are at the end of the step
   double* mocap_quat;          // (nmocap x 4) unit quaternions
   double gravity_scale;        // 1; factor on gravity, 1 by default
   // poses of the current state; set by dj_step and dj_forward
@@ -121,12 +129,12 @@ DJ_API int dj_dataGrowths(const djData* data);          // how often room has be
 DJ_API djStatus dj_resetData(const djModel* model, djData* data);
 DJ_API djStatus dj_resetKey(const djModel* model, djData* data, int key);
 
-// State as one vector: time, qpos, qvel, act, and of an integrator with a history whether there is
-// one (1 or 0) and it, qpos and qvel one timestep before. A run continues from it to the last bit
-// (with the same inputs).
+// State as one vector: time, qpos, qvel, act, of an integrator with a history whether there is
+// one (1 or 0) and it, qpos and qvel one timestep before, and of mocap bodies mocap_last_pos,
+// mocap_last_quat. A run continues from it to the last bit (with the same inputs).
 DJ_API int dj_stateSize(const djModel* model);
-// Name of entry i: "time", "qpos[0]", ..., "has_history", "history[0]", ...; "" where there is
-// none. Returns text.
+// Name of entry i: "time", "qpos[0]", ..., "has_history", "history[0]", ..., "mocap_last_pos[0]",
+// ...; "" where there is none. Returns text.
 DJ_API const char* dj_stateName(char text[32], const djModel* model, int i);
 // Entries of a tangent state: q and v (nv each), act (na), and of a history q- and v- (nv each).
 DJ_API int dj_tangentSize(const djModel* model);
@@ -138,6 +146,12 @@ DJ_API djStatus dj_setState(djData* data, const djModel* model, const double* st
 DJ_API djStatus dj_setHistory(djData* data, const djModel* model, const double* qpos,
                               const double* qvel);
 DJ_API bool dj_getHistory(double* qpos, double* qvel, const djModel* model, const djData* data);
+
+// Velocities of mocap bodies in the next step (nmocap x 6): of the origin (m/s), angular (rad/s),
+// world axes; as mocap_pos and mocap_quat are now. Set: where they begin, so that they get to these
+// poses with them. A belt that moves on the spot is set before each step.
+DJ_API djStatus dj_getMocapVelocity(double* velocity, const djModel* model, const djData* data);
+DJ_API djStatus dj_setMocapVelocity(djData* data, const djModel* model, const double* velocity);
 
 // One step: advances time, qpos, qvel, act. DJ_NOT_CONVERGED: the best feasible iterate was kept
 // and counted. Negative: nothing was changed, dj_errorText says why.

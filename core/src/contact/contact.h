@@ -206,6 +206,11 @@ void dj_differentiateContacts(djContacts* contacts, const djModel* model, bool d
 // How pairs are evaluated from now on, and as which iterate (djPairInput). Whether any of the last
 // evaluation can be eased.
 void dj_easeContacts(djContacts* contacts, djEase ease, int iterate);
+// Of the last evaluation: by how much bodies press others that go at some speed (nbody, m/s, 0 of
+// others): part (nbody) is the largest energy of their pairs, relative to what may come of pushing
+// what is there; of the world that of all other pairs.
+void dj_squeezeContacts(double* part, const djContacts* contacts, const djModel* model,
+                        const double* speed);
 bool dj_canEaseContacts(const djContacts* contacts);
 // With an iterate above 0 the last evaluation, if there was one, is that of the present point.
 // After a trial from there: of pairs whose energy is by more than `excess` above what the blocks of

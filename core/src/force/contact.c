@@ -24,6 +24,7 @@ static size_t size(const djModel* m) {
 static djStatus make(void* state, const djModel* m, djError* err) {
   State* s = state;
   if (dj_hasNonpotentialContact(m)) s->nonpotential = dj_initTwistForces(m, s + 1);
+  s->nonpotential.bases = true;
   return dj_makeContacts(&s->list, m, err);
 }
 
@@ -40,9 +41,9 @@ static const double* twistsAt(void* state, const djMotion* at, bool derivatives)
 }
 
 static djStatus begin(void* state, const djMotion* at, djError* err) {
-  const djPose* rate = at->rate.kin == at->at0.kin ? NULL : at->rate.kin->body;
+  const djPose* rate = at->from_rate == at->from ? NULL : at->from_rate->body;
   djContacts* list = listOf(state);
-  djStatus status = dj_beginContacts(list, at->model, at->at0.kin->body, rate, NULL, at->ref,
+  djStatus status = dj_beginContacts(list, at->model, at->from->body, rate, NULL, at->ref,
                                      at->h, err);
   return status < 0 || !at->lag ? status : dj_lagContacts(list, at->model, at->lag->body, err);
 }
@@ -115,9 +116,12 @@ static void nonpotential(djForceSum* sum, double* gradient, void* state, const d
   if (s->nonpotential.V) dj_addNonpotential(sum, gradient, &s->nonpotential, s->list, at);
 }
 
+// It hangs on a mocap body, which moves between the start and the point.
+static bool isBased(const djModel* m, int body) { return m->body_mocap[dj_baseBody(m, body)] >= 0; }
+
 // d gradient by poses of `from`, J (12 x 12), into N and R.
 static void addStart(double* N, djMatrix* R, const double* J, const djContactBlock* c,
-                     const djMotion* at, const djPoint* from) {
+                     const djMotion* at, const djKin* from) {
   const djModel* m = at->model;
   int body[2] = {c->body_a, c->body_b};
   for (int r = 0; r < 2; r++) {
@@ -125,10 +129,10 @@ static void addStart(double* N, djMatrix* R, const double* J, const djContactBlo
       if (m->body_lastdof[body[r]] < 0 || m->body_lastdof[body[s]] < 0) continue;
       double K[36];
       copyBlock(K, J, r, s);
-      if (r == s) {
+      if (r == s && !isBased(m, body[r])) {
         for (int i = 0; i < 36; i++) N[36 * body[r] + i] += K[i];
       } else {
-        dj_projectCrossMixed(R, m, at->at.kin, from->kin, body[r], body[s], K);
+        dj_projectCrossMixed(R, m, at->at.kin, from, body[r], body[s], K);
       }
     }
   }
@@ -141,9 +145,9 @@ static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
   int n;
   const djContactBlock* const* block = dj_contactBlocks(&n, s->list);
   for (int k = 0; k < n; k++) {
-    if (!block[k]->lagged) addStart(sum->N0, sum->R0, block[k]->start_jac, block[k], at, &at->at0);
+    if (!block[k]->lagged) addStart(sum->N0, sum->R0, block[k]->start_jac, block[k], at, at->from);
     if (!block[k]->rate_jac) continue;
-    addStart(sum->Nrate, sum->Rrate, block[k]->rate_jac, block[k], at, &at->rate);
+    addStart(sum->Nrate, sum->Rrate, block[k]->rate_jac, block[k], at, at->from_rate);
   }
   if (s->nonpotential.V) dj_startNonpotential(sum, &s->nonpotential, s->list, at);
   return status;
@@ -156,7 +160,7 @@ static djStatus lag(djMatrix* H, double* N, void* state, const djMotion* at) {
   int n;
   const djContactBlock* const* block = dj_contactBlocks(&n, list);
   for (int k = 0; k < n; k++) {
-    if (block[k]->lagged) addStart(N, H, block[k]->start_jac, block[k], at, &at->at);
+    if (block[k]->lagged) addStart(N, H, block[k]->start_jac, block[k], at, at->at.kin);
   }
   return DJ_OK;
 }
@@ -202,6 +206,22 @@ static djStatus params(djParamSums* s, void* state, const djMotion* at, const do
   if (other->V && frames) dj_nonpotentialCotangents(s, other, list, at);
   if (!(s->wants & DJ_BY_SHAPE)) return DJ_OK;
   return dj_contactParams(s->param, s->shape, list, at->model, pose, s->x);
+}
+
+void dj_pushContacts(double* wrench, const djForces* forces, const double* twist) {
+  const djContacts* list = dj_contactsOf(forces);
+  int n = 0;
+  const djContactBlock* const* block = list ? dj_contactBlocks(&n, list) : NULL;
+  for (int k = 0; k < n; k++) {
+    const djContactBlock* c = block[k];
+    int body[2] = {c->body_a, c->body_b};
+    for (int r = 0; r < 2 && isTied(c); r++) {
+      double* to = wrench + 6 * body[r];
+      for (int s = 0; s < 2; s++) {
+        dju_mulAdd6(to, c->out.hessian + 72 * r + 6 * s, 12, twist + 6 * body[s], false);
+      }
+    }
+  }
 }
 
 static djStatus maxStep(double* fraction, void* state, const djMotion* at, const djKin* trial) {

@@ -74,6 +74,10 @@ void dj_frameForces(djParamSums* sums, const djMotion* at, const double* z);
 void dj_loadParams(double* param, const djForces* forces, const djMotion* at, const djPoint* point,
                    const double* x);
 
+// Adds what contact's gradient changes by where bodies move by twists (nbody x 6) from the point of
+// the last evaluation, to wrench (nbody x 6).
+void dj_pushContacts(double* wrench, const djForces* forces, const double* twist);
+
 djStatus dj_maxStep(double* fraction, djForces* forces, const djMotion* at, const djKin* trial);
 double dj_potential(const djForces* forces, const djMotion* at);
 djStatus dj_reportForces(djData* data, djForces* forces, const djMotion* at);

@@ -40,6 +40,10 @@ typedef struct djMotion {
                                //   drift, psi that from the start, which is their rate times h;
                                //   NULL: it is that from `rate`
   djActing acting;             // SMOOTH: at is the start, activations are MuJoCo's
+  const djKin *from, *from_rate;   // at0 and rate as contact sees them, where mocap bodies move
+                               //   (integrate/mocap.h); else those
+  const double* mocap_rate;    // (nmocap x 6) velocities of mocap bodies: angular, linear of the
+                               //   origin; NULL: 0
 } djMotion;
 
 #endif  // DJ_FORCE_MOTION_H_

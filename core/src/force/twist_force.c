@@ -92,14 +92,24 @@ static void setVelocity(double* v, const djMotion* at) {
   for (int i = 0; i < m->nv; i++) v[i] = (v[i] - at->drift[i]) / at->h;
 }
 
+// Of the mocap body that b is or hangs on.
+static djSix baseOf(const djTwistForces* s, const djMotion* at, int b) {
+  int base = s->bases && at->mocap_rate ? dj_baseBody(at->model, b) : 0;
+  int k = at->model->body_mocap[base];
+  if (k < 0) return (djSix){{0, 0, 0}, {0, 0, 0}};
+  djVec3 turn = dju_load3(at->mocap_rate + 6 * k), move = dju_load3(at->mocap_rate + 6 * k + 3);
+  djVec3 arm = dju_sub3(at->ref[b], at->at.kin->body[base].p);
+  return (djSix){turn, dju_add3(move, dju_cross3(turn, arm))};
+}
+
 void dj_setTwists(djTwistForces* s, const djMotion* at) {
   const djModel* m = at->model;
   const djKin* kin = at->at.kin;
   setVelocity(s->v, at);
   memset(s->V, 0, (size_t)m->nbody * 6 * sizeof(double));
   for (int b = 1; b < m->nbody; b++) {
-    if (m->body_lastdof[b] < 0) continue;
-    djSix V = dju_load6(s->V + 6 * m->body_parent[b]), U = V;
+    int up = m->body_parent[b];
+    djSix V = m->body_lastdof[up] < 0 ? baseOf(s, at, b) : dju_load6(s->V + 6 * up), U = V;
     for (int i = m->body_dofadr[b]; i < m->body_dofadr[b] + m->body_dofnum[b]; i++) {
       int rotation = dj_rotationDof(m, m->dof_jnt[i]);
       if (rotation < 0 || i <= rotation) U = V;

@@ -9,6 +9,7 @@
 // Arrays are the caller's.
 typedef struct djTwistForces {
   bool open;         // velocities are set and sums are empty or hold something
+  bool bases;        // V has velocities of mocap bodies (djMotion.mocap_rate)
   double* v;         // (nv) velocities: displacements over h
   double* V;         // (nbody x 6) twists that they give bodies
   double* D;         // (nv x 6) see twist_force.c

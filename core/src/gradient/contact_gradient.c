@@ -32,7 +32,7 @@ static void addTwists(double* out, double f, const double by_now[12], const doub
       const double* X = s->X + (size_t)i * width;
       for (int k = 0; k < width; k++) out[s->first + k] += now * X[k];
       if (i < s->first || i >= s->end) continue;
-      out[i] += f * dju_dotRow6(by_start + 6 * side, w->begin.kin.S + 6 * i);
+      out[i] += f * dju_dotRow6(by_start + 6 * side, dj_fromPlace(w)->kin.S + 6 * i);
     }
   }
 }

@@ -45,6 +45,7 @@ struct djTape {
   double* act;         // (horizon + 1 x na)
   double* history;     // (horizon + 1 x dj_historySize)
   bool* kept;          // (horizon + 1) whether there is one
+  double* mocap;       // (nmocap x 14) poses of the run, then those at which its first step began
   djLinear* step;      // (horizon) linearisations, which follow each other in the pool
   int* nparts;         // (horizon) parts in which the step was taken
   djTapePart** parts;  // (horizon) of steps with more than one, in the pool
@@ -72,6 +73,7 @@ static void layout(djTape* t, djArena* a, const djModel* m, int horizon) {
   t->act = dj_take(a, n * m->na, d);
   t->history = dj_take(a, n * (size_t)dj_historySize(m), d);
   t->kept = dj_take(a, n, sizeof(bool));
+  t->mocap = dj_take(a, (size_t)m->nmocap * 14, d);
   t->step = dj_take(a, horizon, sizeof(djLinear));
   t->nparts = dj_take(a, horizon, sizeof(int));
   t->parts = dj_take(a, horizon, sizeof(djTapePart*));
@@ -197,6 +199,17 @@ static void record(djTape* t, const djModel* m, const djData* d, int k) {
   t->kept[k] = dj_hasHistory(m, d);
 }
 
+// Mocap bodies do not move in a run, but for the first step.
+static void recordMocap(djTape* t, const djModel* m, const djData* d) {
+  const djData* s = &d->work->start;
+  size_t n = (size_t)m->nmocap, size = sizeof(double);
+  bool parts = d->work->npart > 1;   // have their own
+  memcpy(t->mocap, d->mocap_pos, 3 * n * size);
+  memcpy(t->mocap + 3 * n, d->mocap_quat, 4 * n * size);
+  memcpy(t->mocap + 7 * n, parts ? d->mocap_pos : s->mocap_last_pos, 3 * n * size);
+  memcpy(t->mocap + 10 * n, parts ? d->mocap_quat : s->mocap_last_quat, 4 * n * size);
+}
+
 // Where none is given: zeros. The array may be the one given.
 static void setNumbers(double* out, const double* given, int n) {
   if (given) memmove(out, given, (size_t)n * sizeof(double));
@@ -213,6 +226,10 @@ static djStatus setStart(const djModel* m, djData* d, const djRollout* r) {
   setNumbers(d->qpos, r->qpos0 ? r->qpos0 : m->qpos0, m->nq);
   setNumbers(d->qvel, r->qvel0, m->nv);
   setNumbers(d->act, r->act0, m->na);
+  if (!goes_on) {
+    setNumbers(d->mocap_last_pos, NULL, 3 * m->nmocap);
+    setNumbers(d->mocap_last_quat, NULL, 4 * m->nmocap);
+  }
   djStatus status = DJ_OK;
   if (r->history_qpos0 || !goes_on) {
     status = dj_setHistory(d, m, r->history_qpos0, r->history_qvel0);
@@ -312,6 +329,7 @@ static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* 
       status = linearize(&result->worst_condition, tape, m, d, k);
       if (status != DJ_OK) return status;
     }
+    if (k == 0) recordMocap(tape, m, d);
     record(tape, m, d, k + 1);
     dj_noteReferences(&loss, d->qpos, d->qvel, k + 1);
     status = dj_addRunLoss(&tape->sum, result->term, &loss, d->qpos, d->qvel, k + 1,
@@ -452,7 +470,12 @@ static void restore(djData* d, const djModel* m, const djRollout* r, const djTap
   memcpy(d->qvel, t->qvel + (size_t)k * m->nv, (size_t)m->nv * sizeof(double));
   memcpy(d->act, t->act + (size_t)k * m->na, (size_t)m->na * sizeof(double));
   if (m->nu) memcpy(d->ctrl, r->ctrl + (size_t)row * m->nu, (size_t)m->nu * sizeof(double));
-  size_t nh = (size_t)dj_historySize(m);
+  size_t nh = (size_t)dj_historySize(m), n = (size_t)m->nmocap, size = sizeof(double);
+  const double* last = t->mocap + (k == 0 ? 7 * n : 0);
+  memcpy(d->mocap_pos, t->mocap, 3 * n * size);
+  memcpy(d->mocap_quat, t->mocap + 3 * n, 4 * n * size);
+  memcpy(d->mocap_last_pos, last, 3 * n * size);
+  memcpy(d->mocap_last_quat, last + 3 * n, 4 * n * size);
   memcpy(d->history, t->history + (size_t)k * nh, nh * sizeof(double));
   dj_markHistory(m, d, t->kept[k]);
 }

@@ -22,6 +22,8 @@ static void layoutState(djData* d, djArena* a, const djModel* m) {
   d->xfrc_applied = takeDoubles(a, (size_t)m->nbody * 6);
   d->mocap_pos = takeDoubles(a, (size_t)m->nmocap * 3);
   d->mocap_quat = takeDoubles(a, (size_t)m->nmocap * 4);
+  d->mocap_last_pos = takeDoubles(a, (size_t)m->nmocap * 3);
+  d->mocap_last_quat = takeDoubles(a, (size_t)m->nmocap * 4);
   d->history = takeDoubles(a, (size_t)dj_historySize(m));
 }
 
@@ -126,6 +128,18 @@ static void layoutInverse(djWork* w, djArena* a, const djModel* m) {
   w->rates.bend = takeDoubles(a, m->ncoord);
 }
 
+// What is theirs in steps that carry (mocap.h).
+static void layoutMocap(djWork* w, djArena* a, const djModel* m) {
+  if (m->nmocap == 0) return;
+  layoutPlace(&w->from, a, m, true);
+  layoutPlace(&w->from_rate, a, m, true);
+  w->from.q = w->start.qpos;
+  w->from_rate.q = w->rate.q;
+  w->mocap_rate = takeDoubles(a, (size_t)m->nmocap * 6);
+  w->mocap_squeeze = takeDoubles(a, (size_t)m->nmocap * 2);
+  w->mocap_scratch = takeDoubles(a, (size_t)m->nmocap * 7);
+}
+
 static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   size_t nv = m->nv, nb = m->nbody, nu = m->nu, na = m->na;
   layoutState(&w->start, a, m);
@@ -138,6 +152,7 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   layoutPlace(&w->lag, a, m, false);
   layoutPlace(&w->now, a, m, false);
   layoutPlace(&w->trial, a, m, false);
+  layoutMocap(w, a, m);
   w->act_next = takeDoubles(a, na);
   w->body = dj_take(a, nb, sizeof(djBodyStep));
   w->armature = takeDoubles(a, (size_t)m->njnt + (size_t)m->ntendon);

@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "integrate/impulse.h"
 #include "integrate/euler_spin.h"
+#include "integrate/mocap.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,7 +79,7 @@ static djStatus predict(djWork* w, const djModel* m) {
   if (status < 0) return status;
   if (w->lags) lagSpins(w, m, &w->lag);
   dj_integratePos(w->ahead.q, m, w->start.qpos, w->drift, 1);
-  dj_setPlace(&w->ahead, m, w->start.mocap_pos, w->start.mocap_quat);
+  dj_setPlaceAt(&w->ahead, w, m, w->stage_part);
   return DJ_OK;
 }
 

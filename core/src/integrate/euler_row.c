@@ -29,7 +29,7 @@ static size_t likelyRows(const djModel* m) {
 bool dj_makeRowRoom(djWork* w, const djModel* m) {
   djEulerRows* rows = &w->rows;
   size_t n = likelyRows(m), each = sizeof(double);
-  if (n == 0 || !dj_method(m->opt.integrator)->rows) return true;
+  if (n == 0 || m->opt.integrator != DJ_EULER) return true;
   rows->room = dj_roomFor(rows->room, &rows->nroom, 4 * n * n * each);
   rows->slopes = dj_roomFor(rows->slopes, &rows->nslopes, 2 * (size_t)m->nv * n * each);
   return rows->room && rows->slopes;

@@ -4,6 +4,7 @@
 #include "base/room.h"
 #include "base/status.h"
 #include "integrate/armature.h"
+#include "integrate/mocap.h"
 #include "math/spatial.h"
 #include "model/articulated.h"
 
@@ -75,14 +76,14 @@ size_t dj_heldImpulses(const djWork* w) {
 
 // ---- bodies on their way ----------------------------------------------------------------------
 
-// Rates of body b along joint velocities, at the start of the step.
-static void rates(djVec3* turn, djVec3* move, const djWork* w, const djModel* m, int b,
+// Rates of body b along joint velocities, beside V, at the start of the step.
+static void rates(djVec3* turn, djVec3* move, const djWork* w, const djModel* m, int b, djSix V,
                   const double* qvel) {
-  djSix V = {{0, 0, 0}, {0, 0, 0}};
+  const djKin* from = &dj_fromPlace(w)->kin;
   for (int i = m->body_lastdof[b]; i >= 0; i = m->dof_parent[i]) {
     V = dju_madd6(V, qvel[i], dju_load6(w->begin.kin.S + 6 * i));
   }
-  djVec3 arm = dju_sub3(w->begin.kin.com[b], w->ref[b]);
+  djVec3 arm = dju_sub3(from->com[b], w->ref[b]);
   *turn = V.w;
   *move = dju_add3(V.v, dju_cross3(V.w, arm));
 }
@@ -91,7 +92,7 @@ static void rates(djVec3* turn, djVec3* move, const djWork* w, const djModel* m,
 static void setRates(djWork* w, const djModel* m, const double* qvel, double time) {
   for (int b = 0; b < m->nbody; b++) {
     djFlight* way = &w->impulses->way[b];
-    rates(&way->turn, &way->move, w, m, b, qvel);
+    rates(&way->turn, &way->move, w, m, b, dj_mocapTwist(w, m, b, &dj_fromPlace(w)->kin), qvel);
     way->turn = dju_madd3(way->turn, time, way->spin);
     way->move = dju_madd3(way->move, time, way->push);
   }
@@ -99,6 +100,7 @@ static void setRates(djWork* w, const djModel* m, const double* qvel, double tim
 
 static void setWays(djWork* w, const djModel* m) {
   struct djImpulses* s = w->impulses;
+  const djSix still = {{0, 0, 0}, {0, 0, 0}};
   double h = w->h;
   for (int i = 0; i < m->nv; i++) {
     double f = w->drift[i] / h, v = w->start.qvel[i];
@@ -107,9 +109,9 @@ static void setWays(djWork* w, const djModel* m) {
     s->S2[i] = 0;
   }
   for (int b = 0; b < m->nbody; b++) {
-    s->way[b].pose = w->begin.kin.body[b];
-    s->way[b].com = w->begin.kin.com[b];
-    rates(&s->way[b].spin, &s->way[b].push, w, m, b, s->a);
+    s->way[b].pose = dj_fromPlace(w)->kin.body[b];
+    s->way[b].com = dj_fromPlace(w)->kin.com[b];
+    rates(&s->way[b].spin, &s->way[b].push, w, m, b, still, s->a);
   }
   setRates(w, m, s->c, 0);
 }
@@ -118,7 +120,7 @@ static djStatus cover(djWork* w, const djModel* m, double time) {
   struct djImpulses* s = w->impulses;
   djContacts* c = dj_contactsOf(&w->forces);
   for (int b = 0; b < m->nbody; b++) s->pose[b] = dj_alongFlight(&s->way[b], time).pose;
-  return dj_coverContacts(c, m, w->begin.kin.body, s->pose);
+  return dj_coverContacts(c, m, dj_fromPlace(w)->kin.body, s->pose);
 }
 
 static void advance(struct djImpulses* s, const djModel* m, double time) {

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "integrate/armature.h"
 #include "integrate/balance.h"
+#include "integrate/mocap.h"
 #include "math/so3.h"
 #include "math/spatial.h"
 #include "model/articulated.h"
@@ -361,8 +362,10 @@ static void pushTouch(Back* s, const djTouch* t, const double lambda[12]) {
 static void ratesAt(Back* s, djVec3* turn, djVec3* move, int b, const djImpulse* k, double time) {
   const djFlight* way = &s->w->impulses->way[b];
   djSix V = twistAlong(&s->w->begin.kin, s->w, s->m, b, k->before);
-  *turn = dju_madd3(V.w, time, way->spin);
-  *move = dju_madd3(V.v, time, way->push);
+  djSix base = dj_mocapTwist(s->w, s->m, b, &dj_fromPlace(s->w)->kin);
+  djVec3 arm = dju_sub3(dj_fromPlace(s->w)->kin.com[b], s->w->ref[b]);
+  *turn = dju_madd3(dju_add3(V.w, base.w), time, way->spin);
+  *move = dju_madd3(dju_add3(V.v, dju_add3(base.v, dju_cross3(base.w, arm))), time, way->push);
 }
 
 // The rotation of a body from a time of the step to that of impulse k.

@@ -1,9 +1,10 @@
 // What the start of a step fixes, and the motion from there.
 
 #include "integrate/armature.h"
+#include "integrate/mocap.h"
 
 void dj_setStart(djWork* w, const djModel* m) {
-  dj_setPlace(&w->begin, m, w->start.mocap_pos, w->start.mocap_quat);
+  dj_setPlaceAt(&w->begin, w, m, w->stage_part);
   for (int b = 0; b < m->nbody; b++) w->ref[b] = w->begin.kin.com[m->body_root[b]];
 }
 
@@ -11,6 +12,11 @@ djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
   bool exact = w->method && w->method->prompt;
   bool prompt = exact || w->acting == DJ_ACTS_SMOOTH;
   djPoint start = dj_pointOf(&w->begin), rate = w->drifts ? dj_pointOf(&w->rate) : start;
+  const djKin *from = start.kin, *from_rate = rate.kin;
+  if (w->carries) {
+    from = &w->from.kin;
+    from_rate = w->drifts ? &w->from_rate.kin : from;
+  }
   return (djMotion){m,
                     &w->start,
                     w->ref,
@@ -24,7 +30,10 @@ djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
                     w->bends ? w->V : NULL,
                     prompt,
                     prompt ? w->drift : NULL,
-                    w->acting};
+                    w->acting,
+                    from,
+                    from_rate,
+                    w->carries ? w->mocap_rate : NULL};
 }
 
 djInputs dj_inputsOf(const djWork* w) {
@@ -35,10 +44,14 @@ djInputs dj_inputsOf(const djWork* w) {
 djStatus dj_beginStep(djWork* w, const djModel* m, double time) {
   const djData* d = &w->start;
   w->time = time;
+  dj_setMocapStage(w, m, time);
   dj_setStart(w, m);
+  if (w->carries) dj_openPlace(&w->from, m, w->ref);
   if (w->drifts) {
     dj_integratePos(w->rate.q, m, d->qpos, w->drift, 1);
-    dj_setPlace(&w->rate, m, d->mocap_pos, d->mocap_quat);
+    dj_setPlaceAt(&w->rate, w, m, w->stage_part);
+    if (w->carries) dj_setPlaceAt(&w->from_rate, w, m, w->rate_part);
+    if (w->carries) dj_openPlace(&w->from_rate, m, w->ref);
   }
   dj_nextActivations(w->act_next, m, d, w->h, dj_inputsOf(w));
   dj_setArmature(w, m);
@@ -49,5 +62,5 @@ djStatus dj_beginStep(djWork* w, const djModel* m, double time) {
 void dj_setBack(djWork* w, const djModel* m) {
   const djData* d = &w->start;
   dj_integratePos(w->back.q, m, d->qpos, d->qvel, -w->time);
-  dj_setPlace(&w->back, m, d->mocap_pos, d->mocap_quat);
+  dj_setPlaceAt(&w->back, w, m, w->stage_part);
 }

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/room.h"
 #include "base/status.h"
+#include "integrate/mocap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,6 +22,11 @@ static Speed speedOf(const djModel* m, const djData* d, int b, Speed parent) {
   int first = m->body_jntadr[b], end = first + m->body_jntnum[b];
   double shift = 0, slide = 0;
   Speed own = {0, parent.turn};
+  if (m->body_mocap[b] >= 0) {
+    djMocapWay way;
+    dj_mocapWay(&way, m, d, b);
+    return (Speed){dju_norm3(way.move) / m->opt.timestep, dju_norm3(way.turn) / m->opt.timestep};
+  }
   for (int j = first; j < end; j++) {
     const double* v = d->qvel + m->jnt_dofadr[j];
     const djJointRow* row = dj_jointRow(m, j);
@@ -66,7 +72,7 @@ int dj_countParts(const djModel* m, djData* d) {
   w->stepped = w->linearized = false;
   if (dj_copyStart(m, d) < 0) return 1;   // the step will say so
   const djData* s = &w->start;
-  dj_kinematics(&w->begin.kin, m, s->qpos, s->mocap_pos, s->mocap_quat);
+  dj_kinematics(&w->begin.kin, m, s->qpos, s->mocap_last_pos, s->mocap_last_quat);
   dj_integratePos(w->trial.q, m, s->qpos, s->qvel, m->opt.timestep);
   dj_kinematics(&w->trial.kin, m, w->trial.q, s->mocap_pos, s->mocap_quat);
   return dj_impactParts(c, m, w->begin.kin.body, w->trial.kin.body, m->opt.impact_steps);
@@ -146,11 +152,32 @@ static const double* recorded(const djPart* p, const djData* d, const double* ar
 
 const double* dj_partQpos(const djPart* p) { return (const double*)(const void*)p->start; }
 
+void dj_movePart(const djModel* m, djData* d, int k) {
+  djWork* w = d->work;
+  djPart* whole = &w->part[w->maxpart];   // as it was at the start of the step
+  size_t n = (size_t)m->nmocap, size = sizeof(double);
+  if (n == 0) return;
+  djData* s = &w->start;
+  memcpy(s->mocap_last_pos, recorded(whole, d, d->mocap_last_pos), 3 * n * size);
+  memcpy(s->mocap_last_quat, recorded(whole, d, d->mocap_last_quat), 4 * n * size);
+  memcpy(s->mocap_pos, recorded(whole, d, d->mocap_pos), 3 * n * size);
+  memcpy(s->mocap_quat, recorded(whole, d, d->mocap_quat), 4 * n * size);
+  dj_beginMocap(w, m);
+  double part = k + 1 == w->parts ? 1 : (double)(k + 1) / w->parts;
+  for (int i = 0; i < m->nmocap; i++) {
+    dj_mocapPose(d->mocap_pos + 3 * i, d->mocap_quat + 4 * i, w, i, part);
+  }
+}
+
 void dj_setPartState(djData* d, const djModel* m, const djPart* p) {
   size_t nh = (size_t)dj_historySize(m), size = sizeof(double);
   memcpy(d->qpos, dj_partQpos(p), (size_t)m->nq * size);
   memcpy(d->qvel, recorded(p, d, d->qvel), (size_t)m->nv * size);
   memcpy(d->act, recorded(p, d, d->act), (size_t)m->na * size);
+  memcpy(d->mocap_last_pos, recorded(p, d, d->mocap_last_pos), 3 * (size_t)m->nmocap * size);
+  memcpy(d->mocap_last_quat, recorded(p, d, d->mocap_last_quat), 4 * (size_t)m->nmocap * size);
+  memcpy(d->mocap_pos, recorded(p, d, d->mocap_pos), 3 * (size_t)m->nmocap * size);
+  memcpy(d->mocap_quat, recorded(p, d, d->mocap_quat), 4 * (size_t)m->nmocap * size);
   dj_markHistory(m, d, p->kept);
   memcpy(d->history, recorded(p, d, d->history), nh * size);
 }
@@ -165,6 +192,11 @@ void dj_keepPartEnd(const djModel* m, const djData* d, int k) {
   const djWork* w = d->work;
   djPart* p = &w->part[k];
   p->method = w->method;
+  size_t mocap = (size_t)m->nmocap * sizeof(double);   // as the part took it
+  memcpy(p->start + (size_t)((char*)d->mocap_last_pos - (char*)d->qpos), w->start.mocap_last_pos,
+         3 * mocap);
+  memcpy(p->start + (size_t)((char*)d->mocap_last_quat - (char*)d->qpos), w->start.mocap_last_quat,
+         4 * mocap);
   for (int s = 0; s < w->method->nstage; s++) {
     memcpy(p->q[s], w->at_stage[s].q, (size_t)m->nq * sizeof(double));
   }

@@ -31,7 +31,10 @@ void dj_savePlace(const djModel* model, djData* data);
 djStatus dj_openPart(const djModel* model, djData* data, int k);
 void dj_returnToPlace(const djModel* model, djData* data, int n);
 
-// The state alone of a part, and its coordinates.
+// Mocap bodies are to go part k of their way.
+void dj_movePart(const djModel* model, djData* data, int k);
+
+// The state alone of a part, with its mocap poses, and its coordinates.
 void dj_setPartState(djData* data, const djModel* model, const djPart* part);
 const double* dj_partQpos(const djPart* part);
 

@@ -1,6 +1,7 @@
 // One step from its start: the guess, Newton, and the velocity at the end; and opening it anew.
 
 #include "base/status.h"
+#include "integrate/carry.h"
 #include "integrate/impulse.h"
 #include "solve/newton.h"
 #include "solve/root.h"
@@ -113,10 +114,11 @@ static void setTrial(Problem* p, const double* step, double fraction) {
   p->trial_fraction = fraction;
   if (p->predicted && fraction == 1) {
     dj_copyPlace(&w->trial, p->model, &w->ahead);
+    w->trial_carried = w->stage_part;
     return;
   }
   dj_integratePos(w->trial.q, p->model, w->now.q, step, fraction);
-  dj_setPlace(&w->trial, p->model, w->start.mocap_pos, w->start.mocap_quat);
+  dj_setTrialPlace(w, p->model, fraction);
 }
 
 static djStatus maxStep(void* user, double* fraction, const double* step) {
@@ -160,6 +162,7 @@ static void accept(void* user) {
   Problem* p = user;
   djWork* w = p->work;
   swapPlaces(&w->now, &w->trial);
+  w->carried = w->trial_carried;
   p->trial_fraction = 0;
   if (p->iterate > 0) countIterate(p);
   if (!hasPath(p)) return;
@@ -248,6 +251,13 @@ static int mostIterations(const djWork* w, const djModel* m) {
   return kinked && m->opt.max_iterations > MOST_KINKED ? MOST_KINKED : m->opt.max_iterations;
 }
 
+static djNewtonProblem problemOf(Problem* p) {
+  return (djNewtonProblem){.n = p->model->nv, .user = p, .evaluate = evaluateHere,
+                           .factor = factor, .solve = solve, .max_step = maxStep, .trial = trial,
+                           .accept = accept, .convexify = convexify, .ease = ease,
+                           .unease = unease, .learn = learn, .scratch = p->work->learned};
+}
+
 // From the present iterate.
 static djStatus solveFrom(djNewtonResult* result, Problem* p) {
   djWork* w = p->work;
@@ -255,10 +265,7 @@ static djStatus solveFrom(djNewtonResult* result, Problem* p) {
   p->path = 0;
   p->predicted = false;
   dj_stageOf(w)->linear.factor.kind = w->kind;
-  djNewtonProblem newton = {.n = m->nv, .user = p, .evaluate = evaluateHere, .factor = factor,
-                            .solve = solve, .max_step = maxStep, .trial = trial, .accept = accept,
-                            .convexify = convexify, .ease = ease, .unease = unease,
-                            .learn = learn, .scratch = w->learned};
+  djNewtonProblem newton = problemOf(p);
   // Rounding of poses, relative to a metre, times the weight.
   double noise = 1e-15 * m->moving_mass * m->contact.gravity;
   // Momentum that should last is worth a step more: g h is no measure of a slow body's.
@@ -419,7 +426,12 @@ static djStatus solveStage(djNewtonResult* result, djWork* w, const djModel* m, 
   double stop = m->opt.tolerance * unit, tiny = stop * stop;
   w->lags = false;
   djStatus status = w->method->begin(w, m);
-  if (status >= 0) status = startGuess(&problem, tiny);
+  bool found = false;
+  djNewtonProblem carry = problemOf(&problem);
+  if (status >= 0 && w->carries) status = dj_carry(&found, &carry, w, m);
+  problem.iterate = 0;
+  if (status < 0 || w->jams) return status;
+  if (!found) status = startGuess(&problem, tiny);
   if (status >= 0) status = solveFrom(result, &problem);
   if (status == DJ_NOT_CONVERGED && dj_kinkedContacts(dj_contactsOf(&w->forces))) {
     status = solveRoot(result, &problem, tiny);
@@ -441,7 +453,7 @@ static djStatus solveStages(djNewtonResult* result, djWork* w, const djModel* m,
   for (w->stage = 0; w->stage < w->method->nstage; w->stage++) {
     djNewtonResult stage;
     djStatus one = solveStage(&stage, w, m, unit);
-    if (one < 0) return one;
+    if (one < 0 || w->jams) return one;
     if (one > 0) status = one;
     int before = result->iterations;
     bool exact = stage.exact && (w->stage == 0 || result->exact);
@@ -469,6 +481,16 @@ static djStatus solveRoomy(djNewtonResult* result, djWork* w, const djModel* m, 
     if (status < 0) return status;
     w->growths += crowded;
   }
+}
+
+// The same, without the move of mocap bodies where what is in their way cannot give way.
+static djStatus solveCarried(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
+  djStatus status = solveRoomy(result, w, m, unit);
+  while (status >= 0 && w->jams) {
+    dj_stopJammed(w, m);
+    status = solveRoomy(result, w, m, unit);
+  }
+  return status;
 }
 
 // Coordinates and velocity at the end, from all stages.
@@ -518,7 +540,7 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   // Rest within a fraction of g h: SDRS stops at an absolute force instead.
   double unit = m->contact.gravity * w->h * sqrt(fmax(m->moving_mass, 1e-300));
   djNewtonResult result;
-  status = solveRoomy(&result, w, m, unit);
+  status = solveCarried(&result, w, m, unit);
   bool solved = isSolved(w, m, status, &result, unit);
   djStatus end = solved ? dj_endStep(w, m) : status;
   while (end == DJ_NOT_CONVERGED && nextMethod(w, m)) {
@@ -527,7 +549,7 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
     bool substituted = !solved && w->method->substitute;
     dj_chooseMethod(w, m, solved && !own->starter ? &dj_position : nextMethod(w, m));
     dj_dropImpulses(w);
-    status = solveRoomy(&result, w, m, unit);
+    status = solveCarried(&result, w, m, unit);
     result.iterations += before;
     d->stats.fallback_steps += !substituted;
     solved = isSolved(w, m, status, &result, unit);
@@ -548,7 +570,7 @@ static void setLag(djWork* w, const djModel* m, const double* q) {
   w->lags = byEnd(w, m) && !dj_isAhead(w);
   if (!w->lags) return;
   memcpy(w->lag.q, q, (size_t)m->nq * sizeof(double));
-  dj_setPlace(&w->lag, m, w->start.mocap_pos, w->start.mocap_quat);
+  dj_setPlaceAt(&w->lag, w, m, w->stage_part);
 }
 
 djStatus dj_reopenStage(djWork* w, const djModel* m, int k) {
@@ -557,7 +579,7 @@ djStatus dj_reopenStage(djWork* w, const djModel* m, int k) {
   djStatus status = w->method->begin(w, m);
   if (status < 0) return status;
   memcpy(w->now.q, w->at_stage[k].q, (size_t)m->nq * sizeof(double));
-  dj_setPlace(&w->now, m, w->start.mocap_pos, w->start.mocap_quat);
+  dj_setPlaceAt(&w->now, w, m, w->stage_part);
   return DJ_OK;
 }
 
@@ -565,7 +587,7 @@ djStatus dj_reopenStage(djWork* w, const djModel* m, int k) {
 static bool isLastStart(const djModel* m, const djData* d, const double* qpos) {
   const djWork* w = d->work;
   size_t nq = m->nq, nmocap = m->nmocap, size = sizeof(double);
-  return w->stepped && !memcmp(w->start.qpos, qpos, nq * size) &&
+  return w->stepped && !w->carries && !memcmp(w->start.qpos, qpos, nq * size) &&
          !memcmp(w->start.mocap_pos, d->mocap_pos, 3 * nmocap * size) &&
          !memcmp(w->start.mocap_quat, d->mocap_quat, 4 * nmocap * size);
 }
@@ -589,6 +611,7 @@ djStatus dj_replayStep(const djModel* m, djData* d, const djMethod* method, int 
   if (status < 0) return status;
   w->h = dj_partTime(m, w);
   w->npart = 1;
+  known = known && !w->carries;
   if (known) swapStart(w);   // begin writes the start anew
   dj_chooseMethod(w, m, method);
   dj_dropImpulses(w);
@@ -601,7 +624,7 @@ djStatus dj_replayStep(const djModel* m, djData* d, const djMethod* method, int 
   status = method->begin(w, m);
   if (status < 0) return status;
   memcpy(w->now.q, qpos, (size_t)m->nq * sizeof(double));
-  if (!known) dj_setPlace(&w->now, m, w->start.mocap_pos, w->start.mocap_quat);
+  if (!known) dj_setPlaceAt(&w->now, w, m, w->stage_part);
   w->stepped = true;
   return DJ_OK;
 }

@@ -1,7 +1,7 @@
 // State and inputs at the start of a step.
 
 #include "base/status.h"
-#include "integrate/work.h"
+#include "integrate/mocap.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@ typedef struct Part {
   int n;
 } Part;
 
-enum { NSTATE = 4, NPART = 9 };   // the state, and inputs after it
+enum { NSTATE = 6, NPART = 11 };   // the state, and inputs after it
 
 static void listParts(Part part[NPART], const djModel* m, const djData* d) {
   djData* s = &d->work->start;
@@ -28,6 +28,9 @@ static void listParts(Part part[NPART], const djModel* m, const djData* d) {
                             {"qvel", d->qvel, s->qvel, m->nv},
                             {"act", d->act, s->act, m->na},
                             {"history", d->history, s->history, dj_historySize(m)},
+                            {"mocap_last_pos", d->mocap_last_pos, s->mocap_last_pos, m->nmocap * 3},
+                            {"mocap_last_quat", d->mocap_last_quat, s->mocap_last_quat,
+                             m->nmocap * 4},
                             {"ctrl", d->ctrl, s->ctrl, m->nu},
                             {"qfrc_applied", d->qfrc_applied, s->qfrc_applied, m->nv},
                             {"xfrc_applied", d->xfrc_applied, s->xfrc_applied, m->nbody * 6},
@@ -73,6 +76,7 @@ djStatus dj_copyStart(const djModel* m, djData* d) {
     double* q = s->qpos + dj_rotationQpos(m, j);
     dju_storeQuat(q, dju_normalizeQuat(dju_loadQuat(q)));
   }
+  dj_beginMocap(w, m);
   memset(w->before, 0, (size_t)m->nv * sizeof(double));
   if (dj_hasHistory(m, d)) dj_differentiatePos(w->before, m, 1, s->history, s->qpos);
   return DJ_OK;

@@ -17,6 +17,8 @@ static void clearInputs(const djModel* m, djData* d) {
     memcpy(d->mocap_pos + 3 * k, m->body_pos + 3 * b, 3 * sizeof(double));
     memcpy(d->mocap_quat + 4 * k, m->body_quat + 4 * b, 4 * sizeof(double));
   }
+  memset(d->mocap_last_pos, 0, (size_t)m->nmocap * 3 * sizeof(double));
+  memset(d->mocap_last_quat, 0, (size_t)m->nmocap * 4 * sizeof(double));
 }
 
 djStatus dj_resetData(const djModel* m, djData* d) {
@@ -65,7 +67,7 @@ static int historyEntries(const djModel* m) {
 }
 
 int dj_stateSize(const djModel* m) {
-  return m ? 1 + m->nq + m->nv + m->na + historyEntries(m) : 0;
+  return m ? 1 + m->nq + m->nv + m->na + historyEntries(m) + 7 * m->nmocap : 0;
 }
 
 djStatus dj_getState(double* state, const djModel* m, const djData* d) {
@@ -74,8 +76,11 @@ djStatus dj_getState(double* state, const djModel* m, const djData* d) {
   memcpy(state, d->qpos, (size_t)m->nq * sizeof(double));
   memcpy(state + m->nq, d->qvel, (size_t)m->nv * sizeof(double));
   memcpy(state + m->nq + m->nv, d->act, (size_t)m->na * sizeof(double));
-  if (historyEntries(m) == 0) return DJ_OK;
   state += m->nq + m->nv + m->na;
+  double* mocap = state + historyEntries(m);
+  memcpy(mocap, d->mocap_last_pos, (size_t)m->nmocap * 3 * sizeof(double));
+  memcpy(mocap + 3 * m->nmocap, d->mocap_last_quat, (size_t)m->nmocap * 4 * sizeof(double));
+  if (historyEntries(m) == 0) return DJ_OK;
   bool valid = dj_hasHistory(m, d);
   *state++ = valid;
   memset(state, 0, (size_t)dj_historySize(m) * sizeof(double));
@@ -118,8 +123,11 @@ djStatus dj_setState(djData* d, const djModel* m, const double* state) {
   memcpy(d->qpos, state, (size_t)m->nq * sizeof(double));
   memcpy(d->qvel, state + m->nq, (size_t)m->nv * sizeof(double));
   memcpy(d->act, state + m->nq + m->nv, (size_t)m->na * sizeof(double));
+  state += m->nq + m->nv + m->na;
+  const double* mocap = state + historyEntries(m);
+  memcpy(d->mocap_last_pos, mocap, (size_t)m->nmocap * 3 * sizeof(double));
+  memcpy(d->mocap_last_quat, mocap + 3 * m->nmocap, (size_t)m->nmocap * 4 * sizeof(double));
   if (historyEntries(m) > 0) {
-    state += m->nq + m->nv + m->na;
     memcpy(d->history, state + 1, (size_t)dj_historySize(m) * sizeof(double));
     dj_markHistory(m, d, state[0] != 0);
   }

@@ -17,7 +17,8 @@ const char* dj_stateName(char text[32], const djModel* m, int i) {
     bool vector;
   } part[] = {{"time", 1, false},   {"qpos", m->nq, true},
               {"qvel", m->nv, true}, {"act", m->na, true},
-              {"has_history", history > 0, false}, {"history", history, true}};
+              {"has_history", history > 0, false}, {"history", history, true},
+              {"mocap_last_pos", 3 * m->nmocap, true}, {"mocap_last_quat", 4 * m->nmocap, true}};
   for (size_t k = 0; k < sizeof part / sizeof part[0]; k++) {
     if (i < part[k].n) {
       if (part[k].vector) snprintf(text, 32, "%s[%d]", part[k].name, i);

@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "integrate/armature.h"
+#include "integrate/mocap.h"
 #include "integrate/parts.h"
 #include "integrate/tendon_armature.h"
 
@@ -31,6 +32,8 @@ static void advance(const djModel* m, djData* d) {
   memcpy(d->qvel, w->qvel, (size_t)m->nv * sizeof(double));
   memcpy(d->qpos, w->qnext, (size_t)m->nq * sizeof(double));
   memcpy(d->act, w->act_next, (size_t)m->na * sizeof(double));
+  memcpy(d->mocap_last_pos, w->start.mocap_pos, (size_t)m->nmocap * 3 * sizeof(double));
+  memcpy(d->mocap_last_quat, w->start.mocap_quat, (size_t)m->nmocap * 4 * sizeof(double));
   dj_keepHistory(m, d);
 }
 
@@ -44,6 +47,7 @@ static djStatus takeParts(const djModel* m, djData* d, int n) {
   double residual = 0;
   for (int k = 0; k < n; k++) {
     if (k > 0) advance(m, d);
+    dj_movePart(m, d, k);
     dj_keepPartStart(m, d, k);
     djStatus status = dj_solveStep(m, d);
     if (status < 0) return status;
@@ -105,7 +109,7 @@ static djStatus finish(const djModel* m, djData* d) {
   d->stats.steps++;
   if (w->coef.turns) {
     memcpy(w->trial.q, w->qnext, (size_t)m->nq * sizeof(double));
-    dj_setPlace(&w->trial, m, w->start.mocap_pos, w->start.mocap_quat);
+    dj_setPlaceAt(&w->trial, w, m, 1);
   }
   storePoses(m, d, w->coef.turns ? &w->trial.kin : &w->now.kin);
   return DJ_OK;

@@ -73,6 +73,14 @@ struct djWork {
   double time;              // of a stage's displacement: rates are displacement/time
   djVec3* ref;              // (nbody) reference points of twists, fixed during a step
   djPlace begin, back;      // the start, whose q is start.qpos, and q (+) -time v
+  djPlace from, from_rate;  // of a step that carries: `begin` and `rate` as contact sees them
+  bool carries;             // mocap bodies move (mocap.h)
+  bool jams;                // what is in their way cannot give way
+  double rate_part, stage_part, carried;   // of their way: at `rate`, the stage's end, `now`
+  double trial_carried;     // at `trial`
+  double* mocap_rate;       // (nmocap x 6) angular and linear of the origin, of a step that carries
+  double* mocap_squeeze;    // (2 x nmocap) how much they press, and may (carry.c)
+  double* mocap_scratch;    // (nmocap x 7)
   djPlace ahead;            // q (+) drift, of euler.c
   djPlace rate;             // where a stage's displacement begins, if not at the start
   bool drifts;              // it does not
@@ -204,6 +212,11 @@ djStatus dj_checkFinite(djError* err, const char* name, const double* v, int n);
 
 // ctrl, applied forces, mocap poses, time and gravity_scale are finite.
 djStatus dj_checkInputs(const djModel* model, djData* data);
+
+// The start as contact sees it.
+static inline const djPlace* dj_fromPlace(const djWork* w) {
+  return w->carries ? &w->from : &w->begin;
+}
 
 // The motion of the step at a place.
 djMotion dj_motionAt(const djWork* work, const djModel* model, const djPlace* at);

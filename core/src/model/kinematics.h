@@ -31,6 +31,12 @@ djKin dj_initKin(const djModel* model, void* memory);
 void dj_kinematics(djKin* kin, const djModel* model, const double* qpos, const double* mocap_pos,
                    const double* mocap_quat);
 
+// The child of the world that a body is or hangs on; 0 of the world.
+static inline int dj_baseBody(const djModel* m, int b) {
+  while (m->body_parent[b] > 0) b = m->body_parent[b];
+  return b;
+}
+
 // How joint j turns what it moves, and how far along its axis it slides.
 djQuat dj_jointTurn(const djModel* model, int j, const double* qpos);
 double dj_jointSlide(const djModel* model, int j, const double* qpos);

@@ -11,6 +11,7 @@
 #define ARRAYS(X)                                                                             \
   X(qpos, nq, 1) X(qvel, nv, 1) X(act, na, 1) X(ctrl, nu, 1) X(qfrc_applied, nv, 1)           \
   X(xfrc_applied, nbody, 6) X(mocap_pos, nmocap, 3) X(mocap_quat, nmocap, 4)                  \
+  X(mocap_last_pos, nmocap, 3) X(mocap_last_quat, nmocap, 4)                                  \
   X(xpos, nbody, 3) X(xquat, nbody, 4) X(xmat, nbody, 9) X(xipos, nbody, 3)                   \
   X(site_xpos, nsite, 3) X(geom_xpos, ngeom, 3) X(geom_xmat, ngeom, 9)
 

@@ -131,6 +131,17 @@ DJ_API djmStepOption* djm_stepOption(djmContext* context);
 // DJ_UNSUPPORTED, here and in the calls below: MuJoCo's state has no room for its history.
 DJ_API djStatus djm_step(const mjModel* m, mjData* d, djmContext* context);
 
+// Mocap bodies go in a step from where the last djm_step on d left them to d->mocap_pos, d->mocap_quat,
+// at a velocity that friction and contact see (data.h). mjData has no room for those poses: the
+// context has them, of the last mjData that it stepped, as long as d->time is what that step left.
+// After mj_resetData, on another mjData, or where the time has been set, mocap bodies begin where
+// they are. To be read, and set for the next step from d (nmocap x 6, linear and angular, world
+// axes): a run that goes on elsewhere sets what was read.
+DJ_API djStatus djm_getMocapVelocity(mjtNum* velocity, const mjModel* m, const mjData* d,
+                                     djmContext* context);
+DJ_API djStatus djm_setMocapVelocity(const mjModel* m, const mjData* d, djmContext* context,
+                                     const mjtNum* velocity);
+
 // In place of mj_forward, with our contact: everything that mj_forward computes from position and
 // velocity, then qacc, qfrc_constraint and cfrc_ext of our step from here, and from these the
 // sensors that depend on acceleration and contact. Of contact sensors, touch adds the normal forces
