@@ -11,7 +11,7 @@ bool djm_optIntegrator(const djmImport* imp, int i, djmNote note) {
   int integrator = imp->m->opt.integrator;
   bool euler = imp->def.option.integrator == DJ_EULER;
   const char* why = djm_beyondEuler(imp->m);
-  if (why && imp->def.option.integrator == DJ_POSITION && integrator != mjINT_DISCRETE) {
+  if (why && imp->def.option.integrator == DJ_POSITION) {
     snprintf(note, sizeof(djmNote), "steps are by position, as %s", why);
     return true;
   }

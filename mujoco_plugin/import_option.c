@@ -50,7 +50,6 @@ static bool turnsByRate(const mjModel* m, int i) {
 }
 
 const char* djm_beyondEuler(const mjModel* m) {
-  if (m->opt.integrator == mjINT_DISCRETE) return "springs are by the end of the step";
   if (djm_bentArmature(m)) return "there is armature along a path that bends";
   bool rates = m->opt.integrator == mjINT_IMPLICIT || m->opt.integrator == mjINT_IMPLICITFAST;
   for (int i = 0; i < m->nactuator && rates; i++) {
@@ -175,5 +174,7 @@ djStatus djm_importOption(djmImport* imp) {
   option->viscosity = m->opt.viscosity;
   option->disable = disableBits(m);
   option->implicit = implicitOf(m);
+  // whose springs are by the end of the step, as `position` has them
+  if (m->opt.integrator == mjINT_DISCRETE) option->integrator = DJ_POSITION;
   return importSettings(imp);
 }
