@@ -13,7 +13,8 @@ import cli  # noqa: E402
 CUBE = [[x, y, z] for x in (-0.06, 0.06) for y in (-0.05, 0.05) for z in (-0.07, 0.07)]
 SCENE = {
     "dijoco_model": 1, "name": "parameters",
-    "option": {"timestep": 0.005, "density": 5, "viscosity": 0.02, "friction_eps": 1e-4},
+    "option": {"integrator": "position", "timestep": 0.005, "density": 5, "viscosity": 0.02,
+               "friction_eps": 1e-4},   # euler's limits have sharp corners
     "bodies": [
         {"name": "world"},
         {"name": "arm", "pos": [0, 0, 0.465], "quat": [0.96, 0, 0.28, 0], "ipos": [0, 0.02, -0.2],

@@ -92,7 +92,7 @@ class LongRange(cli.Case):
                 task["variables"] = [{"name": v} for v in
                                      variables + ["qpos0", "qvel0", "contact/guide",
                                                   "geom/%s/size" % geom]]
-                for integrator in ("position", "momentum"):
+                for integrator in ("position", "variational"):
                     with self.subTest(name=name, when=when, integrator=integrator):
                         task["integrator"] = integrator
                         path = self.write("grad.json", json.dumps(task))

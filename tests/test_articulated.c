@@ -66,35 +66,6 @@ static void testSolve(void** state) {
   assert_true(worst < 1e-9);
 }
 
-static void testFreeAcceleration(void** state) {
-  (void)state;
-  djRng rng = {12};
-  double worst = 0, carried = 0, moved = 0;
-  for (int trial = 0; trial < 40; trial++) {
-    Case c = openCase(&rng, 1 + djt_integer(&rng, 8), DJT_ALL);
-    const djModel* m = c.m;
-    djWork* w = c.w;
-    const double* qvel = c.d->qvel;
-    size_t nv = (size_t)m->nv, nb = (size_t)m->nbody;
-    double *a = calloc(3 * nv + 12 * nb, sizeof(double)), *tau = a + nv, *bias = tau + nv;
-    double *h = bias + nv, *expected = h + 6 * nb, energy;
-    assert_true(dj_freeAcceleration(a, h, &energy, w->articulated, m, &w->begin.kin, w->ref,
-                                    w->armature, qvel));
-    dj_inverseDynamics(tau, &w->inverse, m, &w->begin.kin, w->ref, w->armature, qvel, a);
-    dj_inverseDynamics(bias, &w->inverse, m, &w->begin.kin, w->ref, w->armature, qvel, expected);
-    dj_bodyMomentum(expected, NULL, m, &w->begin.kin, w->ref, qvel);
-    double size = 1e-6;
-    for (int i = 0; i < m->nv; i++) size = fmax(size, fabs(bias[i]));
-    for (int i = 0; i < m->nv; i++) worst = djt_worst(worst, fabs(tau[i]) / size);
-    carried = djt_worst(carried, relative(h, expected, 6 * m->nbody));
-    moved = fmax(moved, size);
-    free(a);
-    closeCase(&c);
-  }
-  print_message("ID(q, v, a): %.1e of %.1e at a = 0; momenta %.1e\n", worst, moved, carried);
-  assert_true(worst < 1e-9 && carried < 1e-12 && moved > 0.1);
-}
-
 // A body without inertia about its axis.
 static void testSingular(void** state) {
   (void)state;
@@ -111,7 +82,6 @@ static void testSingular(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testSolve),
-                                     cmocka_unit_test(testFreeAcceleration),
                                      cmocka_unit_test(testSingular)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,7 +215,7 @@ static void testTouching(void** state) {
 // ---- shapes -----------------------------------------------------------------------------------
 
 static djFlight randomFlight(djRng* rng, double turn) {
-  djFlight way;
+  djFlight way = restAt(dju_vec3(0, 0, 0));
   double q[4];
   djt_unitQuat(q, rng);
   way.pose.R = dju_quatToMat(dju_loadQuat(q));

@@ -518,7 +518,7 @@ static void printPhases(djvReport* report, int n) {
 
 static void printTables(const Row* rows, const bool* done) {
   djv_title("relative error of the gradient against differences of the same engine's run");
-  djv_note("%-21s %-21s %8s %8s %8s %8s %17s", "scene", "derivative of", "momentum", "position",
+  djv_note("%-21s %-21s %8s %8s %8s %8s %17s", "scene", "derivative of", "euler", "position",
            "MuJoCo", "best", "steps 1e-4..1e-8");
   for (int k = 0; k < NCASE; k++) {
     const Row* row = &rows[k];
@@ -528,8 +528,8 @@ static void printTables(const Row* rows, const bool* done) {
              row->most, row->smooth ? "" : " none");
   }
   djv_note("none: MuJoCo's run has no derivative there: its differences do not settle");
-  djv_title("the derivative itself, and the reach of ours (momentum) and of MuJoCo's");
-  djv_note("%-21s %-21s %8s %9s %9s %9s %7s %7s", "scene", "derivative of", "law", "momentum",
+  djv_title("the derivative itself, and the reach of ours (euler) and of MuJoCo's");
+  djv_note("%-21s %-21s %8s %9s %9s %9s %7s %7s", "scene", "derivative of", "law", "euler",
            "position", "MuJoCo", "reach", "MuJoCo");
   for (int k = 0; k < NCASE; k++) {
     const Row* row = &rows[k];

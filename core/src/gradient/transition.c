@@ -223,7 +223,6 @@ static void fillRows(double* A, double* B, djWork* w, const djModel* m, const dj
   if (!A) return;
   addE(A, nx, m, turns ? lin->turn : lin->stage[lin->method->nstage - 1].psi, 0, nv);
   if (lin->Vstart.data) addVelocityBy(A, nx, 0, m, &lin->Vstart);
-  if (lin->Vrate.data) addVelocityBy(A, nx, nv, m, &lin->Vrate);
 }
 
 static void activationRows(double* A, double* B, const djModel* m, const djLinear* lin) {

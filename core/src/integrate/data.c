@@ -196,7 +196,7 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->qvel = takeDoubles(a, nv);
   w->Vplus = takeMatrix(a, own, &w->trees);
   w->Vstart = takeMatrix(a, own, &w->trees);
-  w->Vrate = takeMatrix(a, own, &w->trees);
+  w->mass_slope = takeMatrix(a, own, &w->trees);
   w->act_by_act = takeDoubles(a, na);
   w->act_by_ctrl = takeDoubles(a, nu);
   w->lambda = takeDoubles(a, dj_linearScratch(m));

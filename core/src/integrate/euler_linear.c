@@ -189,6 +189,8 @@ static djStatus smoothParams(djParamSums* s, djWork* w, const djModel* m, const 
 
 djStatus dj_eulerParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
   setAcceleration(w, m);
+  memcpy(dj_stageOf(w)->linear.psi, w->vnext, (size_t)m->nv * sizeof(double));
+  dj_openRows(w, m);
   djStatus status = smoothParams(s, w, m, z);
   if (status < 0 || dj_isAhead(w)) return status;
   dj_openPlace(&w->now, m, w->ref);

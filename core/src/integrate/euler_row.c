@@ -403,6 +403,13 @@ void dj_addRowSlopes(djWork* w, const djModel* m) {
   }
 }
 
+void dj_openRows(djWork* w, const djModel* m) {
+  double value = 0, *y = w->shift;
+  memset(y, 0, (size_t)m->nv * sizeof(double));
+  dj_addRows(&value, y, w, m);
+  for (int g = 0; g < w->rows.ngroup; g++) setCurvature(&w->rows, &w->rows.group[g]);
+}
+
 void dj_turnRows(djMatrix* Rq, djWork* w, const djModel* m) {
   for (int g = 0; g < w->rows.ngroup; g++) {
     addSlopes(Rq, -1, true, &w->rows.group[g], w, m);

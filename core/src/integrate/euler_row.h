@@ -76,6 +76,8 @@ djStatus dj_beginRows(struct djWork* work, const djModel* model);
 
 // At psi of the stage. To y (nv), in axes of the start, and the value.
 void dj_addRows(double* value, double* y, struct djWork* work, const djModel* model);
+// At `now`, of a step that has been opened anew: what follows uses.
+void dj_openRows(struct djWork* work, const djModel* model);
 // After it, H lower or, with work->kind, whole: their slopes.
 void dj_addRowSlopes(struct djWork* work, const djModel* model);
 

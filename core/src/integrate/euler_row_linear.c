@@ -50,7 +50,7 @@ static double rateSlope(const djEulerRow* r, const djWork* w, const djModel* m, 
 // dM (a - b) by q into D.
 static void setMassSlopes(djMatrix* D, djWork* w, const djModel* m, const double* b) {
   double* x = w->rows.scratch;
-  djMatrix *by_v = &w->Vstart, *M = &w->Vrate;
+  djMatrix *by_v = &w->Vstart, *M = &w->mass_slope;
   for (int i = 0; i < m->nv; i++) x[i] = w->A[i] - b[i];
   dj_inverseDynamics(w->nonpotential, &w->inverse, m, &w->begin.kin, w->ref, w->armature,
                      w->rows.zero, x);
@@ -266,11 +266,43 @@ static void massParams(djParamSums* s, djWork* w, const djModel* m, const double
   dj_tendonInertiaParams(s->param, m, &w->begin, x, excess);
 }
 
+// Where there is no friction loss a little of it acts as a whole, against z - aref = x'' + b x'.
+static double directionOfLoss(double z, double damping, double rate) {
+  double y = z + damping * rate;
+  return (y > 0) - (y < 0);
+}
+
+// What losses that are 0 would do, as forces on z.
+static void lossParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
+  djLinkBlocks losses = dj_linkBlocks(s->param, m, DJ_FIELD_JOINT_FRICTIONLOSS,
+                                      DJ_FIELD_TENDON_FRICTIONLOSS);
+  const double* a = w->rows.accel;
+  if (m->opt.disable & DJ_DSBL_FRICTIONLOSS) return;
+  for (int c = 0; c < dj_linkCoordinates(m); c++) {
+    if (*DJ_LINK(m, c, frictionloss, 1) > 0) continue;
+    djAlong x = dj_along(&w->begin.coord, m, c);
+    double along = 0, accel = 0;
+    for (int k = 0; k < x.n; k++) {
+      along += x.J[k] * z[x.dof[k]];
+      accel += x.J[k] * a[x.dof[k]];
+    }
+    double rate = dj_coordinateRate(&w->begin.coord, m, c, w->start.qvel);
+    double damping = *DJ_LINK(m, c, frictionloss_damping, 1);
+    *dj_linkEntry(&losses, m, c, 1) += along * directionOfLoss(accel, damping, rate);
+  }
+  for (int i = 0; i < m->nv; i++) {
+    int j = m->dof_jnt[i];
+    if (m->jnt_coord[j] >= 0 || m->jnt_frictionloss[j] > 0) continue;
+    losses.block[DJ_COORD_JOINT][j] +=
+        z[i] * directionOfLoss(a[i], m->jnt_frictionloss_damping[j], w->start.qvel[i]);
+  }
+}
+
 void dj_rowParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
   djEulerRows* rows = &w->rows;
   double* turned = rows->scratch + m->nv;
-  if (rows->n == 0) return;
   for (int i = 0; i < m->nv; i++) turned[i] = z[i] - (rows->dual_M[i] - rows->dual_K[i]);
+  if (s->wants & DJ_BY_LAW) lossParams(s, w, m, turned);
   for (int k = 0; k < rows->n; k++) {
     const djEulerRow* r = &rows->row[k];
     double P = lawShare(rows, k);

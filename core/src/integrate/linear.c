@@ -22,8 +22,7 @@ size_t dj_linearSize(const djModel* m, const djLinear* src) {
   for (int k = 0; k < src->method->nstage; k++) size += stageSize(m, &src->stage[k]);
   if (!src->Vplus.data) return size;
   const djBlocks* trees = src->Vplus.blocks;
-  size_t matrices = src->Vrate.data ? 3 : 2;
-  return size + dj_blocksSize(trees) / sizeof(double) + matrices * dj_packedSize(trees);
+  return size + dj_blocksSize(trees) / sizeof(double) + 2 * dj_packedSize(trees);
 }
 
 static double* copyTo(double** to, const double* from, size_t n) {
@@ -77,12 +76,11 @@ void dj_copyLinear(djLinear* dest, double* memory, const djModel* m, const djLin
   dest->act_by_ctrl = copyTo(&p, src->act_by_ctrl, (size_t)m->nu);
   dj_copyImpulses(&dest->impulse, p, &src->impulse);
   p += dj_impulseLinearSize(&src->impulse);
-  dest->Vplus = dest->Vstart = dest->Vrate = (djMatrix){0};
+  dest->Vplus = dest->Vstart = (djMatrix){0};
   if (src->Vplus.data) {
     copyBlocks(&dest->trees, &p, src->Vplus.blocks);
     dest->Vplus = copyMatrix(&p, &src->Vplus, &dest->trees);
     dest->Vstart = copyMatrix(&p, &src->Vstart, &dest->trees);
-    if (src->Vrate.data) dest->Vrate = copyMatrix(&p, &src->Vrate, &dest->trees);
   }
   dest->memory = memory;
   dest->size = (size_t)(p - memory);
@@ -118,7 +116,6 @@ static djLinear viewLinear(djWork* w) {
   if (w->corrected) {
     lin.Vplus = w->Vplus;
     lin.Vstart = w->Vstart;
-    if (w->method->by_rate) lin.Vrate = w->Vrate;
   }
   return lin;
 }
@@ -283,7 +280,6 @@ static void endJvp(double* dx_next, const djLinear* lin, const djModel* m, const
   if (lin->Vplus.data) {
     dj_mulMatrix(dv, 1, &lin->Vplus, y + (size_t)last * nv);
     if (dx) dj_mulMatrix(dv, 1, &lin->Vstart, dx);
-    if (lin->Vrate.data) dj_mulMatrix(dv, 1, &lin->Vrate, src);
   }
   const double* ahead = src + (size_t)DJ_SOURCE_STAGE * nv;
   dj_impulseJvp(dv, 1, DJ_IMPULSE_VELOCITY, &lin->impulse, dx, src, ahead);
@@ -362,7 +358,6 @@ static void endVjp(double* src, double* y, double* dq, const djLinear* lin, cons
   if (lin->Vplus.data) {
     dj_mulMatrixT(y, 1, &lin->Vplus, lv);
     if (dq) dj_mulMatrixT(dq, 1, &lin->Vstart, lv);
-    if (lin->Vrate.data) dj_mulMatrixT(src, 1, &lin->Vrate, lv);
   }
   for (int k = 0; k < DJ_NSOURCE; k++) addScaled(src + (size_t)k * nv, c->end[k], lv, nv);
 }

@@ -10,7 +10,7 @@
 // h, subtracting it after the solution would lose a factor 1/h. Where q+ = q (+) w,
 // w = sum position_k src_k,
 //   dq+ = exp(-w) dq + J_r(w) dw.
-// A method's own velocity has dv+ = Vplus y + Vstart dq + Vrate dv.
+// A velocity that is not by coefficients alone has dv+ += Vplus y + Vstart dq.
 
 #ifndef DJ_INTEGRATE_LINEAR_H_
 #define DJ_INTEGRATE_LINEAR_H_
@@ -23,7 +23,7 @@ typedef struct djLinear {
   djStageLinear stage[DJ_MAX_STAGE];
   djBlocks trees;        // of the following, in a copy
   djMatrix Vplus;        // data NULL: velocity by coefficients
-  djMatrix Vstart, Vrate;   // Vrate's data NULL: there is none
+  djMatrix Vstart;
   djImpulseLinear impulse;  // beside all else
   double* turn;          // (nv) w, where the coefficients turn
   double* before;        // (nv) d

@@ -50,7 +50,6 @@ typedef struct djMethod {
   bool history;             // the state has q- and v- beside q, v and act
   const struct djMethod* starter;   // takes the step where there is no history, or where Newton's
                                     //   method fails; `position` then never does
-  const struct djMethod* substitute;   // where Newton's method fails, before `position`; or NULL
   void (*coefficients)(djCoefficients* c, double h);
   // Fix the quantities of stage work->stage of the step that starts at work->start.
   djStatus (*begin)(struct djWork* work, const djModel* model);
@@ -71,11 +70,10 @@ typedef struct djMethod {
   // Adds d(z . r)/d parameter, z (nv), at `now`.
   djStatus (*params)(djParamSums* sums, struct djWork* work, const djModel* model,
                      const double* z);
-  // Velocity at the end, work->qvel, and its derivatives: dv+ = Vplus (dq+ - E dq) + Vstart dq +
-  // Vrate dv, the last where by_rate, see djLinear, beside that of coefficients; there are none
-  // where linearizeVelocity clears work->corrected. NULL: by coefficients.
+  // Velocity at the end, work->qvel, and its derivatives: dv+ = Vplus (dq+ - E dq) + Vstart dq, see
+  // djLinear, beside that of coefficients; there are none where linearizeVelocity clears
+  // work->corrected. NULL: by coefficients.
   // DJ_NOT_CONVERGED: what was found is none.
-  bool by_rate;
   djStatus (*velocity)(struct djWork* work, const djModel* model);
   djStatus (*linearizeVelocity)(struct djWork* work, const djModel* model);
   // Adds d(lambda . v+)/d parameter, lambda (nv), at fixed q+ and start. NULL: 0.

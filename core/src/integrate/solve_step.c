@@ -513,7 +513,7 @@ static const djMethod* nextMethod(const djWork* w, const djModel* m) {
   const djMethod *own = dj_method(m->opt.integrator), *start = own->starter;
   if (start) return w->method == start ? NULL : start;
   if (w->method == &dj_position) return NULL;
-  return w->method->substitute ? w->method->substitute : &dj_position;
+  return &dj_position;
 }
 
 // Where rounding keeps a solution from a small tolerance, it is still one. The decrement by a
@@ -546,12 +546,11 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   while (end == DJ_NOT_CONVERGED && nextMethod(w, m)) {
     // No solution may exist, as for turns beyond a quarter in a step: position.c always has one.
     int before = result.iterations;
-    bool substituted = !solved && w->method->substitute;
     dj_chooseMethod(w, m, solved && !own->starter ? &dj_position : nextMethod(w, m));
     dj_dropImpulses(w);
     status = solveCarried(&result, w, m, unit);
     result.iterations += before;
-    d->stats.fallback_steps += !substituted;
+    d->stats.fallback_steps++;
     solved = isSolved(w, m, status, &result, unit);
     end = solved ? dj_endStep(w, m) : status;
   }

@@ -148,6 +148,7 @@ struct djWork {
   double* kick;             // (nv) S1 of impulse.h
   djEulerRows rows;
   djEulerSpins spins;
+  djMatrix mass_slope;      // scratch of the trees' pattern
   djMatrix Dq, Dv;          // derivatives of inverse dynamics, of the trees' pattern
 
   // The end: next coordinates and history.
@@ -164,7 +165,7 @@ struct djWork {
   double* qvel;             // (nv) velocity at the end of the step
   bool corrected;           // qvel is not by coefficients alone: then
   djMatrix Vplus;           // derivatives of qvel, of the trees' pattern: see djMethod
-  djMatrix Vstart, Vrate;
+  djMatrix Vstart;
   double* act_by_act;       // (na) d act+/d act
   double* act_by_ctrl;      // (nu) d act+/d ctrl
   djImpulseLinear impulse;  // of the last step that has been linearised

@@ -18,10 +18,4 @@ size_t dj_articulatedSize(const djModel* model);
 bool dj_solveInertia(double* x, double* scratch, const djModel* model, const djKin* kin,
                      const djVec3* ref, const double* armature);
 
-// qacc (nv) of bodies on which no force acts, M qacc = -ID(q, v, 0), their momenta (nbody x 6:
-// angular about ref, linear), and the kinetic energy v . M v/2.
-bool dj_freeAcceleration(double* qacc, double* momentum, double* energy, double* scratch,
-                         const djModel* model, const djKin* kin, const djVec3* ref,
-                         const double* armature, const double* qvel);
-
 #endif  // DJ_MODEL_ARTICULATED_H_

@@ -172,34 +172,6 @@ void dj_endMomentum(double* wrench, double* N, double* M, const djModel* m, cons
   }
 }
 
-double dj_allMomenta(double* end, double* ahead, double* start, const djModel* m,
-                     const djBodyStep* step, const double* momentum, const djKin* kin,
-                     const djKin* kin0, const djKin* kin1, const djVec3* ref, double h) {
-  size_t bytes = (size_t)m->nbody * 6 * sizeof(double);
-  double work = 0;
-  memset(end, 0, bytes);
-  memset(ahead, 0, bytes);
-  memset(start, 0, bytes);
-  for (int b = 1; b < m->nbody; b++) {
-    const djBodyStep* s = &step[b];
-    if (!s->active) continue;
-    djVec3 l, l1, p = impulse(&l, s, kin, kin0, b), p1 = impulse(&l1, s, kin, kin1, b);
-    djVec3 rho = dju_sub3(kin->com[b], ref[b]), rho0 = dju_sub3(kin0->com[b], ref[b]);
-    startWrench(start + 6 * b, s, p, l, momentum + 6 * b, rho0, h);
-    p = dju_scale3(h, p);
-    p1 = dju_scale3(h, p1);
-    add6(end + 6 * b, dju_madd3(dju_cross3(rho, p), h, l), p);
-    add6(ahead + 6 * b, dju_madd3(dju_cross3(rho, p1), h, l1), p1);
-    work += dju_dot3(s->force, dju_sub3(kin->com[b], kin0->com[b]));
-    for (int k = 0; k < 3 && dju_dot3(s->torque, s->torque) > 0; k++) {
-      djVec3 from = dju_column(&kin0->principal[b], k), to = dju_column(&kin->principal[b], k);
-      djVec3 turn = dju_cross3(from, to);
-      work += 0.5 * dju_dot3(s->torque, turn);
-    }
-  }
-  return work;
-}
-
 // ---- projection -------------------------------------------------------------------------------
 
 // dS_i/dq_j = S_j x S_i for j an ancestor of i or in the same rotation.

@@ -32,12 +32,6 @@ void dj_endMomentum(double* wrench, double* N, double* M, const djModel* model,
                     const djBodyStep* step, const double* momentum, const djKin* kin,
                     const djKin* kin0, const djVec3* ref, double h);
 
-// All at once: start (nbody x 6) as dj_startMomentum, set; end and ahead (nbody x 6) those at kin,
-// of kin0 and of kin1 in its place. Returns the work of the loads.
-double dj_allMomenta(double* end, double* ahead, double* start, const djModel* model,
-                     const djBodyStep* step, const double* momentum, const djKin* kin,
-                     const djKin* kin0, const djKin* kin1, const djVec3* ref, double h);
-
 // D += derivative of S_i . W_i by coordinates, W (nbody x 6) gathered and held: what the
 // motion of subspaces contributes.
 void dj_projectTurning(djMatrix* D, const djModel* model, const djKin* kin, const double* W);
