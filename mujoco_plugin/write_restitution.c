@@ -15,7 +15,7 @@
 // Of a geom or (geom -1) an explicit pair, as an option has it. Scenes that are made of no MJCF (m:
 // NULL) have MuJoCo's default solref.
 static double restitution(const djModel* m, const djOption* option, int geom, int pair) {
-  double given = 0, solref = djm_restitution(1);
+  double given = 0, solref = 0;
   if (m) given = geom >= 0 ? m->geom_restitution[geom] : m->pair_restitution[pair];
   if (m) solref = geom >= 0 ? m->geom_solref_restitution[geom] : m->pair_solref_restitution[pair];
   return option->restitution == DJ_RESTITUTION_SOLREF && solref > 0 ? solref : given;

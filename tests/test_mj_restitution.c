@@ -315,7 +315,7 @@ static void testKept(void** state) {
   expectKept(SCENE(""), DJ_RESTITUTION_SOLREF, common, 0);
   expectKept(OTHER(""), DJ_RESTITUTION_SOLREF, common, 0);
   expectKept(SCENE(""), DJ_RESTITUTION_SOLREF, hard, 3);
-  expectKept(OTHER(""), DJ_RESTITUTION_SOLREF, hard, 3);
+  expectKept(OTHER(""), DJ_RESTITUTION_SOLREF, hard, 1);   // 0 is its own
   expectKept(SCENE(""), DJ_RESTITUTION_GIVEN, common, 4);
   expectKept(OTHER("<option o_solref='.02 .3'><flag override='enable'/></option>"),
              DJ_RESTITUTION_SOLREF, common, 4);

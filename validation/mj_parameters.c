@@ -8,6 +8,7 @@
 #include "common/fields.h"
 #include "common/robots.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +29,10 @@ static djModel* openModel(const char* name, const mjModel* m) {
   option.restitution = DJ_RESTITUTION_GIVEN;   // impulses have kinks where two feet land at once
   if (dj_setOption(model, &option, &err) < 0) djv_fail("%s: %s", name, err.text);
   robot_partFrictions(model);
+  // Of losses that are 0 the gradient jumps where a dof turns back.
+  double *joint = model->jnt_frictionloss, *tendon = model->tendon_frictionloss;
+  for (int j = 0; j < model->njnt; j++) joint[j] = fmax(joint[j], 1e-3);
+  for (int t = 0; t < model->ntendon; t++) tendon[t] = fmax(tendon[t], 1e-3);
   return model;
 }
 

@@ -123,8 +123,11 @@ static void testAccuracy(djvReport* r, int model, int states) {
              log10(error[1][i] / error[2][i]));
   }
   for (int i = 0; i < 2; i++) {
-    robot_near(r, log10(error[1][i] / error[2][i]), 1, 0.15, "%s: order of %s", kName[model],
-               letter[i]);
+    bool same = error[0][i] < 1e-5;   // but for MuJoCo's differences
+    if (!same) {
+      robot_near(r, log10(error[1][i] / error[2][i]), 1, 0.15, "%s: order of %s", kName[model],
+                 letter[i]);
+    }
     robot_below(r, error[2][i], 1e-3, "", "%s: relative difference of %s, h = 1e-4", kName[model],
                 letter[i]);
     djv_figure(r, "order", log10(error[1][i] / error[2][i]), "");

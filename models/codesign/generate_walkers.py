@@ -455,7 +455,7 @@ def write(folder, name, made):
                  "stages": row_["stages"] * [{"iterations": row_["iterations"]}]}
     if "epsilon" in row_:
         optimizer["epsilon"] = row_["epsilon"]
-    head = {"scene": "scene.xml", "integrator": row_.get("integrator", "position"),
+    head = {"scene": "scene.xml", "integrator": row_.get("integrator", "variational"),
             "timestep": row_["dt"], "horizon": row_["steps"],
             "contact": {"model": "separating_plane", "vertices": "all", "skin": 0,
                         "preset": "smooth"},
