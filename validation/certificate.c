@@ -206,7 +206,8 @@ static void testScene(djvTally* tally, int family, djvRandom* random) {
   static djvScene scene;
   static const double timesteps[] = {0.002, 0.005, 0.01};
   djv_startScene(&scene, timesteps[djv_integer(random, 0, 2)]);
-  if (djv_integer(random, 0, 1)) scene.def.option.integrator = DJ_VARIATIONAL;
+  // Limits and losses of euler have corners that differences meet unseen.
+  scene.def.option.integrator = djv_integer(random, 0, 1) ? DJ_VARIATIONAL : DJ_POSITION;
   families[family].make(&scene, random);
   djModel* m;
   djData* d;

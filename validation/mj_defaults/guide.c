@@ -54,7 +54,8 @@ static int measure(double* slope, const Program* p, const Hit* c, Column column,
   char text[600];
   snprintf(text, sizeof text,
            "<mujoco><option gravity=\"0 0 0\"/><default><geom type=\"sphere\" size=\"%g\" "
-           "friction=\"%g\"/></default><worldbody><body><freejoint/><geom/></body>"
+           "friction=\"%g\" solref=\".02 .95\"/></default><worldbody><body><freejoint/><geom/>"
+           "</body>"
            "<body><freejoint/><geom/></body></worldbody></mujoco>", RADIUS, c->mu);
   mjModel* m = robot_compile(text);
   Sim s;

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 enum { NREF = 7, NSTEP = 5, NPHASE = 4, NBALL = 5 };
-static const double SOLREF[NREF][2] = {{0.02, 1}, {0.02, 0.5}, {0.02, 0.2}, {0.02, 0.05},
-                                       {0.05, 1}, {-1e5, -100}, {-1e5, 0}};
+static const double SOLREF[NREF][2] = {{0.02, 0.95}, {0.02, 0.5}, {0.02, 0.2}, {0.02, 0.05},
+                                       {0.05, 0.7}, {-1e5, -100}, {-1e5, 0}};
 static const double STEP[NSTEP] = {5e-4, 1e-3, 2e-3, 5e-3, 1e-2};
 
 static double rebound(const Program* p, const mjModel* m, Column column, double h, int phases) {

@@ -335,7 +335,8 @@ static djStatus stepLag(bool* moved, bool* solved, double* size, double* decreme
   return lagHere(size, p);
 }
 
-enum { MOST_LAGS = 50 };
+// Of spins: what is left then is momentum, to the error of the last but one.
+enum { MOST_LAGS = 50, MOST_SPIN_LAGS = 4 };
 
 // By the end what was by the start or a prediction, after a solution with that: Newton's method as it
 // is where it converges, which has no energy to go by, else a solution by the last iterate. There may
@@ -354,6 +355,7 @@ static djStatus solveLags(djNewtonResult* result, Problem* p) {
     int before = result->iterations;
     status = solveFrom(result, p);
     result->iterations += before;
+    if (k + 1 >= MOST_SPIN_LAGS && !byEnd(p->work, p->model)) return status;
     if (status >= 0) status = lagHere(&size, p);
   }
   return status < 0 ? status : DJ_NOT_CONVERGED;
