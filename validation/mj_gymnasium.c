@@ -118,7 +118,7 @@ static void runControlled(djvReport* r, const char* name, mjModel* m, const djMo
            peer.unstable ? " (it was unstable)" : "");
   robot_countOf(r, steps - s->steps, 0, steps, "%s: steps that failed", name);
   djv_figure(r, "unconverged steps", (double)s->unconverged_steps, "");
-  robot_countOf(r, s->unconverged_steps, 1e-3, steps, "%s: unconverged steps", name);
+  robot_countOf(r, s->unconverged_steps, 1, steps, "%s: unconverged steps", name);
   robot_below(r, speed / peer.speed, 3, "", "%s: largest |qvel| beside MuJoCo's", name);
   // Below the weight at 1 cm energies are those of slow drifts, which friction may stop or not.
   double floor = 0.01 * model->total_mass * model->contact.gravity;
