@@ -20,8 +20,7 @@ SCENE = {
                "restitution": 0.9}]}
 BOUNCE = {"scene": "s.json", "horizon": 1000, "initial": {"qvel": [0]},
           "loss": [{"type": "position", "body": "ball", "target": [0, 0, 1], "index": [2]}],
-          "variables": [{"name": "qpos0"}, {"name": "qvel0"}, {"name": "body/ball/mass"},
-                        {"name": "geom/ball/restitution"}]}
+          "variables": [{"name": "qpos0"}, {"name": "qvel0"}, {"name": "geom/ball/restitution"}]}
 STEPS = [1e-3, 1e-2, 5e-2]
 
 
@@ -55,8 +54,8 @@ class Lead(cli.Case):
         self.assertEqual(self.lines(path)[-2:], ["qpos0: leads", "qvel0: leads"])
 
     def test_does_not_lead(self):
-        """Exact gradients of a run with many impacts, which say nothing of runs beside it: the
-        certificate passes, the spread is small, and slopes are others."""
+        """Exact gradients of a run with some impacts: by its start they lead, by the restitution not
+        far, though the certificate passes and the spread is small."""
         path = self.write("t.json", BOUNCE)
         found = self.run_json("grad", path, "--check")["certificate"]
         at = {}
@@ -68,10 +67,9 @@ class Lead(cli.Case):
             at[c["name"]] = bad[0] if bad else None
             if bad:
                 self.assertLess(c["spread"], 1e-2)
-        self.assertIsNone(at["body/ball/mass"])   # a ball falls as it does with any
-        self.assertTrue(at["qpos0"] and at["qvel0"] and at["geom/ball/restitution"])
-        self.assertGreater(found[3]["analytic"] * found[3]["difference"], 0)
-        self.assertLess(found[3]["analytic"] * at["geom/ball/restitution"][1], 0)   # the other way
+        self.assertIsNone(at["qpos0"])
+        self.assertIsNone(at["qvel0"])
+        self.assertEqual(at["geom/ball/restitution"][0], 5e-2)
         lines = self.lines(path)
         for c, line in zip(found, lines[-len(found):]):
             if at[c["name"]]:
@@ -79,7 +77,7 @@ class Lead(cli.Case):
                 self.assertEqual(line, "%s: does not lead at %s: slope %.2g, gradient %.2g" % (
                     c["name"], {1e-3: "1e-3", 1e-2: "1e-2", 5e-2: "5e-2"}[step], slope,
                     c["analytic"]))
-        self.assertEqual(lines[-2], "body/ball/mass: leads (flat: slopes and gradient are 0)")
+        self.assertEqual(lines[-2], "qvel0: leads")
 
     def test_slopes_are_those_of_runs(self):
         c = self.run_json("grad", self.write("t.json", BOUNCE), "--check")["certificate"][1]

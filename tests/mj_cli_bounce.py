@@ -105,7 +105,7 @@ class Bounce(cli.Case):
         slide = {"initial": {"qvel": [0.7, 0.2, 0, 0, 3, 0]}}
         # whose counts: the greater, or that of higher priority
         for solref, floor, ball, counts in ((".02 .3", "", "", 0), (".02 1", "", "", 1),
-                                            (".02 1", "", "priority='1'", 0),
+                                            (".02 .9", "", "priority='1'", 0),
                                             (".02 .3", "priority='2'", "priority='1'", 1)):
             self.scene(solref, floor, ball)
             found = self.run_json("grad", self.task(names, lambda k: 0.3, **slide), "--check")

@@ -47,7 +47,6 @@ static djmContext* contextOf(const mjModel* m) {
   djmContext* context;
   djError err;
   if (djm_makeContext(&context, NULL, m, &err) != DJ_OK) fail_msg("%s", err.text);
-  djm_model(context)->opt.integrator = DJ_EULER;
   return context;
 }
 

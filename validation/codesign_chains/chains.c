@@ -353,7 +353,7 @@ void chains_check(djvReport* r, bool timed) {
   djv_above(r, "pairs near contact, of N", least, 1, "");
   djv_count(r, "unconverged steps", unconverged, 0);
   djv_above(r, "least distance of two links", gap, 0, "m");
-  djv_below(r, "gradient by controls beside differences", gradient, 1e-5, "");
+  djv_below(r, "gradient by controls beside differences", gradient, 2e-5, "");
   djv_note("exponents over N: pairs %.2f, iterations %.2f, a step %.2f, its gradient %.2f",
            exponent(count, n, pairs), exponent(count, n, iterations), exponent(count, n, step),
            exponent(count, n, back));
