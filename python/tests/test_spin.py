@@ -44,4 +44,4 @@ def test_derivatives(place):
         for e in (1e-4, 1e-5, 1e-6):   # across no corner, and above rounding
             right = (8 * (moved(e) - moved(-e)) - (moved(2 * e) - moved(-2 * e))) / (12 * e)
             errors.append(np.abs(A @ dx - right).max() / np.abs(right).max())
-        assert min(errors) < 1e-7
+        assert min(errors) < 1e-7, errors

@@ -159,6 +159,7 @@ static djStatus linearizeStage(djWork* w, const djModel* m) {
   djStageLinear* s = &dj_stageOf(w)->linear;
   s->Rq.blocks = s->G.blocks = &w->pattern.blocks;
   dj_openPlace(&w->now, m, w->ref);
+  if (w->method->relag) w->method->relag(w, m);   // of a step that was opened anew
   djStatus status = evaluateEnd(w, m);
   if (status < 0) return status;
   status = dj_factorEnd(w, m);
