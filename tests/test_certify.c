@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "common/task_case.h"
+
 static const char text[] =
     "{\"scene\":\"s\",\"horizon\":30,\"timestep\":0.004,\"integrator\":\"variational\","
     "\"initial\":{\"qpos\":[0,0.2]},\"ctrl\":[0.5],\"set\":{\"body/cart/mass\":[2]},"
@@ -22,39 +24,7 @@ static const char text[] =
     "\"variables\":[{\"name\":\"ctrl\"},{\"name\":\"qpos0\",\"index\":[1]},"
     "{\"name\":\"qvel0\",\"index\":[]},{\"name\":\"body/cart/mass\"}]}";
 
-typedef struct Case {
-  djTask* task;
-  djModel* m;
-  djProblem* p;
-  djDesign* d;
-  double loss, *gradient;
-} Case;
-
-// scene NULL: a pole on a cart.
-static void makeCaseOf(Case* c, const char* scene, const char* json) {
-  djError err = {""};
-  memset(c, 0, sizeof *c);
-  if (dj_loadTaskText(&c->task, json, NULL, &err) < 0 ||
-      (scene ? dj_loadModelText(&c->m, scene, &err)
-             : dj_loadModel(&c->m, DIJOCO_SOURCE_DIR "/examples/cartpole.json", &err)) < 0 ||
-      dj_applyTask(c->m, c->task, &err) < 0 ||
-      dj_resolveTask(&c->p, c->task, c->m, &err) < 0 ||
-      djd_makeDesign(&c->d, c->m, c->p, &err) < 0) {
-    fail_msg("%s", err.text);
-  }
-  c->gradient = calloc((size_t)c->d->n + 1, sizeof(double));
-  assert_int_equal(djd_evaluateDesign(&c->loss, c->gradient, c->d, c->d->x0), DJ_OK);
-}
-
 static void makeCase(Case* c, const char* json) { makeCaseOf(c, NULL, json); }
-
-static void freeCase(Case* c) {
-  free(c->gradient);
-  djd_deleteDesign(c->d);
-  dj_deleteProblem(c->p);
-  dj_deleteModel(c->m);
-  dj_deleteTask(c->task);
-}
 
 static void testCertificates(void** state) {
   (void)state;

@@ -14,39 +14,9 @@
 
 #include <cmocka.h>
 
+#include "common/task_case.h"
+
 static const double parts[DJD_NSECANT] = {1e-3, 1e-2, 5e-2};
-
-typedef struct Case {
-  djTask* task;
-  djModel* m;
-  djProblem* p;
-  djDesign* d;
-  double loss, *gradient;
-} Case;
-
-// scene NULL: a pole on a cart.
-static void makeCase(Case* c, const char* scene, const char* json) {
-  djError err = {""};
-  memset(c, 0, sizeof *c);
-  if (dj_loadTaskText(&c->task, json, NULL, &err) < 0 ||
-      (scene ? dj_loadModelText(&c->m, scene, &err)
-             : dj_loadModel(&c->m, DIJOCO_SOURCE_DIR "/examples/cartpole.json", &err)) < 0 ||
-      dj_applyTask(c->m, c->task, &err) < 0 ||
-      dj_resolveTask(&c->p, c->task, c->m, &err) < 0 ||
-      djd_makeDesign(&c->d, c->m, c->p, &err) < 0) {
-    fail_msg("%s", err.text);
-  }
-  c->gradient = calloc((size_t)c->d->n + 1, sizeof(double));
-  assert_int_equal(djd_evaluateDesign(&c->loss, c->gradient, c->d, c->d->x0), DJ_OK);
-}
-
-static void freeCase(Case* c) {
-  free(c->gradient);
-  djd_deleteDesign(c->d);
-  dj_deleteProblem(c->p);
-  dj_deleteModel(c->m);
-  dj_deleteTask(c->task);
-}
 
 // Certificate of a variable; its gradient is scaled for the time being.
 static djdCertificate certify(Case* c, int variable, double factor) {
@@ -82,7 +52,7 @@ static void isNear(double x, double expected, double relative) {
 static void testSmooth(void** state) {
   (void)state;
   Case c;
-  makeCase(&c, NULL, SWING "[{\"name\":\"body/cart/mass\"},{\"name\":\"qpos0\",\"index\":[1]},"
+  makeCaseOf(&c, NULL, SWING "[{\"name\":\"body/cart/mass\"},{\"name\":\"qpos0\",\"index\":[1]},"
            "{\"name\":\"ctrl\"},{\"name\":\"qvel0\",\"index\":[]}]}");
   const double scale[] = {2, 1, sqrt(30)};
   for (int i = 0; i < 3; i++) {
@@ -115,7 +85,7 @@ static void testRule(void** state) {
               {NAN, DJD_LEADS_NOT}};
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     Case c;
-    makeCase(&c, NULL, SWING "[{\"name\":\"body/cart/mass\"}]}");
+    makeCaseOf(&c, NULL, SWING "[{\"name\":\"body/cart/mass\"}]}");
     djdCertificate r = certify(&c, 0, list[i].factor);
     if (r.leads != list[i].leads) fail_msg("%g", list[i].factor);
     for (int k = 0; k < DJD_NSECANT; k++) {
@@ -131,7 +101,7 @@ static void testRule(void** state) {
 static void testBounds(void** state) {
   (void)state;
   Case c;
-  makeCase(&c, NULL, SWING "[{\"name\":\"qpos0\",\"index\":[1],\"min\":0,\"max\":0.2},"
+  makeCaseOf(&c, NULL, SWING "[{\"name\":\"qpos0\",\"index\":[1],\"min\":0,\"max\":0.2},"
            "{\"name\":\"qvel0\",\"index\":[1],\"min\":-1,\"max\":0.02},"
            "{\"name\":\"qpos0\",\"min\":[-1,0],\"max\":[1,0.2]},"
            "{\"name\":\"body/cart/mass\",\"min\":0.1,\"max\":2.05}]}");
@@ -174,7 +144,7 @@ static void testBounds(void** state) {
 static void testFlat(void** state) {
   (void)state;
   Case c;
-  makeCase(&c, BALLS("[0.4,0,0]"), PUSH "\"variables\":[{\"name\":\"geom/a/friction\","
+  makeCaseOf(&c, BALLS("[0.4,0,0]"), PUSH "\"variables\":[{\"name\":\"geom/a/friction\","
            "\"index\":[0]}]}");
   djdCertificate r = certify(&c, 0, 1);
   assert_true(r.leads == DJD_LEADS && r.analytic == 0 && r.secant[2] == 0);
@@ -189,12 +159,12 @@ static void testFlat(void** state) {
 static void testNoRun(void** state) {
   (void)state;
   Case c;
-  makeCase(&c, BALLS("[0,0,0]"), PUSH "\"variables\":[{\"name\":\"geom/a/friction\","
+  makeCaseOf(&c, BALLS("[0,0,0]"), PUSH "\"variables\":[{\"name\":\"geom/a/friction\","
            "\"index\":[0]}]}");
   djdCertificate r = certify(&c, 0, 1);
   assert_true(r.leads == DJD_LEADS && r.secant_sides[0] == 1 && r.secant_sides[2] == 1);
   freeCase(&c);
-  makeCase(&c, BALLS("[0,0,0]"), PUSH "\"free\":{\"z\":{\"value\":[0]}},\"maps\":["
+  makeCaseOf(&c, BALLS("[0,0,0]"), PUSH "\"free\":{\"z\":{\"value\":[0]}},\"maps\":["
            "{\"type\":\"affine\",\"from\":\"z\",\"to\":\"geom/a/friction\","
            "\"matrix\":[[1],[0],[0]]},"
            "{\"type\":\"affine\",\"from\":\"z\",\"to\":\"geom/b/friction\","
@@ -221,7 +191,7 @@ static void testRuns(void** state) {
   djArray before, after;
   djPhases* p;
   djdCertificate r;
-  makeCase(&c, NULL, SWING "[{\"name\":\"body/cart/mass\"}]}");
+  makeCaseOf(&c, NULL, SWING "[{\"name\":\"body/cart/mass\"}]}");
   assert_int_equal(djd_designArray(&before, c.d, "evaluations"), DJ_OK);
   int first = *(const int*)before.data;
   r = certify(&c, 0, 1);

@@ -243,13 +243,13 @@ static djStatus velocityParams(djParamSums* s, djWork* w, const djModel* m, cons
   return DJ_OK;
 }
 
-#define METHOD(stages, sums, first)                                                                  \
+#define METHOD(stages, sums, first)                                                           \
   {                                                                                           \
     .name = "euler", .kind = DJ_LDL, .nstage = (stages), .ahead = (first), .predicts = true,  \
-    .rows = true, .coefficients = (sums), .begin = begin, .evaluate = evaluate, .relag = relag,             \
-    .whole = wholeSlope, .linearize = dj_linearizeEuler, .inputs = dj_eulerInputs,            \
-    .params = dj_eulerParams, .velocity = velocity, .linearizeVelocity = linearizeVelocity,   \
-    .velocityParams = velocityParams                                                          \
+    .rows = true, .coefficients = (sums), .begin = begin, .evaluate = evaluate,               \
+    .relag = relag, .whole = wholeSlope, .linearize = dj_linearizeEuler,                      \
+    .inputs = dj_eulerInputs, .params = dj_eulerParams, .velocity = velocity,                 \
+    .linearizeVelocity = linearizeVelocity, .velocityParams = velocityParams                  \
   }
 
 const djMethod dj_euler = METHOD(1, coefficients, false);

@@ -11,19 +11,17 @@ typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
 enum { ROW = 8, N_SIZE = 6 * ROW, U_SIZE = 2 * ROW };   // U, then 1/d and u
 
 size_t dj_articulatedSize(const djModel* m) {
-  return (size_t)m->nbody * (N_SIZE + 3 * ROW) + (size_t)m->nv * U_SIZE;
+  return (size_t)m->nbody * (N_SIZE + ROW) + (size_t)m->nv * U_SIZE;
 }
 
 typedef struct Arrays {
-  double *N, *P, *V, *A, *U;   // of bodies, U of dofs; P is accelerations on the way back
+  double *N, *P, *U;   // of bodies, U of dofs; P is accelerations on the way back
 } Arrays;
 
 static Arrays arraysOf(double* scratch, const djModel* m) {
   Arrays a = {.N = scratch};
   a.P = a.N + (size_t)m->nbody * N_SIZE;
-  a.V = a.P + (size_t)m->nbody * ROW;
-  a.A = a.V + (size_t)m->nbody * ROW;
-  a.U = a.A + (size_t)m->nbody * ROW;
+  a.U = a.P + (size_t)m->nbody * ROW;
   return a;
 }
 
