@@ -42,14 +42,15 @@ typedef struct Spin {
   djMat3 R0, E, B;         // B = J_r^-1
   djVec3 w, u;
   djVec3 t, c;             // s_t, s_c
+  double K[36], R[6];      // of openBalance
 } Spin;
 
 static djVec3 turnRest(const Spin* p, djVec3 x) { return dju_sub3(dju_mulMV(p->E, x), x); }
 
 static djVec3 gyration(djVec3 w, djVec3 r) { return dju_cross3(w, dju_cross3(w, r)); }
 
-// At psi (6).
-static Spin openSpin(const djWork* w, const djModel* m, int j, const double* psi) {
+// Of joint j, at psi (6).
+static Spin openJoint(const djWork* w, const djModel* m, int j, const double* psi) {
   int b = m->jnt_body[j];
   Spin p = {.body = b, .dof = m->jnt_dofadr[j], .mass = m->body_mass[b], .h = w->h};
   const double *I = m->body_inertia + 3 * b, f = 1 / p.h;
@@ -73,6 +74,12 @@ static Spin openSpin(const djWork* w, const djModel* m, int j, const double* psi
   return p;
 }
 
+// The k-th spin, psi (nv).
+static Spin openSpin(const djWork* w, const djModel* m, int k, const double* psi) {
+  int j = w->spins.joint[k];
+  return openJoint(w, m, j, psi + m->jnt_dofadr[j]);
+}
+
 // Derivative of J_r^-1 J u, or of J_r^-T J u, by psi.
 static djMat3 bentSlope(const Spin* p, bool transpose) {
   double sign = transpose ? 1 : -1, f = sign / p->h;
@@ -93,34 +100,35 @@ static void turnPair(djVec3* rt, djVec3* rr, const Spin* p, djVec3 Rt, djVec3 Rr
   *rr = dju_add3(dju_mulMtV(p->E, about), dju_cross3(p->com, force));
 }
 
-// The block of K.
-static void loadBlock(double K[36], const djMatrix* A, int dof) {
-  for (int i = 0; i < 36; i++) K[i] = *dj_own(A, dof + i / 6, dof + i % 6);
-}
-
-// R (6) at psi.
-static void balanceAt(double R[6], const djWork* w, const Spin* p, const double K[36],
-                      const double* psi) {
+// K of its dofs, and R at psi (6).
+static void setBalance(Spin* p, const djWork* w, const double* psi) {
   double a[6];
   for (int i = 0; i < 6; i++) {
     a[i] = (psi[i] / p->h - w->start.qvel[p->dof + i] - w->kick[p->dof + i]) / p->h;
+    p->R[i] = w->bias[p->dof + i];
   }
-  for (int i = 0; i < 6; i++) {
-    R[i] = w->bias[p->dof + i];
-    for (int k = 0; k < 6; k++) R[i] += K[6 * i + k] * a[k];
+  for (int i = 0; i < 36; i++) {
+    p->K[i] = *dj_own(&w->inertia, p->dof + i / 6, p->dof + i % 6);
+    p->R[i / 6] += p->K[i] * a[i % 6];
   }
 }
 
-static void residualOf(double r[6], const Spin* p, const double R[6]) {
+static Spin openBalance(const djWork* w, const djModel* m, int k, const double* psi) {
+  Spin p = openSpin(w, m, k, psi);
+  setBalance(&p, w, psi + p.dof);
+  return p;
+}
+
+static void residualOf(double r[6], const Spin* p) {
   djVec3 t, c;
-  turnPair(&t, &c, p, dju_load3(R), dju_load3(R + 3), p->t, p->c);
+  turnPair(&t, &c, p, dju_load3(p->R), dju_load3(p->R + 3), p->t, p->c);
   dju_store3(r, t);
   dju_store3(r + 3, c);
 }
 
-// W (6 x 6): derivative of r by the dofs at the end; R at psi.
-static void slopeOf(double W[36], const Spin* p, const double K[36], const double R[6]) {
-  double f = 1 / p->h, f2 = f * f;
+// W (6 x 6): derivative of r by the dofs at the end.
+static void slopeOf(double W[36], const Spin* p) {
+  const double *K = p->K, *R = p->R, f = 1 / p->h, f2 = f * f;
   djMat3 byPsi = bentSlope(p, false);
   djVec3 F = dju_add3(dju_load3(R), p->t), local = dju_mulMtV(p->R0, F);
   djVec3 about = dju_sub3(dju_load3(R + 3), dju_cross3(p->com, dju_mulMtV(p->R0, dju_load3(R))));
@@ -165,13 +173,12 @@ void dj_beginSpins(djWork* w, const djModel* m) {
 
 // psi (6) of r = 0 by Newton's method, from psi. False: it finds none.
 static bool predictSpin(double psi[6], const djWork* w, const djModel* m, int j) {
-  double K[36], R[6], r[6], W[36], F[36];
-  loadBlock(K, &w->inertia, m->jnt_dofadr[j]);
+  double r[6], W[36], F[36];
   for (int i = 0; i < MOST_PREDICTIONS; i++) {
-    Spin p = openSpin(w, m, j, psi);
-    balanceAt(R, w, &p, K, psi);
-    residualOf(r, &p, R);
-    slopeOf(W, &p, K, R);
+    Spin p = openJoint(w, m, j, psi);
+    setBalance(&p, w, psi);
+    residualOf(r, &p);
+    slopeOf(W, &p);
     if (!dj_factorLDU(F, W, NULL, 6)) return false;
     dj_solveLDU(r, F, 6);
     djVec3 turn = dju_load3(r + 3);
@@ -195,23 +202,19 @@ void dj_predictSpins(djWork* w, const djModel* m) {
 double dj_lagSpins(djWork* w, const djModel* m, const double* psi) {
   double sum = 0;
   for (int k = 0; k < w->spins.n; k++) {
-    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
-    const double* at = psi + dof;
-    double K[36], L[36], R[6], r[6], x[6], f = w->h * w->h;
-    loadBlock(K, &w->inertia, dof);
-    Spin p = openSpin(w, m, j, at);
-    balanceAt(R, w, &p, K, at);
-    residualOf(r, &p, R);
-    dju_store3(r + 3, dju_mulMtV(dju_rightJacobian(dju_load3(at + 3)), dju_load3(r + 3)));
-    memcpy(x, r, sizeof x);
-    if (!dj_factorLDL(L, K, NULL, 6)) continue;
+    Spin p = openBalance(w, m, k, psi);
+    const double* at = psi + p.dof;
+    double L[36], x[6], f = w->h * w->h;
+    residualOf(x, &p);
+    dju_store3(x + 3, dju_mulMtV(dju_rightJacobian(dju_load3(at + 3)), dju_load3(x + 3)));
+    if (!dj_factorLDL(L, p.K, NULL, 6)) continue;
     dj_solveLDL(x, L, 6);
     for (int i = 0; i < 6; i++) {
       double to = at[i] - f * x[i];
-      x[i] = to - w->drift[dof + i];
-      w->drift[dof + i] = to;
+      x[i] = to - w->drift[p.dof + i];
+      w->drift[p.dof + i] = to;
     }
-    for (int i = 0; i < 36; i++) sum += x[i / 6] * K[i] * x[i % 6];
+    for (int i = 0; i < 36; i++) sum += x[i / 6] * p.K[i] * x[i % 6];
   }
   return sqrt(fmax(sum, 0)) / w->h;
 }
@@ -221,14 +224,11 @@ double dj_lagSpins(djWork* w, const djModel* m, const double* psi) {
 void dj_endSpins(djWork* w, const djModel* m, const djMatrix* whole) {
   const double* psi = dj_stageOf(w)->linear.psi;
   for (int k = 0; k < w->spins.n; k++) {
-    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
-    double K[36], R[6], W[36];
-    loadBlock(K, &w->inertia, dof);
-    Spin p = openSpin(w, m, j, psi + dof);
-    balanceAt(R, w, &p, K, psi + dof);
-    slopeOf(W, &p, K, R);
+    Spin p = openBalance(w, m, k, psi);
+    double W[36];
+    slopeOf(W, &p);
     for (int i = 0; i < 36; i++) {
-      int a = dof + i / 6, b = dof + i % 6;
+      int a = p.dof + i / 6, b = p.dof + i % 6;
       *dj_own(&w->H, a, b) += W[i] - *dj_own(whole, a, b);
     }
   }
@@ -245,13 +245,10 @@ void dj_maskSpins(double* masked, const djWork* w, const djModel* m, const doubl
 
 void dj_spinSlopes(djMatrix* W, djWork* w, const djModel* m, const double* psi) {
   for (int k = 0; k < w->spins.n; k++) {
-    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
-    double K[36], R[6], own[36];
-    loadBlock(K, &w->inertia, dof);
-    Spin p = openSpin(w, m, j, psi + dof);
-    balanceAt(R, w, &p, K, psi + dof);
-    slopeOf(own, &p, K, R);
-    for (int i = 0; i < 36; i++) *dj_own(W, dof + i / 6, dof + i % 6) = own[i];
+    Spin p = openBalance(w, m, k, psi);
+    double own[36];
+    slopeOf(own, &p);
+    for (int i = 0; i < 36; i++) *dj_own(W, p.dof + i / 6, p.dof + i % 6) = own[i];
   }
 }
 
@@ -291,8 +288,7 @@ static void turnRows(djMatrix* A, const Spin* p) {
 
 void dj_turnSpinRows(djMatrix* A, djWork* w, const djModel* m, const double* psi) {
   for (int k = 0; k < w->spins.n; k++) {
-    int j = w->spins.joint[k];
-    Spin p = openSpin(w, m, j, psi + m->jnt_dofadr[j]);
+    Spin p = openSpin(w, m, k, psi);
     turnRows(A, &p);
   }
 }
@@ -300,32 +296,21 @@ void dj_turnSpinRows(djMatrix* A, djWork* w, const djModel* m, const double* psi
 void dj_addSpinStart(djMatrix* A, djWork* w, const djModel* m, const double* psi, bool by_q) {
   const djVec3 none = {0, 0, 0};
   for (int k = 0; k < w->spins.n; k++) {
-    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
-    double K[36], R[6];
-    loadBlock(K, &w->inertia, dof);
-    Spin p = openSpin(w, m, j, psi + dof);
-    balanceAt(R, w, &p, K, psi + dof);
+    Spin p = openBalance(w, m, k, psi);
     for (int c = 0; c < 3; c++) {
       djVec3 d = dju_vec3(c == 0, c == 1, c == 2), st, sc, rt, rr;
       if (by_q) {
-        byTurn(&rr, &rt, &p, dju_load3(R), d);
+        byTurn(&rr, &rt, &p, dju_load3(p.R), d);
       } else {
         byRate(&st, &sc, &p, d);
         turnPair(&rt, &rr, &p, none, none, st, sc);
       }
       for (int i = 0; i < 3; i++) {
-        *dj_own(A, dof + i, dof + 3 + c) += (&rt.x)[i];
-        *dj_own(A, dof + 3 + i, dof + 3 + c) += (&rr.x)[i];
+        *dj_own(A, p.dof + i, p.dof + 3 + c) += (&rt.x)[i];
+        *dj_own(A, p.dof + 3 + i, p.dof + 3 + c) += (&rr.x)[i];
       }
     }
   }
-}
-
-static bool isSpin(const djWork* w, int j) {
-  for (int k = 0; k < w->spins.n; k++) {
-    if (w->spins.joint[k] == j) return true;
-  }
-  return false;
 }
 
 void dj_turnSpinEntries(djEntries* A, djWork* w, const djModel* m, const double* psi) {
@@ -334,8 +319,8 @@ void dj_turnSpinEntries(djEntries* A, djWork* w, const djModel* m, const double*
   for (int e = 0; e < n; e++) {
     djMatrixEntry at = A->entry[e];
     int j = m->dof_jnt[at.row], dof = m->jnt_dofadr[j];
-    if (!isSpin(w, j)) continue;
-    Spin p = openSpin(w, m, j, psi + dof);
+    if (w->spins.n == 0 || !movesAlone(w, m, j)) continue;
+    Spin p = openJoint(w, m, j, psi + dof);
     double R[6] = {0}, r[6];
     R[at.row - dof] = at.value;
     djVec3 t, c;
@@ -362,8 +347,8 @@ static void dualOf(djVec3* xt, djVec3* l, djVec3* g, const Spin* p, const double
 
 void dj_turnSpinDual(double* x, djWork* w, const djModel* m, const double* psi, const double* z) {
   for (int k = 0; k < w->spins.n; k++) {
-    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
-    Spin p = openSpin(w, m, j, psi + dof);
+    Spin p = openSpin(w, m, k, psi);
+    int dof = p.dof;
     djVec3 xt, l, g;
     dualOf(&xt, &l, &g, &p, z + dof);
     dju_store3(x + dof, xt);
@@ -372,9 +357,8 @@ void dj_turnSpinDual(double* x, djWork* w, const djModel* m, const double* psi, 
 }
 
 // s_t is linear in m and r, s_c in J; beside s, r moves moments.
-static void addParams(djParamSums* s, const djModel* m, const Spin* p, const double* z,
-                      djVec3 Rt) {
-  djVec3 xt, l, g, zr = dju_load3(z + 3);
+static void addParams(djParamSums* s, const djModel* m, const Spin* p, const double* z) {
+  djVec3 xt, l, g, zr = dju_load3(z + 3), Rt = dju_load3(p->R);
   dualOf(&xt, &l, &g, p, z);
   double f = 1 / p->h;
   djVec3 pull = dju_mulMtV(p->R0, l), turned = dju_sub3(dju_mulMtV(p->E, pull), pull);
@@ -397,12 +381,8 @@ void dj_eulerSpinParams(djParamSums* s, djWork* w, const djModel* m, const doubl
                         const double* z) {
   if (!(s->wants & DJ_BY_INERTIA)) return;
   for (int k = 0; k < w->spins.n; k++) {
-    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
-    double K[36], R[6];
-    loadBlock(K, &w->inertia, dof);
-    Spin p = openSpin(w, m, j, psi + dof);
-    balanceAt(R, w, &p, K, psi + dof);
-    addParams(s, m, &p, z + dof, dju_load3(R));
+    Spin p = openBalance(w, m, k, psi);
+    addParams(s, m, &p, z + p.dof);
   }
 }
 
@@ -426,8 +406,8 @@ static djVec3 frameRate(const Spin* p, djVec3 rate) {
 
 void dj_spinVelocity(djWork* w, const djModel* m, const double* psi) {
   for (int k = 0; k < w->spins.n; k++) {
-    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
-    Spin p = openSpin(w, m, j, psi + dof);
+    Spin p = openSpin(w, m, k, psi);
+    int dof = p.dof;
     djVec3 rate = endRate(&p, m);
     dju_store3(w->qvel + dof + 3, rate);
     dju_addTo3(w->qvel + dof, 1, dju_mulMV(p.R0, frameRate(&p, rate)));
@@ -436,8 +416,8 @@ void dj_spinVelocity(djWork* w, const djModel* m, const double* psi) {
 
 void dj_linearizeSpinVelocity(djWork* w, const djModel* m, const double* psi) {
   for (int k = 0; k < w->spins.n; k++) {
-    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
-    Spin p = openSpin(w, m, j, psi + dof);
+    Spin p = openSpin(w, m, k, psi);
+    int dof = p.dof;
     djMat3 byPsi = bentSlope(&p, true);
     djVec3 rate = endRate(&p, m), arm = dju_cross3(rate, p.com), frame = frameRate(&p, rate);
     for (int c = 0; c < 3; c++) {
@@ -460,8 +440,8 @@ void dj_spinVelocityParams(djParamSums* s, djWork* w, const djModel* m, const do
                            const double* lambda) {
   if (!(s->wants & DJ_BY_INERTIA)) return;
   for (int k = 0; k < w->spins.n; k++) {
-    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
-    Spin p = openSpin(w, m, j, psi + dof);
+    Spin p = openSpin(w, m, k, psi);
+    int dof = p.dof;
     djVec3 rate = endRate(&p, m), l = dju_mulMtV(p.R0, dju_load3(lambda + dof));
     djVec3 turned = dju_mulMtV(p.E, l);
     djVec3 by = dju_scale3(1 / p.h, dju_sub3(turned, l));
@@ -490,8 +470,8 @@ static void loadPair(djVec3 S[2], const double* from) {
 
 void dj_carryKick(double* S, const djWork* w, const djModel* m, const double* psi) {
   for (int k = 0; k < w->spins.n; k++) {
-    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
-    Spin p = openSpin(w, m, j, psi + dof);
+    Spin p = openSpin(w, m, k, psi);
+    int dof = p.dof;
     djVec3 from[2], to[2];
     loadPair(from, S + dof);
     carryPair(to, &p, m, from);
@@ -502,8 +482,8 @@ void dj_carryKick(double* S, const djWork* w, const djModel* m, const double* ps
 
 void dj_carryKickDual(double* lambda, const djWork* w, const djModel* m, const double* psi) {
   for (int k = 0; k < w->spins.n; k++) {
-    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
-    Spin p = openSpin(w, m, j, psi + dof);
+    Spin p = openSpin(w, m, k, psi);
+    int dof = p.dof;
     double pulled[6];
     for (int i = 0; i < 6; i++) {
       djVec3 unit[2] = {dju_vec3(i == 0, i == 1, i == 2), dju_vec3(i == 3, i == 4, i == 5)}, to[2];
@@ -517,8 +497,8 @@ void dj_carryKickDual(double* lambda, const djWork* w, const djModel* m, const d
 
 void dj_linearizeKick(djWork* w, const djModel* m, const double* psi, const double* S) {
   for (int k = 0; k < w->spins.n; k++) {
-    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
-    Spin p = openSpin(w, m, j, psi + dof);
+    Spin p = openSpin(w, m, k, psi);
+    int dof = p.dof;
     djVec3 from[2], to[2];
     loadPair(from, S + dof);
     carryPair(to, &p, m, from);
@@ -543,8 +523,8 @@ void dj_kickParams(djParamSums* s, djWork* w, const djModel* m, const double* ps
                    const double* lambda) {
   if (!(s->wants & DJ_BY_INERTIA)) return;
   for (int k = 0; k < w->spins.n; k++) {
-    int j = w->spins.joint[k], dof = m->jnt_dofadr[j];
-    Spin p = openSpin(w, m, j, psi + dof);
+    Spin p = openSpin(w, m, k, psi);
+    int dof = p.dof;
     djVec3 from[2], to[2], l = dju_mulMtV(p.R0, dju_load3(lambda + dof));
     loadPair(from, S + dof);
     carryPair(to, &p, m, from);
