@@ -1,4 +1,5 @@
-// A task with its model, its problem and its design, evaluated where it starts. Included after cmocka.
+// A task with its model, its problem and its design, evaluated where it starts. Included after
+// cmocka.
 
 #ifndef DJ_TESTS_TASK_CASE_H_
 #define DJ_TESTS_TASK_CASE_H_

@@ -3,7 +3,7 @@
 //   L = m |c+ - c|^2/(2 h) + psi . J psi/(2 h)
 // (Marsden and West, Discrete mechanics and variational integrators, 2001, section 1.5), c its
 // centre of mass, J the inertia about it, psi the rotation's displacement: its momenta are
-//   -D1 L: m (c+ - c)/h, J_r^-1 J psi/h in the axes of q,    D2 L: that, J_r^-T J psi/h in those of q+,
+//   -D1 L: m (c+ - c)/h, J_r^-1 J psi/h in the axes of q,  D2 L: that, J_r^-T J psi/h in those of q+,
 // so that linear and angular momentum are kept to rounding and energy stays about what it was. The
 // velocity stands for the momentum: at the end
 //   w+ = J^-1 J_r^-T J psi/h,   v+ = (c+ - c)/h - w+ x R+ r
@@ -30,7 +30,7 @@
 
 enum { MOST_PREDICTIONS = 20 };
 static const double MOST_TURN = 0.3;     // rad, of a step of a prediction
-static const double PREDICTED = 1e-9;   // rad, of the last step of a prediction, whose error is its square
+static const double PREDICTED = 1e-9;    // rad, of its last step, whose square is the error
 
 // ---- one body ---------------------------------------------------------------------------------
 
