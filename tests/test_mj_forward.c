@@ -540,6 +540,7 @@ static void testStatus(void** state) {
   mjData* d = mj_makeData(m);
   djmContext* c = djt_context(m);
   djOption option = djm_model(c)->opt;
+  option.integrator = DJ_POSITION;
   option.max_iterations = 1;
   djError err;
   assert_int_equal(dj_setOption(djm_model(c), &option, &err), DJ_OK);

@@ -216,7 +216,7 @@ def test_substeps():
 
 def test_not_converged_is_visible():
     m, d, context = slide()
-    context.model.option["max_iterations"] = 1
+    context.model.option = {"integrator": "position", "max_iterations": 1}
     d.qvel[:] = [3, 1, -5, 4, 5, 6]
     assert context.step(d, 5) == context.status == 1
     assert context.data.stats.unconverged_steps > 0

@@ -224,7 +224,7 @@ def test_errors_name_the_remedy():
 def test_status():
     """`step` returns what is not 0 where a step did not converge; stats say how many."""
     m, d = scene()
-    context = dijoco.Context(m, max_iterations=1)
+    context = dijoco.Context(m, integrator="position", max_iterations=1)
     d.qvel[:6] = [3, 1, -5, 4, 5, 6]
     with pytest.warns(dijoco.StepWarning):
         assert context.step(d, 5) == 1
@@ -278,7 +278,7 @@ def counted(told, name):
 def test_warnings_of_a_run():
     """Each kind once a run, where the user called; a reset begins another run."""
     m, d = scene()
-    context = dijoco.Context(m, max_iterations=1)
+    context = dijoco.Context(m, integrator="position", max_iterations=1)
     d.qvel[:6] = [3, 1, -5, 4, 5, 6]
     for calls in (5, 1):  # the second run has more of them in its one call
         with pytest.warns(dijoco.StepWarning) as told:
@@ -309,7 +309,7 @@ def test_warnings_of_a_run():
 
 def test_warnings_of_rollouts_and_data():
     m, _ = scene()
-    model = dijoco.Model.from_mujoco(m, max_iterations=1)
+    model = dijoco.Model.from_mujoco(m, integrator="position", max_iterations=1)
     ctrl, qvel = np.zeros((20, 1)), [3, 1, -5, 4, 5, 6, 0]
     with pytest.warns(dijoco.StepWarning, match="of 20 steps .* did not converge") as told:
         run = dijoco.rollout(model, ctrl, qvel0=qvel)

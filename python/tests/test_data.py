@@ -130,7 +130,7 @@ def test_error(cartpole):
 
 
 def test_not_converged_is_visible(box):
-    box.option["max_iterations"] = 1
+    box.option = {"integrator": "position", "max_iterations": 1}
     data = dijoco.Data(box)
     data.qvel[:] = [3, 1, -5, 4, 5, 6]
     status = data.step(30)

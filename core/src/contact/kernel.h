@@ -172,6 +172,8 @@ typedef struct djPairGrad {
 // ------------------------------ queries ---------------------------------------------------------
 
 struct djContactQuery;             // contact/kernel_query.h
+struct djPairPlane;                // contact/rows.h
+struct djPairRows;
 
 // ------------------------------ rows ------------------------------------------------------------
 
@@ -257,6 +259,9 @@ typedef struct djKernel {
   bool (*recovers)(const djPairState* state);
   // At the present poses. flags: DJ_EVAL_*. An infeasible pose is not an error: value = infinity.
   djStatus (*eval)(djPairOutput* out, djPairState* state, const djPairInput* in, int flags);
+  // The same energy as rows, at the present poses. Or NULL: it has none.
+  djStatus (*rows)(struct djPairRows* rows, struct djPairPlane* plane, djPairState* state,
+                   const djPairInput* in);
   // d gradient / d start twists, poses and velocities now fixed (12 x 12). Where rate poses are
   // others than start poses the part by these, the other ones fixed, goes to rate_jac (12 x 12);
   // else rate_jac is not touched, and start and rate poses move together. Or NULL: all zero.

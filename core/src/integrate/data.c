@@ -122,6 +122,7 @@ static void layoutInverse(djWork* w, djArena* a, const djModel* m) {
   w->inertia = takeMatrix(a, own, &w->trees);
   w->kick = takeDoubles(a, nv);
   layoutRows(&w->rows, a, m);
+  dj_layoutRowPass(&w->pass, a, m);
   w->spins.joint = dj_take(a, (size_t)m->njnt, sizeof(int));
   w->spins.carries = dj_take(a, (size_t)m->nbody, sizeof(bool));
   w->rates.slope = takeDoubles(a, m->ncoord);

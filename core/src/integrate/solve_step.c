@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "integrate/carry.h"
 #include "integrate/impulse.h"
+#include "integrate/row_pass.h"
 #include "solve/newton.h"
 #include "solve/root.h"
 
@@ -25,6 +26,7 @@ typedef struct Problem {
   djEase ease;
   double unit;             // of the decrement
   bool predicted;          // the step is the method's prediction, work->ahead
+  bool near;
   double trial_fraction;   // of the present step at which the trial point stands; 0: none
   double path, trial_path; // work of work->nonpotential up to the present and the trial point
 } Problem;
@@ -240,6 +242,27 @@ static djStatus startGuess(Problem* p, double tiny) {
   return DJ_OK;
 }
 
+// The present iterate by passes over rows. *found: there is one.
+static djStatus rowGuess(bool* found, Problem* p) {
+  djWork* w = p->work;
+  const djModel* m = p->model;
+  double fraction;
+  *found = false;
+  if (!w->method->rows || dj_isAhead(w)) return DJ_OK;
+  djStatus status = dj_passRows(found, w->step, w, m);
+  if (status < 0 || !*found) return status;
+  dj_copyPlace(&w->now, m, &w->begin);
+  p->predicted = false;
+  status = maxStep(p, &fraction, w->step);
+  if (status < 0) return status;
+  double value;
+  setTrial(p, w->step, 1);
+  status = p->method->evaluate(&value, NULL, w, m, &w->trial, NULL);
+  *found = status >= 0 && fraction == 1 && isfinite(value);
+  if (*found) accept(p);
+  return status;
+}
+
 // Whether friction acts by the end.
 static bool byEnd(const djWork* w, const djModel* m) {
   return m->opt.friction == DJ_FRICTION_IMPLICIT && dj_contactsOf(&w->forces);
@@ -275,6 +298,7 @@ static djStatus solveFrom(djNewtonResult* result, Problem* p) {
                            .max_iterations = mostIterations(w, m),
                            .refinement_steps = refinement,
                            .max_cuts = 30,
+                           .near = p->near,
                            .noise = noise};
   countIterate(p);
   djStatus status = dj_newton(result, &newton, &option, w->gradient, w->step);
@@ -433,7 +457,9 @@ static djStatus solveStage(djNewtonResult* result, djWork* w, const djModel* m, 
   if (status >= 0 && w->carries) status = dj_carry(&found, &carry, w, m);
   problem.iterate = 0;
   if (status < 0 || w->jams) return status;
-  if (!found) status = startGuess(&problem, tiny);
+  if (!found && status >= 0) status = rowGuess(&found, &problem);
+  problem.near = found;
+  if (!found && status >= 0) status = startGuess(&problem, tiny);
   if (status >= 0) status = solveFrom(result, &problem);
   if (status == DJ_NOT_CONVERGED && dj_kinkedContacts(dj_contactsOf(&w->forces))) {
     status = solveRoot(result, &problem, tiny);

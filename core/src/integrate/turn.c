@@ -27,3 +27,15 @@ void dj_pullVector(double* y, const djModel* m, const double* psi, bool transpos
 void dj_pushVector(double* y, const djModel* m, const double* psi, bool transpose) {
   rotate(y, m, psi, dju_rightJacobian, transpose);
 }
+
+void dj_pushRowsBack(double* Y, int n, const djModel* m, const double* psi) {
+  for (int j = 0; j < m->njnt; j++) {
+    int d = dj_rotationDof(m, j);
+    if (d < 0) continue;
+    djMat3 B = dju_rightJacobian(dju_load3(psi + d));
+    for (int i = 0; i < n; i++) {
+      double* y = Y + (size_t)i * (size_t)m->nv + d;
+      dju_store3(y, dju_mulMtV(B, dju_load3(y)));
+    }
+  }
+}

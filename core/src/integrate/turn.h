@@ -12,5 +12,7 @@ void dj_turnVector(double* y, const djModel* model, const double* psi, bool tran
 void dj_pullVector(double* y, const djModel* model, const double* psi, bool transpose);
 // J_r(psi), its transpose.
 void dj_pushVector(double* y, const djModel* model, const double* psi, bool transpose);
+// Its transpose, of n rows of Y (n x nv).
+void dj_pushRowsBack(double* Y, int n, const djModel* model, const double* psi);
 
 #endif  // DJ_INTEGRATE_TURN_H_

@@ -7,6 +7,7 @@
 #include "integrate/euler_row.h"
 #include "integrate/impulse_linear.h"
 #include "integrate/method.h"
+#include "integrate/row_pass.h"
 #include "model/activation.h"
 #include "model/articulated.h"
 #include "model/body_term.h"
@@ -147,6 +148,7 @@ struct djWork {
   djRateSum rates;          // (ncoord each) of euler_rates.c
   double* kick;             // (nv) S1 of impulse.h
   djEulerRows rows;
+  djRowPass pass;
   djEulerSpins spins;
   djMatrix mass_slope;      // scratch of the trees' pattern
   djMatrix Dq, Dv;          // derivatives of inverse dynamics, of the trees' pattern

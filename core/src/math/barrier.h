@@ -31,6 +31,25 @@ static inline void dj_barrier(double p[3], double x, double s) {
   p[2] = q2 * (12 + q * (40 + 30 * q)) * (inv2 * inv);
 }
 
+// No less than q = (s - x)/x where -P'(x) s^2 = q^3 (4 + 5 q) (1 + q)^2 is y; and q, from there by
+// Newton's method, as the function is convex.
+static inline double dj_mostBarrierDepth(double y) {
+  double c = cbrt(y);
+  return fmin(0.63 * c, sqrt(0.585 * c));
+}
+static inline double dj_barrierDepthFrom(double y, double q) {
+  for (int k = 0; k < 8; k++) {
+    double a = 4 + 5 * q, b = 1 + q, qb = q * b;
+    double step = (q * qb * qb * a - y) / (qb * (qb * (3 * a + 5 * q) + 2 * q * q * a));
+    q -= step;
+    if (fabs(step) < 1e-13 * q) break;
+  }
+  return q;
+}
+static inline double dj_barrierDepth(double y) {
+  return dj_barrierDepthFrom(y, dj_mostBarrierDepth(y));
+}
+
 // p += w/(x + a) and its derivatives: the tail of guided pairs.
 static inline void dj_addTail(double p[3], double x, double a, double w) {
   double inv = 1 / (x + a), y = w * inv;

@@ -125,6 +125,18 @@ void dj_solveDiagonal(djMatrix* X, const djFactor* f) {
   }
 }
 
+void dj_halveDiagonal(double* x, const djFactor* f, int low, int high) {
+  const djBlocks* b = &f->blocks;
+  if (isDense(f)) {
+    dj_halveLDL(x, f->data, f->n);
+    return;
+  }
+  for (int k = 0; k < b->nblock; k++) {
+    int first = b->adr[k], n = b->adr[k + 1] - first;
+    if (first < high && first + n > low) dj_halveLDL(x + first, f->data + b->factor_adr[k], n);
+  }
+}
+
 // The other kinds keep the inverse pivots on the diagonal.
 double dj_condition(const djFactor* f) {
   if (f->kind == DJ_LU) return dj_conditionLU(f->data);

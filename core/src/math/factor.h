@@ -39,6 +39,9 @@ void dj_solve(double* x, const djFactor* factor);
 void dj_solveTranspose(double* x, const djFactor* factor);
 void dj_solveMulti(double* X, const djFactor* factor, int ncol);
 
+// Of a block diagonal H, DJ_LDL: x (n) <- W x with W^T W = H^-1, block by block from dof low on.
+void dj_halveDiagonal(double* x, const djFactor* factor, int low, int high);
+
 // X <- H^-1 X for a block diagonal H, X of its pattern.
 void dj_solveDiagonal(djMatrix* X, const djFactor* factor);
 

@@ -42,6 +42,16 @@ void dj_solveLDL(double* restrict x, const double* restrict L, int n) {
   }
 }
 
+void dj_halveLDL(double* restrict x, const double* restrict L, int n) {
+  for (int k = n - 1; k >= 0; k--) {
+    const double* row = L + (size_t)k * n;
+    double f = x[k];
+    if (f == 0) continue;
+    for (int j = 0; j < k; j++) x[j] -= row[j] * f;
+    x[k] = f * sqrt(row[k]);
+  }
+}
+
 void dj_solveLDLMulti(double* X, const double* L, int n, int ncol) {
   for (int k = n - 1; k > 0; k--) {
     const double* row = L + (size_t)k * n;

@@ -17,6 +17,9 @@ bool dj_factorLDL(double* L, const double* H, const double* shift, int n);
 // x (n) <- H^-1 x
 void dj_solveLDL(double* x, const double* L, int n);
 
+// x (n) <- D^-1/2 L^-T x: x . x is then x . H^-1 x of before. Zeros stay, but towards the first.
+void dj_halveLDL(double* x, const double* L, int n);
+
 // X (n x ncol) <- H^-1 X
 void dj_solveLDLMulti(double* X, const double* L, int n, int ncol);
 

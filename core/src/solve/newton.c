@@ -350,10 +350,10 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
   memset(r, 0, sizeof(*r));
   if (p->n == 0) return DJ_OK;
   Search s = {.p = p, .o = o, .r = r, .gradient = gradient, .step = step, .share = 1, .stretch = 1};
-  djStatus status = evaluateHere(&s, true);
+  djStatus status = evaluateHere(&s, !o->near);
   if (status < 0) return status;
   double first = r->value;
-  if (p->ease && p->ease(p->user, gradient)) {
+  if (!o->near && p->ease && p->ease(p->user, gradient)) {
     s.way = EASED;
     status = evaluateHere(&s, true);
     if (status < 0) return status;

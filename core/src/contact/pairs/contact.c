@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "contact/pairs/near.h"
+#include "contact/rows.h"
 
 #include <string.h>
 
@@ -386,6 +387,42 @@ static djStatus evalAll(double* value, djContacts* c, const djModel* m, const dj
   c->evaluated = true;
   c->curved = flags & DJ_EVAL_HESSIAN;
   return worst;
+}
+
+// Of one pair, which may become known.
+static djStatus visitPair(int* n, const djRowVisit* v, djContacts* c, const djModel* m,
+                          djNearPair* p, const djPose* pose) {
+  int at = 0;
+  djStatus status = beginPair(c, m, p);
+  if (status < 0) return status;
+  while (at < *n && (v->plane[at].low != p->low || v->plane[at].high != p->high)) at++;
+  if (!p->kernel->rows || at == v->room) {
+    *n = -1;
+    return DJ_OK;
+  }
+  djPairPlane* plane = &v->plane[at];
+  if (at == *n) {
+    *plane = (djPairPlane){.low = p->low, .high = p->high, .body = {p->body_a, p->body_b}};
+  }
+  djPairInput in = dj_pairInput(c, m, p, pose);
+  v->scratch->n = 0;
+  status = p->kernel->rows(v->scratch, plane, dj_stateOf(c, p), &in);
+  if (status < 0 || (at == *n && v->scratch->n == 0)) return status;
+  if (at == *n) ++*n;
+  if (v->scratch->n < 0 || !v->add(v->user, at, v->scratch)) *n = -1;
+  return DJ_OK;
+}
+
+djStatus dj_visitRows(int* n, const djRowVisit* v, djContacts* c, const djModel* m,
+                      const djPose* pose) {
+  djStatus status = coverPoses(c, m, pose);
+  for (int k = 0; k < c->npair && status >= 0 && *n >= 0; k++) {
+    djNearPair* p = &c->pair[k];
+    double moved = c->moved[p->body_a] + c->moved[p->body_b];
+    if (!p->near && p->bound - moved > p->range) continue;
+    status = visitPair(n, v, c, m, p, pose);
+  }
+  return status;
 }
 
 djStatus dj_evalContacts(double* value, djContacts* c, const djModel* m, const djPose* pose,

@@ -173,6 +173,8 @@ double dj_planeRoom(const double* setting, const djShape* a, const djShape* b);
 djStatus dj_planeMaxStep(double* factor, double* gap, const djGeomPair* pair,
                          const djPairMotion* motion);
 djStatus dj_planeQuery(struct djContactQuery* query, djError* err);
+djStatus dj_planeRows(struct djPairRows* rows, struct djPairPlane* plane, djPairState* state,
+                      const djPairInput* in);
 
 djStatus dj_planeVjp(djPairGrad* grad, djPlaneState* state, const djPairInput* in,
                      const double lambda[12]);

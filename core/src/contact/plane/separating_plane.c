@@ -267,6 +267,7 @@ const djKernel dj_separatingPlane = {
     .begin = begin,
     .recovers = recovers,
     .eval = eval,
+    .rows = dj_planeRows,
     .start = start,
     .report = report,
     .vjp = vjp,
