@@ -100,7 +100,7 @@ static djStatus begin(djWork* w, const djModel* m) {
   if (w->bends) dj_beginPathRates(w, m);
   dj_openPlace(&w->begin, m, w->ref);
   memset(w->A, 0, (size_t)m->nv * sizeof(double));
-  status = dj_sumSmooth(w->bias, w, m);
+  status = dj_sumSmooth(w->bias, w, m, false);
   if (status >= 0) status = setInertia(w, m);
   w->rows.n = w->rows.ngroup = 0;
   w->rows.mixed = false;

@@ -12,9 +12,9 @@
 void dj_openSmooth(djWork* work, const djModel* model);
 void dj_closeSmooth(djWork* work);
 
-// While they are, r (nv) = ID(q, v, work->A) - tau, with derivatives: by q H, by v work->Dv, by the
-// acceleration the stage's M.
-djStatus dj_sumSmooth(double* r, djWork* work, const djModel* model);
+// While they are, r (nv) = ID(q, v, work->A) - tau, and its derivative by the acceleration, the
+// stage's M; with slopes by q, H, and by v, work->Dv.
+djStatus dj_sumSmooth(double* r, djWork* work, const djModel* model, bool slopes);
 
 // Whether damping of joints is by the velocity at the end: D of euler.c has its slopes.
 static inline bool dj_dampsAtEnd(const djModel* m) { return m->opt.implicit != DJ_TERMS_NONE; }

@@ -47,7 +47,7 @@ static djStatus linearizeSmooth(djWork* w, const djModel* m) {
   double* bend = w->shift;
   dj_openSmooth(w, m);
   dj_clearMatrix(G);
-  djStatus status = dj_sumSmooth(w->scale, w, m);
+  djStatus status = dj_sumSmooth(w->scale, w, m, true);
   if (status >= 0) status = dj_startBalanced(&w->H, G, w, m, &w->begin);
   if (status >= 0) status = dj_linearizeRows(G, w, m);
   if (status >= 0 && m->opt.implicit == DJ_TERMS_RATES) {
@@ -116,32 +116,14 @@ static void pullEntries(djEntries* A, const djModel* m, const double* psi) {
   }
 }
 
-// What rows make of forces' entries, each a column's share of one dof.
-static void pushResponses(djEntries* A, djWork* w, const djModel* m) {
-  double *R = w->path_scratch, *y = w->rows.dual_M;
-  int n = A->n < A->max ? A->n : A->max;
-  for (int k = 0; k < n; k++) {
-    djMatrixEntry e = A->entry[k];
-    memset(R, 0, (size_t)m->nv * sizeof(double));
-    memset(y, 0, (size_t)m->nv * sizeof(double));
-    R[e.row] = e.value;
-    dj_rowResponse(y, w, m, R, NULL);
-    for (int i = 0; i < m->nv; i++) {
-      if (y[i] != 0) dj_pushEntry(A, i, e.col, y[i]);
-    }
-  }
-}
-
 void dj_eulerInputs(djInputSum* sum, djWork* w, const djModel* m) {
   const double* psi = dj_stageOf(w)->linear.psi;
   memcpy(w->vnext, psi, (size_t)m->nv * sizeof(double));
   dj_openSmooth(w, m);
   djMotion motion = dj_motionAt(w, m, &w->begin);
   dj_forceInputs(sum, &w->forces, &motion);
-  if (w->rows.mixed) {
-    pushResponses(sum->Ru, w, m);
-    pushResponses(sum->Ra, w, m);
-  }
+  dj_pushResponses(sum->Ru, w, m);
+  dj_pushResponses(sum->Ra, w, m);
   if (m->opt.implicit == DJ_TERMS_RATES) dj_rateInputs(sum, w, m);
   dj_closeSmooth(w);
   memcpy(dj_stageOf(w)->linear.psi, w->vnext, (size_t)m->nv * sizeof(double));

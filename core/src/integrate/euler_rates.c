@@ -118,7 +118,7 @@ void dj_rateInputs(djInputSum* sum, djWork* w, const djModel* m) {
     djAlong x = dj_along(&w->begin.coord, m, c);
     alongRates(Y, w, m, &x, w->rows.by_K);
     alongRates(X, w, m, &x, w->A);
-    dj_rowResponse(X, w, m, NULL, Y);
+    dj_rowResponse(X, w, m, Y);
     for (int k = 0; k < m->nv; k++) {
       if (X[k] != 0) dj_rateInput(sum, &w->forces, &motion, i, k, X[k]);
     }

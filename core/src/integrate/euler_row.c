@@ -427,18 +427,13 @@ void dj_mulCurvature(double* x, const djEulerRows* rows, const double* y) {
   }
 }
 
-void dj_rowResponse(double* y, djWork* w, const djModel* m, const double* R, const double* X) {
+void dj_rowResponse(double* y, djWork* w, const djModel* m, const double* X) {
   djEulerRows* rows = &w->rows;
-  double *u = rows->scratch, *v = u + m->nv;
-  if (!rows->mixed) return;
-  for (int i = 0; i < m->nv; i++) {
-    u[i] = R ? -R[i] : 0;
-    v[i] = (R ? R[i] : 0) + (X ? X[i] : 0);
-  }
-  dj_solve(u, &rows->mass);
+  double* v = rows->scratch;
+  if (!rows->mixed || !dj_rowsCurve(rows)) return;
+  memcpy(v, X, (size_t)m->nv * sizeof(double));
   dj_solve(v, &w->mass);
-  for (int i = 0; i < m->nv; i++) u[i] += v[i];
-  for (int k = 0; k < rows->n; k++) rows->trial[k] = dj_rowAlong(&rows->row[k], u);
+  for (int k = 0; k < rows->n; k++) rows->trial[k] = dj_rowAlong(&rows->row[k], v);
   dj_mulCurvature(rows->force, rows, rows->trial);
   for (int k = 0; k < rows->n; k++) dj_addRow(y, &rows->row[k], rows->force[k]);
 }

@@ -100,8 +100,11 @@ void dj_mulCurvature(double* x, const djEulerRows* rows, const double* y);
 // -(dual_M - dual_K) . dR + dual_K . dX(by_K), and by what dj_rowParams adds. Sets by_M, by_K.
 void dj_rowDual(struct djWork* work, const djModel* model, const double* z);
 void dj_rowParams(djParamSums* sums, struct djWork* work, const djModel* model, const double* z);
-// y (nv) += the change of J^T s' where R changes by R (nv) and X(by_K) by X; either may be NULL.
-void dj_rowResponse(double* y, struct djWork* work, const djModel* model, const double* R,
-                    const double* X);
+// Whether any row's slope changes with z.
+bool dj_rowsCurve(const djEulerRows* rows);
+// y (nv) += the change of J^T s' where X(by_K) changes by X.
+void dj_rowResponse(double* y, struct djWork* work, const djModel* model, const double* X);
+// Adds what J^T s' changes by where R changes by the entries, each a column's share of one dof.
+void dj_pushResponses(djEntries* entries, struct djWork* work, const djModel* model);
 
 #endif  // DJ_INTEGRATE_EULER_ROW_H_

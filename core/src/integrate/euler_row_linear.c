@@ -50,14 +50,11 @@ static double rateSlope(const djEulerRow* r, const djWork* w, const djModel* m, 
 // dM (a - b) by q into D.
 static void setMassSlopes(djMatrix* D, djWork* w, const djModel* m, const double* b) {
   double* x = w->rows.scratch;
-  djMatrix *by_v = &w->Vstart, *M = &w->mass_slope;
   for (int i = 0; i < m->nv; i++) x[i] = w->A[i] - b[i];
   dj_inverseDynamics(w->nonpotential, &w->inverse, m, &w->begin.kin, w->ref, w->armature,
                      w->rows.zero, x);
   dj_clearMatrix(D);
-  dj_clearMatrix(by_v);
-  dj_clearMatrix(M);
-  dj_inverseDerivatives(D, by_v, M, w->N, w->M, &w->inverse, m, &w->begin.kin, w->armature);
+  dj_inverseDerivatives(D, NULL, NULL, w->N, w->M, &w->inverse, m, &w->begin.kin, w->armature);
 }
 
 // y (nv) = J^T f of a group, f (n).
@@ -169,7 +166,7 @@ djStatus dj_linearizeRows(djMatrix* G, djWork* w, const djModel* m) {
   if (!room) return dj_failMemory(&w->error);
   rows->slopes = room;
   setAccelerations(w, m);
-  if (rows->mixed) {
+  if (rows->mixed && dj_rowsCurve(rows)) {
     setMassSlopes(&w->Dq, w, m, rows->by_M);
     setMassSlopes(&w->Dv, w, m, rows->by_K);
   }
@@ -185,6 +182,48 @@ djStatus dj_linearizeRows(djMatrix* G, djWork* w, const djModel* m) {
     addTurn(w, m, &rows->row[k]);
   }
   return DJ_OK;
+}
+
+// ---- inputs -----------------------------------------------------------------------------------
+
+bool dj_rowsCurve(const djEulerRows* rows) {
+  for (int k = 0; k < rows->n; k++) {
+    const djRowGroup* g = &rows->group[rows->row[k].group];
+    if (g->Q[(g->n + 1) * (k - g->first)] != 0) return true;
+  }
+  return false;
+}
+
+// (K^-1 - M^-1) J^T of all rows, which is symmetric, into their slopes.
+static void setResponses(djWork* w, const djModel* m) {
+  djEulerRows* rows = &w->rows;
+  for (int k = 0; k < rows->n; k++) {
+    double* D = rows->slopes + (size_t)k * (size_t)m->nv;
+    memset(rows->dual_M, 0, (size_t)m->nv * sizeof(double));
+    dj_addRow(rows->dual_M, &rows->row[k], 1);
+    solveDuals(w, m);
+    for (int i = 0; i < m->nv; i++) D[i] = rows->dual_K[i] - rows->dual_M[i];
+  }
+}
+
+void dj_pushResponses(djEntries* A, djWork* w, const djModel* m) {
+  djEulerRows* rows = &w->rows;
+  double* y = rows->dual_M;
+  int n = A->n < A->max ? A->n : A->max;
+  if (n == 0 || !rows->mixed || !dj_rowsCurve(rows)) return;
+  setResponses(w, m);
+  for (int k = 0; k < n; k++) {
+    djMatrixEntry e = A->entry[k];
+    for (int l = 0; l < rows->n; l++) {
+      rows->trial[l] = e.value * rows->slopes[(size_t)l * (size_t)m->nv + (size_t)e.row];
+    }
+    dj_mulCurvature(rows->force, rows, rows->trial);
+    memset(y, 0, (size_t)m->nv * sizeof(double));
+    for (int l = 0; l < rows->n; l++) dj_addRow(y, &rows->row[l], rows->force[l]);
+    for (int i = 0; i < m->nv; i++) {
+      if (y[i] != 0) dj_pushEntry(A, i, e.col, y[i]);
+    }
+  }
 }
 
 // ---- duals ------------------------------------------------------------------------------------

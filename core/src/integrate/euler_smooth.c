@@ -23,14 +23,15 @@ void dj_closeSmooth(djWork* w) {
   w->drifts = w->bends = w->sum.path.acts = false;
 }
 
-djStatus dj_sumSmooth(double* r, djWork* w, const djModel* m) {
+djStatus dj_sumSmooth(double* r, djWork* w, const djModel* m, bool slopes) {
   double value = 0;
   dj_clearForceSum(&w->sum, m);
   w->sum.derivatives = true;
   w->sum.gradient = r;
   dj_clearMatrix(&w->H);
   memset(r, 0, (size_t)m->nv * sizeof(double));
-  return dj_sumBalance(&value, r, w, m, &w->begin, true);
+  return dj_sumBalance(&value, r, w, m, &w->begin,
+                       slopes ? DJ_BALANCE_HELD : DJ_BALANCE_VALUES);
 }
 
 void dj_inertiaSlope(djMatrix* W, djWork* w, const djModel* m, const double* y) {

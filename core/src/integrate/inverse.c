@@ -81,21 +81,28 @@ static void setInertia(djMatrix* W, djWork* w, const djModel* m) {
   dj_applyJrInverse(W, m, dj_stageOf(w)->linear.psi, 1);
 }
 
-static void addBalance(double* gradient, djWork* w, const djModel* m, const djPlace* at,
-                       bool held) {
+// ID and, unless without slopes, its derivatives; M.
+static void addInverse(djWork* w, const djModel* m, const djPlace* at, bool slopes) {
   djMatrix* M = &dj_stageOf(w)->linear.M;
-  dj_turnAxes(w, m, gradient);
   dj_inverseDynamics(w->nonpotential, &w->inverse, m, &at->kin, w->ref, w->armature, w->V, w->A);
   dj_addTendonForce(w->nonpotential, w, m, at, w->A);
-  dj_clearMatrix(&w->Dq);
-  dj_clearMatrix(&w->Dv);
+  if (slopes) {
+    dj_clearMatrix(&w->Dq);
+    dj_clearMatrix(&w->Dv);
+  }
   dj_clearMatrix(M);
-  dj_inverseDerivatives(&w->Dq, &w->Dv, M, w->N, w->M, &w->inverse, m, &at->kin,
+  dj_inverseDerivatives(slopes ? &w->Dq : NULL, &w->Dv, M, w->N, w->M, &w->inverse, m, &at->kin,
                         w->armature);
   dj_addTendonInertia(M, w, m, at);
-  if (w->method->spins) dj_addSpin(w->nonpotential, &w->Dv, M, w, m);
-  dj_addDiagonal(&w->H, &w->Dq);
-  if (!held) {
+}
+
+static void addBalance(double* gradient, djWork* w, const djModel* m, const djPlace* at,
+                       djBalance what) {
+  if (what != DJ_BALANCE_VALUES) dj_turnAxes(w, m, gradient);
+  addInverse(w, m, at, what != DJ_BALANCE_VALUES);
+  if (w->method->spins) dj_addSpin(w->nonpotential, &w->Dv, &dj_stageOf(w)->linear.M, w, m);
+  if (what != DJ_BALANCE_VALUES) dj_addDiagonal(&w->H, &w->Dq);
+  if (what == DJ_BALANCE_WHOLE) {
     setInertia(&w->own, w, m);
     dj_addDiagonal(&w->H, &w->own);
   }
@@ -103,7 +110,7 @@ static void addBalance(double* gradient, djWork* w, const djModel* m, const djPl
 }
 
 djStatus dj_sumBalance(double* value, double* gradient, djWork* w, const djModel* m,
-                       const djPlace* at, bool held) {
+                       const djPlace* at, djBalance what) {
   djForceSum* sum = &w->sum;
   djStatus status = DJ_OK;
   djMotion motion = dj_motionAt(w, m, at);
@@ -113,9 +120,14 @@ djStatus dj_sumBalance(double* value, double* gradient, djWork* w, const djModel
   status = dj_evaluateForces(sum, &w->forces, &motion);
   if (status < 0) return status;
   *value += sum->value;
-  dj_projectForces(w, m, at);
-  dj_mirrorMatrix(&w->H);
-  addBalance(gradient, w, m, at, held);
+  if (what == DJ_BALANCE_VALUES) {
+    dj_gatherWrench(w->wrench, m);
+    dj_projectWrench(gradient, m, &at->kin, w->wrench);
+  } else {
+    dj_projectForces(w, m, at);
+    dj_mirrorMatrix(&w->H);
+  }
+  addBalance(gradient, w, m, at, what);
   if (motion.prompt) dj_addFlatRotations(sum, w->nonpotential, &motion);
   dj_addExtra(w->nonpotential, sum, &motion);
   if (w->bends) dj_addPathRates(w, m, at);
@@ -129,7 +141,7 @@ djStatus dj_evaluateInverse(double* value, double* gradient, djWork* w, const dj
   if (status < 0 || !isfinite(*value)) return status;
   if (!gradient) return guessEnergy(value, w, m, at);
   setRates(w, m, at);
-  return dj_sumBalance(value, gradient, w, m, at, false);
+  return dj_sumBalance(value, gradient, w, m, at, DJ_BALANCE_WHOLE);
 }
 
 // Adds what blocks N (nbody x 36) of bodies are between dofs: mostly nothing.

@@ -5,12 +5,14 @@
 
 #include "integrate/work.h"
 
-// r = ID(q, V, A) less forces at a place, with sums emptied, as gradient (nv). Its derivative by the
-// dofs there is added to H: V and A are held, or follow the stage's displacement. By V and A:
-// work->Dv and the stage's M.
+typedef enum djBalance { DJ_BALANCE_VALUES, DJ_BALANCE_HELD, DJ_BALANCE_WHOLE } djBalance;
+
+// r = ID(q, V, A) less forces at a place, with sums emptied, as gradient (nv), and the stage's M, its
+// derivative by A. HELD: that by the dofs there is added to H, V and A held, that by V is work->Dv;
+// WHOLE: V and A follow the stage's displacement.
 djStatus dj_sumBalance(double* value, double* gradient, djWork* work, const djModel* model,
-                       const djPlace* at, bool held);
-// After it: adds its derivatives by the start's dofs, the place held, and by the velocity there.
+                       const djPlace* at, djBalance what);
+// After HELD or WHOLE: adds its derivatives by the start's dofs, the place held, and by the velocity there.
 djStatus dj_startBalanced(djMatrix* Rq, djMatrix* G, djWork* work, const djModel* model,
                           const djPlace* at);
 // Adds d(z . r)/d parameter, z (nv).

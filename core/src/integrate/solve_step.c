@@ -242,7 +242,7 @@ static djStatus startGuess(Problem* p, double tiny) {
   return DJ_OK;
 }
 
-// The present iterate by passes over rows. *found: there is one.
+// The present iterate by passes over rows, if they find one.
 static djStatus rowGuess(bool* found, Problem* p) {
   djWork* w = p->work;
   const djModel* m = p->model;
@@ -255,11 +255,10 @@ static djStatus rowGuess(bool* found, Problem* p) {
   p->predicted = false;
   status = maxStep(p, &fraction, w->step);
   if (status < 0) return status;
-  double value;
+  *found = fraction == 1;
+  if (!*found) return status;
   setTrial(p, w->step, 1);
-  status = p->method->evaluate(&value, NULL, w, m, &w->trial, NULL);
-  *found = status >= 0 && fraction == 1 && isfinite(value);
-  if (*found) accept(p);
+  accept(p);
   return status;
 }
 
@@ -457,10 +456,15 @@ static djStatus solveStage(djNewtonResult* result, djWork* w, const djModel* m, 
   if (status >= 0 && w->carries) status = dj_carry(&found, &carry, w, m);
   problem.iterate = 0;
   if (status < 0 || w->jams) return status;
-  if (!found && status >= 0) status = rowGuess(&found, &problem);
   problem.near = found;
-  if (!found && status >= 0) status = startGuess(&problem, tiny);
-  if (status >= 0) status = solveFrom(result, &problem);
+  if (!found && status >= 0) status = rowGuess(&problem.near, &problem);
+  const bool near = problem.near;
+  if (near && status >= 0) status = solveFrom(result, &problem);
+  problem.near = false;
+  if (status == DJ_NOT_CONVERGED || !near) {
+    if (!found && status >= 0) status = startGuess(&problem, tiny);
+    if (status >= 0) status = solveFrom(result, &problem);
+  }
   if (status == DJ_NOT_CONVERGED && dj_kinkedContacts(dj_contactsOf(&w->forces))) {
     status = solveRoot(result, &problem, tiny);
   }

@@ -144,18 +144,25 @@ void dj_inverseDerivatives(djMatrix* Dq, djMatrix* Dv, djMatrix* M, double* N, d
                            const double* armature) {
   size_t size = (size_t)m->nbody * 36 * sizeof(double);
   memset(N, 0, size);
-  memset(B, 0, size);
   for (int b = 1; b < m->nbody; b++) {
-    if (m->body_lastdof[b] < 0) continue;
-    dju_addInertia(N + 36 * b, &d->I[b]);
-    addCoriolis(B + 36 * b, &d->I[b], dju_load6(d->V + 6 * b));
+    if (m->body_lastdof[b] >= 0) dju_addInertia(N + 36 * b, &d->I[b]);
   }
   dj_gatherMatrix(N, m);
+  if (!M) {
+    dj_projectAxisCross(Dq, 1, m, kin, N, d->K);
+    addTurned(Dq, d, m, kin);
+    return;
+  }
+  projectSymmetric(M, m, kin, N);
+  for (int i = 0; i < m->nv; i++) *dj_own(M, i, i) += armature[m->dof_jnt[i]];
+  if (!Dq) return;
+  memset(B, 0, size);
+  for (int b = 1; b < m->nbody; b++) {
+    if (m->body_lastdof[b] >= 0) addCoriolis(B + 36 * b, &d->I[b], dju_load6(d->V + 6 * b));
+  }
   dj_gatherMatrix(B, m);
   djKin axis_cross = *kin;   // L_j in place of S_j
   axis_cross.S = d->L;
-  projectSymmetric(M, m, kin, N);
-  for (int i = 0; i < m->nv; i++) *dj_own(M, i, i) += armature[m->dof_jnt[i]];
   dj_projectMixed(Dv, m, kin, kin, B);
   dj_projectAxisCross(Dv, 1, m, kin, N, d->Lv);
   dj_projectAxisCross(Dq, 1, m, kin, N, d->K);

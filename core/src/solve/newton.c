@@ -353,6 +353,7 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
   djStatus status = evaluateHere(&s, !o->near);
   if (status < 0) return status;
   double first = r->value;
+  if (o->near && !isfinite(first)) return DJ_NOT_CONVERGED;
   if (!o->near && p->ease && p->ease(p->user, gradient)) {
     s.way = EASED;
     status = evaluateHere(&s, true);

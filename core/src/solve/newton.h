@@ -54,7 +54,7 @@ typedef struct djNewtonOption {
   int max_iterations;
   int refinement_steps;             // further full steps while the decrement falls
   int max_cuts;           // halvings of one line search
-  bool near;              // the start is near the solution: no substitutes there
+  bool near;              // the start is near the solution, or worth nothing: no substitutes
   double noise;           // rounding error of values
   double ease_tolerance;  // on the decrement of the easier system, from where all is foreseen
 } djNewtonOption;

@@ -220,10 +220,46 @@ static djStatus findErosion(djErosion* er, double gap, double target, const djPa
   return DJ_NOT_CONVERGED;
 }
 
+static djVec3 startVertex(const djPairInput* in, int i) {
+  const djShape* a = in->a;
+  return dju_transform(in->start_a, dju_vec3(a->vert[0][i], a->vert[1][i], a->vert[2][i]));
+}
+
+djLowest dj_lowestVertices(const djPairInput* in, double range) {
+  djLowest low = {.least = INFINITY, .width = DJ_SOFT_WIDTH * range,
+                  .normal = dju_mulMV(in->start_b->R, in->b->normal)};
+  djVec3 lowest = {0, 0, 0}, mean = {0, 0, 0};
+  double above = 0;
+  for (int i = 0; i < in->a->nvert; i++) {
+    djVec3 x = startVertex(in, i);
+    double h = dju_dot3(low.normal, x);
+    if (!(h < low.least)) continue;
+    low.least = h;
+    lowest = x;
+  }
+  for (int i = 0; i < in->a->nvert; i++) {
+    djVec3 x = dju_sub3(startVertex(in, i), lowest);
+    double t = dju_dot3(low.normal, x) / low.width, share = exp(-t);
+    low.sum += share;
+    above += share * t;
+    mean = dju_madd3(mean, share, x);
+  }
+  low.mean = dju_scale3(1 / low.sum, mean);
+  low.by_width = log(low.sum) + above / low.sum;
+  low.lift = low.width * log(low.sum);
+  return low;
+}
+
+double dj_lowestShare(const djLowest* low, const djPairInput* in, int i) {
+  double h = dju_dot3(low->normal, startVertex(in, i));
+  return exp((low->least - h) / low->width) / low->sum;
+}
+
 djStatus dj_solveErosion(djErosion* erosion, const djDistance* at_start, double gap,
                          const djPairInput* in, double range, double* scratch) {
-  double derivative, g = gap / range;
   memset(erosion, 0, sizeof *erosion);
+  if (in->b->type == DJ_PLANE) gap -= dj_lowestVertices(in, range).lift;
+  double derivative, g = gap / range;
   erosion->t = (g - DJ_RECOVERY_GAP) / (DJ_RECOVERY_GAP - DJ_RECOVERY_FLOOR);
   if (!(erosion->t < 0)) return DJ_OK;
   double target = range * dj_recoveryGap(&derivative, g);
@@ -275,6 +311,12 @@ djStatus dj_erosionJac(double de[12], double dt[12], double du[36], const djEros
   if (status < 0) return status;
   bool half_space = in->b->type == DJ_PLANE;
   double gap = d.gap - dj_pairInflation(in->a, in->b, in->inflate);
+  if (half_space) {
+    djLowest low = dj_lowestVertices(in, range);
+    gap -= low.lift;
+    d.point_a = dju_add3(d.point_a, low.mean);
+    d.point_b = d.point_a;   // where it is along the normal does not matter
+  }
   gapJac(first, &d, in);
   dj_recoveryGap(&derivative, gap / range);
   memset(du, 0, 36 * sizeof(double));

@@ -10,7 +10,10 @@
 //   2. beyond that of both shapes: they are scaled about their centres down to 0.02 of their size,
 //      the larger one's bounding ball shrinking as fast as e grows;
 //   3. beyond that (nearly coincident centres): they are moved apart along the line of centres.
-// Against a half space only the plane is lowered, by e.
+// Against a half space only the plane is lowered, by e, and the gap is a smooth minimum over vertices,
+// so that what lies flat has one derivative: with heights h_i and w = DJ_SOFT_WIDTH range
+//   gap - w log sum exp((min h - h_i)/w),
+// no more than the gap.
 //
 // The barrier is so stiff that a push out of it needs no more than a small part of its stiffness:
 // K is multiplied by r^b, r the setting recovery_stiffness and b = smoothstep(-t).
@@ -28,6 +31,18 @@
 #define DJ_RECOVERY_GAP 0.8       // g1
 #define DJ_RECOVERY_FLOOR 0.6     // gf
 #define DJ_INNER_PART 0.95        // of the inner radius: end of phase 1
+
+#define DJ_SOFT_WIDTH 0.03
+
+// By how much it is less; the vertices' shares, and where the lowest and they are in the mean, world.
+typedef struct djLowest {
+  double lift, by_width;     // m, per m
+  double least, width, sum;  // of heights: vertex i's share is exp((least - h_i)/width)/sum
+  djVec3 normal;             // of the half space
+  djVec3 mean;               // of the shares, from the lowest vertex
+} djLowest;
+djLowest dj_lowestVertices(const djPairInput* in, double range);
+double dj_lowestShare(const djLowest* low, const djPairInput* in, int i);
 
 typedef struct djErosion {
   double e;                // metres; 0: nothing is eroded
@@ -67,8 +82,8 @@ double dj_softening(double* rate, const djErosion* erosion, const double* settin
 // g_eff(g) and its derivative.
 double dj_recoveryGap(double* derivative, double g);
 
-// Erosion of a pair at its start poses, where the gap (inflate included) is `gap` and
-// `at_start` describes it. DJ_NOT_CONVERGED: with it the gap is larger than it should be.
+// Erosion of a pair at its start poses, where the gap (inflate included) is `gap`, not yet smooth,
+// and `at_start` describes it. DJ_NOT_CONVERGED: with it the gap is larger than it should be.
 // scratch: 6 (npad_a + npad_b).
 djStatus dj_solveErosion(djErosion* erosion, const djDistance* at_start, double gap,
                          const djPairInput* in, double range, double* scratch);

@@ -142,17 +142,23 @@ static void pathGrad(djPairGrad* grad, const djErosionGrad* g, const djErosion* 
 }
 
 static djStatus halfSpaceVjp(djPairGrad* grad, const djErosionGrad* g, const djDistance* d,
-                             const djDistanceCache* cache, const djPairInput* in, double gap,
-                             double range) {
+                             const djPairInput* in, double gap, double range) {
+  djLowest low = dj_lowestVertices(in, range);
+  gap -= low.lift;
   double slope, width = DJ_RECOVERY_GAP - DJ_RECOVERY_FLOOR;
   double target = dj_recoveryGap(&slope, gap / range);
   // e = range g_eff(gap/range) - gap, t = (gap/range - g1)/width
   double by_gap = g->e * (slope - 1) + g->t / (range * width);
   double by_range = g->e * (target - gap / range * slope) - g->t * gap / (range * range * width);
+  by_range -= by_gap * low.by_width * DJ_SOFT_WIDTH;
   grad->setting[DJ_PLANE_SUPPORT] += by_range * dj_planeRangeSlope(in->setting);
   djVec3 N = dju_neg3(d->normal), x = dju_madd3(d->point_a, in->a->radius, N);
   djVec3 local = dju_mulMtV(in->start_a->R, N);
-  addVertex(grad->a->vert, cache->a[0], dju_scale3(by_gap, local));
+  x = dju_add3(x, low.mean);
+  for (int i = 0; i < in->a->nvert; i++) {
+    double share = dj_lowestShare(&low, in, i);
+    addVertex(grad->a->vert, i, dju_scale3(by_gap * share, local));
+  }
   grad->a->radius -= by_gap;
   if (in->a->curved) dj_curveGrad(&grad->a->curve, -by_gap, &in->a->curve, local, NULL);
   addTo(&grad->b->normal, by_gap, dju_untransform(in->start_b, x));
@@ -170,7 +176,7 @@ djStatus dj_erosionVjp(djPairGrad* grad, const djErosionGrad* given, const djEro
   djStatus status = dj_distance(&d, &cache, in->a, in->start_a, 0, in->b, in->start_b, 0);
   if (status < 0) return status;
   double gap = d.gap - dj_pairInflation(in->a, in->b, in->inflate);
-  if (in->b->type == DJ_PLANE) return halfSpaceVjp(grad, &g, &d, &cache, in, gap, range);
+  if (in->b->type == DJ_PLANE) return halfSpaceVjp(grad, &g, &d, in, gap, range);
   djErodedGrad by[2] = {{.x = scratch}, {.x = scratch + 3 * in->a->npad}};
   const djMat3 given_curve[2] = {in->a->curve, in->b->curve};
   const djMat3 eroded_curve[2] = {erodedCurve(in->a, er, 0), erodedCurve(in->b, er, 1)};

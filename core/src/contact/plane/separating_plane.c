@@ -73,7 +73,12 @@ static djStatus begin(djPairState* pair_state, const djPairInput* in) {
   djPlaneState* state = stateOf(pair_state);
   bool touching = false;
   djStatus status = beginAt(state, &touching, in);
-  if (!touching) forget(state);
+  if (touching) return status;
+  djVec3 normal = state->normal;
+  bool directed = state->directed && state->gap_known;   // by the start alone
+  forget(state);
+  state->normal = normal;
+  state->directed = directed;
   return status;
 }
 
