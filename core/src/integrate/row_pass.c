@@ -21,6 +21,7 @@
 
 enum { CONTACT_ROWS = 64, COST_ROWS = 64, OWN = DJ_PASS_PAIRS * DJ_PAIR_OWN, MOST_PASSES = 10 };
 enum { MOST_DOFS = 300 };                // of models that have passes
+enum { MOST_ROWS = 48, MOST_OWN = 18 };  // beyond, Newton's method is as fast
 static const double DONE = 1e-4;         // last move, of the unit
 static const double CLOSE = 0.1;         // the most that a last move is
 static const double LIGHTEST = 1e-14;    // of all mass
@@ -199,6 +200,7 @@ static djStatus gather(bool* found, bool* same, djRowPass* s, djWork* w, const d
   djContacts* contacts = dj_contactsOf(&w->forces);
   djRowVisit visit = {s->plane, DJ_PASS_PAIRS, s->visited, addPair, &g};
   djStatus status = DJ_OK;
+  int own = 0;
   size_t n = (size_t)s->n;
   memcpy(s->old, s->row, n * sizeof *s->old);
   memcpy(s->old_key, s->key, n * sizeof *s->key);
@@ -206,6 +208,9 @@ static djStatus gather(bool* found, bool* same, djRowPass* s, djWork* w, const d
   s->n = 0;
   if (contacts) status = dj_visitRows(&s->npair, &visit, contacts, m, at->kin.body);
   *found = status >= 0 && s->npair >= 0 && addCosts(&g);
+  if (!*found) return status;
+  for (int k = 0; k < s->npair; k++) own += s->plane[k].nown;
+  *found = s->n <= MOST_ROWS && own <= MOST_OWN;
   if (!*found) return status;
   *same = s->n == s->nold && !memcmp(s->key, s->old_key, n * sizeof *s->key);
   dj_pushRowsBack(s->L, s->n - w->rows.n, m, s->psi);
