@@ -137,7 +137,7 @@ class Grad(cli.Case):
     def test_picked_entries_of_a_variable(self):
         """A parameter and a part of it: the same gradient, that of differences."""
         name = "geom/cube/size"
-        task = {**TASK, "initial": {"qpos": [0, 0, 0.099, 1, 0, 0, 0, 0], **TASK["initial"]},
+        task = {**TASK, "initial": {"qpos": [0, 0, 0.0995, 1, 0, 0, 0, 0], **TASK["initial"]},
                 "set": {name: [0.1, 0.1, 0.1]},
                 "variables": [{"name": name}, {"name": name, "index": [2]}]}
         g = self.run_json("grad", self.write("parts.json", task), "--check")

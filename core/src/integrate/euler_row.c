@@ -427,6 +427,14 @@ void dj_mulCurvature(double* x, const djEulerRows* rows, const double* y) {
   }
 }
 
+bool dj_rowsCurve(const djEulerRows* rows) {
+  for (int k = 0; k < rows->n; k++) {
+    const djRowGroup* g = &rows->group[rows->row[k].group];
+    if (g->Q[(g->n + 1) * (k - g->first)] != 0) return true;
+  }
+  return false;
+}
+
 void dj_rowResponse(double* y, djWork* w, const djModel* m, const double* X) {
   djEulerRows* rows = &w->rows;
   double* v = rows->scratch;

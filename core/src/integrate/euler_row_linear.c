@@ -186,14 +186,6 @@ djStatus dj_linearizeRows(djMatrix* G, djWork* w, const djModel* m) {
 
 // ---- inputs -----------------------------------------------------------------------------------
 
-bool dj_rowsCurve(const djEulerRows* rows) {
-  for (int k = 0; k < rows->n; k++) {
-    const djRowGroup* g = &rows->group[rows->row[k].group];
-    if (g->Q[(g->n + 1) * (k - g->first)] != 0) return true;
-  }
-  return false;
-}
-
 // (K^-1 - M^-1) J^T of all rows, which is symmetric, into their slopes.
 static void setResponses(djWork* w, const djModel* m) {
   djEulerRows* rows = &w->rows;
