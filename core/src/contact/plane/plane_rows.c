@@ -136,7 +136,7 @@ static djStatus beginHull(double* gap, djPairPlane* r, djPlaneWork* w, djPlaneSt
     return DJ_OK;
   }
   djStatus status = directPlane(gap, r, w);
-  if (status < 0 || *gap > 0) return status;
+  if (status < 0 || *gap >= w->range) return status;
   djPlaneWork start;
   status = dj_openPlaneWork(&start, w->in, &state->erosion, true);
   if (status >= 0) status = directPlane(gap, r, &start);
