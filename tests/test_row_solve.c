@@ -61,8 +61,9 @@ static void testDisc(void** state) {
   (void)state;
   djRng random = {3};
   for (int i = 0; i < 400; i++) {
-    djLawRow r[2] = {{.kind = DJ_CURVE_SLIP, .shared = -1, .weight = pow(10, djt_uniform(&random, -3, 7)),
-                      .width = 1e-12, .turn = -1},
+    double weight = pow(10, djt_uniform(&random, -3, 7));
+    djLawRow r[2] = {{.kind = DJ_CURVE_SLIP, .shared = -1, .weight = weight, .width = 1e-12,
+                      .turn = -1},
                      {.kind = DJ_CURVE_ACROSS, .shared = -1, .turn = -1}};
     double a[2], G[3] = {0.3, 0.1, 0.2};
     djt_uniforms(a, 2, &random, -1, 1);

@@ -3,8 +3,8 @@
 // The energy of a pair is a sum over rows of laws of scalar arguments x, least over unknowns of the
 // pair's own, p: its separating plane and that plane's motion. Bodies and p change the arguments:
 //   U(twists) = min over p of  sum_r E_r(x_r) + stiff p^2/2,   dx = J xi + B dp - t.bend t/2,
-// so that a plane is to the solver like a body without mass; t are its first two unknowns, by which a
-// normal turns.
+// so that a plane is to the solver like a body without mass; t, its first two unknowns, turn a
+// normal.
 
 #ifndef DJ_CONTACT_ROWS_H_
 #define DJ_CONTACT_ROWS_H_

@@ -19,9 +19,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { CONTACT_ROWS = 64, COST_ROWS = 64, OWN = DJ_PASS_PAIRS * DJ_PAIR_OWN, MOST_PASSES = 10 };
-enum { MOST_DOFS = 300 };                // of models that have passes
-enum { MOST_ROWS = 48, MOST_OWN = 18 };  // beyond, Newton's method is as fast
+enum { MOST_PASSES = 10, MOST_DOFS = 300 };
+// Beyond these Newton's method is as fast: of contact, unknowns, limits and friction loss.
+enum { CONTACT_ROWS = 48, OWN = 18, COST_ROWS = 64 };
 static const double DONE = 1e-4;         // last move, of the unit
 static const double CLOSE = 0.1;         // the most that a last move is
 static const double LIGHTEST = 1e-14;    // of all mass
@@ -207,10 +207,8 @@ static djStatus gather(bool* found, bool* same, djRowPass* s, djWork* w, const d
   s->nold = s->n;
   s->n = 0;
   if (contacts) status = dj_visitRows(&s->npair, &visit, contacts, m, at->kin.body);
-  *found = status >= 0 && s->npair >= 0 && addCosts(&g);
-  if (!*found) return status;
   for (int k = 0; k < s->npair; k++) own += s->plane[k].nown;
-  *found = s->n <= MOST_ROWS && own <= MOST_OWN;
+  *found = status >= 0 && s->npair >= 0 && s->n <= CONTACT_ROWS && own <= OWN && addCosts(&g);
   if (!*found) return status;
   *same = s->n == s->nold && !memcmp(s->key, s->old_key, n * sizeof *s->key);
   dj_pushRowsBack(s->L, s->n - w->rows.n, m, s->psi);

@@ -9,7 +9,7 @@
 enum { MOST_STEPS = 30, MOST_CUTS = 8, SWEEPS = 2 };
 static const double LEAST_LEFT = 0.1;    // of a force, by a step; what would be less is found alone
 static const double LEAST_PART = 0.3;    // of an argument
-static const double HELD = 1e-12;        // of G's diagonal, so that what is stiff beyond rounding is held
+static const double HELD = 1e-12;        // of G's diagonal: holds what is stiff beyond rounding
 static const double ROUNDING = 1e-14;
 static const double SHORT = 0.3;         // steps after which rows are solved one by one
 static const double ENOUGH = 0.3;        // of the slope is left after a step

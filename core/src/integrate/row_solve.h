@@ -1,8 +1,8 @@
 // Forces F of rows whose arguments are linear in them: the inner problem of row_pass.c. With
-//   lin = base + G F + B p,   x + y = lin (y of the row's shared one),   F = -E'(x),   B^T F = stiff p
-// (of unknowns t by which a plane turns lin has less by t.bend t/2, and stiff is sum F bend)
-// they are the minimum of F.G F/2 + base.F + sum E*(-F), E* the conjugate of a row's law, on what the
-// unknowns p, p being what they have moved, leave: p are multipliers.
+//   lin = base + G F + B p,   x + y = lin,   F = -E'(x),   B^T F = stiff p,
+// y that of the row's shared one; of unknowns t by which a plane turns lin has less by t.bend t/2,
+// and stiff is sum F bend. They are the minimum of F.G F/2 + base.F + sum E*(-F), E* the conjugate of a
+// row's law, where B^T F is as it is to be: p are multipliers.
 //
 // Every row stands on its law's curve; a step is Newton's with the curves' tangents C = -dx/dF,
 //   (G + C) dF + B dp = x + y - lin,   B^T dF - stiff dp = stiff p - B^T F,
@@ -55,8 +55,8 @@ void dj_placeForce(djLawRow* row, double F);
 void dj_placeArgument(djLawRow* row, double x);
 void dj_placeSlip(djLawRow* row, double x, double y);
 
-// From there; `afresh`: row by row first. Returns how many steps were taken; *left: the decrement of
-// the last one, J^1/2.
+// From there; `afresh`: row by row first. Returns how many steps were taken; *left: the last one's
+// decrement, J^1/2.
 int dj_solveRows(double* left, djRowProblem* problem, double tolerance, bool afresh);
 
 #endif  // DJ_INTEGRATE_ROW_SOLVE_H_

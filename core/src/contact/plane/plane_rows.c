@@ -109,8 +109,8 @@ static void halfRows(djPairRows* rows, djPairPlane* r, djPlaneWork* w,
 // Unknowns between hulls: the normal's turn, o, and the plane's motion.
 enum { TURN = 0, OFFSET = 2, MOTION = 3, OWN = 6 };
 
-// A plane between shapes that are apart, at these poses. Leaves no trace in the pair's state: whether
-// a pair out of range is asked depends on earlier steps.
+// A plane between shapes that are apart, at these poses. Leaves no trace in the pair's state: which
+// pairs out of range are asked depends on earlier steps.
 static djStatus directPlane(double* gap, djPairPlane* r, djPlaneWork* w) {
   djDistance d;
   djStatus status = dj_distance(&d, NULL, w->shape[0], w->pose[0], 0, w->shape[1], w->pose[1], 0);

@@ -10,8 +10,8 @@
 //   2. beyond that of both shapes: they are scaled about their centres down to 0.02 of their size,
 //      the larger one's bounding ball shrinking as fast as e grows;
 //   3. beyond that (nearly coincident centres): they are moved apart along the line of centres.
-// Against a half space only the plane is lowered, by e, and the gap is a smooth minimum over vertices,
-// so that what lies flat has one derivative: with heights h_i and w = DJ_SOFT_WIDTH range
+// Against a half space only the plane is lowered, by e, and the gap is a smooth minimum over
+// vertices, so that what lies flat has one derivative: with heights h_i, w = DJ_SOFT_WIDTH range,
 //   gap - w log sum exp((min h - h_i)/w),
 // no more than the gap.
 //
@@ -34,7 +34,7 @@
 
 #define DJ_SOFT_WIDTH 0.03
 
-// By how much it is less; the vertices' shares, and where the lowest and they are in the mean, world.
+// By how much it is less; the vertices' shares, and where they are in the mean, world.
 typedef struct djLowest {
   double lift, by_width;     // m, per m
   double least, width, sum;  // of heights: vertex i's share is exp((least - h_i)/width)/sum
