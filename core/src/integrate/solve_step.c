@@ -450,6 +450,7 @@ static djStatus solveStage(djNewtonResult* result, djWork* w, const djModel* m, 
   Problem problem = {.work = w, .model = m, .method = w->method, .unit = unit};
   double stop = m->opt.tolerance * unit, tiny = stop * stop;
   w->lags = false;
+  dj_stageOf(w)->linear.factor.kind = w->kind;   // not that of the last step's end
   djStatus status = w->method->begin(w, m);
   bool found = false;
   djNewtonProblem carry = problemOf(&problem);

@@ -38,6 +38,7 @@ static void forget(djPlaneState* state) {
   state->warm = state->directed = false;
   memset(state->plane, 0, sizeof state->plane);
   memset(&state->cache, 0, sizeof state->cache);
+  state->known[0].set = state->known[1].set = false;
 }
 
 static djStatus beginAt(djPlaneState* state, bool* touching, const djPairInput* in) {
