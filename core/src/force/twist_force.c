@@ -41,7 +41,7 @@ size_t dj_twistForcesSize(const djModel* m) {
 }
 
 djTwistForces dj_initTwistForces(const djModel* m, void* memory) {
-  djTwistForces s;
+  djTwistForces s = {0};
   djArena a = {memory, 0};
   layout(&s, &a, m);
   return s;
