@@ -27,7 +27,7 @@ if [ $# -eq 0 ]; then
   python3 -B scripts/figures.py bench build/bench.json
   exec python3 -c 'import json
 for r in json.load(open("build/bench.json"))["results"]:
-  print("%-60s %12.4g %-4s %s" % (r["name"], r["ours"], r["unit"], "" if r.get("ratio") is None
+  print("%-60s %12.4g %-4s %s" % (r["name"], r["ours"], r["unit"], "" if not isinstance(r.get("ratio"), (int, float))
         else "%s %.4g, ratio %.3g" % (r["peer_name"], r["peer"], r["ratio"])))'
 fi
 exec build/bin/dijoco bench "$@"

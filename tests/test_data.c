@@ -6,6 +6,7 @@
 
 #include <malloc.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NKEY = 2 };
@@ -152,7 +153,7 @@ static void testCopy(void** state) {
     assert_int_equal(djd_lastTransition(m, copy, NULL, NULL), DJ_INVALID);
   }
   // states too end what was known of the last step
-  double s[40];
+  double* s = malloc((size_t)dj_stateSize(m) * sizeof *s);
   assert_int_equal(dj_getState(s, m, d), DJ_OK);
   assert_true(dj_step(m, d) >= 0);
   assert_int_equal(djd_lastTransition(m, d, NULL, NULL), DJ_OK);
@@ -167,6 +168,7 @@ static void testCopy(void** state) {
   assert_int_equal(dj_copyData(d, m, foreign), DJ_INVALID);
   assert_string_equal(dj_errorText(d), "source: made for a model of other sizes");
   assert_int_equal(dj_getState(s, m, foreign), DJ_INVALID);
+  free(s);
   dj_deleteData(foreign);
   dj_deleteModel(other);
   dj_deleteData(copy);

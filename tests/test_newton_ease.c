@@ -90,15 +90,17 @@ static void unease(void* user, bool foresee) {
   assert_true(m->changes <= 8);
 }
 
-static djStatus minimize(djNewtonResult* r, Problem* m) {
+static djStatus minimizeFrom(djNewtonResult* r, Problem* m, bool near) {
   djNewtonProblem p = {.n = 1, .user = m, .evaluate = evaluate, .factor = factor, .solve = solve,
                        .max_step = djt_wholeStep, .trial = trial, .accept = accept, .ease = ease,
                        .unease = unease};
   djNewtonOption o = {.tolerance = 1e-11, .max_iterations = 60, .max_cuts = 30,
-                      .ease_tolerance = 1e-2};
+                      .ease_tolerance = 1e-2, .near = near};
   double gradient, step;
   return dj_newton(r, &p, &o, &gradient, &step);
 }
+
+static djStatus minimize(djNewtonResult* r, Problem* m) { return minimizeFrom(r, m, false); }
 
 // Root of x - pull + x/sqrt(x^2 + eps), which rises.
 static double solution(double pull) {
@@ -180,6 +182,19 @@ static void testHeight(void** state) {
   }
 }
 
+// A guess that claims to be near is gone on from, without easing, or refused before a step.
+static void testGuess(void** state) {
+  (void)state;
+  for (int off = 0; off <= 1; off++) {
+    djNewtonResult r;
+    Problem m = make(1.3, 0.3 + (off ? 0.1 : 1e-3));   // all but its friction is solved at .3
+    assert_int_equal(minimizeFrom(&r, &m, true), off ? DJ_NOT_CONVERGED : DJ_OK);
+    assert_int_equal(m.asked, 0);
+    if (off) assert_int_equal(m.naccept, 0);
+    else djt_near(m.x, solution(1.3), 1e-12);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testLeads),
@@ -187,6 +202,7 @@ int main(void) {
       cmocka_unit_test(testDeclined),
       cmocka_unit_test(testInfeasible),
       cmocka_unit_test(testHeight),
+      cmocka_unit_test(testGuess),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

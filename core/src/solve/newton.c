@@ -365,6 +365,7 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
     if (!(s.decrement2 >= 0) || !isfinite(s.decrement2)) return DJ_NOT_CONVERGED;
     r->decrement = sqrt(s.decrement2);
     r->exact = isExact(&s);
+    if (o->near && r->iterations == 1 && r->decrement > o->ease_tolerance) return DJ_NOT_CONVERGED;
     if (r->iterations == 1) s.leap_limit = first + LEAP_RISE * s.decrement2;
     bool over;
     status = advance(&over, &s);

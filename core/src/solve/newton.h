@@ -54,9 +54,11 @@ typedef struct djNewtonOption {
   int max_iterations;
   int refinement_steps;             // further full steps while the decrement falls
   int max_cuts;           // halvings of one line search
-  bool near;              // the start is near the solution, or worth nothing: no substitutes
+  // The start is near the solution, below ease_tolerance, or worth nothing: no substitutes.
+  bool near;
   double noise;           // rounding error of values
-  double ease_tolerance;  // on the decrement of the easier system, from where all is foreseen
+  // On the decrement, from where the system is nearly solved, an easier one solved enough.
+  double ease_tolerance;
 } djNewtonOption;
 
 typedef struct djNewtonResult {
