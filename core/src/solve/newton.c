@@ -345,6 +345,16 @@ static djStatus advance(bool* over, Search* s) {
   return status >= 0 && *over ? DJ_NOT_CONVERGED : status;
 }
 
+// The first step, where it is that of an easier system.
+static djStatus easeFar(Search* s) {
+  bool far = !(s->decrement2 <= s->o->ease_tolerance * s->o->ease_tolerance);
+  if (!far || !s->p->ease || !s->p->ease(s->p->user)) return DJ_OK;
+  s->way = EASED;
+  s->convex = false;
+  djStatus status = evaluateHere(s, true);
+  return status < 0 ? status : newtonStep(s);
+}
+
 djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOption* o,
                    double* gradient, double* step) {
   memset(r, 0, sizeof(*r));
@@ -354,13 +364,10 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
   if (status < 0) return status;
   double first = r->value;
   if (o->near && !isfinite(first)) return DJ_NOT_CONVERGED;
-  if (!o->near && p->ease && p->ease(p->user, gradient)) {
-    s.way = EASED;
-    status = evaluateHere(&s, true);
-    if (status < 0) return status;
-  }
   for (r->iterations = 1; r->iterations <= o->max_iterations; r->iterations++) {
     status = newtonStep(&s);
+    if (status < 0) return status;
+    if (r->iterations == 1 && !o->near) status = easeFar(&s);
     if (status < 0) return status;
     if (!(s.decrement2 >= 0) || !isfinite(s.decrement2)) return DJ_NOT_CONVERGED;
     r->decrement = sqrt(s.decrement2);

@@ -35,11 +35,11 @@ typedef struct djNewtonProblem {
   // and gradient (n) stay what they are. May be NULL.
   djStatus (*convexify)(void* user, double* value, double* gradient, double share);
   // Where the system is hard to reach from afar, an easier one stands in until it is nearly solved.
-  // `ease` is asked at the first point, with the gradient there: true if the easier one is in force
-  // from now on. After unease(true) values are still its own, but gradient and Jacobian those of
+  // `ease` is asked where that is not so at the first point: true if the easier one is in force from
+  // now on. After unease(true) values are still its own, but gradient and Jacobian those of
   // the system itself at its solution as foreseen from the point, carried to the point; after
   // unease(false) all is the system itself. Both may be NULL.
-  bool (*ease)(void* user, const double* gradient);
+  bool (*ease)(void* user);
   void (*unease)(void* user, bool foresee);
   // After a full trial that was refused: where parts of the value have risen by more than `excess`
   // above what gradient and Jacobian foresee, these become of such parts what they are on their way
