@@ -1,6 +1,6 @@
 // The cap of a step: how much of a motion may be taken, so that no two shapes near each other by
-// more than a quarter of (gap + s L + the thinner one's thickness) on the whole way, on which
-// origins move straight and bodies turn evenly.
+// more than .9 of their gap and a quarter of (s L + the thinner one's thickness) on the whole way, on
+// which origins move straight and bodies turn evenly.
 
 #include "common/make_model.h"
 #include "common/random_shape.h"
@@ -123,7 +123,7 @@ static void testWholeWay(void** state) {
       if (trial % 5 == b) x.turn[b] = x.move[b] = dju_vec3(0, 0, 0);
     }
     djVec3 n;
-    double gap = gapOf(&n, m, x.from), limit = 0.25 * (fmax(gap, 0) + roomOf(m));
+    double gap = gapOf(&n, m, x.from), limit = 0.9 * fmax(gap, 0) + 0.25 * roomOf(m);
     double factor = capOf(m, &x);
     // small turns are bounded by their ends, which is exact to the second order of the angle
     double arm = fmax(dju_norm3(s[0].center) + s[0].bound, dju_norm3(s[1].center) + s[1].bound);
@@ -153,7 +153,7 @@ static void testBalls(void** state) {
     memset(&x, 0, sizeof x);
     place(&x, m, &r, logUniform(&r, 1e-4, 1));
     for (int b = 1; b < NB; b++) x.move[b] = randomAway(&r, 0.01, 3);
-    double gap = gapOf(&n, m, x.from), limit = 0.25 * (gap + roomOf(m));
+    double gap = gapOf(&n, m, x.from), limit = 0.9 * gap + 0.25 * roomOf(m);
     double loss = dju_dot3(n, dju_sub3(x.move[1], x.move[2]));
     double factor = capOf(m, &x), expected = loss > limit ? limit / loss : 1;
     assert_true(fabs(factor - expected) < 1e-9 * expected);
@@ -163,7 +163,7 @@ static void testBalls(void** state) {
   assert_true(capped > 50 && capped < 250);
 }
 
-// Whatever moves rigidly together is not slowed, nor what moves apart.
+// Whatever moves together is not slowed, nor what moves apart, however it turns about the way between.
 static void testTogether(void** state) {
   (void)state;
   static const int types[] = {DJ_BOX, DJ_CAPSULE, DJ_ELLIPSOID, DJ_CYLINDER};
@@ -180,6 +180,7 @@ static void testTogether(void** state) {
     djVec3 together = randomAway(&r, 0.1, 30);
     x.move[1] = dju_madd3(together, -uniform(&r, 0, 1), n);
     x.move[2] = dju_madd3(together, uniform(&r, 0, 1), n);
+    for (int b = 1; b < NB && trial % 2; b++) x.turn[b] = dju_scale3(uniform(&r, -2.7, 2.7), n);
     assert_true(capOf(m, &x) == 1);
     dj_deleteModel(m);
   }

@@ -257,6 +257,20 @@ static djStatus rowGuess(bool* found, Problem* p) {
   return status;
 }
 
+// The present iterate is the start, which may be the end where all is slow.
+static bool restGuess(Problem* p) {
+  djWork* w = p->work;
+  const djModel* m = p->model;
+  double sum = 0;
+  dj_copyPlace(&w->now, m, &w->begin);
+  setScale(p);
+  for (int i = 0; i < m->nv; i++) {
+    double move = w->time * w->start.qvel[i];
+    sum += p->work->scale[i] * move * move;
+  }
+  return sum <= NEAR * NEAR * p->unit * p->unit;
+}
+
 bool dj_lagsEnd(const djWork* w, const djModel* m) {
   return m->opt.friction == DJ_FRICTION_IMPLICIT && dj_contactsOf(&w->forces);
 }
@@ -445,25 +459,37 @@ static djStatus solveRoot(djNewtonResult* result, Problem* p, double tiny) {
   return status;
 }
 
+// From where a solution should be near, if it is: DJ_NOT_CONVERGED where not. carried: the present
+// iterate is such a place, dj_carry.
+static djStatus solveNear(djNewtonResult* result, Problem* p, bool carried) {
+  bool found = carried;
+  djStatus status = carried ? DJ_OK : rowGuess(&found, p);
+  if (status < 0) return status;
+  if (!found && !restGuess(p)) return DJ_NOT_CONVERGED;
+  p->near = true;
+  status = solveFrom(result, p);
+  p->near = false;
+  return status;
+}
+
 djStatus dj_solveStage(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
   Problem problem = {.work = w, .model = m, .method = w->method, .unit = unit};
   double stop = m->opt.tolerance * unit, tiny = stop * stop;
   w->lags = false;
   dj_stageOf(w)->linear.factor.kind = w->kind;   // not that of the last step's end
   djStatus status = w->method->begin(w, m);
-  bool found = false;
+  bool carried = false;
   djNewtonProblem carry = problemOf(&problem);
-  if (status >= 0 && w->carries) status = dj_carry(&found, &carry, w, m);
+  if (status >= 0 && w->carries) status = dj_carry(&carried, &carry, w, m);
   problem.iterate = 0;
   if (status < 0 || w->jams) return status;
-  problem.near = found;
-  if (!found && status >= 0) status = rowGuess(&problem.near, &problem);
-  const bool near = problem.near;
-  if (near && status >= 0) status = solveFrom(result, &problem);
-  problem.near = false;
-  if (status == DJ_NOT_CONVERGED || !near) {
-    if (!found && status >= 0) status = startGuess(&problem, tiny);
+  result->iterations = 0;
+  status = solveNear(result, &problem, carried);
+  if (status == DJ_NOT_CONVERGED) {
+    int before = result->iterations;
+    status = carried ? DJ_OK : startGuess(&problem, tiny);
     if (status >= 0) status = solveFrom(result, &problem);
+    result->iterations += before;
   }
   if (status == DJ_NOT_CONVERGED && dj_kinkedContacts(dj_contactsOf(&w->forces))) {
     status = solveRoot(result, &problem, tiny);

@@ -1,13 +1,15 @@
-// How far a motion may be taken at once: no pair of hulls may approach by more than a quarter of
-// (gap + s L + thickness of the thinner one), so that thin bodies do not jump across each other.
-// A motion towards a half space is taken whole.
+// How far a motion may be taken at once: no pair of hulls may approach by more than .9 of its gap and
+// a quarter of (s L + thickness of the thinner one), so that thin bodies do not jump across each
+// other. A motion towards a half space is taken whole.
 
 #include "contact/plane/plane_pair.h"
 #include "math/so3.h"
 #include "shape/curve.h"
 
-// Relative rotation up to which the end points of a motion tell what happens on the way, radians.
+// Rotation up to which the end points of a motion tell what happens on the way, and beyond which its
+// axis is not told by them, radians.
 #define SMALL_TURN 0.2
+#define MOST_TURN 2.8
 
 // By how much the motion of both bodies brings A nearer to the half space behind B's supporting
 // plane with normal n (from a to b), which moves with B. An upper bound of what the gap loses.
@@ -38,29 +40,61 @@ static double reachOf(const djShape* s) {
   return dju_norm3(s->center) + fmax(s->bound - s->radius, 0);
 }
 
-// Bounds of the approach of A to B in B's frame, where A turns by `turn`. They hold on the whole
-// way only where the way is nearly straight there: B hardly turns, or A moves less than `thick`,
-// which is too little to pass the thinner one.
-static double carriedApproach(const djShape* a, const djPose* pa, const djPose* ta,
-                              const djPose* pb, const djPose* tb, djVec3 n, double turn,
-                              double thick) {
-  djVec3 way = dju_sub3(dju_untransform(tb, ta->p), dju_untransform(pb, pa->p));
-  if (angleBetween(&pb->R, &tb->R) >= SMALL_TURN && dju_norm3(way) > thick) return INFINITY;
-  double loose = dju_dot3(dju_mulMtV(pb->R, n), way) + turn * reachOf(a);
-  return turn < SMALL_TURN ? fmin(loose, approach(a, pa, ta, pb, tb, n)) : loose;
+// A body's motion: its origin moves straight, and it turns evenly about an axis of its frame.
+typedef struct Way {
+  const djPose *from, *to;
+  djVec3 axis;
+  double angle;
+} Way;
+
+// False: it turns too far for its axis to be known.
+static bool openWay(Way* w, const djPose* from, const djPose* to) {
+  *w = (Way){from, to, {0, 0, 0}, angleBetween(&from->R, &to->R)};
+  if (w->angle > MOST_TURN) return false;
+  djMat3 D = dju_mulMtM(from->R, to->R);
+  djVec3 v = {D.m[7] - D.m[5], D.m[2] - D.m[6], D.m[3] - D.m[1]};
+  double length = dju_norm3(v);
+  if (length > 0) w->axis = dju_scale3(1 / length, v);
+  return true;
 }
 
-// By how much two bodies near each other along n: the least of bounds that hold on the whole way,
-// on which origins move straight. In the world, what origins move and what turns move vertices.
-static double approachOf(const djShape* a, const djPose* pa, const djPose* ta, const djShape* b,
-                         const djPose* pb, const djPose* tb, djVec3 n, double thick) {
-  djMat3 R0 = dju_mulMtM(pb->R, pa->R), R1 = dju_mulMtM(tb->R, ta->R);
-  double turn = angleBetween(&R0, &R1);
+static djPose placeOn(const Way* w, double part) {
+  if (part == 1) return *w->to;
+  djQuat turn = dju_expQuat(dju_scale3(part * w->angle, w->axis));
+  djVec3 move = dju_scale3(part, dju_sub3(w->to->p, w->from->p));
+  return (djPose){.R = dju_mulMM(w->from->R, dju_quatToMat(turn)), .p = dju_add3(w->from->p, move)};
+}
+
+// The part of a motion in which A comes nearer to B by `limit`, by its ends and places between them
+// that turns are small apart from.
+static double partBefore(double limit, const djShape* a, const Way* A, const Way* B, djVec3 n,
+                         int nplace) {
+  double last = 0;
+  for (int k = 1; k <= nplace; k++) {
+    double part = (double)k / nplace;
+    djPose pa = placeOn(A, part), pb = placeOn(B, part);
+    double loss = approach(a, A->from, &pa, B->from, &pb, n);
+    if (loss > limit) return (k - 1 + (limit - last) / (loss - last)) / nplace;
+    last = loss;
+  }
+  return 1;
+}
+
+// The part of a motion in which two bodies near each other along n by `limit`: the longest of those
+// by bounds that hold on the whole way. In the world: what origins move and what turns move vertices.
+static double partWithin(double limit, const djShape* a, const djPose* pa, const djPose* ta,
+                         const djShape* b, const djPose* pb, const djPose* tb, djVec3 n) {
+  Way A, B;
+  bool even = openWay(&A, pa, ta);
+  even = openWay(&B, pb, tb) && even;
   double loss = dju_dot3(n, dju_sub3(dju_sub3(ta->p, pa->p), dju_sub3(tb->p, pb->p))) +
-                angleBetween(&pa->R, &ta->R) * reachOf(a) +
-                angleBetween(&pb->R, &tb->R) * reachOf(b);
-  loss = fmin(loss, carriedApproach(a, pa, ta, pb, tb, n, turn, thick));
-  return fmin(loss, carriedApproach(b, pb, tb, pa, ta, dju_neg3(n), turn, thick));
+                A.angle * reachOf(a) + B.angle * reachOf(b);
+  if (!(loss > limit)) return 1;
+  double part = limit / loss;
+  if (!even) return part;
+  int nplace = 1 + (int)((A.angle + B.angle) / SMALL_TURN);
+  part = fmax(part, partBefore(limit, a, &A, &B, n, nplace));
+  return part < 1 ? fmax(part, partBefore(limit, b, &B, &A, dju_neg3(n), nplace)) : 1;
 }
 
 double dj_planeRoom(const double* setting, const djShape* a, const djShape* b) {
@@ -75,11 +109,10 @@ djStatus dj_planeMaxStep(double* factor, double* gap, const djGeomPair* p,
   djStatus status = dj_convexGap(&d, NULL, p);   // cold: the bits depend on poses alone
   if (status < 0) return status;
   *gap = d.gap;
-  double limit = 0.25 * (fmax(d.gap, 0) + dj_planeRoom(motion->setting, p->a, p->b));
+  double limit = 0.9 * fmax(d.gap, 0) + 0.25 * dj_planeRoom(motion->setting, p->a, p->b);
   if (motion->move <= limit) return DJ_OK;
-  double thick = 2 * fmin(p->a->inner, p->b->inner);
-  double loss = approachOf(p->a, p->pose_a, motion->trial_a, p->b, p->pose_b, motion->trial_b,
-                           d.normal, thick);
-  if (loss > limit && limit / loss < *factor) *factor = limit / loss;
+  double part = partWithin(limit, p->a, p->pose_a, motion->trial_a, p->b, p->pose_b,
+                           motion->trial_b, d.normal);
+  if (part < *factor) *factor = part;
   return DJ_OK;
 }
