@@ -321,7 +321,8 @@ static double gapOf(const djModel* m, int a, int b, const djPose* pose) {
   return d.gap - dj_pairInflation(&s[a], &s[b], dj_pairCoefficients(m, a, b).inflate);
 }
 
-// After factor times a random motion no gap has shrunk by more than a quarter of what is allowed.
+// After factor times a random motion no gap has shrunk by more than .9 of it and a quarter of its
+// room.
 static void testCap(void** state) {
   (void)state;
   Random r = {4};
@@ -348,7 +349,8 @@ static void testCap(void** state) {
         double before = gapOf(s.m, a, b, s.pose), after = gapOf(s.m, a, b, s.next);
         double room = s.m->contact.support * s.m->contact.length_scale +
                       2 * fmin(sh[a].inner, sh[b].inner);
-        CHECK(before - after <= 0.25 * (fmax(before, 0) + room) * (1 + 1e-9) + 1e-12);
+        double most = 0.9 * fmax(before, 0) + 0.25 * room;
+        CHECK(before - after <= most * (1 + 1e-9) + 1e-12);
       }
     }
     // all together, turning about one point: nothing approaches anything

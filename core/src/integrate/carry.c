@@ -79,12 +79,12 @@ static djStatus setMost(djWork* w, const djModel* m) {
   return status;
 }
 
-// As far along the step as shapes stay apart and nothing is squeezed. *moved: that is some way;
-// *whole: all of it.
+// As far along the step as shapes stay apart and nothing is squeezed, or half as far where that is
+// not all: right at a surface forces are no guide. *moved: that is some way; *whole: all of it.
 static djStatus move(bool* moved, bool* whole, const djNewtonProblem* p, djWork* w,
                      const djModel* m) {
   double fraction, value = INFINITY;
-  bool majorizer = false;
+  bool majorizer = false, apart = false;
   djStatus status = p->max_step(p->user, &fraction, w->step);
   *moved = *whole = false;
   for (int k = 0; k < MOST_CUTS && status >= 0 && fraction > LEAST_PART; k++) {
@@ -93,7 +93,8 @@ static djStatus move(bool* moved, bool* whole, const djNewtonProblem* p, djWork*
     setSqueeze(w, m);
     *moved = isfinite(value) && !anySqueezes(w, m);
     *whole = *moved && fraction == 1;
-    if (*moved) return status;
+    if (*whole || (*moved && (apart || k == 0))) return status;
+    apart = *moved;
     fraction *= 0.5;
   }
   return status;

@@ -263,10 +263,11 @@ static bool restGuess(Problem* p) {
   const djModel* m = p->model;
   double sum = 0;
   dj_copyPlace(&w->now, m, &w->begin);
+  dj_openPlace(&w->now, m, w->ref);
   setScale(p);
   for (int i = 0; i < m->nv; i++) {
     double move = w->time * w->start.qvel[i];
-    sum += p->work->scale[i] * move * move;
+    sum += w->scale[i] * move * move;
   }
   return sum <= NEAR * NEAR * p->unit * p->unit;
 }

@@ -66,9 +66,14 @@ static djPose placeOn(const Way* w, double part) {
 }
 
 // The part of a motion in which A comes nearer to B by `limit`, by its ends and places between them
-// that turns are small apart from.
+// that turns are small apart from. 0 where B's plane turns so that A may pass round it on the way:
+// by more than a little, while A moves more than `thick` there, which is too little to pass the
+// thinner one.
 static double partBefore(double limit, const djShape* a, const Way* A, const Way* B, djVec3 n,
-                         int nplace) {
+                         double thick) {
+  djVec3 way = dju_sub3(dju_untransform(B->to, A->to->p), dju_untransform(B->from, A->from->p));
+  if (B->angle >= SMALL_TURN && dju_norm3(way) > thick) return 0;
+  int nplace = 1 + (int)((A->angle + B->angle) / SMALL_TURN);
   double last = 0;
   for (int k = 1; k <= nplace; k++) {
     double part = (double)k / nplace;
@@ -84,6 +89,7 @@ static double partBefore(double limit, const djShape* a, const Way* A, const Way
 // by bounds that hold on the whole way. In the world: what origins move and what turns move vertices.
 static double partWithin(double limit, const djShape* a, const djPose* pa, const djPose* ta,
                          const djShape* b, const djPose* pb, const djPose* tb, djVec3 n) {
+  const double thick = 2 * fmin(a->inner, b->inner);
   Way A, B;
   bool even = openWay(&A, pa, ta);
   even = openWay(&B, pb, tb) && even;
@@ -92,9 +98,8 @@ static double partWithin(double limit, const djShape* a, const djPose* pa, const
   if (!(loss > limit)) return 1;
   double part = limit / loss;
   if (!even) return part;
-  int nplace = 1 + (int)((A.angle + B.angle) / SMALL_TURN);
-  part = fmax(part, partBefore(limit, a, &A, &B, n, nplace));
-  return part < 1 ? fmax(part, partBefore(limit, b, &B, &A, dju_neg3(n), nplace)) : 1;
+  part = fmax(part, partBefore(limit, a, &A, &B, n, thick));
+  return part < 1 ? fmax(part, partBefore(limit, b, &B, &A, dju_neg3(n), thick)) : 1;
 }
 
 double dj_planeRoom(const double* setting, const djShape* a, const djShape* b) {
