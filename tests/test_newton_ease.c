@@ -88,17 +88,18 @@ static void unease(void* user, bool foresee) {
   assert_true(m->changes <= 8);
 }
 
-static djStatus minimizeFrom(djNewtonResult* r, Problem* m, bool near) {
+static djStatus minimizeFrom(djNewtonResult* r, Problem* m, bool near, int plain) {
   djNewtonProblem p = {.n = 1, .user = m, .evaluate = evaluate, .factor = factor, .solve = solve,
                        .max_step = djt_wholeStep, .trial = trial, .accept = accept, .ease = ease,
                        .unease = unease};
   djNewtonOption o = {.tolerance = 1e-11, .max_iterations = 60, .max_cuts = 30,
-                      .ease_tolerance = 1e-2, .near = near};
+                      .ease_tolerance = 1e-2, .near = near,
+                      .plain_iterations = plain};
   double gradient, step;
   return dj_newton(r, &p, &o, &gradient, &step);
 }
 
-static djStatus minimize(djNewtonResult* r, Problem* m) { return minimizeFrom(r, m, false); }
+static djStatus minimize(djNewtonResult* r, Problem* m) { return minimizeFrom(r, m, false, 0); }
 
 // Root of x - pull + x/sqrt(x^2 + eps), which rises.
 static double solution(double pull) {
@@ -190,13 +191,25 @@ static void testNearly(void** state) {
   djt_near(m.x, solution(1.3), 1e-12);
 }
 
+// Nor what is solved before it is to be, else from there.
+static void testLater(void** state) {
+  (void)state;
+  for (int plain = 1; plain <= 40; plain += 39) {
+    djNewtonResult r;
+    Problem m = make(0.5, 1.7);
+    assert_int_equal(minimizeFrom(&r, &m, false, plain), DJ_OK);
+    assert_int_equal(m.asked, plain == 1);
+    djt_near(m.x, solution(0.5), 1e-15);
+  }
+}
+
 // A guess that claims to be near is gone on from, without easing, or refused before a step.
 static void testGuess(void** state) {
   (void)state;
   for (int off = 0; off <= 1; off++) {
     djNewtonResult r;
     Problem m = make(1.3, 0.3 + (off ? 0.1 : 1e-3));   // all but its friction is solved at .3
-    assert_int_equal(minimizeFrom(&r, &m, true), off ? DJ_NOT_CONVERGED : DJ_OK);
+    assert_int_equal(minimizeFrom(&r, &m, true, 0), off ? DJ_NOT_CONVERGED : DJ_OK);
     assert_int_equal(m.asked, 0);
     if (off) assert_int_equal(m.naccept, 0);
     else djt_near(m.x, solution(1.3), 1e-12);
@@ -211,6 +224,7 @@ int main(void) {
       cmocka_unit_test(testInfeasible),
       cmocka_unit_test(testHeight),
       cmocka_unit_test(testNearly),
+      cmocka_unit_test(testLater),
       cmocka_unit_test(testGuess),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

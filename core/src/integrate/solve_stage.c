@@ -13,6 +13,7 @@ static const double AGREED = 1e-9;   // of the tolerance: by which solutions may
 static const double NEAR = 0.05;     // from where no step needs easing, and an eased one leaps
 static const double ROUNDING = 2e-15;
 enum { MOST_KINKED = 20 };           // iterations, where forces have kinks
+enum { PLAIN = 9 };                  // before friction is eased
 
 typedef struct Problem {
   djWork* work;
@@ -310,6 +311,7 @@ static djStatus solveFrom(djNewtonResult* result, Problem* p) {
   // Momentum that should last is worth a step more: g h is no measure of a slow body's.
   int refinement = w->kind == DJ_LDU && w->refinement_steps < 1 ? 1 : w->refinement_steps;
   djNewtonOption option = {.tolerance = m->opt.tolerance * p->unit,
+                           .plain_iterations = PLAIN,
                            .ease_tolerance = NEAR * p->unit,
                            .max_iterations = mostIterations(w, m),
                            .refinement_steps = refinement,

@@ -19,7 +19,7 @@ static const double NOISES = 100;        // that a step gains, to be searched al
 // A part of the value tells something if it has risen by so many decrements; how often it may.
 static const double EXCESS = 1e-3;
 static const int MOST_LESSONS = 4;
-// A foreseen step may lead this many first decrements above the start.
+// A foreseen step may lead this many decrements above where easing began.
 static const double LEAP_RISE = 100;
 
 // A solution under way.
@@ -345,14 +345,17 @@ static djStatus advance(bool* over, Search* s) {
   return status >= 0 && *over ? DJ_NOT_CONVERGED : status;
 }
 
-// The first step, where it is that of an easier system.
+// The step, where it is that of an easier system from now on.
 static djStatus easeFar(Search* s) {
   bool far = !(s->decrement2 <= s->o->ease_tolerance * s->o->ease_tolerance);
   if (!far || !s->p->ease || !s->p->ease(s->p->user)) return DJ_OK;
   s->way = EASED;
   s->convex = false;
+  const double before = s->r->value;
   djStatus status = evaluateHere(s, true);
-  return status < 0 ? status : newtonStep(s);
+  if (status >= 0) status = newtonStep(s);
+  s->leap_limit = before + LEAP_RISE * s->decrement2;
+  return status;
 }
 
 djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOption* o,
@@ -362,18 +365,16 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
   Search s = {.p = p, .o = o, .r = r, .gradient = gradient, .step = step, .share = 1, .stretch = 1};
   djStatus status = evaluateHere(&s, !o->near);
   if (status < 0) return status;
-  double first = r->value;
-  if (o->near && !isfinite(first)) return DJ_NOT_CONVERGED;
+  if (o->near && !isfinite(r->value)) return DJ_NOT_CONVERGED;
   for (r->iterations = 1; r->iterations <= o->max_iterations; r->iterations++) {
     status = newtonStep(&s);
     if (status < 0) return status;
-    if (r->iterations == 1 && !o->near) status = easeFar(&s);
+    if (r->iterations == o->plain_iterations + 1 && !o->near) status = easeFar(&s);
     if (status < 0) return status;
     if (!(s.decrement2 >= 0) || !isfinite(s.decrement2)) return DJ_NOT_CONVERGED;
     r->decrement = sqrt(s.decrement2);
     r->exact = isExact(&s);
     if (o->near && r->iterations == 1 && r->decrement > o->ease_tolerance) return DJ_NOT_CONVERGED;
-    if (r->iterations == 1) s.leap_limit = first + LEAP_RISE * s.decrement2;
     bool over;
     status = advance(&over, &s);
     if (over || status < 0) return status;

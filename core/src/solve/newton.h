@@ -35,8 +35,8 @@ typedef struct djNewtonProblem {
   // and gradient (n) stay what they are. May be NULL.
   djStatus (*convexify)(void* user, double* value, double* gradient, double share);
   // Where the system is hard to reach from afar, an easier one stands in until it is nearly solved.
-  // `ease` is asked where that is not so at the first point: true if the easier one is in force from
-  // now on. After unease(true) values are still its own, but gradient and Jacobian those of
+  // `ease` is asked where that is not so after plain_iterations: true if the easier one is in force
+  // from now on. After unease(true) values are still its own, but gradient and Jacobian those of
   // the system itself at its solution as foreseen from the point, carried to the point; after
   // unease(false) all is the system itself. Both may be NULL.
   bool (*ease)(void* user);
@@ -57,6 +57,7 @@ typedef struct djNewtonOption {
   // The start is near the solution, below ease_tolerance, or worth nothing: no substitutes.
   bool near;
   double noise;           // rounding error of values
+  int plain_iterations;   // before the system is eased
   // On the decrement, from where the system is nearly solved, an easier one solved enough.
   double ease_tolerance;
 } djNewtonOption;
