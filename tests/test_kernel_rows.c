@@ -169,7 +169,8 @@ static void checkSlopes(const djKernel* k, Random* r, int type_a, int type_b) {
     for (int a = 0; a < rows.n && n[0] == rows.n && n[1] == rows.n; a++) {
       const djContactRow* row = &rows.row[a];
       if (id[0][a] != row->id || id[1][a] != row->id) continue;
-      double by = 0, size = 1e-12, slip = row->kind >= DJ_ROW_SLIP;
+      double by = 0, size = 1e-12;
+      bool slip = row->kind >= DJ_ROW_SLIP;
       for (int j = 0; j < 12; j++) {
         by += row->J[j] * dir[j];
         size += fabs(row->J[j]);

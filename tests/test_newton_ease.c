@@ -93,7 +93,7 @@ static djStatus minimizeFrom(djNewtonResult* r, Problem* m, bool near, int plain
                        .max_step = djt_wholeStep, .trial = trial, .accept = accept, .ease = ease,
                        .unease = unease};
   djNewtonOption o = {.tolerance = 1e-11, .max_iterations = 60, .max_cuts = 30,
-                      .ease_tolerance = 1e-2, .near = near,
+                      .ease_tolerance = 1e-2, .near = near ? 1e-2 : 0,
                       .plain_iterations = plain};
   double gradient, step;
   return dj_newton(r, &p, &o, &gradient, &step);

@@ -157,7 +157,7 @@ static double checkSlopes(DesignCase* c) {
   double loss, grad[5], side[4], y[5], most = 0;
   if (djd_evaluateDesign(&loss, grad, c->d, x) != DJ_OK) fail_msg("%s", c->d->error.text);
   for (int k = 0; k < 5; k++) {
-    const double e = 1e-5;
+    const double e = 1e-4;
     for (int i = 0; i < 4; i++) {
       memcpy(y, x, sizeof y);
       y[k] += (i % 2 ? e : -e) * (i < 2 ? 1 : 2);

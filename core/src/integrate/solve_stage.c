@@ -12,6 +12,7 @@
 static const double AGREED = 1e-9;   // of the tolerance: by which solutions may differ unnoticed
 static const double NEAR = 0.05;     // from where no step needs easing, and an eased one leaps
 static const double ROUNDING = 2e-15;
+static const double GUESSED = 10;    // from where guesses of rows are worth a start, of the unit
 enum { MOST_KINKED = 20 };           // iterations, where forces have kinks
 enum { PLAIN = 9 };                  // before friction is eased
 
@@ -24,7 +25,7 @@ typedef struct Problem {
   djEase ease;
   double unit;             // of the decrement
   bool predicted;          // the step is the method's prediction, work->ahead
-  bool near;
+  double near;             // as of djNewtonOption, of the unit
   double trial_fraction;   // of the present step at which the trial point stands; 0: none
   double path, trial_path; // work of work->nonpotential up to the present and the trial point
 } Problem;
@@ -316,7 +317,7 @@ static djStatus solveFrom(djNewtonResult* result, Problem* p) {
                            .max_iterations = mostIterations(w, m),
                            .refinement_steps = refinement,
                            .max_cuts = 30,
-                           .near = p->near,
+                           .near = p->near * p->unit,
                            .noise = noiseOf(w, m)};
   countIterate(p);
   djStatus status = dj_newton(result, &newton, &option, w->gradient, w->step);
@@ -469,9 +470,9 @@ static djStatus solveNear(djNewtonResult* result, Problem* p, bool carried) {
   djStatus status = carried ? DJ_OK : rowGuess(&found, p);
   if (status < 0) return status;
   if (!found && !restGuess(p)) return DJ_NOT_CONVERGED;
-  p->near = true;
+  p->near = found ? GUESSED : NEAR;
   status = solveFrom(result, p);
-  p->near = false;
+  p->near = 0;
   return status;
 }
 

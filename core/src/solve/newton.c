@@ -363,18 +363,18 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
   memset(r, 0, sizeof(*r));
   if (p->n == 0) return DJ_OK;
   Search s = {.p = p, .o = o, .r = r, .gradient = gradient, .step = step, .share = 1, .stretch = 1};
-  djStatus status = evaluateHere(&s, !o->near);
+  djStatus status = evaluateHere(&s, !(o->near > 0));
   if (status < 0) return status;
-  if (o->near && !isfinite(r->value)) return DJ_NOT_CONVERGED;
+  if (o->near > 0 && !isfinite(r->value)) return DJ_NOT_CONVERGED;
   for (r->iterations = 1; r->iterations <= o->max_iterations; r->iterations++) {
     status = newtonStep(&s);
     if (status < 0) return status;
-    if (r->iterations == o->plain_iterations + 1 && !o->near) status = easeFar(&s);
+    if (r->iterations == o->plain_iterations + 1 && !(o->near > 0)) status = easeFar(&s);
     if (status < 0) return status;
     if (!(s.decrement2 >= 0) || !isfinite(s.decrement2)) return DJ_NOT_CONVERGED;
     r->decrement = sqrt(s.decrement2);
     r->exact = isExact(&s);
-    if (o->near && r->iterations == 1 && r->decrement > o->ease_tolerance) return DJ_NOT_CONVERGED;
+    if (o->near > 0 && r->iterations == 1 && r->decrement > o->near) return DJ_NOT_CONVERGED;
     bool over;
     status = advance(&over, &s);
     if (over || status < 0) return status;

@@ -54,8 +54,7 @@ typedef struct djNewtonOption {
   int max_iterations;
   int refinement_steps;             // further full steps while the decrement falls
   int max_cuts;           // halvings of one line search
-  // The start is near the solution, below ease_tolerance, or worth nothing: no substitutes.
-  bool near;
+  double near;            // not 0: the start's decrement is below, or it is worth nothing: no substitutes
   double noise;           // rounding error of values
   int plain_iterations;   // before the system is eased
   // On the decrement, from where the system is nearly solved, an easier one solved enough.

@@ -55,7 +55,7 @@ bool dj_dualSlips(double (*y)[2], djFrictionState* state, const djLagged* lagged
   if (!dj_hasDuals(lagged, n, iterate)) return false;
   if (state->iterate != iterate) {
     for (int i = 0; i < state->nnext; i++) lagged->dual[i].now = lagged->dual[i].next;
-    state->nnow = state->nnext;
+    state->nnow = iterate > 1 ? state->nnext : 0;   // none of a solution before
     state->iterate = iterate;
   }
   state->nnext = n;

@@ -15,7 +15,7 @@
 // Spin. Where all points coincide (corner against corner: the points of both sides meet at the
 // centre of pressure), w is undetermined, and where they coincide up to the rounding of the plane,
 // a huge w would annul friction. So a term spin w^2/2 with
-//   spin = 1e-10 s/m  sum_i W_i  l^2 (1 - t)^3,  t = I/(1e-4 l)^2 < 1,   else exactly 0,
+//   spin = 2e-9 sum_i W_i  h l (1 - t)^3,  t = I/(1e-4 l)^2 < 1,   else exactly 0,
 // is added; I = sum W |y - c|^2/sum W, l the size of the smaller shape. It is C2 in the data.
 // Where it acts, friction can exert no more than 1e-4 of (force l) about the normal anyway.
 
@@ -23,7 +23,7 @@
 
 #include <float.h>
 
-#define DJ_SPIN_STIFFNESS 1e-10   // s/m
+#define DJ_SPIN_STIFFNESS 2e-9
 #define DJ_SPIN_SPREAD 1e-4
 
 enum { DJ_PLANE_MAXITER = 100, DJ_PLANE_MAXCUT = 60 };
@@ -41,9 +41,9 @@ bool dj_checkFriction(const djLagged* lagged, const djPairInput* in) {
   return fabs(nn - 1) < 1e-6 && isfinite(lagged->offset);
 }
 
-double dj_spinStiffness(double* slope, double total, double spread, double size) {
+double dj_spinStiffness(double* slope, double total, double spread, double size, double h) {
   double range = DJ_SPIN_SPREAD * size, t = spread / (range * range);
-  double full = DJ_SPIN_STIFFNESS * total * size * size;
+  double full = DJ_SPIN_STIFFNESS * total * h * size;
   *slope = 0;
   if (!(t < 1)) return 0;
   *slope = -3 * full * (1 - t) * (1 - t) / (range * range);
@@ -105,7 +105,7 @@ static void centerSlips(djSlips* S, double ce[2], double cb[2]) {
     dju_storeLanes(S->ex + i, dju_splat(unit) * dju_loadLanes(S->ex + i));
     dju_storeLanes(S->ey + i, dju_splat(unit) * dju_loadLanes(S->ey + i));
   }
-  S->spin = dj_spinStiffness(&slope, S->total, S->spread, S->size) * unit * unit;
+  S->spin = dj_spinStiffness(&slope, S->total, S->spread, S->size, S->h) * unit * unit;
   S->emax = sqrt(largest(emax)) * unit;
   S->bmax = sqrt(largest(bmax));
   S->mean[0] = cb[0], S->mean[1] = cb[1];
@@ -212,6 +212,7 @@ djStatus dj_gatherSlips(djSlips* S, double* buffer, const djLagged* lagged,
   double ce[2] = {dju_sumLanes(sum[1]), dju_sumLanes(sum[2])};
   double cb[2] = {dju_sumLanes(sum[3]), dju_sumLanes(sum[4])};
   S->size = shapeSize(lagged, in);
+  S->h = in->h;
   centerSlips(S, ce, cb);
   return DJ_OK;
 }

@@ -101,6 +101,7 @@ typedef struct djSlips {
   double total;          // sum of W
   double spread;         // I = sum W |y - c|^2 / sum W, m^2
   double size;           // l: size of the smaller shape, m
+  double h;              // s
   double spin;           // stiffness of the spin term, for v[2]
   double bmax, emax;     // largest |b_i|, |e_i|, for rounding bounds
   double v[3];
@@ -120,7 +121,7 @@ djStatus dj_solveSlips(djSlips* slips, djFrictionState* state, double eps);
 void dj_factorSlips(djPlaneFactor* factor, const double H[6]);
 
 // Stiffness of the spin term by its argument t = I / (DJ_SPIN_SPREAD l)^2; slope: its derivative.
-double dj_spinStiffness(double* slope, double total, double spread, double size);
+double dj_spinStiffness(double* slope, double total, double spread, double size, double h);
 
 // What friction is while Newton's method runs (djEase), see friction_dual.c.
 typedef struct djSlipLaw {

@@ -292,7 +292,7 @@ static void planeJac(double dv[3][NC], const djSlips* S, const djStartFrame* f) 
       dspread[j] += (dW * (ee - S->spread) + 2 * W * scale * scale * (ex * e1 + ey * e2));
     }
   }
-  double slope, stiffness = dj_spinStiffness(&slope, S->total, S->spread, S->size);
+  double slope, stiffness = dj_spinStiffness(&slope, S->total, S->spread, S->size, S->h);
   djPlaneFactor F;
   dj_factorSlips(&F, S->at.H);
   for (int j = 0; j < NC; j++) {

@@ -169,10 +169,10 @@ typedef struct djSpinGrad {
 
 static djSpinGrad spinGrad(const djSlips* S, const double delta[3]) {
   djSpinGrad g = {.w = S->v[2] / S->scale, .dw = delta[2] / S->scale};
-  double slope, stiffness = dj_spinStiffness(&slope, S->total, S->spread, S->size);
+  double slope, stiffness = dj_spinStiffness(&slope, S->total, S->spread, S->size, S->h);
   g.by_total = g.w * g.dw * stiffness / S->total;
   g.by_spread = g.w * g.dw * slope / S->total;
-  g.by_size = 2 * g.w * g.dw * (stiffness - slope * S->spread) / S->size;
+  g.by_size = g.w * g.dw * (stiffness - 2 * slope * S->spread) / S->size;
   return g;
 }
 
