@@ -150,7 +150,7 @@ static void checkPairs(const Kind* kind, double step, double tolerance, double l
         double e = types[a] == DJ_CYLINDER || types[b] == DJ_CYLINDER ? 5 * step : step;
         double noise = extrapolate(&difference, 1, e, fabs(value) + 1e-12, projected, &x);
         // where differences themselves tell nothing (a switch of active sets near by): left out
-        if (noise < 1e-5 && !hasKink(&x, fmax(fabs(value), least))) {
+        if (noise < tolerance && !hasKink(&x, fmax(fabs(value), least))) {
           worst = djt_worst(worst, fabs(value - difference) / fmax(fabs(value), least));
           most = djt_worst(most, fabs(value));
           told++;

@@ -13,18 +13,19 @@
 // alike stands on the diagonal and does not drown in rounding.
 //
 // Spin. Where all points coincide (corner against corner: the points of both sides meet at the
-// centre of pressure), w is undetermined, and where they coincide up to the rounding of the plane,
-// a huge w would annul friction. So a term spin w^2/2 with
-//   spin = 2e-9 sum_i W_i  h l (1 - t)^3,  t = I/(1e-4 l)^2 < 1,   else exactly 0,
+// centre of pressure), w is undetermined, and where they nearly do, a huge w would annul friction
+// across what is left between them. So a term spin w^2/2 with
+//   spin = 1e-2 sum_i W_i  h l (1 - t)^3,  t = I/(1e-3 l)^2 < 1,   else exactly 0,
 // is added; I = sum W |y - c|^2/sum W, l the size of the smaller shape. It is C2 in the data.
-// Where it acts, friction can exert no more than 1e-4 of (force l) about the normal anyway.
+// Where it acts, friction can exert no more than 1e-3 of (force l) about the normal anyway. A point
+// of each side, 1e-4 l apart, that slides at .1 m/s has .99 of its friction.
 
 #include "contact/friction/friction_plane.h"
 
 #include <float.h>
 
-#define DJ_SPIN_STIFFNESS 2e-9
-#define DJ_SPIN_SPREAD 1e-4
+#define DJ_SPIN_STIFFNESS 1e-2
+#define DJ_SPIN_SPREAD 1e-3
 
 enum { DJ_PLANE_MAXITER = 100, DJ_PLANE_MAXCUT = 60 };
 
