@@ -1,0 +1,123 @@
+// How a step ends: the velocity's change by the acceleration.
+//
+// Euler without damping: v+ = v + h a. Otherwise G e = M a, v+ = v + h e, with G = M + h D of
+// joints' damping (Euler), or G = M - h (d(forces)/dv) (implicit, implicitfast):
+//
+//   G de = M da + dM (a - e) - h dD e
+
+#include "transition_work.h"
+
+#include "spatial.h"
+
+#include "slope_error.h"
+
+#include <math.h>
+
+// ---- damping of joints --------------------------------------------------------------------------
+
+// Force of joints' damping -(b0 v + b1 v|v| + b2 v^3), with that of actuators on the joint.
+static void dampingOf(mjtNum b[3], const mjModel* m, int dof) {
+  int joint = m->dof_jntid[dof];
+  b[0] = m->dof_damping[dof];
+  b[1] = m->dof_dampingpoly[mjNPOLY * dof];
+  b[2] = m->dof_dampingpoly[mjNPOLY * dof + 1];
+  if (m->jnt_actuatorid[joint] == -1) return;
+  for (int i = 0; i < (int)m->nactuator; i++) {
+    int type = m->actuator_trntype[i];
+    if (m->actuator_trnid[2 * i] != joint) continue;
+    if (type != mjTRN_JOINT && type != mjTRN_JOINTINPARENT) continue;
+    mjtNum gear = m->actuator_gear[6 * m->actuator_outadr[i]];
+    b[0] += gear * gear * m->actuator_damping[i];
+    b[1] += gear * gear * m->actuator_dampingpoly[mjNPOLY * i];
+    b[2] += gear * gear * m->actuator_dampingpoly[mjNPOLY * i + 1];
+  }
+}
+
+// slope[i] = dD_i/dv_i; G += h D. False: nothing is damped.
+static bool addDamping(mjtNum* G, mjtNum* slope, const mjModel* m, const mjData* d) {
+  int off = m->opt.disableflags & (mjDSBL_EULERDAMP | mjDSBL_DAMPER), nv = (int)m->nv;
+  bool any = false;
+  for (int i = 0; i < nv && !off; i++) {
+    mjtNum b[3], v = d->qvel[i];
+    dampingOf(b, m, i);
+    G[(size_t)i * (nv + 1)] += m->opt.timestep * (b[0] + fabs(v) * (2 * b[1] + 3 * b[2] * fabs(v)));
+    slope[i] = (v < 0 ? -2 : v > 0 ? 2 : 0) * b[1] + 6 * b[2] * v;
+    if (b[0] != 0 || b[1] != 0 || b[2] != 0) any = true;
+  }
+  return any;
+}
+
+// ---- products -----------------------------------------------------------------------------------
+
+// Y = M X (nv x ncol)
+static void mulInertia(djmTransitionWork* w) {
+  const mjModel* m = &w->view;
+  int ncol = w->ncol;
+  mju_zero(w->Y, w->nv * ncol);
+  for (int i = 0; i < w->nv; i++) {
+    int adr = m->M_rowadr[i];
+    for (int k = adr; k < adr + m->M_rownnz[i]; k++) {
+      int j = m->M_colind[k];
+      mjtNum s = w->d->M[k];
+      mju_addToScl(w->Y + (size_t)i * ncol, w->X + (size_t)j * ncol, s, ncol);
+      if (j != i) mju_addToScl(w->Y + (size_t)j * ncol, w->X + (size_t)i * ncol, s, ncol);
+    }
+  }
+}
+
+// Y += dM x, x fixed; with tendons' armature, whose inertia is sum of A J^T J.
+static void addInertiaSlope(djmTransitionWork* w, const mjtNum* x) {
+  const mjModel* m = &w->view;
+  int nv = w->nv;
+  djm_massSlope(w->Y, w->ncol, m, w->d, x, w->memory);
+  for (int t = 0; t < (int)m->ntendon; t++) {
+    mjtNum armature = m->tendon_armature[t], rate = 0;
+    if (armature == 0) continue;
+    mjtNum* H = w->memory;
+    if (!djm_tendonHessian(H, m, w->d, t, &w->smooth)) continue;
+    int adr = m->ten_J_rowadr[t], n = m->ten_J_rownnz[t];
+    for (int k = adr; k < adr + n; k++) rate += w->d->ten_J[k] * x[m->ten_J_colind[k]];
+    for (int i = 0; i < nv; i++) {
+      mju_addToScl(w->Y + (size_t)i * w->ncol, H + (size_t)i * nv, armature * rate, nv);
+    }
+    for (int k = adr; k < adr + n; k++) {
+      mjtNum s = armature * w->d->ten_J[k];
+      mjtNum* row = w->Y + (size_t)m->ten_J_colind[k] * w->ncol;
+      for (int i = 0; i < nv; i++) mju_addToScl(row, H + (size_t)i * nv, s * x[i], nv);
+    }
+  }
+}
+
+// ---- integrators --------------------------------------------------------------------------------
+
+static void copyEnd(djmTransitionWork* w) {
+  mju_copy(w->end, w->a, w->nv);
+  mju_copy(w->Y, w->X, w->nv * w->ncol);
+}
+
+static djStatus endEuler(djmTransitionWork* w, djError* err) {
+  const mjModel* m = &w->view;
+  int nv = w->nv;
+  mjtNum *slope = w->memory, *rest = slope + nv;
+  mj_fullM(m, w->d, w->G);
+  if (!addDamping(w->G, slope, m, w->d)) {
+    copyEnd(w);
+    return DJ_OK;
+  }
+  if (!djm_factorLower(w->G, nv)) return djm_slopeError(err, DJ_INVALID, "inertia is not positive");
+  mj_mulM(m, w->d, w->end, w->a);
+  djm_solveLower(w->end, w->G, nv, 1);
+  mulInertia(w);
+  for (int i = 0; i < nv; i++) {
+    w->Y[(size_t)i * w->ncol + nv + i] -= m->opt.timestep * slope[i] * w->end[i];
+  }
+  mju_sub(rest, w->a, w->end, nv);
+  mju_copy(w->motion.drag, rest, nv);
+  addInertiaSlope(w, w->motion.drag);
+  djm_solveLower(w->Y, w->G, nv, w->ncol);
+  return DJ_OK;
+}
+
+djStatus djm_endSlopes(djmTransitionWork* w, djError* err) {
+  return endEuler(w, err);
+}
