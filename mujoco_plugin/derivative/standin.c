@@ -55,18 +55,20 @@ static void turnBetween(mjtNum turn[3], const mjtNum from[9], const mjtNum to[9]
   }
 }
 
-djStatus djm_contactSlope(djmContactSlope* slope, const mjModel* m, mjData* d,
-                          const mjContact* con, djError* err) {
+// Slopes by the twist of one geom's body. Tangents come from axes of the world: a rigid motion of
+// both geoms does not turn the frame rigidly.
+static bool differenceGeom(djmContactSlope* slope, const mjModel* m, mjData* d,
+                           const mjContact* con, int side) {
   const mjtNum h = 2e-5;
-  int geom = con->geom[1];
+  int geom = con->geom[side];
   mjtNum pos[3], mat[9], quat[4];
-  memset(slope, 0, sizeof(*slope));
   mju_copy3(pos, d->geom_xpos + 3 * geom);
   mju_copy(mat, d->geom_xmat + 9 * geom, 9);
   mju_copy4(quat, d->geom_xquat + 4 * geom);
   const mjContact* found = con;
   for (int k = 0; k < 6 && found; k++) {
-    for (int p = 0; p < 4 && found; p++) {
+    int column = 6 * side + k;
+    for (int p = 0; p < 4; p++) {
       mjtNum twist[6] = {0}, turn[3], w = kWeight[p] / (12 * h);
       twist[k] = kPoint[p] * h;
       moveGeom(d, geom, pos, mat, quat, con->pos, twist);
@@ -74,23 +76,25 @@ djStatus djm_contactSlope(djmContactSlope* slope, const mjModel* m, mjData* d,
       found = nearest(d, con);
       if (!found) break;
       turnBetween(turn, con->frame, found->frame);
-      slope->dist[6 + k] += w * found->dist;
+      slope->dist[column] += w * found->dist;
       for (int i = 0; i < 3; i++) {
-        slope->pos[i][6 + k] += w * found->pos[i];
-        slope->turn[i][6 + k] += w * turn[i];
+        slope->pos[i][column] += w * found->pos[i];
+        slope->turn[i][column] += w * turn[i];
       }
     }
   }
   mju_copy3(d->geom_xpos + 3 * geom, pos);
   mju_copy(d->geom_xmat + 9 * geom, mat, 9);
   mju_copy4(d->geom_xquat + 4 * geom, quat);
-  if (!found) return djm_slopeError(err, DJ_UNSUPPORTED, "a contact is lost by a small motion");
-  // both geoms together move it rigidly
-  for (int k = 0; k < 6; k++) {
-    slope->dist[k] = -slope->dist[6 + k];
-    for (int i = 0; i < 3; i++) {
-      slope->pos[i][k] = (k == i + 3) - slope->pos[i][6 + k];
-      slope->turn[i][k] = (k == i) - slope->turn[i][6 + k];
+  return found;
+}
+
+djStatus djm_contactSlope(djmContactSlope* slope, const mjModel* m, mjData* d,
+                          const mjContact* con, djError* err) {
+  memset(slope, 0, sizeof(*slope));
+  for (int side = 0; side < 2; side++) {
+    if (!differenceGeom(slope, m, d, con, side)) {
+      return djm_slopeError(err, DJ_UNSUPPORTED, "a contact is lost by a small motion");
     }
   }
   return DJ_OK;
