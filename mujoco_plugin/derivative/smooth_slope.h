@@ -1,9 +1,12 @@
-// Derivatives of what is smooth in MuJoCo's step:
+// Derivatives of MuJoCo's smooth dynamics: all that acts but constraints, at a given acceleration.
 //
-//   r(q, v, act, ctrl; a) = M a + c - qfrc_passive - qfrc_actuator - qfrc_applied - J^T xfrc
+//   r(q, v, act, ctrl; a) = M a + c - qfrc_passive - qfrc_actuator - qfrc_applied - J^T xfrc_applied
 //
-// and the activations' advance, tendons' Jacobians, and D = d(tau - c)/dv as implicit integrators
-// take it. By q means by the tangent of mj_integratePos.
+// Derivatives by q are along tangent vectors in the order of qvel, as mj_integratePos takes them: a
+// free joint's position in the world, rotations (of free and ball joints) in the body's own frame.
+// d holds what mj_forward computed at its state (mj_fwdPosition, mj_fwdVelocity, mj_fwdActuation are
+// enough). Of what has branches (ranges, curves of muscles, wrapping) the derivative is that of the
+// branch on which MuJoCo is; an end of a range belongs to its inside.
 
 #ifndef DJ_MUJOCO_SMOOTH_SLOPE_H_
 #define DJ_MUJOCO_SMOOTH_SLOPE_H_
@@ -12,34 +15,39 @@
 
 #include <mujoco/mujoco.h>
 
-// Derivatives of n values by q (n x nv), v (n x nv), act (n x na), ctrl (n x nu).
-typedef struct djmSlope {
-  mjtNum *by_q, *by_v, *by_act, *by_ctrl;
-} djmSlope;
+// Memory for a model's derivatives: one for each thread.
+typedef struct djmSmoothWork djmSmoothWork;
 
-// Scratch: a mjData that these functions may move, and numbers.
-typedef struct djmSmoothWork {
-  mjData* d;
-  mjtNum* memory;        // (djm_smoothWorkSize)
-} djmSmoothWork;
+djmSmoothWork* djm_makeSmoothWork(const mjModel* m);  // NULL: out of memory
+void djm_deleteSmoothWork(djmSmoothWork* w);
 
-size_t djm_smoothWorkSize(const mjModel* m);
+// DJ_UNSUPPORTED where m has what is not differentiated; err names the element.
+djStatus djm_checkSmooth(const mjModel* m, djError* err);
 
-// Of r (nv). d: past mj_forward. m: no plugins.
-djStatus djm_smoothSlope(djmSlope* out, const mjModel* m, const mjData* d, const mjtNum* a,
-                         djmSmoothWork* w, djError* err);
+// by_q, by_v: nv x nv, by_act: nv x na, by_ctrl: nv x nu; each may be NULL. a: nv. DJ_UNSUPPORTED
+// where something active at this state is not differentiated, besides what djm_checkSmooth names.
+djStatus djm_smoothSlope(double* by_q, double* by_v, double* by_act, double* by_ctrl,
+                         const mjModel* m, const mjData* d, const double* a, djmSmoothWork* w,
+                         djError* err);
 
-// Of the activations after a step (na).
-djStatus djm_nextActSlope(djmSlope* out, const mjModel* m, const mjData* d, djmSmoothWork* w,
-                          djError* err);
+// M a + c of rigid bodies alone: no armature of tendons. Both matrices are written.
+void djm_inverseSlope(double* by_q, double* by_v, const mjModel* m, const mjData* d, const double* a,
+                      djmSmoothWork* w);
 
-// Of D w (nv) at a fixed vector w, D as the model's implicit integrator takes it.
-djStatus djm_dampingSlope(djmSlope* out, const mjModel* m, const mjData* d, const mjtNum* x,
-                          djmSmoothWork* w, djError* err);
+// Of activations after the step (next), or of act_dot. by_q, by_v: na x nv, by_act: na x na,
+// by_ctrl: na x nu; each may be NULL.
+djStatus djm_activationSlope(double* by_q, double* by_v, double* by_act, double* by_ctrl,
+                             const mjModel* m, const mjData* d, bool next, djmSmoothWork* w,
+                             djError* err);
 
-// H (nv x nv): H[i, j] = derivative of the tendon's Jacobian, entry i, by q, direction j. Not
-// symmetric where ball and free joints turn the basis. False, and H as it was: it is constant.
-bool djm_tendonHessian(mjtNum* H, const mjModel* m, const mjData* d, int tendon,
-                       djmSmoothWork* w);
+// H (nv x nv): H[j][k] = dJ[j]/dq[k] of a tendon's ten_J. Symmetric where all its joints are scalar;
+// the axes of balls and free joints turn with them.
+djStatus djm_tendonHessian(double* H, const mjModel* m, const mjData* d, int tendon,
+                           djmSmoothWork* w, djError* err);
+
+// Of q+ = mj_integratePos(q, h v): tangents at q+ by tangents at q and by v. Row i holds the block of
+// its joint (rotations: of the three angular dofs), a scalar dof or a free joint's translation in
+// column 0. by_q, by_v: nv x 3.
+void djm_integrateSlope(double* by_q, double* by_v, const mjModel* m, const double* v, double h);
 
 #endif  // DJ_MUJOCO_SMOOTH_SLOPE_H_
