@@ -60,7 +60,7 @@ static void cone(Contact* c, const djmRowSum* sum) {
   }
 }
 
-static bool isActive(const djmRowSum* sum, const mjContact* con) {
+bool djm_contactActs(const djmRowSum* sum, const mjContact* con) {
   int adr = con->efc_address;
   int n = sum->d->efc_type[adr] == mjCNSTR_CONTACT_PYRAMIDAL ? 2 * (con->dim - 1) : 1;
   for (int k = 0; k < n; k++) {
@@ -181,7 +181,7 @@ static void fillColumn(Column* col, const Common* x, const Contact* c, const djm
   int dim = c->dim;
   mjtNum geometry[7], drow[DJM_MAXROWS], *dp = geometry + 1, *turn = geometry + 4;
   for (int k = 0; k < 7; k++) geometry[k] = djm_dot6(x->slope[which - 1][k], col->twist);
-  if (sum->drop_feature) mju_zero3(turn);
+  if (sum->drop_feature) mju_zero(dp, 6);
   for (int set = 0; set < x->nset; set++) {
     mjtNum change[6];
     const mjtNum* g = x->relative[set];
@@ -271,16 +271,11 @@ size_t djm_rowScratchSize(const mjModel* m) {
   return (size > pair ? size : pair) + nv + 8;
 }
 
-djStatus djm_addContact(djmRowSum* sum, const mjContact* con, djError* err) {
-  if (!isActive(sum, con)) return DJ_OK;
+void djm_addContact(djmRowSum* sum, const mjContact* con, const djmContactSlope* slope) {
   Contact c;
   Common common;
-  djmContactSlope slope;
   openContact(&c, sum, con);
-  djStatus status = djm_contactSlope(&slope, sum->m, sum->pose, con, err);
-  if (status < 0) return status;
-  if (sum->drop_feature) memset(slope.pos, 0, sizeof(slope.pos));
-  openCommon(&common, &slope, &c, sum);
+  openCommon(&common, slope, &c, sum);
   Column* column = (Column*)sum->memory;
   unsigned char* which = (unsigned char*)(column + sum->m->nv);
   int n = djm_unionDofs(sum->dof, which, sum->m, c.body[0], c.body[1]);
@@ -294,5 +289,4 @@ djStatus djm_addContact(djmRowSum* sum, const mjContact* con, djError* err) {
   }
   addColumns(sum, &c, column, n);
   if (!sum->drop_force) addWrenches(&c, sum);
-  return DJ_OK;
 }

@@ -4,6 +4,7 @@
 //   by q: J'^T f - S J^T (J' a + B J' v + spring J) + f lnD J^T J;  by v: -S B J^T J
 
 #include "rows.h"
+#include "slope_error.h"
 #include "spatial.h"
 
 #include <math.h>
@@ -62,35 +63,37 @@ static void turnBall(Row* row, const djmRowSum* sum, int joint) {
   }
 }
 
-static void addTendon(Row* row, const djmRowSum* sum, int tendon, mjtNum scale) {
+// The rows of fixed tendons are constant.
+static djStatus addTendon(Row* row, const djmRowSum* sum, int tendon, mjtNum scale,
+                          djError* err) {
   int nv = (int)sum->m->nv;
-  mjtNum* dJ = sum->memory + nv;
-  if (sum->m->tendon_type[tendon] == 0) return;
-  mjtNum* H = sum->smooth->memory;
-  if (!djm_tendonHessian(H, sum->m, sum->d, tendon, sum->smooth)) return;
+  if (sum->m->tendon_type[tendon] == 0) return DJ_OK;
+  djStatus status = djm_tendonHessian(sum->hessian, sum->m, sum->d, tendon, sum->smooth, err);
+  if (status < 0) return status;
   if (!row->dJ) row->dJ = zeroMatrix(sum);
-  mju_addToScl(dJ, H, scale, nv * nv);
+  mju_addToScl(row->dJ, sum->hessian, scale, nv * nv);
+  return DJ_OK;
 }
 
 // y1 - y1_0 = sum_k c_k (y2 - y2_0)^k: the row is J1 - p' J2, so that
 //   dJ = dJ1 - p' dJ2 - p'' J2^T J2
-static void turnEquality(Row* row, const djmRowSum* sum, int eq) {
+static djStatus turnEquality(Row* row, const djmRowSum* sum, int eq, djError* err) {
   const mjModel* m = sum->m;
   int nv = (int)m->nv, id1 = m->eq_obj1id[eq], id2 = m->eq_obj2id[eq];
   bool tendon = m->eq_type[eq] == mjEQ_TENDON;
-  if (tendon) addTendon(row, sum, id1, 1);
-  if (id2 < 0) return;
+  djStatus status = tendon ? addTendon(row, sum, id1, 1, err) : DJ_OK;
+  if (status < 0 || id2 < 0) return status;
   const mjtNum* c = m->eq_data + mjNEQDATA * eq;
   mjtNum x = tendon ? sum->d->ten_length[id2] - m->tendon_length0[id2]
                     : sum->d->qpos[m->jnt_qposadr[id2]] - m->qpos0[m->jnt_qposadr[id2]];
   mjtNum slope = c[1] + x * (2 * c[2] + x * (3 * c[3] + x * 4 * c[4]));
   mjtNum bend = 2 * c[2] + x * (6 * c[3] + x * 12 * c[4]);
-  if (tendon) addTendon(row, sum, id2, -slope);
-  if (bend == 0) return;
+  if (tendon) status = addTendon(row, sum, id2, -slope, err);
+  if (status < 0 || bend == 0) return status;
   if (!row->dJ) row->dJ = zeroMatrix(sum);
   if (!tendon) {
     row->dJ[(size_t)m->jnt_dofadr[id2] * (nv + 1)] -= bend;
-    return;
+    return DJ_OK;
   }
   int adr = m->ten_J_rowadr[id2], n = m->ten_J_rownnz[id2];
   for (int i = adr; i < adr + n; i++) {
@@ -99,30 +102,21 @@ static void turnEquality(Row* row, const djmRowSum* sum, int eq) {
           bend * sum->d->ten_J[i] * sum->d->ten_J[j];
     }
   }
+  return DJ_OK;
 }
 
-static void turnRow(Row* row, const djmRowSum* sum, int adr) {
+static djStatus turnRow(Row* row, const djmRowSum* sum, int adr, djError* err) {
   const mjModel* m = sum->m;
-  int id = sum->d->efc_id[adr];
-  switch (sum->d->efc_type[adr]) {
-  case mjCNSTR_EQUALITY:
-    turnEquality(row, sum, id);
-    break;
-  case mjCNSTR_LIMIT_JOINT:
-    if (m->jnt_type[id] == mjJNT_BALL) turnBall(row, sum, id);
-    break;
-  case mjCNSTR_FRICTION_TENDON:
-    addTendon(row, sum, id, 1);
-    break;
-  case mjCNSTR_LIMIT_TENDON: {
-    // the upper limit's row is minus the tendon's, whose distance is range[1] - length
+  int type = sum->d->efc_type[adr], id = sum->d->efc_id[adr];
+  if (type == mjCNSTR_EQUALITY) return turnEquality(row, sum, id, err);
+  if (type == mjCNSTR_FRICTION_TENDON) return addTendon(row, sum, id, 1, err);
+  if (type == mjCNSTR_LIMIT_TENDON) {
+    // the upper limit's row is minus the tendon's, its distance range[1] - length
     bool upper = sum->d->efc_pos[adr] == m->tendon_range[2 * id + 1] - sum->d->ten_length[id];
-    addTendon(row, sum, id, upper ? -1 : 1);
-    break;
+    return addTendon(row, sum, id, upper ? -1 : 1, err);
   }
-  default:
-    break;
-  }
+  if (type == mjCNSTR_LIMIT_JOINT && m->jnt_type[id] == mjJNT_BALL) turnBall(row, sum, id);
+  return DJ_OK;
 }
 
 // ---- sums ---------------------------------------------------------------------------------------
@@ -145,17 +139,18 @@ static void addCurved(djmRowSum* sum, const Row* row, mjtNum S, mjtNum B, mjtNum
   }
 }
 
-void djm_addScalar(djmRowSum* sum, int adr) {
-  if (sum->state[adr] == mjCNSTRSTATE_SATISFIED) return;
+djStatus djm_addScalar(djmRowSum* sum, int adr, djError* err) {
+  if (sum->state[adr] == mjCNSTRSTATE_SATISFIED) return DJ_OK;
   int nv = (int)sum->m->nv;
   const mjData* d = sum->d;
   Row row;
   openRow(&row, sum, adr);
-  turnRow(&row, sum, adr);
+  djStatus status = turnRow(&row, sum, adr, err);
+  if (status < 0) return status;
   mjtNum f = sum->force[adr], B = d->efc_KBIP[4 * adr + 1];
   mjtNum S = sum->state[adr] == mjCNSTRSTATE_QUADRATIC ? d->efc_D[adr] : 0;
   if (row.dJ) addCurved(sum, &row, S, B, f);
-  if (S == 0) return;
+  if (S == 0) return DJ_OK;
   mjtNum slope = sum->drop_reference ? 0 : -S * djm_springSlope(d, adr);
   if (!sum->drop_impedance) slope += f * djm_impedanceSlope(d, adr);
   for (int p = 0; p < row.n; p++) {
@@ -168,27 +163,61 @@ void djm_addScalar(djmRowSum* sum, int adr) {
       if (j <= i) sum->H[(size_t)i * nv + j] += S * JJ;
     }
   }
+  return DJ_OK;
+}
+
+// ---- all rows -----------------------------------------------------------------------------------
+
+static int rowsOf(const djmRowSum* sum, int adr) {
+  int type = sum->d->efc_type[adr], id = sum->d->efc_id[adr];
+  if (type == mjCNSTR_CONTACT_ELLIPTIC) return sum->d->contact[id].dim;
+  if (type == mjCNSTR_CONTACT_PYRAMIDAL) return 2 * (sum->d->contact[id].dim - 1);
+  if (type != mjCNSTR_EQUALITY) return 1;
+  int eq = sum->m->eq_type[id];
+  return eq == mjEQ_CONNECT ? 3 : eq == mjEQ_WELD ? 6 : 1;
+}
+
+static djStatus loseContact(const mjContact* con, djError* err) {
+  return djm_slopeError(err, DJ_UNSUPPORTED, "contact of geoms #%d and #%d: has no derivative",
+                        con->geom[0], con->geom[1]);
+}
+
+// Contacts of a pair stand next to each other, and their geometry is found together.
+static djStatus addContacts(djmRowSum* sum, djError* err) {
+  enum { MOST = 8 };
+  const mjData* d = sum->d;
+  for (int first = 0, n; first < d->ncon; first += n) {
+    const mjContact* con = d->contact + first;
+    djmContactSlope slope[MOST];
+    bool acts[MOST], any = false;
+    for (n = 0; n < MOST && first + n < d->ncon; n++) {
+      if (con[n].geom[0] != con->geom[0] || con[n].geom[1] != con->geom[1]) break;
+      acts[n] = con[n].efc_address >= 0 && djm_contactActs(sum, con + n);
+      any = any || acts[n];
+    }
+    if (!any) continue;
+    if (djm_contactSlopes(slope, sum->m, sum->pose, con, n) < 0) return loseContact(con, err);
+    for (int k = 0; k < n; k++) {
+      if (!acts[k]) continue;
+      djm_addContact(sum, con + k, slope + k);
+      sum->ncontact++;
+      if (slope[k].feature == DJM_FEATURE_DIFFERENCES) sum->ndifferenced++;
+    }
+  }
+  return DJ_OK;
 }
 
 djStatus djm_addRows(djmRowSum* sum, djError* err) {
   const mjData* d = sum->d;
-  for (int i = 0; i < d->nefc; i++) {
-    int type = d->efc_type[i], id = d->efc_id[i];
-    if (type == mjCNSTR_CONTACT_FRICTIONLESS || type == mjCNSTR_CONTACT_PYRAMIDAL ||
-        type == mjCNSTR_CONTACT_ELLIPTIC) {
-      const mjContact* con = d->contact + id;
-      djStatus status = djm_addContact(sum, con, err);
-      if (status < 0) return status;
-      i += type == mjCNSTR_CONTACT_PYRAMIDAL ? 2 * con->dim - 3 : con->dim - 1;
-    } else if (type == mjCNSTR_EQUALITY && sum->m->eq_type[id] == mjEQ_CONNECT) {
-      djm_addPair(sum, i);
-      i += 2;
-    } else if (type == mjCNSTR_EQUALITY && sum->m->eq_type[id] == mjEQ_WELD) {
-      djm_addPair(sum, i);
-      i += 5;
+  for (int i = 0, n; i < d->ne + d->nf + d->nl; i += n) {
+    n = rowsOf(sum, i);
+    djStatus status = DJ_OK;
+    if (n == 1) {
+      status = djm_addScalar(sum, i, err);
     } else {
-      djm_addScalar(sum, i);
+      djm_addPair(sum, i);
     }
+    if (status < 0) return status;
   }
-  return DJ_OK;
+  return addContacts(sum, err);
 }

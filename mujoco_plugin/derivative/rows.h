@@ -36,6 +36,8 @@ typedef struct djmRowSum {
   mjtNum* wrench;        // (nbody x 6)
   djmSmoothWork* smooth;
   mjtNum* memory;        // (djm_rowScratchSize)
+  mjtNum* hessian;       // (nv x nv) scratch
+  int ncontact, ndifferenced;   // contacts that act, and those of which geometry was differenced
   int* dof;              // (nv)
   bool drop_force, drop_impedance, drop_reference, drop_curvature, drop_feature;
 } djmRowSum;
@@ -60,8 +62,9 @@ djStatus djm_addRows(djmRowSum* sum, djError* err);
 
 // Its parts. Rows of contact `con`; of limits, friction loss, equalities of joints and tendons; of
 // equality i from row adr.
-djStatus djm_addContact(djmRowSum* sum, const mjContact* con, djError* err);
-void djm_addScalar(djmRowSum* sum, int adr);
+void djm_addContact(djmRowSum* sum, const mjContact* con, const djmContactSlope* slope);
+bool djm_contactActs(const djmRowSum* sum, const mjContact* con);
+djStatus djm_addScalar(djmRowSum* sum, int adr, djError* err);
 void djm_addPair(djmRowSum* sum, int adr);
 
 // Dofs that move body 1, 2 or both, the last first; in: bit 0 and 1 of `which`. Returns how many.

@@ -139,7 +139,7 @@ void djm_closeForm(djmForm* f) {
 
 // With g_j = p_j x force + s_j x torque and e_j = force x s_j, the row's entry j changes by
 //   s_k . g_j  where k precedes j or turns with it,   p_k . e_j  otherwise.
-void djm_addWrench(djmForm* f, const djmChain* c, int first, const int* groupend,
+void djm_addWrenchForm(djmForm* f, const djmChain* c, int first, const int* groupend,
                    const double* force, const double* torque, double scale) {
   for (int a = first; a < c->n; a++) {
     const double *p = c->p + 3 * a, *s = c->s + 3 * a;

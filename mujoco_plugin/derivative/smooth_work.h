@@ -79,7 +79,7 @@ void djm_closeForm(djmForm* f);
 
 // f->moment += p^T force + s^T torque, scaled; hessian: that row's derivative while force and torque
 // keep their components in the world.
-void djm_addWrench(djmForm* f, const djmChain* c, int first, const int* groupend,
+void djm_addWrenchForm(djmForm* f, const djmChain* c, int first, const int* groupend,
                    const double* force, const double* torque, double scale);
 
 // The same, subtracted from rows of a matrix by q (nv x nv).

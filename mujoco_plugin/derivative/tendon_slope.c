@@ -3,7 +3,7 @@
 // A straight part from x0 to x1 on other bodies has, with n its direction, l its length and D_k the
 // velocity of x1 - x0 by dof k:
 //   J_j = n . D_j,    dJ_j/dq_k = D_j^T (1 - n n^T)/l D_k + n . dD_j/dq_k,
-// the last as forces n and -n at fixed components (djm_addWrench). Dofs that move both ends have no
+// the last as forces n and -n at fixed components (djm_addWrenchForm). Dofs that move both ends have no
 // part: J and its derivative are zero there. A part around a geom: with E_k the velocity of an end
 // relative to the geom by dof k, g the length's slope by the end, H its second derivatives and s_k the
 // geom's turn,  J_j = sum g . E_j,
@@ -53,8 +53,8 @@ static void straight(djmSmoothWork* w, const mjModel* m, const mjData* d, int bo
   double n[3];
   sub3(n, x1, x0);
   double length = mju_normalize3(n);
-  djm_addWrench(f, b, first, w->groupend, n, NULL, scale);
-  djm_addWrench(f, a, first, w->groupend, n, NULL, -scale);
+  djm_addWrenchForm(f, b, first, w->groupend, n, NULL, scale);
+  djm_addWrenchForm(f, a, first, w->groupend, n, NULL, -scale);
   if (length < mjMINVAL) return;
   int count = differences(w, a, b, first);
   for (int i = 0; i < count; i++) addScl3(w->e0 + 3 * i, n, -dot3(w->e0 + 3 * i, n));
@@ -105,8 +105,8 @@ static bool wrapped(djmSmoothWork* w, const mjModel* m, const mjData* d, const i
   if (other < first) first = other;
   for (int i = 0; i < 4; i++) dropCommon(w->chain + i, first);
   for (int i = 0; i < 2; i++) {
-    djm_addWrench(f, end + i, 0, w->groupend, s.slope[i], NULL, scale);
-    djm_addWrench(f, on + i, 0, w->groupend, s.slope[i], NULL, -scale);
+    djm_addWrenchForm(f, end + i, 0, w->groupend, s.slope[i], NULL, scale);
+    djm_addWrenchForm(f, on + i, 0, w->groupend, s.slope[i], NULL, -scale);
   }
   double* e[2] = {w->e0, w->e1};
   relative(e[0], w->sg, f, end, on);

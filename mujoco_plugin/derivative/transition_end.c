@@ -66,15 +66,16 @@ static void mulInertia(djmTransitionWork* w) {
 }
 
 // Y += dM x, x fixed; with tendons' armature, whose inertia is sum of A J^T J.
-static void addInertiaSlope(djmTransitionWork* w, const mjtNum* x) {
+static djStatus addInertiaSlope(djmTransitionWork* w, const mjtNum* x, djError* err) {
   const mjModel* m = &w->view;
   int nv = w->nv;
   djm_massSlope(w->Y, w->ncol, m, w->d, x, w->memory);
   for (int t = 0; t < (int)m->ntendon; t++) {
     mjtNum armature = m->tendon_armature[t], rate = 0;
-    if (armature == 0) continue;
+    if (armature == 0 || m->tendon_type[t] == 0) continue;
     mjtNum* H = w->memory;
-    if (!djm_tendonHessian(H, m, w->d, t, &w->smooth)) continue;
+    djStatus status = djm_tendonHessian(H, m, w->d, t, w->smooth, err);
+    if (status < 0) return status;
     int adr = m->ten_J_rowadr[t], n = m->ten_J_rownnz[t];
     for (int k = adr; k < adr + n; k++) rate += w->d->ten_J[k] * x[m->ten_J_colind[k]];
     for (int i = 0; i < nv; i++) {
@@ -86,6 +87,7 @@ static void addInertiaSlope(djmTransitionWork* w, const mjtNum* x) {
       for (int i = 0; i < nv; i++) mju_addToScl(row, H + (size_t)i * nv, s * x[i], nv);
     }
   }
+  return DJ_OK;
 }
 
 // ---- integrators --------------------------------------------------------------------------------
@@ -113,7 +115,8 @@ static djStatus endEuler(djmTransitionWork* w, djError* err) {
   }
   mju_sub(rest, w->a, w->end, nv);
   mju_copy(w->motion.drag, rest, nv);
-  addInertiaSlope(w, w->motion.drag);
+  djStatus status = addInertiaSlope(w, w->motion.drag, err);
+  if (status < 0) return status;
   djm_solveLower(w->Y, w->G, nv, w->ncol);
   return DJ_OK;
 }

@@ -17,6 +17,7 @@ void djm_deleteTransitionWork(djmTransitionWork* w) {
   if (!w) return;
   mj_deleteData(w->d);
   mj_deleteData(w->e);
+  djm_deleteSmoothWork(w->smooth);
   free(w->motion.body);
   free(w->a);
   free(w->dof);
@@ -54,7 +55,7 @@ static bool makeRoom(djmTransitionWork* w) {
   size_t nv = (size_t)w->nv, n = nv * (size_t)w->ncol, nbody = (size_t)m->nbody;
   size_t scratch = max3(djm_rowScratchSize(m), 12 * nbody + 6 * nv, nv * nv + 8 * nv);
   size_t size = 2 * nv + 2 * nv * nv + 3 * n + 6 * nbody + scratch +
-                (size_t)m->na * (size_t)w->ncol + djm_smoothWorkSize(m);
+                (size_t)m->na * (size_t)w->ncol + (size_t)m->nq + nv;
   w->motion.body = calloc(nbody + nv + 1, sizeof(djmRates));
   w->dof = calloc(nv + 1, sizeof(int));
   w->a = calloc(size + 6 * nv + 1, sizeof(mjtNum));
@@ -70,9 +71,10 @@ static bool makeRoom(djmTransitionWork* w) {
   w->wrench = p += n;
   w->memory = p += 6 * nbody;
   w->act_by = p += scratch;
-  w->smooth.memory = p += (size_t)m->na * (size_t)w->ncol;
-  w->motion.drag = p + djm_smoothWorkSize(m);
-  return true;
+  w->save = p += (size_t)m->na * (size_t)w->ncol;
+  w->motion.drag = p + (size_t)m->nq + nv;
+  w->smooth = djm_makeSmoothWork(m);
+  return w->smooth;
 }
 
 djStatus djm_makeTransitionWork(djmTransitionWork** work, const mjModel* m, djError* err) {
@@ -94,7 +96,6 @@ djStatus djm_makeTransitionWork(djmTransitionWork** work, const mjModel* m, djEr
     djm_deleteTransitionWork(w);
     return status;
   }
-  w->smooth.d = w->e;
   *work = w;
   return DJ_OK;
 }
@@ -139,12 +140,8 @@ static bool moves(const mjtNum* v, int n) {
 djStatus djm_checkTransition(const mjModel* m, const mjData* d, djError* err) {
   const char* option = refusedOption(m);
   if (option) return djm_slopeError(err, DJ_UNSUPPORTED, "%s: has no derivative", option);
-  for (int i = 0; i < (int)m->nplugin; i++) {
-    const mjpPlugin* plugin = mjp_getPluginAtSlot(m->plugin[i]);
-    if (plugin && plugin->capabilityflags & (mjPLUGIN_PASSIVE | mjPLUGIN_ACTUATOR)) {
-      return refuse(m, mjOBJ_PLUGIN, i, "plugin", "a plugin's force", err);
-    }
-  }
+  djStatus status = djm_checkSmooth(m, err);
+  if (status < 0) return status;
   for (int i = 0; i < (int)m->neq; i++) {
     if (d->eq_active[i] && m->eq_type[i] > mjEQ_TENDON) {
       return refuse(m, mjOBJ_EQUALITY, i, "equality", "this type", err);
@@ -174,12 +171,12 @@ static void forward(void* arg) {
   mj_forward(&w->view, w->d);
   if (w->view.opt.integrator == mjINT_IMPLICIT || w->view.opt.integrator == mjINT_IMPLICITFAST) {
     int nq = (int)w->view.nq;
-    mju_copy(w->smooth.memory, w->d->qpos, nq);
-    mju_copy(w->smooth.memory + nq, w->d->qvel, w->nv);
+    mju_copy(w->save, w->d->qpos, nq);
+    mju_copy(w->save + nq, w->d->qvel, w->nv);
     mju_copy(w->memory, w->d->act, w->na);
     mj_implicit(&w->view, w->d);
-    mju_copy(w->d->qpos, w->smooth.memory, nq);
-    mju_copy(w->d->qvel, w->smooth.memory + nq, w->nv);
+    mju_copy(w->d->qpos, w->save, nq);
+    mju_copy(w->d->qvel, w->save + nq, w->nv);
     mju_copy(w->d->act, w->memory, w->na);
   }
   if (w->d->ncon || w->view.ntendon) mj_fwdPosition(&w->view, w->e);
@@ -189,15 +186,16 @@ static void forward(void* arg) {
 static djStatus rightSides(djmTransitionWork* w, djError* err) {
   int nv = w->nv, na = w->na, nu = w->nu;
   mjtNum* by = w->smooth_by;
-  djmSlope slope = {by, by + nv * nv, by + 2 * nv * nv, by + 2 * nv * nv + nv * na};
-  djStatus status = djm_smoothSlope(&slope, &w->view, w->d, w->a, &w->smooth, err);
+  mjtNum *by_v = by + nv * nv, *by_act = by_v + nv * nv, *by_ctrl = by_act + nv * na;
+  djStatus status = djm_smoothSlope(by, by_v, by_act, by_ctrl, &w->view, w->d, w->a, w->smooth,
+                                    err);
   if (status < 0) return status;
   for (int i = 0; i < nv; i++) {
     mjtNum* row = w->X + (size_t)i * w->ncol;
-    mju_scl(row, slope.by_q + (size_t)i * nv, -1, nv);
-    mju_scl(row + nv, slope.by_v + (size_t)i * nv, -1, nv);
-    mju_scl(row + 2 * nv, slope.by_act + (size_t)i * na, -1, na);
-    mju_scl(row + 2 * nv + na, slope.by_ctrl + (size_t)i * nu, -1, nu);
+    mju_scl(row, by + (size_t)i * nv, -1, nv);
+    mju_scl(row + nv, by_v + (size_t)i * nv, -1, nv);
+    mju_scl(row + 2 * nv, by_act + (size_t)i * na, -1, na);
+    mju_scl(row + 2 * nv + na, by_ctrl + (size_t)i * nu, -1, nu);
   }
   mj_fullM(&w->view, w->d, w->H);
   djm_findMotion(&w->motion, &w->view, w->d, w->a);
@@ -205,7 +203,7 @@ static djStatus rightSides(djmTransitionWork* w, djError* err) {
   djmRowSum sum = {
     .m = &w->view, .d = w->d, .pose = w->e, .a = w->a, .motion = &w->motion, .y = w->y,
     .force = w->force, .state = w->state, .stride = w->ncol, .H = w->H, .by_q = w->X,
-    .by_v = w->X + nv, .wrench = w->wrench, .smooth = &w->smooth, .memory = w->memory,
+    .by_v = w->X + nv, .wrench = w->wrench, .smooth = w->smooth, .memory = w->memory, .hessian = w->G,
     .dof = w->dof, .drop_force = w->drop & DJM_DROP_FORCE,
     .drop_impedance = w->drop & DJM_DROP_IMPEDANCE,
     .drop_reference = w->drop & DJM_DROP_REFERENCE,
@@ -213,46 +211,35 @@ static djStatus rightSides(djmTransitionWork* w, djError* err) {
   };
   status = djm_addRows(&sum, err);
   if (status < 0) return status;
+  w->info.ncontact = sum.ncontact;
+  w->info.differences = sum.ndifferenced;
   djm_wrenchSlope(w->X, w->ncol, &w->view, w->d, w->wrench);
   return DJ_OK;
 }
 
 // ---- position -----------------------------------------------------------------------------------
 
-// out (3 rows of n) = P from (3 rows), P (3 x 3)
-static void mulRows(mjtNum* out, int n, const mjtNum P[9], const mjtNum* from) {
-  for (int i = 0; i < 3; i++) {
-    mjtNum* row = out + (size_t)i * n;
-    for (int k = 0; k < 3; k++) mju_addToScl(row, from + (size_t)k * n, P[3 * i + k], n);
-  }
-}
-
-// Rows of q+ = q (+) h v+ from those of v+: with the turn of v+ by P and of q by Q,
-// dq+ = Q dq + h P dv+.
+// Rows of q+ = q (+) h v+ from those of v+.  by_q, by_v: (nv x 3) blocks of djm_integrateSlope.
 static void positionRows(mjtNum* row, const mjtNum* velocity, int n, const mjModel* m,
-                         const mjtNum* v, mjtNum h, bool state) {
-  for (int j = 0; j < (int)m->njnt; j++) {
-    int type = m->jnt_type[j], adr = m->jnt_dofadr[j];
-    int plain = type == mjJNT_FREE ? 3 : type == mjJNT_BALL ? 0 : 1;
-    for (int k = adr; k < adr + plain; k++) {
-      mju_scl(row + (size_t)k * n, velocity + (size_t)k * n, h, n);
-      if (state) row[(size_t)k * n + k] += 1;
+                         const mjtNum* by_q, const mjtNum* by_v, bool state) {
+  for (int i = 0; i < (int)m->nv; i++) {
+    int joint = m->dof_jntid[i], type = m->jnt_type[joint], adr = m->jnt_dofadr[joint];
+    bool turns = type == mjJNT_BALL || (type == mjJNT_FREE && i >= adr + 3);
+    int first = !turns ? i : type == mjJNT_BALL ? adr : adr + 3;
+    mjtNum* to = row + (size_t)i * n;
+    mju_scl(to, velocity + (size_t)first * n, by_v[3 * i], n);
+    for (int k = 1; k < 3 && turns; k++) {
+      mju_addToScl(to, velocity + (size_t)(first + k) * n, by_v[3 * i + k], n);
     }
-    if (type != mjJNT_FREE && type != mjJNT_BALL) continue;
-    adr += plain;
-    mjtNum Q[9], P[9], S[3];
-    mjd_quatIntegrate(v + adr, h, Q, P, S);
-    mju_scl(P, P, h, 9);
-    mju_zero(row + (size_t)adr * n, 3 * n);
-    mulRows(row + (size_t)adr * n, n, P, velocity + (size_t)adr * n);
-    for (int i = 0; i < 9 && state; i++) row[(size_t)(adr + i / 3) * n + adr + i % 3] += Q[i];
+    for (int k = 0; k < (turns ? 3 : 1) && state; k++) to[first + k] += by_q[3 * i + k];
   }
 }
 
 static void fill(mjtNum* A, mjtNum* B, djmTransitionWork* w) {
   int nv = w->nv, na = w->na, nx = 2 * nv + na, nu = w->nu;
-  mjtNum h = w->view.opt.timestep, *v = w->memory;
+  mjtNum h = w->view.opt.timestep, *v = w->memory, *by_q = v + nv, *by_v = by_q + 3 * nv;
   mju_addScl(v, w->d->qvel, w->end, h, nv);
+  djm_integrateSlope(by_q, by_v, &w->view, v, h);
   for (int i = 0; i < nv; i++) {
     const mjtNum* y = w->Y + (size_t)i * w->ncol;
     if (A) {
@@ -262,24 +249,25 @@ static void fill(mjtNum* A, mjtNum* B, djmTransitionWork* w) {
     }
     if (B) mju_scl(B + (size_t)(nv + i) * nu, y + nx, h, nu);
   }
-  if (A) positionRows(A, A + (size_t)nv * nx, nx, &w->view, v, h, true);
-  if (B) positionRows(B, B + (size_t)nv * nu, nu, &w->view, v, h, false);
+  if (A) positionRows(A, A + (size_t)nv * nx, nx, &w->view, by_q, by_v, true);
+  if (B) positionRows(B, B + (size_t)nv * nu, nu, &w->view, by_q, by_v, false);
 }
 
 static djStatus activations(mjtNum* A, mjtNum* B, djmTransitionWork* w, djError* err) {
   int nv = w->nv, na = w->na, nx = 2 * nv + na, nu = w->nu;
   mjtNum* by = w->act_by;
-  djmSlope s = {by, by + na * nv, by + 2 * na * nv, by + 2 * na * nv + na * na};
-  djStatus status = djm_nextActSlope(&s, &w->view, w->d, &w->smooth, err);
+  mjtNum *by_v = by + na * nv, *by_act = by_v + na * nv, *by_ctrl = by_act + na * na;
+  djStatus status = djm_activationSlope(by, by_v, by_act, by_ctrl, &w->view, w->d, true, w->smooth,
+                                        err);
   if (status < 0) return status;
   for (int i = 0; i < na; i++) {
     if (A) {
       mjtNum* row = A + (size_t)(2 * nv + i) * nx;
-      mju_copy(row, s.by_q + (size_t)i * nv, nv);
-      mju_copy(row + nv, s.by_v + (size_t)i * nv, nv);
-      mju_copy(row + 2 * nv, s.by_act + (size_t)i * na, na);
+      mju_copy(row, by + (size_t)i * nv, nv);
+      mju_copy(row + nv, by_v + (size_t)i * nv, nv);
+      mju_copy(row + 2 * nv, by_act + (size_t)i * na, na);
     }
-    if (B) mju_copy(B + (size_t)(2 * nv + i) * nu, s.by_ctrl + (size_t)i * nu, nu);
+    if (B) mju_copy(B + (size_t)(2 * nv + i) * nu, by_ctrl + (size_t)i * nu, nu);
   }
   return DJ_OK;
 }

@@ -12,7 +12,7 @@ struct djmTransitionWork {
   mjData *d, *e;         // at the state; another that slopes may move
   djmTransitionInfo info;
   djmMotion motion;
-  djmSmoothWork smooth;
+  djmSmoothWork* smooth;
   mjtNum* a;             // (nv) solution
   mjtNum* end;           // (nv) (v+ - v)/h
   mjtNum* H;             // (nv x nv) M + J^T S J, lower half, then its factor
@@ -24,6 +24,7 @@ struct djmTransitionWork {
   mjtNum* smooth_by;     // (nv x ncol) slopes of smooth forces
   mjtNum* act_by;        // (na x ncol)
   int* dof;              // (nv)
+  mjtNum* save;          // (nq + nv)
   int nefc;              // room for rows:
   mjtNum *y, *force, *dense;   // (nefc), (nefc), (nefc x nv)
   int* state;            // (nefc)

@@ -100,7 +100,7 @@ static void siteForm(djmSmoothWork* w, const mjModel* m, const mjData* d, int si
   djm_startForm(f, true);
   mulMat3(force, d->site_xmat + 9 * site, gear);
   mulMat3(torque, d->site_xmat + 9 * site, gear + 3);
-  djm_addWrench(f, c, 0, w->groupend, force, torque, 1);
+  djm_addWrenchForm(f, c, 0, w->groupend, force, torque, 1);
   addTurning(f, c, 0, c, 0, force, torque, 1);
 }
 
@@ -140,7 +140,7 @@ static void pairForm(djmSmoothWork* w, const mjModel* m, const mjData* d, const 
   mulMat3(force, d->site_xmat + 9 * site[1], gear);
   mulMat3(torque, d->site_xmat + 9 * site[1], gear + 3);
   for (int i = 0; i < 2; i++) {
-    djm_addWrench(f, c + i, first, w->groupend, force, torque, i ? -1 : 1);
+    djm_addWrenchForm(f, c + i, first, w->groupend, force, torque, i ? -1 : 1);
     addTurning(f, c + i, first, c + 1, first, force, torque, i ? -1 : 1);
   }
   sub3(gap, d->site_xpos + 3 * site[0], d->site_xpos + 3 * site[1]);
@@ -165,7 +165,7 @@ static void orientationForm(djmSmoothWork* w, const mjModel* m, const mjData* d,
   const double *mat = d->site_xmat + 9 * site[0], zero[3] = {0};
   double torque[3] = {mat[axis], mat[3 + axis], mat[6 + axis]};
   for (int i = 0; i < 2; i++) {
-    djm_addWrench(f, c + i, first, w->groupend, zero, torque, i ? -1 : 1);
+    djm_addWrenchForm(f, c + i, first, w->groupend, zero, torque, i ? -1 : 1);
     addTurning(f, c + i, first, c, first, zero, torque, i ? -1 : 1);
   }
   double unit[3] = {axis == 0, axis == 1, axis == 2};
@@ -201,9 +201,9 @@ static void crankForm(djmSmoothWork* w, const mjModel* m, const mjData* d, const
   addScl3(pull, v, c);
   cross3(torque, a, pull);
   const double zero[3] = {0};
-  djm_addWrench(f, ch, first, w->groupend, force, zero, 1);
-  djm_addWrench(f, ch + 1, first, w->groupend, force, zero, -1);
-  djm_addWrench(f, ch + 1, first, w->groupend, zero, torque, 1);
+  djm_addWrenchForm(f, ch, first, w->groupend, force, zero, 1);
+  djm_addWrenchForm(f, ch + 1, first, w->groupend, force, zero, -1);
+  djm_addWrenchForm(f, ch + 1, first, w->groupend, zero, torque, 1);
   for (int i = 0; i < 2; i++) {
     for (int b = first; b < ch[i].n; b++) {
       double da[3] = {0}, dv[3] = {0}, df[3] = {0}, dp[3] = {0}, dt[3];
