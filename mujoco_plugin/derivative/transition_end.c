@@ -121,6 +121,70 @@ static djStatus endEuler(djmTransitionWork* w, djError* err) {
   return DJ_OK;
 }
 
+// The factor of an unsymmetric matrix, with the order of rows; false: singular.
+static bool factorRows(mjtNum* A, int* order, int n) {
+  for (int i = 0; i < n; i++) order[i] = i;
+  for (int k = 0; k < n; k++) {
+    int best = k;
+    for (int i = k + 1; i < n; i++) {
+      if (fabs(A[(size_t)i * n + k]) > fabs(A[(size_t)best * n + k])) best = i;
+    }
+    for (int j = 0; j < n && best != k; j++) {
+      mjtNum x = A[(size_t)k * n + j];
+      A[(size_t)k * n + j] = A[(size_t)best * n + j];
+      A[(size_t)best * n + j] = x;
+    }
+    int row = order[k];
+    order[k] = order[best];
+    order[best] = row;
+    if (A[(size_t)k * n + k] == 0) return false;
+    for (int i = k + 1; i < n; i++) {
+      mjtNum s = A[(size_t)i * n + k] /= A[(size_t)k * n + k];
+      if (s == 0) continue;
+      mju_addToScl(A + (size_t)i * n + k + 1, A + (size_t)k * n + k + 1, -s, n - k - 1);
+    }
+  }
+  return true;
+}
+
+// to (n x ncol) = A^-1 from
+static void solveRowsOf(mjtNum* to, const mjtNum* from, const mjtNum* A, const int* order, int n,
+                        int ncol) {
+  for (int i = 0; i < n; i++) {
+    mju_copy(to + (size_t)i * ncol, from + (size_t)order[i] * ncol, ncol);
+    for (int k = 0; k < i; k++) {
+      mjtNum s = A[(size_t)i * n + k];
+      if (s != 0) mju_addToScl(to + (size_t)i * ncol, to + (size_t)k * ncol, -s, ncol);
+    }
+  }
+  for (int i = n - 1; i >= 0; i--) {
+    for (int k = i + 1; k < n; k++) {
+      mjtNum s = A[(size_t)i * n + k];
+      if (s != 0) mju_addToScl(to + (size_t)i * ncol, to + (size_t)k * ncol, -s, ncol);
+    }
+    mju_scl(to + (size_t)i * ncol, to + (size_t)i * ncol, 1 / A[(size_t)i * (n + 1)], ncol);
+  }
+}
+
+static djStatus endImplicit(djmTransitionWork* w, djError* err) {
+  int nv = w->nv;
+  mjtNum *rest = w->motion.drag, *force = rest + nv;
+  djm_implicitMatrix(w->G, w, w->smooth_by);
+  if (!factorRows(w->G, w->dof, nv)) {
+    return djm_slopeError(err, DJ_INVALID, "the integrator's matrix is singular");
+  }
+  mj_mulM(&w->view, w->d, force, w->a);
+  solveRowsOf(w->end, force, w->G, w->dof, nv, 1);
+  mulInertia(w);
+  mju_sub(rest, w->a, w->end, nv);
+  djStatus status = addInertiaSlope(w, rest, err);
+  if (status < 0) return status;
+  djm_addDampingSlope(w);
+  mju_copy(w->X, w->Y, nv * w->ncol);
+  solveRowsOf(w->Y, w->X, w->G, w->dof, nv, w->ncol);
+  return DJ_OK;
+}
+
 djStatus djm_endSlopes(djmTransitionWork* w, djError* err) {
-  return endEuler(w, err);
+  return w->view.opt.integrator == mjINT_EULER ? endEuler(w, err) : endImplicit(w, err);
 }

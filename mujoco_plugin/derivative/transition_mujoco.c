@@ -179,7 +179,7 @@ static void forward(void* arg) {
     mju_copy(w->d->qvel, w->save + nq, w->nv);
     mju_copy(w->d->act, w->memory, w->na);
   }
-  if (w->d->ncon || w->view.ntendon) mj_fwdPosition(&w->view, w->e);
+  mj_fwdPosition(&w->view, w->e);
 }
 
 // X = -dr + g

@@ -50,6 +50,11 @@ bool djm_factorLower(mjtNum* A, int n);
 // X (n x ncol) = A^-1 X
 void djm_solveLower(mjtNum* X, const mjtNum* A, int n, int ncol);
 
+// G (nv x nv) = M - h D; scratch: the same size.
+void djm_implicitMatrix(mjtNum* G, djmTransitionWork* w, mjtNum* scratch);
+// Y += h dD e
+void djm_addDampingSlope(djmTransitionWork* w);
+
 // From w->X, derivatives of a, to w->Y, those of (v+ - v)/h.
 djStatus djm_endSlopes(djmTransitionWork* w, djError* err);
 
