@@ -1,0 +1,251 @@
+// Contacts at vertices of a face that is clipped against another: box and box, boxes and meshes.
+//
+// A reference face with the unit normal r is held; the incident face is clipped by planes through the
+// reference's edges along r. The vertex b that is left moves with its material, v, and slides:
+//   a vertex of the incident face:                 b' = v
+//   an edge of it, T, in a side plane k:           b' = v - T (k . v) / (k . T)
+//   the face i itself, above a corner along r:     b' = r (i . v) / (i . r).
+// Then dist' = r . b', and pos = b - (dist / 2) n where n is the contact's normal from the reference:
+// r, or, where MuJoCo's general collision of convex shapes finds two faces nearly parallel, minus the
+// normal of the second geom's face.
+
+#include "contact_part.h"
+
+#include <math.h>
+
+enum { MAXVERT = 64 };
+
+// A face, world axes.
+typedef struct Face {
+  int n;
+  mjtNum normal[3], vert[MAXVERT][3];
+} Face;
+
+// ---- faces ------------------------------------------------------------------------------------
+
+static int faceCount(const mjModel* m, const djmSurface* s) {
+  return s->type == mjGEOM_BOX ? 6 : m->mesh_polynum[s->mesh];
+}
+
+static void faceNormal(mjtNum normal[3], const mjModel* m, const djmSurface* s, int i) {
+  if (s->type == mjGEOM_BOX) {
+    for (int k = 0; k < 3; k++) normal[k] = (i % 2 ? -1 : 1) * s->mat[3 * k + i / 2];
+    return;
+  }
+  mju_mulMatVec3(normal, s->mat, m->mesh_polynormal + 3 * (m->mesh_polyadr[s->mesh] + i));
+}
+
+// A point of it.
+static void facePoint(mjtNum x[3], const mjModel* m, const djmSurface* s, int i) {
+  mjtNum y[3] = {0};
+  if (s->type == mjGEOM_BOX) {
+    y[i / 2] = (i % 2 ? -1 : 1) * s->size[i / 2];
+  } else {
+    const float* vert = m->mesh_vert + 3 * m->mesh_vertadr[s->mesh];
+    int first = m->mesh_polyvert[m->mesh_polyvertadr[m->mesh_polyadr[s->mesh] + i]];
+    for (int k = 0; k < 3; k++) y[k] = vert[3 * first + k];
+  }
+  mju_mulMatVec3(x, s->mat, y);
+  mju_addTo3(x, s->pos);
+}
+
+static bool makeFace(Face* f, const mjModel* m, const djmSurface* s, int i) {
+  faceNormal(f->normal, m, s, i);
+  if (s->type == mjGEOM_BOX) {
+    static const int sign[4][2] = {{1, 1}, {-1, 1}, {-1, -1}, {1, -1}};
+    int a = i / 2, b = (a + 1) % 3, c = (a + 2) % 3;
+    f->n = 4;
+    for (int k = 0; k < 4; k++) {
+      mjtNum y[3];
+      y[a] = (i % 2 ? -1 : 1) * s->size[a];
+      y[b] = sign[k][0] * s->size[b];
+      y[c] = sign[k][1] * s->size[c];
+      mju_mulMatVec3(f->vert[k], s->mat, y);
+      mju_addTo3(f->vert[k], s->pos);
+    }
+    return true;
+  }
+  int at = m->mesh_polyadr[s->mesh] + i;
+  const int* list = m->mesh_polyvert + m->mesh_polyvertadr[at];
+  const float* vert = m->mesh_vert + 3 * m->mesh_vertadr[s->mesh];
+  f->n = m->mesh_polyvertnum[at];
+  if (f->n > MAXVERT || f->n < 3) return false;
+  for (int k = 0; k < f->n; k++) {
+    mjtNum y[3] = {vert[3 * list[k]], vert[3 * list[k] + 1], vert[3 * list[k] + 2]};
+    mju_mulMatVec3(f->vert[k], s->mat, y);
+    mju_addTo3(f->vert[k], s->pos);
+  }
+  return true;
+}
+
+static mjtNum heightOver(const mjtNum x[3], const mjtNum point[3], const mjtNum normal[3]) {
+  mjtNum r[3];
+  mju_sub3(r, x, point);
+  return mju_dot3(r, normal);
+}
+
+// Whether x is on the edge from a to b, or, with along, in the plane through it in that direction.
+static bool onEdge(const mjtNum x[3], const mjtNum a[3], const mjtNum b[3], const mjtNum* along,
+                   mjtNum tol) {
+  mjtNum e[3], r[3];
+  mju_sub3(e, b, a);
+  mju_sub3(r, x, a);
+  if (along) mju_addToScl3(r, along, -mju_dot3(r, along));
+  mjtNum length = mju_normalize3(e), at = mju_dot3(r, e);
+  if (at < -tol || at > length + tol) return false;
+  mju_addToScl3(r, e, -at);
+  return mju_norm3(r) < tol;
+}
+
+// ---- a vertex that is left ---------------------------------------------------------------------
+
+// b' (3 x 6) by the twist of the incident face while the reference is held; false: b is no vertex.
+static bool moveVertex(mjtNum rate[3][6], const Face* ref, const Face* inc, const mjtNum b[3],
+                       const mjtNum pos[3], mjtNum tol) {
+  mjtNum v[3][6], side[2][3], dir[3] = {0}, e[3], push[3];
+  const mjtNum* r = ref->normal;
+  int nside = 0;
+  bool edge = false;
+  djm_materialVelocity(v, b, pos);
+  mju_copy(rate[0], v[0], 18);
+  for (int i = 0; i < inc->n; i++) {
+    if (mju_dist3(b, inc->vert[i]) < tol) return true;
+  }
+  for (int i = 0; i < ref->n && nside < 2; i++) {
+    const mjtNum *p = ref->vert[i], *q = ref->vert[(i + 1) % ref->n];
+    if (!onEdge(b, p, q, r, tol)) continue;
+    mju_sub3(e, q, p);
+    mju_cross(side[nside], e, r);
+    mju_normalize3(side[nside++]);
+  }
+  for (int i = 0; i < inc->n && nside && !edge; i++) {
+    const mjtNum *p = inc->vert[i], *q = inc->vert[(i + 1) % inc->n];
+    if (!onEdge(b, p, q, NULL, tol)) continue;
+    mju_sub3(e, q, p);
+    mju_normalize3(e);
+    if (fabs(mju_dot3(e, side[0])) < 1e-6) continue;
+    mju_copy3(dir, e);
+    edge = true;
+  }
+  if (edge) {
+    mju_copy3(push, side[0]);
+  } else if (nside == 2) {
+    mju_copy3(push, inc->normal);
+    mju_copy3(dir, r);
+    for (int k = 0; k < 18; k++) rate[k / 6][k % 6] = 0;
+  } else {
+    return false;
+  }
+  mjtNum along = mju_dot3(push, dir);
+  if (fabs(along) < 1e-9) return false;
+  for (int k = 0; k < 6; k++) {
+    mjtNum s = (push[0] * v[0][k] + push[1] * v[1][k] + push[2] * v[2][k]) / along;
+    for (int i = 0; i < 3; i++) rate[i][k] += (edge ? -s : s) * dir[i];
+  }
+  return true;
+}
+
+// with_ref: the contact's normal is fixed to the reference.
+static bool tryFaces(djmMotion* x, const djmTouch* t, const Face* ref, const Face* inc, int held,
+                     bool with_ref, mjtNum tol) {
+  mjtNum rate[3][6], n[3];
+  const mjtNum* b = t->q[1 - held];
+  mju_scl3(n, t->n, held ? -1 : 1);
+  if (fabs(heightOver(b, inc->vert[0], inc->normal)) > tol) return false;
+  if (fabs(heightOver(b, ref->vert[0], ref->normal) - t->dist) > tol) return false;
+  if (!moveVertex(rate, ref, inc, b, t->pos, tol)) return false;
+  for (int k = 0; k < 6; k++) {
+    mjtNum w[3] = {k == 0, k == 1, k == 2}, turn[3] = {0};
+    if (!with_ref) mju_cross(turn, w, n);
+    x->dist[k] = 0;
+    for (int i = 0; i < 3; i++) x->dist[k] += ref->normal[i] * rate[i][k];
+    for (int i = 0; i < 3; i++) {
+      x->normal[i][k] = held ? -turn[i] : turn[i];
+      x->pos[i][k] = rate[i][k] - 0.5 * (n[i] * x->dist[k] + turn[i] * t->dist);
+    }
+  }
+  if (held) djm_exchange(x, t->n);
+  return true;
+}
+
+// The incident face: any that the vertex is on and that looks at the reference.
+static bool tryReference(djmMotion* x, const mjModel* m, const djmTouch* t, const Face* ref,
+                         int held, bool with_ref, mjtNum tol) {
+  const djmSurface* s = &t->s[1 - held];
+  mjtNum point[3], normal[3];
+  Face inc;
+  for (int i = 0; i < faceCount(m, s); i++) {
+    faceNormal(normal, m, s, i);
+    if (mju_dot3(normal, ref->normal) > -0.01) continue;
+    facePoint(point, m, s, i);
+    if (fabs(heightOver(t->q[1 - held], point, normal)) > tol) continue;
+    if (!makeFace(&inc, m, s, i)) continue;
+    if (tryFaces(x, t, ref, &inc, held, with_ref, tol)) return true;
+  }
+  return false;
+}
+
+// ---- which is the reference --------------------------------------------------------------------
+
+// How far the boxes are apart along a face of s.
+static mjtNum faceGap(const djmTouch* t, int held, int face) {
+  const djmSurface *s = &t->s[held], *other = &t->s[1 - held];
+  mjtNum r[3], axis[3], reach = 0;
+  for (int k = 0; k < 3; k++) axis[k] = s->mat[3 * k + face / 2];
+  mju_sub3(r, other->pos, s->pos);
+  for (int i = 0; i < 3; i++) {
+    mjtNum dot = 0;
+    for (int k = 0; k < 3; k++) dot += axis[k] * other->mat[3 * k + i];
+    reach += fabs(dot) * other->size[i];
+  }
+  return fabs(mju_dot3(r, axis)) - s->size[face / 2] - reach;
+}
+
+static bool clippedBoxes(djmMotion* x, const mjModel* m, const djmTouch* t, mjtNum tol) {
+  int face[2] = {-1, -1};
+  mjtNum normal[3];
+  for (int k = 0; k < 2; k++) {
+    for (int i = 0; i < 6; i++) {
+      faceNormal(normal, m, &t->s[k], i);
+      if (mju_dot3(normal, t->n) * (k ? -1 : 1) > 1 - 1e-13) face[k] = i;
+    }
+  }
+  if (face[0] < 0 && face[1] < 0) return false;
+  int held = face[0] < 0;
+  if (face[0] >= 0 && face[1] >= 0) held = faceGap(t, 1, face[1]) > faceGap(t, 0, face[0]);
+  Face ref;
+  makeFace(&ref, m, &t->s[held], face[held]);
+  return tryReference(x, m, t, &ref, held, true, tol);
+}
+
+bool djm_clipped(djmMotion* x, const mjModel* m, const djmTouch* t) {
+  mjtNum tol = 1e-9 * t->size, normal[3];
+  int box[2];
+  for (int k = 0; k < 2; k++) {
+    box[k] = t->s[k].type == mjGEOM_BOX;
+    if (!box[k] && t->s[k].type != mjGEOM_MESH) return false;
+  }
+  if (box[0] && box[1]) return clippedBoxes(x, m, t, tol);
+  // Faces nearly parallel: the first geom's is the reference, the normal is that of the second.
+  // A face and an edge: the face is the reference, with its normal.
+  for (int pass = 0; pass < 3; pass++) {
+    int held = pass == 2;
+    for (int i = 0; i < faceCount(m, &t->s[held]); i++) {
+      faceNormal(normal, m, &t->s[held], i);
+      mjtNum along = mju_dot3(normal, t->n) * (held ? -1 : 1);
+      if (along < (pass ? 1 - 1e-13 : 0.99999)) continue;
+      Face ref;
+      if (!makeFace(&ref, m, &t->s[held], i)) continue;
+      if (pass == 0) {
+        bool parallel = false;
+        for (int j = 0; j < faceCount(m, &t->s[1]) && !parallel; j++) {
+          faceNormal(normal, m, &t->s[1], j);
+          parallel = mju_dot3(normal, t->n) < -1 + 1e-13;
+        }
+        if (!parallel) continue;
+      }
+      if (tryReference(x, m, t, &ref, held, pass != 0, tol)) return true;
+    }
+  }
+  return false;
+}
