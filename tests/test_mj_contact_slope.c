@@ -1,7 +1,7 @@
 // djm_contactSlopes against differences of mj_collision, for each pair of geom types in random and in
 // aligned poses.
 
-#include "contact_slope.h"
+#include "contact_part.h"
 
 #include "common/mjcf.h"
 #include "common/random.h"
@@ -228,6 +228,17 @@ static void checkPose(Count* count, const mjModel* m, mjData* d, const Pose* p, 
       print_message("  %s contact %d/%d error %.1e noise %.1e size %.1e at col %d row %d dist %.2e\n",
                     djm_featureName(slope[i].feature), i, ncon, worst / size, noise / size, size,
                     bad / 10, bad % 10, con[i].dist);
+      if (getenv("DUMP")) {
+        for (int c = 0; c < ncon; c++) {
+          setPose(m, d, p);
+          djmTouch t = djm_touch(m, d, &con[c]);
+          mjtNum r[3], l0[3], l1[3], n0[3], n1[3];
+          mju_sub3(r, t.q[0], t.s[0].pos); mju_mulMatTVec3(l0, t.s[0].mat, r);
+          mju_sub3(r, t.q[1], t.s[1].pos); mju_mulMatTVec3(l1, t.s[1].mat, r);
+          mju_mulMatTVec3(n0, t.s[0].mat, t.n); mju_mulMatTVec3(n1, t.s[1].mat, t.n);
+          print_message("    %d dist %.12g q0 %.10g %.10g %.10g n0 %.10g %.10g %.10g | q1 %.10g %.10g %.10g n1 %.10g %.10g %.10g %s\n", c, t.dist, l0[0], l0[1], l0[2], n0[0],n0[1],n0[2],l1[0],l1[1],l1[2],n1[0],n1[1],n1[2], djm_featureName(slope[c].feature));
+        }
+      }
     }
   }
 }
@@ -243,7 +254,7 @@ static void checkCase(const Case* c, double tolerance, int iterations, const cha
   int printed = 0;
   for (int i = 0; i < POSES; i++) {
     Pose p;
-    if (!touch(&p, m, d, &rng, i % 3 ? pow(10, djt_uniform(&rng, -4, -1.5)) : -0.5 * margin, aligned))
+    if (!touch(&p, m, d, &rng, i % 3 ? pow(10, djt_uniform(&rng, -4, -1.5)) : margin ? -0.5 * margin : 2e-4, aligned))
       continue;
     checkPose(&count, m, d, &p, printed++ < 1000);
   }

@@ -5,9 +5,8 @@
 //   a vertex of the incident face:                 b' = v
 //   an edge of it, T, in a side plane k:           b' = v - T (k . v) / (k . T)
 //   the face i itself, above a corner along r:     b' = r (i . v) / (i . r).
-// Then dist' = r . b', and pos = b - (dist / 2) n where n is the contact's normal from the reference:
-// r, or, where MuJoCo's general collision of convex shapes finds two faces nearly parallel, minus the
-// normal of the second geom's face.
+// Then dist' = r . b' and pos = b - (dist / 2) r; where MuJoCo's general collision of convex shapes
+// finds two faces nearly parallel, see tryParallel.
 
 #include "contact_part.h"
 
@@ -145,42 +144,70 @@ static bool moveVertex(mjtNum rate[3][6], const Face* ref, const Face* inc, cons
   return true;
 }
 
-// with_ref: the contact's normal is fixed to the reference.
+static mjtNum rowDot(const mjtNum n[3], const mjtNum x[3][6], int k) {
+  return n[0] * x[0][k] + n[1] * x[1][k] + n[2] * x[2][k];
+}
+
+// A face and what is clipped against it, with the normal of the face.
 static bool tryFaces(djmMotion* x, const djmTouch* t, const Face* ref, const Face* inc, int held,
-                     bool with_ref, mjtNum tol) {
-  mjtNum rate[3][6], n[3];
-  const mjtNum* b = t->q[1 - held];
-  mju_scl3(n, t->n, held ? -1 : 1);
+                     mjtNum tol) {
+  mjtNum rate[3][6];
+  const mjtNum *b = t->q[1 - held], *n = ref->normal;
   if (fabs(heightOver(b, inc->vert[0], inc->normal)) > tol) return false;
-  if (fabs(heightOver(b, ref->vert[0], ref->normal) - t->dist) > tol) return false;
+  if (fabs(heightOver(b, ref->vert[0], n) - t->dist) > tol) return false;
   if (!moveVertex(rate, ref, inc, b, t->pos, tol)) return false;
   for (int k = 0; k < 6; k++) {
-    mjtNum w[3] = {k == 0, k == 1, k == 2}, turn[3] = {0};
-    if (!with_ref) mju_cross(turn, w, n);
-    x->dist[k] = 0;
-    for (int i = 0; i < 3; i++) x->dist[k] += ref->normal[i] * rate[i][k];
+    x->dist[k] = rowDot(n, rate, k);
     for (int i = 0; i < 3; i++) {
-      x->normal[i][k] = held ? -turn[i] : turn[i];
-      x->pos[i][k] = rate[i][k] - 0.5 * (n[i] * x->dist[k] + turn[i] * t->dist);
+      x->normal[i][k] = 0;
+      x->pos[i][k] = rate[i][k] - 0.5 * n[i] * x->dist[k];
     }
   }
   if (held) djm_exchange(x, t->n);
   return true;
 }
 
+// Two faces nearly parallel: the vertex b goes along r to the reference, and from there, a, along n to
+// the incident face: a' = b' - r (r . b'), dist' = n . (v - a') with v at a, n' = w x n.
+static bool tryParallel(djmMotion* x, const djmTouch* t, const Face* ref, const Face* inc,
+                        mjtNum tol) {
+  mjtNum rate[3][6], v[3][6], b[3];
+  const mjtNum *a = t->q[0], *r = ref->normal, *n = t->n;
+  mjtNum along = mju_dot3(inc->normal, r);
+  if (fabs(heightOver(a, ref->vert[0], r)) > tol) return false;
+  if (fabs(heightOver(t->q[1], inc->vert[0], inc->normal)) > tol) return false;
+  mju_addScl3(b, a, r, -heightOver(a, inc->vert[0], inc->normal) / along);
+  if (!moveVertex(rate, ref, inc, b, t->pos, tol)) return false;
+  djm_materialVelocity(v, a, t->pos);
+  for (int k = 0; k < 6; k++) {
+    mjtNum w[3] = {k == 0, k == 1, k == 2}, turn[3], height = rowDot(r, rate, k);
+    mju_cross(turn, w, n);
+    for (int i = 0; i < 3; i++) rate[i][k] -= r[i] * height;
+    x->dist[k] = rowDot(n, v, k) - rowDot(n, rate, k);
+    for (int i = 0; i < 3; i++) {
+      x->normal[i][k] = k < 3 ? turn[i] : 0;
+      x->pos[i][k] = rate[i][k] + 0.5 * (n[i] * x->dist[k] + x->normal[i][k] * t->dist);
+    }
+  }
+  return true;
+}
+
 // The incident face: any that the vertex is on and that looks at the reference.
-static bool tryReference(djmMotion* x, const mjModel* m, const djmTouch* t, const Face* ref,
-                         int held, bool with_ref, mjtNum tol) {
+static bool tryReference(djmMotion* x, const mjModel* m, const djmTouch* t, Face* ref, int held,
+                         bool parallel, mjtNum tol) {
   const djmSurface* s = &t->s[1 - held];
   mjtNum point[3], normal[3];
   Face inc;
+  if (!parallel) mju_scl3(ref->normal, t->n, held ? -1 : 1);
   for (int i = 0; i < faceCount(m, s); i++) {
     faceNormal(normal, m, s, i);
+    if (parallel && mju_dot3(normal, t->n) > -1 + 1e-13) continue;
     if (mju_dot3(normal, ref->normal) > -0.01) continue;
     facePoint(point, m, s, i);
     if (fabs(heightOver(t->q[1 - held], point, normal)) > tol) continue;
     if (!makeFace(&inc, m, s, i)) continue;
-    if (tryFaces(x, t, ref, &inc, held, with_ref, tol)) return true;
+    if (parallel && tryParallel(x, t, ref, &inc, tol)) return true;
+    if (!parallel && tryFaces(x, t, ref, &inc, held, tol)) return true;
   }
   return false;
 }
@@ -215,7 +242,7 @@ static bool clippedBoxes(djmMotion* x, const mjModel* m, const djmTouch* t, mjtN
   if (face[0] >= 0 && face[1] >= 0) held = faceGap(t, 1, face[1]) > faceGap(t, 0, face[0]);
   Face ref;
   makeFace(&ref, m, &t->s[held], face[held]);
-  return tryReference(x, m, t, &ref, held, true, tol);
+  return tryReference(x, m, t, &ref, held, false, tol);
 }
 
 bool djm_clipped(djmMotion* x, const mjModel* m, const djmTouch* t) {
@@ -226,8 +253,8 @@ bool djm_clipped(djmMotion* x, const mjModel* m, const djmTouch* t) {
     if (!box[k] && t->s[k].type != mjGEOM_MESH) return false;
   }
   if (box[0] && box[1]) return clippedBoxes(x, m, t, tol);
-  // Faces nearly parallel: the first geom's is the reference, the normal is that of the second.
-  // A face and an edge: the face is the reference, with its normal.
+  // Of meshes: faces nearly parallel, the first geom's is the reference, the normal is that of the
+  // second. A face and an edge: the face is the reference.
   for (int pass = 0; pass < 3; pass++) {
     int held = pass == 2;
     for (int i = 0; i < faceCount(m, &t->s[held]); i++) {
@@ -236,15 +263,7 @@ bool djm_clipped(djmMotion* x, const mjModel* m, const djmTouch* t) {
       if (along < (pass ? 1 - 1e-13 : 0.99999)) continue;
       Face ref;
       if (!makeFace(&ref, m, &t->s[held], i)) continue;
-      if (pass == 0) {
-        bool parallel = false;
-        for (int j = 0; j < faceCount(m, &t->s[1]) && !parallel; j++) {
-          faceNormal(normal, m, &t->s[1], j);
-          parallel = mju_dot3(normal, t->n) < -1 + 1e-13;
-        }
-        if (!parallel) continue;
-      }
-      if (tryReference(x, m, t, &ref, held, pass != 0, tol)) return true;
+      if (tryReference(x, m, t, &ref, held, pass == 0, 100 * tol)) return true;
     }
   }
   return false;

@@ -127,6 +127,7 @@ static bool byFormula(djmMotion* x, djmFeature* feature, const mjModel* m, const
     *feature = DJM_FEATURE_CLIPPED;
     return true;
   }
+  if (isSolid(t->s[0].type) && isSolid(t->s[1].type)) return false;
   return extreme(x, feature, m, t, true);
 }
 
