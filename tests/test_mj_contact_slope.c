@@ -224,7 +224,7 @@ static void checkPose(Count* count, const mjModel* m, mjData* d, const Pose* p, 
     int f = slope[i].feature;
     count->feature[f]++;
     count->worst[f] = fmax(count->worst[f], worst / size);
-    if (print && worst > 1e-6 * size) {
+    if (print && (worst > 1e-6 * size || (getenv("DIFF") && f == DJM_FEATURE_DIFFERENCES))) {
       print_message("  %s contact %d/%d error %.1e noise %.1e size %.1e at col %d row %d dist %.2e\n",
                     djm_featureName(slope[i].feature), i, ncon, worst / size, noise / size, size,
                     bad / 10, bad % 10, con[i].dist);

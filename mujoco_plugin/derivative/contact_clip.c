@@ -245,25 +245,37 @@ static bool clippedBoxes(djmMotion* x, const mjModel* m, const djmTouch* t, mjtN
   return tryReference(x, m, t, &ref, held, false, tol);
 }
 
+// Of meshes. pass 0: faces nearly parallel, the first geom's is the reference, the normal is that of
+// the second. 1, 2: a face and an edge or a vertex, the face of geom[0], geom[1] is the reference.
+static bool clippedMeshes(djmMotion* x, const mjModel* m, const djmTouch* t, int pass, mjtNum tol) {
+  int held = pass == 2;
+  const djmSurface* s = &t->s[held];
+  mjtNum normal[3], point[3];
+  const mjtNum* q = t->q[held];
+  for (int i = 0; i < faceCount(m, s); i++) {
+    faceNormal(normal, m, s, i);
+    mjtNum along = mju_dot3(normal, t->n) * (held ? -1 : 1);
+    if (along < (pass ? 1 - 1e-13 : 0.9)) continue;
+    facePoint(point, m, s, i);
+    if (fabs(heightOver(q, point, normal)) > tol) continue;
+    Face ref;
+    if (!makeFace(&ref, m, s, i)) continue;
+    if (tryReference(x, m, t, &ref, held, pass == 0, tol)) return true;
+  }
+  return false;
+}
+
 bool djm_clipped(djmMotion* x, const mjModel* m, const djmTouch* t) {
-  mjtNum tol = 1e-9 * t->size, normal[3];
-  int box[2];
+  bool box[2];
   for (int k = 0; k < 2; k++) {
     box[k] = t->s[k].type == mjGEOM_BOX;
     if (!box[k] && t->s[k].type != mjGEOM_MESH) return false;
   }
-  if (box[0] && box[1]) return clippedBoxes(x, m, t, tol);
-  // Of meshes: faces nearly parallel, the first geom's is the reference, the normal is that of the
-  // second. A face and an edge: the face is the reference.
-  for (int pass = 0; pass < 3; pass++) {
-    int held = pass == 2;
-    for (int i = 0; i < faceCount(m, &t->s[held]); i++) {
-      faceNormal(normal, m, &t->s[held], i);
-      mjtNum along = mju_dot3(normal, t->n) * (held ? -1 : 1);
-      if (along < (pass ? 1 - 1e-13 : 0.99999)) continue;
-      Face ref;
-      if (!makeFace(&ref, m, &t->s[held], i)) continue;
-      if (tryReference(x, m, t, &ref, held, pass == 0, 100 * tol)) return true;
+  if (box[0] && box[1]) return clippedBoxes(x, m, t, 1e-9 * t->size);
+  // Faces of meshes are plane to the rounding of their vertices, some 1e-8.
+  for (mjtNum tol = 1e-10; tol < 2e-6; tol *= 100) {
+    for (int pass = 0; pass < 3; pass++) {
+      if (clippedMeshes(x, m, t, pass, tol * t->size)) return true;
     }
   }
   return false;
