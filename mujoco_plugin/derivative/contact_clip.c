@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { MAXVERT = 64 };
+enum { MAXVERT = 64, SIDES = 16 };
 
 // A face, world axes.
 typedef struct Face {
@@ -22,13 +22,18 @@ typedef struct Face {
 
 // ---- faces ------------------------------------------------------------------------------------
 
+// Of a cylinder: its caps, which MuJoCo clips as polygons of 16 vertices.
 static int faceCount(const mjModel* m, const djmSurface* s) {
+  if (s->type == mjGEOM_CYLINDER) return 2;
   return s->type == mjGEOM_BOX ? 6 : m->mesh_polynum[s->mesh];
 }
 
+// Which axis of the geom's frame a box's or a cylinder's face is normal to.
+static int faceAxis(const djmSurface* s, int i) { return s->type == mjGEOM_BOX ? i / 2 : 2; }
+
 static void faceNormal(mjtNum normal[3], const mjModel* m, const djmSurface* s, int i) {
-  if (s->type == mjGEOM_BOX) {
-    for (int k = 0; k < 3; k++) normal[k] = (i % 2 ? -1 : 1) * s->mat[3 * k + i / 2];
+  if (s->type != mjGEOM_MESH) {
+    for (int k = 0; k < 3; k++) normal[k] = (i % 2 ? -1 : 1) * s->mat[3 * k + faceAxis(s, i)];
     return;
   }
   mju_mulMatVec3(normal, s->mat, m->mesh_polynormal + 3 * (m->mesh_polyadr[s->mesh] + i));
@@ -37,8 +42,9 @@ static void faceNormal(mjtNum normal[3], const mjModel* m, const djmSurface* s, 
 // A point of it.
 static void facePoint(mjtNum x[3], const mjModel* m, const djmSurface* s, int i) {
   mjtNum y[3] = {0};
-  if (s->type == mjGEOM_BOX) {
-    y[i / 2] = (i % 2 ? -1 : 1) * s->size[i / 2];
+  if (s->type != mjGEOM_MESH) {
+    int axis = faceAxis(s, i);
+    y[axis] = (i % 2 ? -1 : 1) * s->size[s->type == mjGEOM_BOX ? axis : 1];
   } else {
     const float* vert = m->mesh_vert + 3 * m->mesh_vertadr[s->mesh];
     int first = m->mesh_polyvert[m->mesh_polyvertadr[m->mesh_polyadr[s->mesh] + i]];
@@ -48,8 +54,22 @@ static void facePoint(mjtNum x[3], const mjModel* m, const djmSurface* s, int i)
   mju_addTo3(x, s->pos);
 }
 
+static void makeCap(Face* f, const djmSurface* s, int i) {
+  f->n = SIDES;
+  for (int k = 0; k < SIDES; k++) {
+    mjtNum angle = 2 * mjPI * k / SIDES;
+    mjtNum y[3] = {s->size[0] * cos(angle), s->size[0] * sin(angle), (i ? -1 : 1) * s->size[1]};
+    mju_mulMatVec3(f->vert[k], s->mat, y);
+    mju_addTo3(f->vert[k], s->pos);
+  }
+}
+
 static bool makeFace(Face* f, const mjModel* m, const djmSurface* s, int i) {
   faceNormal(f->normal, m, s, i);
+  if (s->type == mjGEOM_CYLINDER) {
+    makeCap(f, s, i);
+    return true;
+  }
   if (s->type == mjGEOM_BOX) {
     static const int sign[4][2] = {{1, 1}, {-1, 1}, {-1, -1}, {1, -1}};
     int a = i / 2, b = (a + 1) % 3, c = (a + 2) % 3;
@@ -269,7 +289,8 @@ bool djm_clipped(djmMotion* x, const mjModel* m, const djmTouch* t) {
   bool box[2];
   for (int k = 0; k < 2; k++) {
     box[k] = t->s[k].type == mjGEOM_BOX;
-    if (!box[k] && t->s[k].type != mjGEOM_MESH) return false;
+    int type = t->s[k].type;
+    if (!box[k] && type != mjGEOM_MESH && type != mjGEOM_CYLINDER) return false;
   }
   if (box[0] && box[1]) return clippedBoxes(x, m, t, 1e-9 * t->size);
   // Faces of meshes are plane to the rounding of their vertices, some 1e-8.
