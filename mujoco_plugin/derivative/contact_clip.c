@@ -97,6 +97,10 @@ static bool makeFace(Face* f, const mjModel* m, const djmSurface* s, int i) {
   return true;
 }
 
+static mjtNum rowDot(const mjtNum n[3], const mjtNum x[3][6], int k) {
+  return n[0] * x[0][k] + n[1] * x[1][k] + n[2] * x[2][k];
+}
+
 static mjtNum heightOver(const mjtNum x[3], const mjtNum point[3], const mjtNum normal[3]) {
   mjtNum r[3];
   mju_sub3(r, x, point);
@@ -118,6 +122,20 @@ static bool onEdge(const mjtNum x[3], const mjtNum a[3], const mjtNum b[3], cons
 
 // ---- a vertex that is left ---------------------------------------------------------------------
 
+// The planes of the reference's edges, along its normal, that b is in: at most two.
+static int findSides(mjtNum side[2][3], const Face* ref, const mjtNum b[3], mjtNum tol) {
+  int n = 0;
+  for (int i = 0; i < ref->n && n < 2; i++) {
+    const mjtNum *p = ref->vert[i], *q = ref->vert[(i + 1) % ref->n];
+    mjtNum e[3];
+    if (!onEdge(b, p, q, ref->normal, tol)) continue;
+    mju_sub3(e, q, p);
+    mju_cross(side[n], e, ref->normal);
+    mju_normalize3(side[n++]);
+  }
+  return n;
+}
+
 // b' (3 x 6) by the twist of the incident face while the reference is held; false: b is no vertex.
 static bool moveVertex(mjtNum rate[3][6], const Face* ref, const Face* inc, const mjtNum b[3],
                        const mjtNum pos[3], mjtNum tol) {
@@ -130,13 +148,7 @@ static bool moveVertex(mjtNum rate[3][6], const Face* ref, const Face* inc, cons
   for (int i = 0; i < inc->n; i++) {
     if (mju_dist3(b, inc->vert[i]) < tol) return true;
   }
-  for (int i = 0; i < ref->n && nside < 2; i++) {
-    const mjtNum *p = ref->vert[i], *q = ref->vert[(i + 1) % ref->n];
-    if (!onEdge(b, p, q, r, tol)) continue;
-    mju_sub3(e, q, p);
-    mju_cross(side[nside], e, r);
-    mju_normalize3(side[nside++]);
-  }
+  nside = findSides(side, ref, b, tol);
   for (int i = 0; i < inc->n && nside && !edge; i++) {
     const mjtNum *p = inc->vert[i], *q = inc->vert[(i + 1) % inc->n];
     if (!onEdge(b, p, q, NULL, tol)) continue;
@@ -162,10 +174,6 @@ static bool moveVertex(mjtNum rate[3][6], const Face* ref, const Face* inc, cons
     for (int i = 0; i < 3; i++) rate[i][k] += (edge ? -s : s) * dir[i];
   }
   return true;
-}
-
-static mjtNum rowDot(const mjtNum n[3], const mjtNum x[3][6], int k) {
-  return n[0] * x[0][k] + n[1] * x[1][k] + n[2] * x[2][k];
 }
 
 // A face and what is clipped against it, with the normal of the face.
@@ -232,6 +240,60 @@ static bool tryReference(djmMotion* x, const mjModel* m, const djmTouch* t, Face
   return false;
 }
 
+// ---- a line that is clipped --------------------------------------------------------------------
+
+// The line of a capsule or a cylinder, axis k, that is deepest along m = -r, nearly parallel to the
+// reference: its points are c + z k + radius e with e = (m - k (k . m)) / s, s = |...|. T = k x e
+// stays normal to m: e turns by w . (T x m) / s about k in the geom. z is that of an end, or so that
+// the point stays in a side plane.
+static bool tryLine(djmMotion* x, const djmTouch* t, const Face* ref, int held, mjtNum tol) {
+  const djmSurface* s = &t->s[1 - held];
+  const mjtNum *b = t->q[1 - held], *r = ref->normal;
+  mjtNum k[3], e[3], T[3], c[3], side[2][3], rate[3][6];
+  if (fabs(heightOver(b, ref->vert[0], r) - t->dist) > tol) return false;
+  for (int i = 0; i < 3; i++) k[i] = s->mat[3 * i + 2];
+  mju_scl3(e, r, -1);
+  mju_addToScl3(e, k, mju_dot3(r, k));
+  mjtNum across = mju_normalize3(e), z = heightOver(b, s->pos, k);
+  mju_sub3(c, b, s->pos);
+  mju_addToScl3(c, k, -z);
+  mju_addToScl3(c, e, -s->size[0]);
+  if (across < 0.5 || mju_norm3(c) > tol) return false;
+  bool end = fabs(fabs(z) - s->size[1]) < tol;
+  if (!end && !findSides(side, ref, b, tol)) return false;
+  if (!end && fabs(mju_dot3(side[0], k)) < 1e-9) return false;
+  mju_cross(T, k, e);
+  mju_cross(c, r, T);
+  djm_materialVelocity(rate, b, t->pos);
+  for (int j = 0; j < 6; j++) {
+    mjtNum turn = j < 3 ? s->size[0] * c[j] / across : 0;
+    for (int i = 0; i < 3; i++) rate[i][j] += turn * T[i];
+    mjtNum along = end ? 0 : -rowDot(side[0], rate, j) / mju_dot3(side[0], k);
+    for (int i = 0; i < 3; i++) rate[i][j] += along * k[i];
+    x->dist[j] = rowDot(r, rate, j);
+    for (int i = 0; i < 3; i++) {
+      x->normal[i][j] = 0;
+      x->pos[i][j] = rate[i][j] - 0.5 * r[i] * x->dist[j];
+    }
+  }
+  if (held) djm_exchange(x, t->n);
+  return true;
+}
+
+static bool clippedLine(djmMotion* x, const mjModel* m, const djmTouch* t, int held, mjtNum tol) {
+  const djmSurface* s = &t->s[held];
+  mjtNum normal[3];
+  for (int i = 0; i < faceCount(m, s); i++) {
+    faceNormal(normal, m, s, i);
+    if (mju_dot3(normal, t->n) * (held ? -1 : 1) < 1 - 1e-13) continue;
+    Face ref;
+    if (!makeFace(&ref, m, s, i)) continue;
+    mju_scl3(ref.normal, t->n, held ? -1 : 1);
+    if (tryLine(x, t, &ref, held, tol)) return true;
+  }
+  return false;
+}
+
 // ---- which is the reference --------------------------------------------------------------------
 
 // How far the boxes are apart along a face of s.
@@ -285,18 +347,26 @@ static bool clippedMeshes(djmMotion* x, const mjModel* m, const djmTouch* t, int
   return false;
 }
 
+static bool hasFaces(int type) {
+  return type == mjGEOM_BOX || type == mjGEOM_MESH || type == mjGEOM_CYLINDER;
+}
+
+static bool hasLines(int type) { return type == mjGEOM_CAPSULE || type == mjGEOM_CYLINDER; }
+
 bool djm_clipped(djmMotion* x, const mjModel* m, const djmTouch* t) {
-  bool box[2];
-  for (int k = 0; k < 2; k++) {
-    box[k] = t->s[k].type == mjGEOM_BOX;
-    int type = t->s[k].type;
-    if (!box[k] && type != mjGEOM_MESH && type != mjGEOM_CYLINDER) return false;
+  int type[2] = {t->s[0].type, t->s[1].type};
+  bool faces = hasFaces(type[0]) && hasFaces(type[1]);
+  if (type[0] == mjGEOM_BOX && type[1] == mjGEOM_BOX) {
+    return clippedBoxes(x, m, t, 1e-9 * t->size);
   }
-  if (box[0] && box[1]) return clippedBoxes(x, m, t, 1e-9 * t->size);
   // Faces of meshes are plane to the rounding of their vertices, some 1e-8.
   for (mjtNum tol = 1e-10; tol < 2e-6; tol *= 100) {
-    for (int pass = 0; pass < 3; pass++) {
+    for (int pass = 0; pass < 3 && faces; pass++) {
       if (clippedMeshes(x, m, t, pass, tol * t->size)) return true;
+    }
+    for (int held = 0; held < 2; held++) {
+      if (!hasFaces(type[held]) || !hasLines(type[1 - held])) continue;
+      if (clippedLine(x, m, t, held, tol * t->size)) return true;
     }
   }
   return false;
