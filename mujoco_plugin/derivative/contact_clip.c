@@ -242,34 +242,99 @@ static bool tryReference(djmMotion* x, const mjModel* m, const djmTouch* t, Face
 
 // ---- a line that is clipped --------------------------------------------------------------------
 
-// The line of a capsule or a cylinder, axis k, that is deepest along m = -r, nearly parallel to the
-// reference: its points are c + z k + radius e with e = (m - k (k . m)) / s, s = |...|. T = k x e
-// stays normal to m: e turns by w . (T x m) / s about k in the geom. z is that of an end, or so that
-// the point stays in a side plane.
+// A line c + z k + radius e of a capsule or a cylinder, axis k, nearly parallel to the reference. e is
+// normal to k and by the contact that MuJoCo found first, so that with T = k x e one of these holds
+//   T . r = 0       the face itself,
+//   e . E = 0       an edge E of it,
+//   T . (V - c) = 0 a vertex V of it;
+// their derivatives give the rate theta' at which e turns about k in the geom. z is that of an end, or
+// so that the point stays in a side plane.
+typedef struct Line {
+  const djmSurface* s;
+  mjtNum k[3], e[3], T[3], z, radius;
+} Line;
+
+static bool makeLine(Line* l, const djmSurface* s, const mjtNum b[3], mjtNum tol) {
+  l->s = s;
+  l->radius = s->size[0];
+  for (int i = 0; i < 3; i++) l->k[i] = s->mat[3 * i + 2];
+  l->z = heightOver(b, s->pos, l->k);
+  mju_sub3(l->e, b, s->pos);
+  mju_addToScl3(l->e, l->k, -l->z);
+  l->radius = mju_normalize3(l->e);
+  mju_cross(l->T, l->k, l->e);
+  return l->radius > 0.5 * s->size[0] && l->radius < s->size[0] + tol;
+}
+
+// theta' (6).
+static bool turnLine(mjtNum turn[6], const Line* l, const Face* ref, const mjtNum pos[3],
+                     mjtNum tol) {
+  const mjtNum *r = ref->normal, *e = l->e, *T = l->T;
+  mjtNum c[3], E[3], v[3][6];
+  mju_zero(turn, 6);
+  if (fabs(mju_dot3(T, r)) < tol) {
+    mju_cross(turn, T, r);
+    mju_scl3(turn, turn, 1 / mju_dot3(e, r));
+    return true;
+  }
+  for (int i = 0; i < ref->n; i++) {
+    mju_sub3(E, ref->vert[(i + 1) % ref->n], ref->vert[i]);
+    mju_normalize3(E);
+    if (fabs(mju_dot3(e, E)) > tol || fabs(mju_dot3(E, T)) < 1e-6) continue;
+    mju_cross(turn, e, E);
+    mju_scl3(turn, turn, -1 / mju_dot3(E, T));
+    return true;
+  }
+  djm_materialVelocity(v, l->s->pos, pos);
+  for (int i = 0; i < ref->n; i++) {
+    mju_sub3(E, ref->vert[i], l->s->pos);
+    mjtNum along = mju_dot3(e, E);
+    if (fabs(mju_dot3(T, E)) > tol * mju_norm3(E) || along < 1e-6 * l->radius) continue;
+    mju_cross(c, T, E);
+    for (int k = 0; k < 6; k++) turn[k] = ((k < 3 ? c[k] : 0) - rowDot(T, v, k)) / along;
+    return true;
+  }
+  return false;
+}
+
+// Velocity (3 x 6) of the line's material at b as it moves beside its geom, but for steps along k. A
+// capsule's line by the face itself is at radius (m - k (m . k)), m = -r, which is not normalised.
+static bool moveLine(mjtNum rate[3][6], const Line* l, const Face* ref, const mjtNum b[3],
+                     const mjtNum pos[3], mjtNum tol) {
+  const mjtNum* r = ref->normal;
+  mjtNum turn[6], c[3], w[3], core[3], size = l->s->size[0], along = -mju_dot3(r, l->k);
+  mjtNum across = sqrt(1 - along * along);
+  if (l->s->type == mjGEOM_CAPSULE && fabs(mju_dot3(l->T, r)) * size < 10 * tol &&
+      fabs(l->radius - size * across) < tol) {
+    mju_addScl3(core, b, l->e, -l->radius);
+    djm_materialVelocity(rate, core, pos);
+    for (int j = 0; j < 3; j++) {
+      for (int i = 0; i < 3; i++) w[i] = i == j;
+      mju_cross(c, w, l->k);
+      mjtNum change = mju_dot3(r, c);
+      for (int i = 0; i < 3; i++) rate[i][j] += size * (l->k[i] * change - c[i] * along);
+    }
+    return true;
+  }
+  if (fabs(l->radius - size) > tol || !turnLine(turn, l, ref, pos, 10 * tol / size)) return false;
+  djm_materialVelocity(rate, b, pos);
+  for (int i = 0; i < 18; i++) rate[i / 6][i % 6] += size * turn[i % 6] * l->T[i / 6];
+  return true;
+}
+
 static bool tryLine(djmMotion* x, const djmTouch* t, const Face* ref, int held, mjtNum tol) {
-  const djmSurface* s = &t->s[1 - held];
   const mjtNum *b = t->q[1 - held], *r = ref->normal;
-  mjtNum k[3], e[3], T[3], c[3], side[2][3], rate[3][6];
+  mjtNum side[2][3], rate[3][6];
+  Line l;
   if (fabs(heightOver(b, ref->vert[0], r) - t->dist) > tol) return false;
-  for (int i = 0; i < 3; i++) k[i] = s->mat[3 * i + 2];
-  mju_scl3(e, r, -1);
-  mju_addToScl3(e, k, mju_dot3(r, k));
-  mjtNum across = mju_normalize3(e), z = heightOver(b, s->pos, k);
-  mju_sub3(c, b, s->pos);
-  mju_addToScl3(c, k, -z);
-  mju_addToScl3(c, e, -s->size[0]);
-  if (across < 0.5 || mju_norm3(c) > tol) return false;
-  bool end = fabs(fabs(z) - s->size[1]) < tol;
+  if (!makeLine(&l, &t->s[1 - held], b, tol) || fabs(mju_dot3(l.k, r)) > 0.3) return false;
+  bool end = fabs(fabs(l.z) - l.s->size[1]) < tol;
   if (!end && !findSides(side, ref, b, tol)) return false;
-  if (!end && fabs(mju_dot3(side[0], k)) < 1e-9) return false;
-  mju_cross(T, k, e);
-  mju_cross(c, r, T);
-  djm_materialVelocity(rate, b, t->pos);
+  if (!end && fabs(mju_dot3(side[0], l.k)) < 1e-9) return false;
+  if (!moveLine(rate, &l, ref, b, t->pos, tol)) return false;
   for (int j = 0; j < 6; j++) {
-    mjtNum turn = j < 3 ? s->size[0] * c[j] / across : 0;
-    for (int i = 0; i < 3; i++) rate[i][j] += turn * T[i];
-    mjtNum along = end ? 0 : -rowDot(side[0], rate, j) / mju_dot3(side[0], k);
-    for (int i = 0; i < 3; i++) rate[i][j] += along * k[i];
+    mjtNum along = end ? 0 : -rowDot(side[0], rate, j) / mju_dot3(side[0], l.k);
+    for (int i = 0; i < 3; i++) rate[i][j] += along * l.k[i];
     x->dist[j] = rowDot(r, rate, j);
     for (int i = 0; i < 3; i++) {
       x->normal[i][j] = 0;
