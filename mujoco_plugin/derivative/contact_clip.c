@@ -254,7 +254,7 @@ typedef struct Line {
   mjtNum k[3], e[3], T[3], z, radius;
 } Line;
 
-static bool makeLine(Line* l, const djmSurface* s, const mjtNum b[3], mjtNum tol) {
+static bool makeLine(Line* l, const djmSurface* s, const mjtNum b[3]) {
   l->s = s;
   l->radius = s->size[0];
   for (int i = 0; i < 3; i++) l->k[i] = s->mat[3 * i + 2];
@@ -263,33 +263,36 @@ static bool makeLine(Line* l, const djmSurface* s, const mjtNum b[3], mjtNum tol
   mju_addToScl3(l->e, l->k, -l->z);
   l->radius = mju_normalize3(l->e);
   mju_cross(l->T, l->k, l->e);
-  return l->radius > 0.5 * s->size[0] && l->radius < s->size[0] + tol;
+  return l->radius > 0.5 * s->size[0] && l->radius < 1.01 * s->size[0];
 }
 
-// theta' (6).
+// What MuJoCo's iterations leave of the direction e.
+static const mjtNum ANGLE = 1e-6;
+
+// theta' (6). rounded: by the face itself or not at all.
 static bool turnLine(mjtNum turn[6], const Line* l, const Face* ref, const mjtNum pos[3],
-                     mjtNum tol) {
+                     bool rounded) {
   const mjtNum *r = ref->normal, *e = l->e, *T = l->T;
   mjtNum c[3], E[3], v[3][6];
   mju_zero(turn, 6);
-  if (fabs(mju_dot3(T, r)) < tol) {
+  if (fabs(mju_dot3(T, r)) < ANGLE) {
     mju_cross(turn, T, r);
     mju_scl3(turn, turn, 1 / mju_dot3(e, r));
     return true;
   }
-  for (int i = 0; i < ref->n; i++) {
+  for (int i = 0; i < ref->n && !rounded; i++) {
     mju_sub3(E, ref->vert[(i + 1) % ref->n], ref->vert[i]);
     mju_normalize3(E);
-    if (fabs(mju_dot3(e, E)) > tol || fabs(mju_dot3(E, T)) < 1e-6) continue;
+    if (fabs(mju_dot3(e, E)) > ANGLE || fabs(mju_dot3(E, T)) < 1e-6) continue;
     mju_cross(turn, e, E);
     mju_scl3(turn, turn, -1 / mju_dot3(E, T));
     return true;
   }
   djm_materialVelocity(v, l->s->pos, pos);
-  for (int i = 0; i < ref->n; i++) {
+  for (int i = 0; i < ref->n && !rounded; i++) {
     mju_sub3(E, ref->vert[i], l->s->pos);
     mjtNum along = mju_dot3(e, E);
-    if (fabs(mju_dot3(T, E)) > tol * mju_norm3(E) || along < 1e-6 * l->radius) continue;
+    if (fabs(mju_dot3(T, E)) > ANGLE * mju_norm3(E) || along < 1e-6 * l->radius) continue;
     mju_cross(c, T, E);
     for (int k = 0; k < 6; k++) turn[k] = ((k < 3 ? c[k] : 0) - rowDot(T, v, k)) / along;
     return true;
@@ -300,11 +303,11 @@ static bool turnLine(mjtNum turn[6], const Line* l, const Face* ref, const mjtNu
 // Velocity (3 x 6) of the line's material at b as it moves beside its geom, but for steps along k. A
 // capsule's line by the face itself is at radius (m - k (m . k)), m = -r, which is not normalised.
 static bool moveLine(mjtNum rate[3][6], const Line* l, const Face* ref, const mjtNum b[3],
-                     const mjtNum pos[3], mjtNum tol) {
+                     const mjtNum pos[3], bool rounded) {
   const mjtNum* r = ref->normal;
   mjtNum turn[6], c[3], w[3], core[3], size = l->s->size[0], along = -mju_dot3(r, l->k);
-  mjtNum across = sqrt(1 - along * along);
-  if (l->s->type == mjGEOM_CAPSULE && fabs(mju_dot3(l->T, r)) * size < 10 * tol &&
+  mjtNum across = sqrt(1 - along * along), tol = ANGLE * size;
+  if (l->s->type == mjGEOM_CAPSULE && fabs(mju_dot3(l->T, r)) < ANGLE &&
       fabs(l->radius - size * across) < tol) {
     mju_addScl3(core, b, l->e, -l->radius);
     djm_materialVelocity(rate, core, pos);
@@ -316,7 +319,7 @@ static bool moveLine(mjtNum rate[3][6], const Line* l, const Face* ref, const mj
     }
     return true;
   }
-  if (fabs(l->radius - size) > tol || !turnLine(turn, l, ref, pos, 10 * tol / size)) return false;
+  if (fabs(l->radius - size) > tol || !turnLine(turn, l, ref, pos, rounded)) return false;
   djm_materialVelocity(rate, b, pos);
   for (int i = 0; i < 18; i++) rate[i / 6][i % 6] += size * turn[i % 6] * l->T[i / 6];
   return true;
@@ -327,11 +330,11 @@ static bool tryLine(djmMotion* x, const djmTouch* t, const Face* ref, int held, 
   mjtNum side[2][3], rate[3][6];
   Line l;
   if (fabs(heightOver(b, ref->vert[0], r) - t->dist) > tol) return false;
-  if (!makeLine(&l, &t->s[1 - held], b, tol) || fabs(mju_dot3(l.k, r)) > 0.3) return false;
+  if (!makeLine(&l, &t->s[1 - held], b) || fabs(mju_dot3(l.k, r)) > 0.3) return false;
   bool end = fabs(fabs(l.z) - l.s->size[1]) < tol;
   if (!end && !findSides(side, ref, b, tol)) return false;
   if (!end && fabs(mju_dot3(side[0], l.k)) < 1e-9) return false;
-  if (!moveLine(rate, &l, ref, b, t->pos, tol)) return false;
+  if (!moveLine(rate, &l, ref, b, t->pos, t->rounded)) return false;
   for (int j = 0; j < 6; j++) {
     mjtNum along = end ? 0 : -rowDot(side[0], rate, j) / mju_dot3(side[0], l.k);
     for (int i = 0; i < 3; i++) rate[i][j] += along * l.k[i];
@@ -414,6 +417,15 @@ static bool clippedMeshes(djmMotion* x, const mjModel* m, const djmTouch* t, int
 
 static bool hasFaces(int type) {
   return type == mjGEOM_BOX || type == mjGEOM_MESH || type == mjGEOM_CYLINDER;
+}
+
+bool djm_isFaceNormal(const mjModel* m, const djmSurface* s, const mjtNum dir[3]) {
+  mjtNum normal[3];
+  for (int i = 0; i < faceCount(m, s) && hasFaces(s->type); i++) {
+    faceNormal(normal, m, s, i);
+    if (mju_dot3(normal, dir) > 1 - 1e-13) return true;
+  }
+  return false;
 }
 
 static bool hasLines(int type) { return type == mjGEOM_CAPSULE || type == mjGEOM_CYLINDER; }

@@ -18,7 +18,7 @@ typedef struct Pair {
   int n;
 } Pair;
 
-static mjtNum pairMargin(const mjModel* m, const mjContact* con) {
+mjtNum djm_pairMargin(const mjModel* m, const mjContact* con) {
   int a = con->geom[0], b = con->geom[1];
   mjtNum gap = m->geom_gap[a] + m->geom_gap[b];
   for (int i = 0; i < m->npair; i++) {
@@ -109,7 +109,7 @@ djStatus djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mj
   Pair p = {.m = &view, .d = d, .g = {con->geom[0], con->geom[1]}};
   view.opt.ccd_tolerance = 0;
   if (view.opt.ccd_iterations < 100) view.opt.ccd_iterations = 100;
-  p.margin = pairMargin(m, con);
+  p.margin = djm_pairMargin(m, con);
   mjtNum a = m->geom_rbound[p.g[0]], b = m->geom_rbound[p.g[1]];
   p.size = a > 0 && b > 0 ? fmin(a, b) : fmax(a, b);
   if (!(p.size > 0)) return DJ_UNSUPPORTED;

@@ -36,6 +36,7 @@ typedef struct djmTouch {
   djmSurface s[2];
   mjtNum n[3], pos[3], dist, q[2][3];
   mjtNum size;            // of the smaller one
+  bool rounded;           // a margin: MuJoCo's search sees the shapes inflated by half of it
 } djmTouch;
 
 djmTouch djm_touch(const mjModel* m, const mjData* d, const mjContact* con);
@@ -44,6 +45,11 @@ djmTouch djm_touch(const mjModel* m, const mjData* d, const mjContact* con);
 // By which point: mesh faces, edges and vertices that q is on; else those that lie deepest along out.
 bool djm_findPatch(djmPatch* p, const mjModel* m, const djmSurface* s, const mjtNum q[3],
                    const mjtNum out[3], mjtNum tol, bool by_point);
+
+// The patches that meet at a contact, with the extreme that MuJoCo's contact is (tier -1) or is next
+// to (tiers 0, 1: tolerances): normal, position, distance.
+bool djm_extremeNextTo(djmPatch* A, djmPatch* B, mjtNum n[3], mjtNum at[3], mjtNum* dist,
+                       const mjModel* m, const djmTouch* t, int tier);
 
 // Patches with curvature are evaluated anew at q; n from geom[0] to geom[1].
 void djm_bendPatch(djmPatch* p, const djmSurface* s, const mjtNum q[3], const mjtNum n[3]);
@@ -62,7 +68,12 @@ void djm_exchange(djmMotion* x, const mjtNum n[3]);
 // Touches of kinds that are not extremal. false: not of that kind.
 bool djm_planeCylinder(djmMotion* x, const djmTouch* t);
 bool djm_capsuleBox(djmMotion* x, const mjModel* m, const djmTouch* t);
+// Whether dir is the normal of a face.
+bool djm_isFaceNormal(const mjModel* m, const djmSurface* s, const mjtNum dir[3]);
 bool djm_clipped(djmMotion* x, const mjModel* m, const djmTouch* t);
+
+// The distance below which MuJoCo lists contacts of the pair.
+mjtNum djm_pairMargin(const mjModel* m, const mjContact* con);
 
 // Differences of a pair: x (n) of contacts con (n).
 djStatus djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con, int n);

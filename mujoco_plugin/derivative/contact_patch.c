@@ -36,6 +36,7 @@ djmTouch djm_touch(const mjModel* m, const mjData* d, const mjContact* con) {
   t.size = a > 0 && b > 0 ? fmin(a, b) : fmax(a, b);
   for (int k = 0; k < 2; k++) t.s[k].scale = t.size;
   t.dist = con->dist;
+  t.rounded = djm_pairMargin(m, con) > 0;
   mju_copy3(t.n, con->frame);
   mju_copy3(t.pos, con->pos);
   mju_addScl3(t.q[0], t.pos, t.n, -0.5 * t.dist);

@@ -83,42 +83,67 @@ static djmFeature featureOf(const djmPatch* A, const djmPatch* B, const djmTouch
   return A->dim == 1 && B->dim == 1 ? DJM_FEATURE_EDGE_EDGE : DJM_FEATURE_VERTEX_FACE;
 }
 
-// A contact at the extreme of the distance. loose: where MuJoCo's iterations leave an error, patches
-// are searched for with a tolerance and the extreme next to the contact is taken.
-static bool extreme(djmMotion* x, djmFeature* feature, const mjModel* m, const djmTouch* t,
-                    bool loose) {
-  djmPatch A, B;
-  mjtNum n[3], minus[3], tol = loose ? 1e-4 : 1e-9;
+// How far from the extreme a contact may be, of its size: points and normals of patches, the normal,
+// the distance, the position.
+typedef struct Tolerance {
+  mjtNum patch, normal, dist, pos;
+} Tolerance;
+
+static const Tolerance EXACT = {1e-9, 1e-9, 1e-9, 1e-9};
+// What MuJoCo's iterations leave; with its default tolerance of 1e-6 normals of curved surfaces are
+// exact to some 1e-3.
+static const Tolerance LOOSE[2] = {{1e-6, 1e-4, 1e-6, 1e-3}, {1e-4, 0.02, 1e-4, 0.02}};
+
+bool djm_extremeNextTo(djmPatch* A, djmPatch* B, mjtNum n[3], mjtNum at[3], mjtNum* dist,
+                       const mjModel* m, const djmTouch* t, int tier) {
+  mjtNum minus[3], r[3];
+  const Tolerance* tol = tier < 0 ? &EXACT : &LOOSE[tier];
   mju_copy3(n, t->n);
   mju_scl3(minus, n, -1);
-  if (!djm_findPatch(&A, m, &t->s[0], t->q[0], n, tol, loose)) return false;
-  if (!djm_findPatch(&B, m, &t->s[1], t->q[1], minus, tol, loose)) return false;
-  if (A.curved) djm_bendPatch(&A, &t->s[0], t->q[0], n);
-  if (B.curved) djm_bendPatch(&B, &t->s[1], t->q[1], n);
-  mjtNum at[3];
-  mju_copy3(at, t->pos);
-  if (!isExtreme(&A, &B, n, t->size, loose ? 0.05 : 1e-9)) return false;
-  if (loose) {
-    mjtNum r[3];
-    if (!djm_polish(&A, &B, n, t->s)) return false;
-    mju_sub3(r, B.point, A.point);
-    mjtNum dist = mju_dot3(n, r) - A.radius - B.radius;
-    mju_addScl3(at, A.point, n, A.radius + 0.5 * dist);
-    if (fabs(dist - t->dist) > 1e-4 * t->size || mju_dist3(n, t->n) > 0.02) return false;
-    if (mju_dist3(at, t->pos) > 0.02 * t->size) return false;
-  }
+  if (!djm_findPatch(A, m, &t->s[0], t->q[0], n, tol->patch, tier >= 0)) return false;
+  if (!djm_findPatch(B, m, &t->s[1], t->q[1], minus, tol->patch, tier >= 0)) return false;
+  if (A->curved) djm_bendPatch(A, &t->s[0], t->q[0], n);
+  if (B->curved) djm_bendPatch(B, &t->s[1], t->q[1], n);
+  if (!isExtreme(A, B, n, t->size, 2 * tol->normal)) return false;
+  // What is exactly normal to a face is a contact of that face.
+  if (tier >= 0 && A->dim < 2 && djm_isFaceNormal(m, &t->s[0], n)) return false;
+  if (tier >= 0 && B->dim < 2 && djm_isFaceNormal(m, &t->s[1], minus)) return false;
+  if (tier >= 0 && !djm_polish(A, B, n, t->s)) return false;
+  mju_sub3(r, B->point, A->point);
+  *dist = mju_dot3(n, r) - A->radius - B->radius;
+  mju_addScl3(at, A->point, n, A->radius + 0.5 * *dist);
+  return fabs(*dist - t->dist) < tol->dist * t->size && mju_dist3(n, t->n) < tol->normal &&
+         mju_dist3(at, t->pos) < tol->pos * t->size;
+}
+
+// A contact at the extreme of the distance, or, with a tier of tolerances, next to it.
+static bool extreme(djmMotion* x, djmFeature* feature, const mjModel* m, const djmTouch* t,
+                    int tier) {
+  djmPatch A, B;
+  mjtNum n[3], at[3], dist;
+  if (!djm_extremeNextTo(&A, &B, n, at, &dist, m, t, tier)) return false;
   *feature = featureOf(&A, &B, t);
-  return djm_extremal(x, &A, &B, n, t->pos, NULL);
+  return djm_extremal(x, &A, &B, n, at, NULL);
+}
+
+// Whether MuJoCo's collision function of a pair is that of all convex shapes.
+static bool isGeneral(int a, int b) {
+  if (a == mjGEOM_PLANE || b == mjGEOM_SDF || a == mjGEOM_HFIELD) return false;
+  if (a == mjGEOM_SPHERE) return b == mjGEOM_ELLIPSOID || b == mjGEOM_MESH;
+  if (a == mjGEOM_CAPSULE) return b != mjGEOM_CAPSULE && b != mjGEOM_BOX;
+  return a != mjGEOM_BOX || b != mjGEOM_BOX;
 }
 
 // false: by differences.
 static bool byFormula(djmMotion* x, djmFeature* feature, const mjModel* m, const djmTouch* t) {
-  if (t->s[0].type == mjGEOM_HFIELD || t->s[1].type == mjGEOM_SDF) return false;
+  int a = t->s[0].type, b = t->s[1].type;
+  if (a == mjGEOM_HFIELD || b == mjGEOM_SDF) return false;
+  if (isGeneral(a, b) && (m->opt.disableflags & mjDSBL_NATIVECCD)) return false;
   if (djm_planeCylinder(x, t)) {
     *feature = DJM_FEATURE_CURVED;
     return true;
   }
-  if (extreme(x, feature, m, t, false)) return true;
+  if (extreme(x, feature, m, t, -1)) return true;
   if (djm_capsuleBox(x, m, t)) {
     *feature = DJM_FEATURE_SLIDING;
     return true;
@@ -127,8 +152,8 @@ static bool byFormula(djmMotion* x, djmFeature* feature, const mjModel* m, const
     *feature = DJM_FEATURE_CLIPPED;
     return true;
   }
-  if (isSolid(t->s[0].type) && isSolid(t->s[1].type)) return false;
-  return extreme(x, feature, m, t, true);
+  if (!isGeneral(a, b) || (isSolid(a) && isSolid(b) && !t->rounded)) return false;
+  return extreme(x, feature, m, t, 0) || extreme(x, feature, m, t, 1);
 }
 
 djStatus djm_contactSlopes(djmContactSlope* slope, const mjModel* m, mjData* d,
