@@ -1,0 +1,450 @@
+// Contacts at vertices of a face that is clipped against another: box and box, boxes and meshes.
+//
+// A reference face with the unit normal r is held; the incident face is clipped by planes through the
+// reference's edges along r. The vertex b that is left moves with its material, v, and slides:
+//   a vertex of the incident face:                 b' = v
+//   an edge of it, T, in a side plane k:           b' = v - T (k . v) / (k . T)
+//   the face i itself, above a corner along r:     b' = r (i . v) / (i . r).
+// Then dist' = r . b' and pos = b - (dist / 2) r; where MuJoCo's general collision of convex shapes
+// finds two faces nearly parallel, see tryParallel.
+
+#include "contact_part.h"
+
+#include <math.h>
+
+enum { MAXVERT = 64, SIDES = 16 };
+
+// A face, world axes.
+typedef struct Face {
+  int n;
+  mjtNum normal[3], vert[MAXVERT][3];
+} Face;
+
+// ---- faces ------------------------------------------------------------------------------------
+
+// Of a cylinder: its caps, which MuJoCo clips as polygons of 16 vertices.
+static int faceCount(const mjModel* m, const djmSurface* s) {
+  if (s->type == mjGEOM_CYLINDER) return 2;
+  return s->type == mjGEOM_BOX ? 6 : m->mesh_polynum[s->mesh];
+}
+
+// Which axis of the geom's frame a box's or a cylinder's face is normal to.
+static int faceAxis(const djmSurface* s, int i) { return s->type == mjGEOM_BOX ? i / 2 : 2; }
+
+static void faceNormal(mjtNum normal[3], const mjModel* m, const djmSurface* s, int i) {
+  if (s->type != mjGEOM_MESH) {
+    for (int k = 0; k < 3; k++) normal[k] = (i % 2 ? -1 : 1) * s->mat[3 * k + faceAxis(s, i)];
+    return;
+  }
+  mju_mulMatVec3(normal, s->mat, m->mesh_polynormal + 3 * (m->mesh_polyadr[s->mesh] + i));
+}
+
+// A point of it.
+static void facePoint(mjtNum x[3], const mjModel* m, const djmSurface* s, int i) {
+  mjtNum y[3] = {0};
+  if (s->type != mjGEOM_MESH) {
+    int axis = faceAxis(s, i);
+    y[axis] = (i % 2 ? -1 : 1) * s->size[s->type == mjGEOM_BOX ? axis : 1];
+  } else {
+    const float* vert = m->mesh_vert + 3 * m->mesh_vertadr[s->mesh];
+    int first = m->mesh_polyvert[m->mesh_polyvertadr[m->mesh_polyadr[s->mesh] + i]];
+    for (int k = 0; k < 3; k++) y[k] = vert[3 * first + k];
+  }
+  mju_mulMatVec3(x, s->mat, y);
+  mju_addTo3(x, s->pos);
+}
+
+static void makeCap(Face* f, const djmSurface* s, int i) {
+  f->n = SIDES;
+  for (int k = 0; k < SIDES; k++) {
+    mjtNum angle = 2 * mjPI * k / SIDES;
+    mjtNum y[3] = {s->size[0] * cos(angle), s->size[0] * sin(angle), (i ? -1 : 1) * s->size[1]};
+    mju_mulMatVec3(f->vert[k], s->mat, y);
+    mju_addTo3(f->vert[k], s->pos);
+  }
+}
+
+static bool makeFace(Face* f, const mjModel* m, const djmSurface* s, int i) {
+  faceNormal(f->normal, m, s, i);
+  if (s->type == mjGEOM_CYLINDER) {
+    makeCap(f, s, i);
+    return true;
+  }
+  if (s->type == mjGEOM_BOX) {
+    static const int sign[4][2] = {{1, 1}, {-1, 1}, {-1, -1}, {1, -1}};
+    int a = i / 2, b = (a + 1) % 3, c = (a + 2) % 3;
+    f->n = 4;
+    for (int k = 0; k < 4; k++) {
+      mjtNum y[3];
+      y[a] = (i % 2 ? -1 : 1) * s->size[a];
+      y[b] = sign[k][0] * s->size[b];
+      y[c] = sign[k][1] * s->size[c];
+      mju_mulMatVec3(f->vert[k], s->mat, y);
+      mju_addTo3(f->vert[k], s->pos);
+    }
+    return true;
+  }
+  int at = m->mesh_polyadr[s->mesh] + i;
+  const int* list = m->mesh_polyvert + m->mesh_polyvertadr[at];
+  const float* vert = m->mesh_vert + 3 * m->mesh_vertadr[s->mesh];
+  f->n = m->mesh_polyvertnum[at];
+  if (f->n > MAXVERT || f->n < 3) return false;
+  for (int k = 0; k < f->n; k++) {
+    mjtNum y[3] = {vert[3 * list[k]], vert[3 * list[k] + 1], vert[3 * list[k] + 2]};
+    mju_mulMatVec3(f->vert[k], s->mat, y);
+    mju_addTo3(f->vert[k], s->pos);
+  }
+  return true;
+}
+
+static mjtNum rowDot(const mjtNum n[3], const mjtNum x[3][6], int k) {
+  return n[0] * x[0][k] + n[1] * x[1][k] + n[2] * x[2][k];
+}
+
+static mjtNum heightOver(const mjtNum x[3], const mjtNum point[3], const mjtNum normal[3]) {
+  mjtNum r[3];
+  mju_sub3(r, x, point);
+  return mju_dot3(r, normal);
+}
+
+// Whether x is on the edge from a to b, or, with along, in the plane through it in that direction.
+static bool onEdge(const mjtNum x[3], const mjtNum a[3], const mjtNum b[3], const mjtNum* along,
+                   mjtNum tol) {
+  mjtNum e[3], r[3];
+  mju_sub3(e, b, a);
+  mju_sub3(r, x, a);
+  if (along) mju_addToScl3(r, along, -mju_dot3(r, along));
+  mjtNum length = mju_normalize3(e), at = mju_dot3(r, e);
+  if (at < -tol || at > length + tol) return false;
+  mju_addToScl3(r, e, -at);
+  return mju_norm3(r) < tol;
+}
+
+// ---- a vertex that is left ---------------------------------------------------------------------
+
+// The planes of the reference's edges, along its normal, that b is in: at most two.
+static int findSides(mjtNum side[2][3], const Face* ref, const mjtNum b[3], mjtNum tol) {
+  int n = 0;
+  for (int i = 0; i < ref->n && n < 2; i++) {
+    const mjtNum *p = ref->vert[i], *q = ref->vert[(i + 1) % ref->n];
+    mjtNum e[3];
+    if (!onEdge(b, p, q, ref->normal, tol)) continue;
+    mju_sub3(e, q, p);
+    mju_cross(side[n], e, ref->normal);
+    mju_normalize3(side[n++]);
+  }
+  return n;
+}
+
+// b' (3 x 6) by the twist of the incident face while the reference is held; false: b is no vertex.
+static bool moveVertex(mjtNum rate[3][6], const Face* ref, const Face* inc, const mjtNum b[3],
+                       const mjtNum pos[3], mjtNum tol) {
+  mjtNum v[3][6], side[2][3], dir[3] = {0}, e[3], push[3];
+  const mjtNum* r = ref->normal;
+  int nside = 0;
+  bool edge = false;
+  djm_materialVelocity(v, b, pos);
+  mju_copy(rate[0], v[0], 18);
+  for (int i = 0; i < inc->n; i++) {
+    if (mju_dist3(b, inc->vert[i]) < tol) return true;
+  }
+  nside = findSides(side, ref, b, tol);
+  for (int i = 0; i < inc->n && nside && !edge; i++) {
+    const mjtNum *p = inc->vert[i], *q = inc->vert[(i + 1) % inc->n];
+    if (!onEdge(b, p, q, NULL, tol)) continue;
+    mju_sub3(e, q, p);
+    mju_normalize3(e);
+    if (fabs(mju_dot3(e, side[0])) < 1e-6) continue;
+    mju_copy3(dir, e);
+    edge = true;
+  }
+  if (edge) {
+    mju_copy3(push, side[0]);
+  } else if (nside == 2) {
+    mju_copy3(push, inc->normal);
+    mju_copy3(dir, r);
+    for (int k = 0; k < 18; k++) rate[k / 6][k % 6] = 0;
+  } else {
+    return false;
+  }
+  mjtNum along = mju_dot3(push, dir);
+  if (fabs(along) < 1e-9) return false;
+  for (int k = 0; k < 6; k++) {
+    mjtNum s = (push[0] * v[0][k] + push[1] * v[1][k] + push[2] * v[2][k]) / along;
+    for (int i = 0; i < 3; i++) rate[i][k] += (edge ? -s : s) * dir[i];
+  }
+  return true;
+}
+
+// A face and what is clipped against it, with the normal of the face.
+static bool tryFaces(djmMotion* x, const djmTouch* t, const Face* ref, const Face* inc, int held,
+                     mjtNum tol) {
+  mjtNum rate[3][6];
+  const mjtNum *b = t->q[1 - held], *n = ref->normal;
+  if (fabs(heightOver(b, inc->vert[0], inc->normal)) > tol) return false;
+  if (fabs(heightOver(b, ref->vert[0], n) - t->dist) > tol) return false;
+  if (!moveVertex(rate, ref, inc, b, t->pos, tol)) return false;
+  for (int k = 0; k < 6; k++) {
+    x->dist[k] = rowDot(n, rate, k);
+    for (int i = 0; i < 3; i++) {
+      x->normal[i][k] = 0;
+      x->pos[i][k] = rate[i][k] - 0.5 * n[i] * x->dist[k];
+    }
+  }
+  if (held) djm_exchange(x, t->n);
+  return true;
+}
+
+// Two faces nearly parallel: the vertex b goes along r to the reference, and from there, a, along n to
+// the incident face: a' = b' - r (r . b'), dist' = n . (v - a') with v at a, n' = w x n.
+static bool tryParallel(djmMotion* x, const djmTouch* t, const Face* ref, const Face* inc,
+                        mjtNum tol) {
+  mjtNum rate[3][6], v[3][6], b[3];
+  const mjtNum *a = t->q[0], *r = ref->normal, *n = t->n;
+  mjtNum along = mju_dot3(inc->normal, r);
+  if (fabs(heightOver(a, ref->vert[0], r)) > tol) return false;
+  if (fabs(heightOver(t->q[1], inc->vert[0], inc->normal)) > tol) return false;
+  mju_addScl3(b, a, r, -heightOver(a, inc->vert[0], inc->normal) / along);
+  if (!moveVertex(rate, ref, inc, b, t->pos, tol)) return false;
+  djm_materialVelocity(v, a, t->pos);
+  for (int k = 0; k < 6; k++) {
+    mjtNum w[3] = {k == 0, k == 1, k == 2}, turn[3], height = rowDot(r, rate, k);
+    mju_cross(turn, w, n);
+    for (int i = 0; i < 3; i++) rate[i][k] -= r[i] * height;
+    x->dist[k] = rowDot(n, v, k) - rowDot(n, rate, k);
+    for (int i = 0; i < 3; i++) {
+      x->normal[i][k] = k < 3 ? turn[i] : 0;
+      x->pos[i][k] = rate[i][k] + 0.5 * (n[i] * x->dist[k] + x->normal[i][k] * t->dist);
+    }
+  }
+  return true;
+}
+
+// The incident face: any that the vertex is on and that looks at the reference.
+static bool tryReference(djmMotion* x, const mjModel* m, const djmTouch* t, Face* ref, int held,
+                         bool parallel, mjtNum tol) {
+  const djmSurface* s = &t->s[1 - held];
+  mjtNum point[3], normal[3];
+  Face inc;
+  if (!parallel) mju_scl3(ref->normal, t->n, held ? -1 : 1);
+  for (int i = 0; i < faceCount(m, s); i++) {
+    faceNormal(normal, m, s, i);
+    if (parallel && mju_dot3(normal, t->n) > -1 + 1e-13) continue;
+    if (mju_dot3(normal, ref->normal) > -0.01) continue;
+    facePoint(point, m, s, i);
+    if (fabs(heightOver(t->q[1 - held], point, normal)) > tol) continue;
+    if (!makeFace(&inc, m, s, i)) continue;
+    if (parallel && tryParallel(x, t, ref, &inc, tol)) return true;
+    if (!parallel && tryFaces(x, t, ref, &inc, held, tol)) return true;
+  }
+  return false;
+}
+
+// ---- a line that is clipped --------------------------------------------------------------------
+
+// A line c + z k + radius e of a capsule or a cylinder, axis k, nearly parallel to the reference. e is
+// normal to k and by the contact that MuJoCo found first, so that with T = k x e one of these holds
+//   T . r = 0       the face itself,
+//   e . E = 0       an edge E of it,
+//   T . (V - c) = 0 a vertex V of it;
+// their derivatives give the rate theta' at which e turns about k in the geom. z is that of an end, or
+// so that the point stays in a side plane.
+typedef struct Line {
+  const djmSurface* s;
+  mjtNum k[3], e[3], T[3], z, radius;
+} Line;
+
+static bool makeLine(Line* l, const djmSurface* s, const mjtNum b[3]) {
+  l->s = s;
+  l->radius = s->size[0];
+  for (int i = 0; i < 3; i++) l->k[i] = s->mat[3 * i + 2];
+  l->z = heightOver(b, s->pos, l->k);
+  mju_sub3(l->e, b, s->pos);
+  mju_addToScl3(l->e, l->k, -l->z);
+  l->radius = mju_normalize3(l->e);
+  mju_cross(l->T, l->k, l->e);
+  return l->radius > 0.5 * s->size[0] && l->radius < 1.01 * s->size[0];
+}
+
+// What MuJoCo's iterations leave of the direction e.
+static const mjtNum ANGLE = 1e-6;
+
+// theta' (6). rounded: by the face itself or not at all.
+static bool turnLine(mjtNum turn[6], const Line* l, const Face* ref, const mjtNum pos[3],
+                     bool rounded) {
+  const mjtNum *r = ref->normal, *e = l->e, *T = l->T;
+  mjtNum c[3], E[3], v[3][6];
+  mju_zero(turn, 6);
+  if (fabs(mju_dot3(T, r)) < ANGLE) {
+    mju_cross(turn, T, r);
+    mju_scl3(turn, turn, 1 / mju_dot3(e, r));
+    return true;
+  }
+  for (int i = 0; i < ref->n && !rounded; i++) {
+    mju_sub3(E, ref->vert[(i + 1) % ref->n], ref->vert[i]);
+    mju_normalize3(E);
+    if (fabs(mju_dot3(e, E)) > ANGLE || fabs(mju_dot3(E, T)) < 1e-6) continue;
+    mju_cross(turn, e, E);
+    mju_scl3(turn, turn, -1 / mju_dot3(E, T));
+    return true;
+  }
+  djm_materialVelocity(v, l->s->pos, pos);
+  for (int i = 0; i < ref->n && !rounded; i++) {
+    mju_sub3(E, ref->vert[i], l->s->pos);
+    mjtNum along = mju_dot3(e, E);
+    if (fabs(mju_dot3(T, E)) > ANGLE * mju_norm3(E) || along < 1e-6 * l->radius) continue;
+    mju_cross(c, T, E);
+    for (int k = 0; k < 6; k++) turn[k] = ((k < 3 ? c[k] : 0) - rowDot(T, v, k)) / along;
+    return true;
+  }
+  return false;
+}
+
+// Velocity (3 x 6) of the line's material at b as it moves beside its geom, but for steps along k. A
+// capsule's line by the face itself is at radius (m - k (m . k)), m = -r, which is not normalised.
+static bool moveLine(mjtNum rate[3][6], const Line* l, const Face* ref, const mjtNum b[3],
+                     const mjtNum pos[3], bool rounded) {
+  const mjtNum* r = ref->normal;
+  mjtNum turn[6], c[3], w[3], core[3], size = l->s->size[0], along = -mju_dot3(r, l->k);
+  mjtNum across = sqrt(1 - along * along), tol = ANGLE * size;
+  if (l->s->type == mjGEOM_CAPSULE && fabs(mju_dot3(l->T, r)) < ANGLE &&
+      fabs(l->radius - size * across) < tol) {
+    mju_addScl3(core, b, l->e, -l->radius);
+    djm_materialVelocity(rate, core, pos);
+    for (int j = 0; j < 3; j++) {
+      for (int i = 0; i < 3; i++) w[i] = i == j;
+      mju_cross(c, w, l->k);
+      mjtNum change = mju_dot3(r, c);
+      for (int i = 0; i < 3; i++) rate[i][j] += size * (l->k[i] * change - c[i] * along);
+    }
+    return true;
+  }
+  if (fabs(l->radius - size) > tol || !turnLine(turn, l, ref, pos, rounded)) return false;
+  djm_materialVelocity(rate, b, pos);
+  for (int i = 0; i < 18; i++) rate[i / 6][i % 6] += size * turn[i % 6] * l->T[i / 6];
+  return true;
+}
+
+static bool tryLine(djmMotion* x, const djmTouch* t, const Face* ref, int held, mjtNum tol) {
+  const mjtNum *b = t->q[1 - held], *r = ref->normal;
+  mjtNum side[2][3], rate[3][6];
+  Line l;
+  if (fabs(heightOver(b, ref->vert[0], r) - t->dist) > tol) return false;
+  if (!makeLine(&l, &t->s[1 - held], b) || fabs(mju_dot3(l.k, r)) > 0.3) return false;
+  bool end = fabs(fabs(l.z) - l.s->size[1]) < tol;
+  if (!end && !findSides(side, ref, b, tol)) return false;
+  if (!end && fabs(mju_dot3(side[0], l.k)) < 1e-9) return false;
+  if (!moveLine(rate, &l, ref, b, t->pos, t->rounded)) return false;
+  for (int j = 0; j < 6; j++) {
+    mjtNum along = end ? 0 : -rowDot(side[0], rate, j) / mju_dot3(side[0], l.k);
+    for (int i = 0; i < 3; i++) rate[i][j] += along * l.k[i];
+    x->dist[j] = rowDot(r, rate, j);
+    for (int i = 0; i < 3; i++) {
+      x->normal[i][j] = 0;
+      x->pos[i][j] = rate[i][j] - 0.5 * r[i] * x->dist[j];
+    }
+  }
+  if (held) djm_exchange(x, t->n);
+  return true;
+}
+
+static bool clippedLine(djmMotion* x, const mjModel* m, const djmTouch* t, int held, mjtNum tol) {
+  const djmSurface* s = &t->s[held];
+  mjtNum normal[3];
+  for (int i = 0; i < faceCount(m, s); i++) {
+    faceNormal(normal, m, s, i);
+    if (mju_dot3(normal, t->n) * (held ? -1 : 1) < 1 - 1e-13) continue;
+    Face ref;
+    if (!makeFace(&ref, m, s, i)) continue;
+    mju_scl3(ref.normal, t->n, held ? -1 : 1);
+    if (tryLine(x, t, &ref, held, tol)) return true;
+  }
+  return false;
+}
+
+// ---- which is the reference --------------------------------------------------------------------
+
+// How far the boxes are apart along a face of s.
+static mjtNum faceGap(const djmTouch* t, int held, int face) {
+  const djmSurface *s = &t->s[held], *other = &t->s[1 - held];
+  mjtNum r[3], axis[3], reach = 0;
+  for (int k = 0; k < 3; k++) axis[k] = s->mat[3 * k + face / 2];
+  mju_sub3(r, other->pos, s->pos);
+  for (int i = 0; i < 3; i++) {
+    mjtNum dot = 0;
+    for (int k = 0; k < 3; k++) dot += axis[k] * other->mat[3 * k + i];
+    reach += fabs(dot) * other->size[i];
+  }
+  return fabs(mju_dot3(r, axis)) - s->size[face / 2] - reach;
+}
+
+static bool clippedBoxes(djmMotion* x, const mjModel* m, const djmTouch* t, mjtNum tol) {
+  int face[2] = {-1, -1};
+  mjtNum normal[3];
+  for (int k = 0; k < 2; k++) {
+    for (int i = 0; i < 6; i++) {
+      faceNormal(normal, m, &t->s[k], i);
+      if (mju_dot3(normal, t->n) * (k ? -1 : 1) > 1 - 1e-13) face[k] = i;
+    }
+  }
+  if (face[0] < 0 && face[1] < 0) return false;
+  int held = face[0] < 0;
+  if (face[0] >= 0 && face[1] >= 0) held = faceGap(t, 1, face[1]) > faceGap(t, 0, face[0]);
+  Face ref;
+  makeFace(&ref, m, &t->s[held], face[held]);
+  return tryReference(x, m, t, &ref, held, false, tol);
+}
+
+// Of meshes. pass 0: faces nearly parallel, the first geom's is the reference, the normal is that of
+// the second. 1, 2: a face and an edge or a vertex, the face of geom[0], geom[1] is the reference.
+static bool clippedMeshes(djmMotion* x, const mjModel* m, const djmTouch* t, int pass, mjtNum tol) {
+  int held = pass == 2;
+  const djmSurface* s = &t->s[held];
+  mjtNum normal[3], point[3];
+  const mjtNum* q = t->q[held];
+  for (int i = 0; i < faceCount(m, s); i++) {
+    faceNormal(normal, m, s, i);
+    mjtNum along = mju_dot3(normal, t->n) * (held ? -1 : 1);
+    if (along < (pass ? 1 - 1e-13 : 0.9)) continue;
+    facePoint(point, m, s, i);
+    if (fabs(heightOver(q, point, normal)) > tol) continue;
+    Face ref;
+    if (!makeFace(&ref, m, s, i)) continue;
+    if (tryReference(x, m, t, &ref, held, pass == 0, tol)) return true;
+  }
+  return false;
+}
+
+static bool hasFaces(int type) {
+  return type == mjGEOM_BOX || type == mjGEOM_MESH || type == mjGEOM_CYLINDER;
+}
+
+bool djm_isFaceNormal(const mjModel* m, const djmSurface* s, const mjtNum dir[3]) {
+  mjtNum normal[3];
+  for (int i = 0; i < faceCount(m, s) && hasFaces(s->type); i++) {
+    faceNormal(normal, m, s, i);
+    if (mju_dot3(normal, dir) > 1 - 1e-13) return true;
+  }
+  return false;
+}
+
+static bool hasLines(int type) { return type == mjGEOM_CAPSULE || type == mjGEOM_CYLINDER; }
+
+bool djm_clipped(djmMotion* x, const mjModel* m, const djmTouch* t) {
+  int type[2] = {t->s[0].type, t->s[1].type};
+  bool faces = hasFaces(type[0]) && hasFaces(type[1]);
+  if (type[0] == mjGEOM_BOX && type[1] == mjGEOM_BOX) {
+    return clippedBoxes(x, m, t, 1e-9 * t->size);
+  }
+  // Faces of meshes are plane to the rounding of their vertices, some 1e-8.
+  for (mjtNum tol = 1e-10; tol < 2e-6; tol *= 100) {
+    for (int pass = 0; pass < 3 && faces; pass++) {
+      if (clippedMeshes(x, m, t, pass, tol * t->size)) return true;
+    }
+    for (int held = 0; held < 2; held++) {
+      if (!hasFaces(type[held]) || !hasLines(type[1 - held])) continue;
+      if (clippedLine(x, m, t, held, tol * t->size)) return true;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,127 @@
+// Differences of one pair: geom[1] moves while geom[0] is held, by each component of its twist about
+// its own position o; the collision function of that pair alone is called, and contacts are matched by
+// nearness. Fourth order: f' = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / (12 h). With u the velocity at
+// pos, that at o is u - w x (pos - o). General convex shapes are asked for with a tolerance of zero.
+
+#include "contact_part.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Pair {
+  const mjModel* m;
+  mjData* d;
+  int g[2];
+  mjtNum margin, size;
+  mjtNum pos[3], mat[9];   // of geom[1], as it is
+  mjPreContact found[mjMAXCONPAIR];
+  int n;
+} Pair;
+
+mjtNum djm_pairMargin(const mjModel* m, const mjContact* con) {
+  int a = con->geom[0], b = con->geom[1];
+  mjtNum gap = m->geom_gap[a] + m->geom_gap[b];
+  for (int i = 0; i < m->npair; i++) {
+    int p = m->pair_geom1[i], q = m->pair_geom2[i];
+    if ((p == a && q == b) || (p == b && q == a)) gap = m->pair_gap[i];
+  }
+  return con->includemargin + gap;
+}
+
+static void collide(Pair* p) {
+  int type[2] = {p->m->geom_type[p->g[0]], p->m->geom_type[p->g[1]]};
+  mjfCollision function = mjCOLLISIONFUNC[type[0]][type[1]];
+  p->n = function ? function(p->m, p->d, p->found, p->g[0], p->g[1], p->margin) : 0;
+}
+
+static void put(Pair* p, const mjtNum pos[3], const mjtNum mat[9]) {
+  mju_copy3(p->d->geom_xpos + 3 * p->g[1], pos);
+  mju_copy(p->d->geom_xmat + 9 * p->g[1], mat, 9);
+}
+
+// By h times the component k of the twist about its position.
+static void move(Pair* p, int k, mjtNum h) {
+  mjtNum pos[3], mat[9], quat[4], turn[9], axis[3] = {k == 0, k == 1, k == 2};
+  mju_copy3(pos, p->pos);
+  mju_copy(mat, p->mat, 9);
+  if (k < 3) {
+    mju_axisAngle2Quat(quat, axis, h);
+    mju_quat2Mat(turn, quat);
+    mju_mulMatMat(mat, turn, p->mat, 3, 3, 3);
+  } else {
+    pos[k - 3] += h * p->size;
+  }
+  put(p, pos, mat);
+}
+
+// The contact that is next to pos and n: -1: none, or one at some distance.
+static int nearest(const Pair* p, const mjtNum pos[3], const mjtNum n[3], mjtNum far) {
+  int best = -1;
+  for (int i = 0; i < p->n; i++) {
+    mjtNum r = mju_dist3(p->found[i].pos, pos) + p->size * mju_dist3(p->found[i].normal, n);
+    if (r < far) {
+      far = r;
+      best = i;
+    }
+  }
+  return best;
+}
+
+static const mjtNum WEIGHT[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
+static const int STEP[4] = {-2, -1, 1, 2};
+
+static bool difference(djmMotion* x, Pair* p, const mjContact* con, int n, mjtNum h, mjtNum far) {
+  memset(x, 0, (size_t)n * sizeof(djmMotion));
+  for (int k = 0; k < 6; k++) {
+    for (int i = 0; i < 4; i++) {
+      move(p, k, h * STEP[i]);
+      collide(p);
+      mjtNum weight = WEIGHT[i] / (k < 3 ? h : h * p->size);
+      for (int c = 0; c < n; c++) {
+        int at = nearest(p, con[c].pos, con[c].frame, far);
+        if (at < 0) return false;
+        x[c].dist[k] += weight * (p->found[at].dist - con[c].dist);
+        for (int r = 0; r < 3; r++) {
+          x[c].pos[r][k] += weight * (p->found[at].pos[r] - con[c].pos[r]);
+          x[c].normal[r][k] += weight * (p->found[at].normal[r] - con[c].frame[r]);
+        }
+      }
+    }
+  }
+  return true;
+}
+
+// From the twist about o to that about pos.
+static void shift(djmMotion* x, const mjtNum pos[3], const mjtNum o[3]) {
+  mjtNum r[3] = {pos[0] - o[0], pos[1] - o[1], pos[2] - o[2]};
+  mjtNum* rows[7] = {x->dist,      x->pos[0],    x->pos[1],   x->pos[2],
+                     x->normal[0], x->normal[1], x->normal[2]};
+  for (int i = 0; i < 7; i++) {  // -u . (w x r) = -w . (r x u)
+    mjtNum c[3];
+    mju_cross(c, r, rows[i] + 3);
+    mju_subFrom3(rows[i], c);
+  }
+}
+
+djStatus djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con,
+                             int n) {
+  mjModel view = *m;
+  Pair p = {.m = &view, .d = d, .g = {con->geom[0], con->geom[1]}};
+  view.opt.ccd_tolerance = 0;
+  if (view.opt.ccd_iterations < 100) view.opt.ccd_iterations = 100;
+  p.margin = djm_pairMargin(m, con);
+  mjtNum a = m->geom_rbound[p.g[0]], b = m->geom_rbound[p.g[1]];
+  p.size = a > 0 && b > 0 ? fmin(a, b) : fmax(a, b);
+  if (!(p.size > 0)) return DJ_UNSUPPORTED;
+  mju_copy3(p.pos, d->geom_xpos + 3 * p.g[1]);
+  mju_copy(p.mat, d->geom_xmat + 9 * p.g[1], 9);
+  bool found = false;
+  static const mjtNum steps[] = {1e-4, 1e-5, 1e-6};
+  for (int i = 0; i < 3 && !found; i++) {
+    found = difference(x, &p, con, n, steps[i], 100 * steps[i] * p.size + 1e-5 * p.size);
+  }
+  put(&p, p.pos, p.mat);
+  if (!found) return DJ_UNSUPPORTED;
+  for (int c = 0; c < n; c++) shift(&x[c], con[c].pos, p.pos);
+  return DJ_OK;
+}
