@@ -125,9 +125,43 @@ static void testServos(void** state) {
       "actrange='-10 10'/>"), 4, 1e-8);
 }
 
+static void testPid(void** state) {
+  (void)state;
+  checkModel("pid", MODEL("<pid joint='h' kp='3' kv='.5'/><pid joint='s' kp='3' kv='.5' input='pos vel ff' "
+      "gear='2'/><pid tendon='line' kp='4' kv='1' ki='2' imax='.3'/><pid joint='ball' gear='0 1 2' kp='2' "
+      "kv='.3' ki='1'/><pid joint='p' kv='2' input='vel ff'/>"), 8, 1e-8);
+  checkModel("slew", MODEL("<pid joint='h' kp='3' kv='.5' slewmax='.4'/><pid joint='s' kp='3' kv='.5' ki='2' "
+      "imax='.2' slewmax='300'/><pid tendon='line' kp='3' ki='2' slewmax='2' input='pos vel'/>"), 8, 1e-8);
+}
+
+#define MOTOR "motorconst='.5' resistance='2' "
+
+static void testMotors(void** state) {
+  (void)state;
+  checkModel("motor", MODEL("<dcmotor joint='h' " MOTOR "/><dcmotor tendon='line' gear='3' " MOTOR
+      "cogging='.3 6 .2'/><dcmotor joint='s' " MOTOR "input='pos vel' controller='3 0 .5'/><dcmotor joint='p' "
+      MOTOR "input='pos vel ff voltage' controller='3 2 .5 .3 .4 6'/><dcmotor joint='o' " MOTOR
+      "input='none' lugre='20 1 .5 .7 2'/>"), 8, 1e-8);
+  checkModel("current", MODEL("<dcmotor joint='h' inductance='0 .01' " MOTOR "/><dcmotor joint='p' " MOTOR
+      "inductance='.02 0' thermal='2 3 0 .004 25 30' lugre='20 1 .5 .7 2' input='pos vel ff' "
+      "controller='3 2 .5 .3 .4 6'/><dcmotor joint='o' " MOTOR "thermal='2 3 0 .004 25 30' "
+      "saturation='.2 0 0'/><dcmotor joint='s' " MOTOR "inductance='0 .01' saturation='.1 0 5'/>"), 8, 1e-8);
+}
+
+static void testOrientations(void** state) {
+  (void)state;
+  checkModel("orientation", MODEL("<orientation joint='ball' kp='3' kv='.5'/><orientation joint='ball' kp='2' "
+      "kv='.3' input='quat'/><orientation site='t' refsite='b' kp='2' kv='.4'/><orientation site='t' "
+      "refsite='w' kp='3' kv='.4' forcerange='0 .6'/>"), 4, 1e-8);
+  checkModel("integrated", MODEL("<general joint='ball' gaintype='so3' biastype='so3' dyntype='integrator' "
+      "actdim='3' gainprm='3' biasprm='0 -3 -.5'/><general joint='ball' gaintype='so3' biastype='so3' "
+      "dyntype='integrator' actdim='3' gainprm='2' biasprm='0 -2 -.5' actearly='true'/>"), 4, 1e-8);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testTransmissions), cmocka_unit_test(testRanges),
-      cmocka_unit_test(testActivations), cmocka_unit_test(testMuscles), cmocka_unit_test(testServos)};
+      cmocka_unit_test(testActivations), cmocka_unit_test(testMuscles), cmocka_unit_test(testServos),
+      cmocka_unit_test(testPid), cmocka_unit_test(testMotors), cmocka_unit_test(testOrientations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,9 +215,22 @@ static void testTendons(void** state) {
   assert_true(e < 1e-8);
 }
 
+// ---- robots -----------------------------------------------------------------------------------------
+
+static void testRobots(void** state) {
+  (void)state;
+  static const char* const names[] = {"humanoid", "ant", "hopper", "half_cheetah", "walker2d_v5",
+                                      "swimmer", "pusher_v5", "reacher", "inverted_double_pendulum"};
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    double e = worstError(djt_robot(names[i]), 3, 0.3, 1e-3, names[i]);
+    print_message("%s: %.1e\n", names[i], e);
+    assert_true(e < 1e-7);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testTree), cmocka_unit_test(testSprings),
                                      cmocka_unit_test(testFluid), cmocka_unit_test(testHessians),
-                                     cmocka_unit_test(testTendons)};
+                                     cmocka_unit_test(testTendons), cmocka_unit_test(testRobots)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
