@@ -10,7 +10,6 @@
 //                     turns: it is not the length's derivative.
 //   slider-crank      l = a.v - sqrt((a.v)^2 + rod^2 - v.v): v from slider to crank, a its axis
 //   so3               l = log, moments along the site's axes
-// MuJoCo's quaternion for log is site_quat xquat, a product in this order; its turn is the body's own.
 
 #include "slope_math.h"
 #include "smooth_work.h"
@@ -65,15 +64,6 @@ static void jointForm(djmForm* f, const mjModel* m, const mjData* d, int actuato
 
 // ---- sites ------------------------------------------------------------------------------------------
 
-// Tangent of the site's quaternion in its body's frame, by dof `place` of a chain.
-static void ownTurn(double* turn, const mjModel* m, const mjData* d, int site, const double* s) {
-  mulMatT3(turn, d->xmat + 9 * m->site_bodyid[site], s);
-}
-
-static void siteQuat(double* quat, const mjModel* m, const mjData* d, int site) {
-  mju_mulQuat(quat, m->site_quat + 4 * site, d->xquat + 4 * m->site_bodyid[site]);
-}
-
 // moment += p . force + s . torque over c, hessian: force and torque turn with the chain `by`.
 static void addTurning(djmForm* f, const djmChain* c, int first, const djmChain* by, int from,
                        const double* force, const double* torque, double scale) {
@@ -116,15 +106,13 @@ static int openPair(djmSmoothWork* w, const mjModel* m, const mjData* d, const i
 }
 
 // slope += g . dlog(q_r^-1 q_s)
-static void addLog(djmSmoothWork* w, const mjModel* m, const mjData* d, const int* site, int first,
-                   const double* g) {
-  double quat[2][4], by[2][9], turn[3], x[3];
-  for (int i = 0; i < 2; i++) siteQuat(quat[i], m, d, site[i]);
-  mjd_subQuat(quat[0], quat[1], by[0], by[1]);
+static void addLog(djmSmoothWork* w, const mjData* d, const int* site, int first, const double* g) {
+  double by[2][9], turn[3], x[3];
+  mjd_subQuat(d->site_xquat + 4 * site[0], d->site_xquat + 4 * site[1], by[0], by[1]);
   for (int i = 0; i < 2; i++) {
     const djmChain* c = w->chain + i;
     for (int a = first; a < c->n; a++) {
-      ownTurn(turn, m, d, site[i], c->s + 3 * a);
+      mulMatT3(turn, d->site_xmat + 9 * site[i], c->s + 3 * a);
       mulMat3(x, by[i], turn);
       w->form.slope[w->form.index[c->dof[a]]] += dot3(g, x);
     }
@@ -153,7 +141,7 @@ static void pairForm(djmSmoothWork* w, const mjModel* m, const mjData* d, const 
       if (i) f->slope[k] += dot3(turned, gap);
     }
   }
-  if (!mju_isZero(gear + 3, 3)) addLog(w, m, d, site, first, gear + 3);
+  if (!mju_isZero(gear + 3, 3)) addLog(w, d, site, first, gear + 3);
 }
 
 // Output `axis` of an orientation: torques along the site's own axes.
@@ -169,7 +157,7 @@ static void orientationForm(djmSmoothWork* w, const mjModel* m, const mjData* d,
     addTurning(f, c + i, first, c, first, zero, torque, i ? -1 : 1);
   }
   double unit[3] = {axis == 0, axis == 1, axis == 2};
-  addLog(w, m, d, site, first, unit);
+  addLog(w, d, site, first, unit);
 }
 
 static void orientationJoint(djmForm* f, const mjModel* m, const mjData* d, int j, int axis) {
