@@ -4,10 +4,10 @@
 // joints' damping (Euler), or G = M - h (d(forces)/dv) (implicit, implicitfast):
 //
 //   G de = M da + dM (a - e) - h dD e
+//
+// Armature of fixed tendons is a constant part of M; that of spatial ones is refused.
 
 #include "transition_work.h"
-
-#include "spatial.h"
 
 #include "slope_error.h"
 
@@ -65,31 +65,6 @@ static void mulInertia(djmTransitionWork* w) {
   }
 }
 
-// Y += dM x, x fixed; with tendons' armature, whose inertia is sum of A J^T J.
-static djStatus addInertiaSlope(djmTransitionWork* w, const mjtNum* x, djError* err) {
-  const mjModel* m = &w->view;
-  int nv = w->nv;
-  djm_massSlope(w->Y, w->ncol, m, w->d, x, w->memory);
-  for (int t = 0; t < (int)m->ntendon; t++) {
-    mjtNum armature = m->tendon_armature[t], rate = 0;
-    if (armature == 0 || m->tendon_type[t] == 0) continue;
-    mjtNum* H = w->memory;
-    djStatus status = djm_tendonHessian(H, m, w->d, t, w->smooth, err);
-    if (status < 0) return status;
-    int adr = m->ten_J_rowadr[t], n = m->ten_J_rownnz[t];
-    for (int k = adr; k < adr + n; k++) rate += w->d->ten_J[k] * x[m->ten_J_colind[k]];
-    for (int i = 0; i < nv; i++) {
-      mju_addToScl(w->Y + (size_t)i * w->ncol, H + (size_t)i * nv, armature * rate, nv);
-    }
-    for (int k = adr; k < adr + n; k++) {
-      mjtNum s = armature * w->d->ten_J[k];
-      mjtNum* row = w->Y + (size_t)m->ten_J_colind[k] * w->ncol;
-      for (int i = 0; i < nv; i++) mju_addToScl(row, H + (size_t)i * nv, s * x[i], nv);
-    }
-  }
-  return DJ_OK;
-}
-
 // ---- integrators --------------------------------------------------------------------------------
 
 static void copyEnd(djmTransitionWork* w) {
@@ -100,7 +75,7 @@ static void copyEnd(djmTransitionWork* w) {
 static djStatus endEuler(djmTransitionWork* w, djError* err) {
   const mjModel* m = &w->view;
   int nv = w->nv;
-  mjtNum *slope = w->memory, *rest = slope + nv;
+  mjtNum* slope = w->memory;
   mj_fullM(m, w->d, w->G);
   if (!addDamping(w->G, slope, m, w->d)) {
     copyEnd(w);
@@ -113,10 +88,8 @@ static djStatus endEuler(djmTransitionWork* w, djError* err) {
   for (int i = 0; i < nv; i++) {
     w->Y[(size_t)i * w->ncol + nv + i] -= m->opt.timestep * slope[i] * w->end[i];
   }
-  mju_sub(rest, w->a, w->end, nv);
-  mju_copy(w->motion.drag, rest, nv);
-  djStatus status = addInertiaSlope(w, w->motion.drag, err);
-  if (status < 0) return status;
+  mju_sub(w->motion.drag, w->a, w->end, nv);
+  djm_massSlope(w->Y, w->ncol, m, w->d, w->motion.drag, w->memory);
   djm_solveLower(w->Y, w->G, nv, w->ncol);
   return DJ_OK;
 }
@@ -177,8 +150,7 @@ static djStatus endImplicit(djmTransitionWork* w, djError* err) {
   solveRowsOf(w->end, force, w->G, w->dof, nv, 1);
   mulInertia(w);
   mju_sub(rest, w->a, w->end, nv);
-  djStatus status = addInertiaSlope(w, rest, err);
-  if (status < 0) return status;
+  djm_massSlope(w->Y, w->ncol, &w->view, w->d, rest, w->memory);
   djm_addDampingSlope(w);
   mju_copy(w->X, w->Y, nv * w->ncol);
   solveRowsOf(w->Y, w->X, w->G, w->dof, nv, w->ncol);
