@@ -114,6 +114,18 @@ static void testRobots(void** state) {
   }
 }
 
+// All sensors of MuJoCo, by formula or not.
+static void testSensors(void** state) {
+  (void)state;
+  djtStep s = djt_openStep(djt_compile(DJT_ZOO));
+  djRng rng = {5};
+  djt_runStep(&s, &rng, 60, 15, 4e-6);
+  print_message("sensors: %.1e, #%d\n", s.sensor, s.which);
+  report(&s, "zoo");
+  assert_true(s.ns > 50 && s.sensor < 2e-6);
+  djt_closeStep(&s);
+}
+
 // ---- what is dropped is missed ------------------------------------------------------------------
 
 static void testDropped(void** state) {
@@ -231,6 +243,7 @@ static void testRefused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(testContacts), cmocka_unit_test(testRows),     cmocka_unit_test(testRobots),
+    cmocka_unit_test(testSensors),
     cmocka_unit_test(testDropped),  cmocka_unit_test(testCall),     cmocka_unit_test(testUnsolved),
     cmocka_unit_test(testRefused),
   };

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static djStatus roomForRows(djmTransitionWork* w, djError* err) {
-  int n = w->d->nefc;
+djStatus djm_roomForRows(djmTransitionWork* w, int n, djError* err) {
   if (n <= w->nefc) return DJ_OK;
   n += n / 4;
   mjtNum* y = realloc(w->y, (size_t)n * sizeof(*y));
@@ -153,7 +152,7 @@ static mjtNum polish(djmTransitionWork* w, mjtNum size, mjtNum aim) {
 }
 
 djStatus djm_solveRows(djmTransitionWork* w, djError* err) {
-  djStatus status = roomForRows(w, err);
+  djStatus status = djm_roomForRows(w, w->d->nefc, err);
   if (status < 0) return status;
   w->info.newton = 0;
   mju_copy(w->a, w->d->qacc, w->nv);

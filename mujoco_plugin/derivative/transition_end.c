@@ -152,8 +152,8 @@ static djStatus endImplicit(djmTransitionWork* w, djError* err) {
   mju_sub(rest, w->a, w->end, nv);
   djm_massSlope(w->Y, w->ncol, &w->view, w->d, rest, w->memory);
   djm_addDampingSlope(w);
-  mju_copy(w->X, w->Y, nv * w->ncol);
-  solveRowsOf(w->Y, w->X, w->G, w->dof, nv, w->ncol);
+  mju_copy(w->smooth_by, w->Y, nv * w->ncol);
+  solveRowsOf(w->Y, w->smooth_by, w->G, w->dof, nv, w->ncol);
   return DJ_OK;
 }
 

@@ -4,7 +4,7 @@
 #include "transition_work.h"
 
 #include "attach.h"
-#include "step.h"
+#include "sensor.h"
 
 #include "slope_error.h"
 
@@ -55,7 +55,8 @@ static bool makeRoom(djmTransitionWork* w) {
   size_t nv = (size_t)w->nv, n = nv * (size_t)w->ncol, nbody = (size_t)m->nbody;
   size_t scratch = max3(djm_rowScratchSize(m), 12 * nbody + 6 * nv, nv * nv + 8 * nv);
   size_t size = 2 * nv + 2 * nv * nv + 3 * n + 6 * nbody + scratch +
-                (size_t)m->na * (size_t)w->ncol + (size_t)m->nq + nv;
+                (size_t)m->na * (size_t)w->ncol + (size_t)m->nq + nv +
+                DJM_MAXDIM * (size_t)w->ncol + djm_sensorWorkSize(m);
   w->motion.body = calloc(nbody + nv + 1, sizeof(djmRates));
   w->dof = calloc(nv + 1, sizeof(int));
   w->a = calloc(size + 6 * nv + 1, sizeof(mjtNum));
@@ -72,7 +73,8 @@ static bool makeRoom(djmTransitionWork* w) {
   w->memory = p += 6 * nbody;
   w->act_by = p += scratch;
   w->save = p += (size_t)m->na * (size_t)w->ncol;
-  w->motion.drag = p + (size_t)m->nq + nv;
+  w->sensor = p += (size_t)m->nq + nv;
+  w->motion.drag = p + DJM_MAXDIM * (size_t)w->ncol + djm_sensorWorkSize(m);
   w->smooth = djm_makeSmoothWork(m);
   return w->smooth;
 }
@@ -279,8 +281,7 @@ djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTransitionWo
   }
   djStatus status = djm_checkTransition(m, d, err);
   if (status < 0) return status;
-  if (C || D) return djm_slopeError(err, DJ_UNSUPPORTED, "C and D have no derivative yet");
-  if (!A && !B) return DJ_OK;
+  if (!A && !B && !C && !D) return DJ_OK;
   w->view = viewOf(m);
   copyStateTo(w->d, &w->view, d);
   copyStateTo(w->e, &w->view, d);
@@ -293,5 +294,7 @@ djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTransitionWo
   status = djm_endSlopes(w, err);
   if (status < 0) return status;
   fill(A, B, w);
-  return w->na ? activations(A, B, w, err) : DJ_OK;
+  if (w->na && (A || B)) status = activations(A, B, w, err);
+  if (status >= 0 && (C || D)) status = djm_sensorSlopes(C, D, w, m, err);
+  return status;
 }

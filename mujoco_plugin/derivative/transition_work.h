@@ -25,6 +25,7 @@ struct djmTransitionWork {
   mjtNum* act_by;        // (na x ncol)
   int* dof;              // (nv)
   mjtNum* save;          // (nq + nv)
+  mjtNum* sensor;        // rows of a sensor, and its scratch
   int nefc;              // room for rows:
   mjtNum *y, *force, *dense;   // (nefc), (nefc), (nefc x nv)
   int* state;            // (nefc)
@@ -42,6 +43,9 @@ enum {                   // bits of drop
 // What the model has that this derivative does not: DJ_UNSUPPORTED, named.
 djStatus djm_checkTransition(const mjModel* m, const mjData* d, djError* err);
 
+// Room for n rows in w->y... and w->dense.
+djStatus djm_roomForRows(djmTransitionWork* w, int n, djError* err);
+
 // w->a and the rows at the solution from w->d; where the solver left it unsolved, solved further.
 djStatus djm_solveRows(djmTransitionWork* w, djError* err);
 
@@ -57,5 +61,9 @@ void djm_addDampingSlope(djmTransitionWork* w);
 
 // From w->X, derivatives of a, to w->Y, those of (v+ - v)/h.
 djStatus djm_endSlopes(djmTransitionWork* w, djError* err);
+
+// C and D from w->X, derivatives of a, after djm_endSlopes; m: with its sensors.
+djStatus djm_sensorSlopes(mjtNum* C, mjtNum* D, djmTransitionWork* w, const mjModel* m,
+                          djError* err);
 
 #endif  // DJ_MUJOCO_TRANSITION_WORK_H_

@@ -18,6 +18,8 @@ typedef struct djtStep {
   int nv, na, nx, nu, ns;
   mjtNum *A, *B, *C, *D;
   double worst;               // error of a column, relative to its size and 1
+  double sensor;              // of sensors, relative to the entry and 1
+  int which;                  // address of that sensor's value
   int states, left;           // compared; left out: a row switches, or differences do not agree
 } djtStep;
 
@@ -102,13 +104,15 @@ static inline bool djt_column(double* out, djtStep* s, int k, double h) {
 // Compare at s->d. Differences of two steps that differ by more than `agree` are not taken.
 static inline void djt_compareStep(djtStep* s, double h, double agree) {
   djError err;
-  if (djm_transitionMuJoCo(s->m, s->d, s->w, s->A, s->B, NULL, NULL, &err) < 0) {
+  if (djm_transitionMuJoCo(s->m, s->d, s->w, s->A, s->B, s->ns ? s->C : NULL,
+                           s->ns ? s->D : NULL, &err) < 0) {
     fail_msg("%s", err.text);
   }
   mj_copyData(s->next, s->m, s->d);
   mj_step(s->m, s->next);
   double *coarse = djt_room((size_t)(s->nx + s->ns)), *fine = djt_room((size_t)(s->nx + s->ns));
-  double worst = 0;
+  double worst = 0, sensor = 0;
+  int which = 0;
   bool same = true;
   for (int k = 0; k < s->nx + s->nu && same; k++) {
     double size = 1, error = 0, between = 0;
@@ -121,6 +125,13 @@ static inline void djt_compareStep(djtStep* s, double h, double agree) {
     }
     if (between / size > agree) same = false;
     worst = djt_worst(worst, error / size);
+    for (int i = 0; i < s->ns; i++) {
+      double x = k < s->nx ? s->C[i * s->nx + k] : s->D[i * s->nu + k - s->nx];
+      double c = coarse[s->nx + i], f = fine[s->nx + i];
+      double e = fmin(fabs(x - f), fabs(x - c)) / fmax(1, fabs(f));
+      if (e > sensor) which = i;
+      sensor = djt_worst(sensor, e);
+    }
   }
   free(coarse);
   free(fine);
@@ -129,6 +140,8 @@ static inline void djt_compareStep(djtStep* s, double h, double agree) {
     return;
   }
   s->states++;
+  if (sensor > s->sensor) s->which = which;
+  s->sensor = djt_worst(s->sensor, sensor);
   s->worst = djt_worst(s->worst, worst);
 }
 
