@@ -127,23 +127,48 @@ static void denseRows(djmTransitionWork* w) {
   }
 }
 
-// Newton's method on the gradient, with steps that make it smaller; the cost is convex.
+// Along a + t step the cost is convex: the t where its slope is zero, between 0 and where the slope
+// is positive, by false position with the old end's weight halved. g: the gradient at that point.
+static mjtNum lineSearch(mjtNum* g, djmTransitionWork* w, const mjtNum* step, mjtNum* trial,
+                         mjtNum* scratch) {
+  int nv = w->nv;
+  mjtNum low = 0, high = 1, slope_low = mju_dot(g, step, nv), size = 0, slope = 0, t = 1;
+  mjtNum first = slope_low, slope_high = -1;
+  for (int k = 0; k < 40; k++) {
+    mju_addScl(trial, w->a, step, t, nv);
+    size = gradient(g, w, trial, scratch);
+    slope = mju_dot(g, step, nv);
+    if (fabs(slope) <= 1e-3 * fabs(first)) break;
+    if (slope < 0) {
+      low = t;
+      slope_low = slope;
+      if (slope_high < 0) {
+        t = high *= 2;
+        continue;
+      }
+      slope_high *= 0.5;
+    } else {
+      high = t;
+      slope_high = slope;
+      slope_low *= k ? 0.5 : 1;
+    }
+    t = low + (high - low) * slope_low / (slope_low - slope_high);
+  }
+  return size;
+}
+
+// Newton's method on the cost, whose gradient this is.
 static mjtNum polish(djmTransitionWork* w, mjtNum size, mjtNum aim) {
   int nv = w->nv;
   mjtNum *g = w->memory, *step = g + nv, *trial = step + nv, *scratch = trial + nv;
   denseRows(w);
-  for (int round = 0; round < 30 && size > aim; round++) {
+  for (int round = 0; round < 50 && size > aim; round++) {
     hessian(w);
-    mju_copy(step, g, nv);
+    mju_scl(step, g, -1, nv);
     if (!djm_factorLower(w->H, nv)) break;
     djm_solveLower(step, w->H, nv, 1);
-    mjtNum scale = 1, found = size;
-    for (int half = 0; half < 20; half++, scale *= 0.5) {
-      mju_addScl(trial, w->a, step, -scale, nv);
-      found = gradient(g, w, trial, scratch);
-      if (found < size) break;
-    }
-    if (!(found < size)) break;
+    mjtNum found = lineSearch(g, w, step, trial, scratch);
+    if (found >= size && size < 1e-10) break;
     mju_copy(w->a, trial, nv);
     size = found;
     w->info.newton++;
