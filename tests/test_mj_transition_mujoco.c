@@ -126,6 +126,19 @@ static void testSensors(void** state) {
   djt_closeStep(&s);
 }
 
+// Springs, dampers and servos in the metric of integrator discrete.
+static void testDiscrete(void** state) {
+  (void)state;
+  djtStep s = djt_openStep(djt_compile(DJT_ZOO));
+  djRng rng = {5};
+  s.m->opt.integrator = mjINT_DISCRETE;
+  s.m->opt.disableflags |= mjDSBL_CONSTRAINT | mjDSBL_SENSOR;
+  s.ns = 0;
+  djt_runStep(&s, &rng, 60, 15, 1e-4);
+  report(&s, "discrete");
+  djt_closeStep(&s);
+}
+
 // ---- what is dropped is missed ------------------------------------------------------------------
 
 static void testDropped(void** state) {
@@ -220,7 +233,7 @@ static void testRefused(void** state) {
     const char *text, *name;
   } kCase[] = {
     {PLAIN("integrator='RK4'", "", ""), "RK4"},
-    {PLAIN("integrator='discrete'", "", ""), "discrete"},
+    {PLAIN("integrator='discrete'", "frictionloss='1'", ""), "discrete"},
     {PLAIN("noslip_iterations='3'", "", ""), "noslip_iterations"},
     {"<mujoco><option><flag sleep='enable'/></option></mujoco>", "sleep"},
     {"<mujoco><option><flag diagexact='enable'/></option></mujoco>", "diagexact"},
@@ -244,6 +257,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(testContacts), cmocka_unit_test(testRows),     cmocka_unit_test(testRobots),
     cmocka_unit_test(testSensors),
+    cmocka_unit_test(testDiscrete),
     cmocka_unit_test(testDropped),  cmocka_unit_test(testCall),     cmocka_unit_test(testUnsolved),
     cmocka_unit_test(testRefused),
   };

@@ -74,16 +74,26 @@ static void findRows(djmTransitionWork* w, const mjtNum* a) {
   djm_findForces(w->force, w->state, &w->view, w->d, w->y);
 }
 
+// M a - smooth forces; of integrator discrete G (a - what they alone would do).
+static void smoothPart(mjtNum* g, djmTransitionWork* w, const mjtNum* a, mjtNum* scratch) {
+  if (w->view.opt.integrator != mjINT_DISCRETE) {
+    mj_mulM(&w->view, w->d, g, a);
+    mju_subFrom(g, w->d->qfrc_smooth, w->nv);
+    return;
+  }
+  mju_sub(scratch, a, w->d->qacc_smooth, w->nv);
+  mju_mulMatVec(g, w->G, scratch, w->nv, w->nv);
+}
+
 // gradient = M a - smooth forces - J^T f; returns its size, relative to that of its terms.
 static mjtNum gradient(mjtNum* g, djmTransitionWork* w, const mjtNum* a, mjtNum* scratch) {
   int nv = w->nv;
   findRows(w, a);
-  mj_mulM(&w->view, w->d, g, a);
+  smoothPart(g, w, a, scratch);
   mju_zero(scratch, nv);
   if (w->d->nefc) mj_mulJacTVec(&w->view, w->d, scratch, w->force);
   mjtNum scale = mju_norm(g, nv) + mju_norm(scratch, nv) + mju_norm(w->d->qfrc_smooth, nv);
   mju_subFrom(g, scratch, nv);
-  mju_subFrom(g, w->d->qfrc_smooth, nv);
   mjtNum size = mju_norm(g, nv);
   return scale > 0 ? size / scale : 0;
 }
@@ -92,7 +102,11 @@ static mjtNum gradient(mjtNum* g, djmTransitionWork* w, const mjtNum* a, mjtNum*
 static void hessian(djmTransitionWork* w) {
   int nv = w->nv;
   const mjData* d = w->d;
-  mj_fullM(&w->view, d, w->H);
+  if (w->view.opt.integrator == mjINT_DISCRETE) {
+    mju_copy(w->H, w->G, nv * nv);
+  } else {
+    mj_fullM(&w->view, d, w->H);
+  }
   for (int i = 0; i < d->nefc; i++) {
     const mjContact* con = NULL;
     mjtNum S[DJM_MAXROWS * DJM_MAXROWS] = {0};

@@ -158,5 +158,9 @@ static djStatus endImplicit(djmTransitionWork* w, djError* err) {
 }
 
 djStatus djm_endSlopes(djmTransitionWork* w, djError* err) {
+  if (w->view.opt.integrator == mjINT_DISCRETE) {
+    copyEnd(w);
+    return DJ_OK;
+  }
   return w->view.opt.integrator == mjINT_EULER ? endEuler(w, err) : endImplicit(w, err);
 }

@@ -109,7 +109,6 @@ const djmTransitionInfo* djm_transitionInfo(const djmTransitionWork* w) { return
 static const char* refusedOption(const mjModel* m) {
   const mjOption* opt = &m->opt;
   if (opt->integrator == mjINT_RK4) return "integrator RK4";
-  if (opt->integrator == mjINT_DISCRETE) return "integrator discrete";
   if (opt->noslip_iterations > 0) return "option noslip_iterations";
   if (opt->enableflags & mjENBL_SLEEP) return "flag sleep";
   if (opt->enableflags & mjENBL_DIAGEXACT) return "flag diagexact";
@@ -184,8 +183,8 @@ static void forward(void* arg) {
   mj_fwdPosition(&w->view, w->e);
 }
 
-// X = -dr + g
-static djStatus rightSides(djmTransitionWork* w, djError* err) {
+// X = -dr, H = M
+static djStatus smoothSides(djmTransitionWork* w, djError* err) {
   int nv = w->nv, na = w->na, nu = w->nu;
   mjtNum* by = w->smooth_by;
   mjtNum *by_v = by + nv * nv, *by_act = by_v + nv * nv, *by_ctrl = by_act + nv * na;
@@ -200,12 +199,20 @@ static djStatus rightSides(djmTransitionWork* w, djError* err) {
     mju_scl(row + 2 * nv + na, by_ctrl + (size_t)i * nu, -1, nu);
   }
   mj_fullM(&w->view, w->d, w->H);
+  return DJ_OK;
+}
+
+// X = -dr + g
+static djStatus rightSides(djmTransitionWork* w, djError* err) {
+  djStatus status = w->view.opt.integrator == mjINT_DISCRETE ? djm_discreteSides(w, err)
+                                                             : smoothSides(w, err);
+  if (status < 0) return status;
   djm_findMotion(&w->motion, &w->view, w->d, w->a);
   mju_zero(w->wrench, 6 * (int)w->view.nbody);
   djmRowSum sum = {
     .m = &w->view, .d = w->d, .pose = w->e, .a = w->a, .motion = &w->motion, .y = w->y,
     .force = w->force, .state = w->state, .stride = w->ncol, .H = w->H, .by_q = w->X,
-    .by_v = w->X + nv, .wrench = w->wrench, .smooth = w->smooth, .memory = w->memory, .hessian = w->G,
+    .by_v = w->X + w->nv, .wrench = w->wrench, .smooth = w->smooth, .memory = w->memory, .hessian = w->G,
     .dof = w->dof, .drop_force = w->drop & DJM_DROP_FORCE,
     .drop_impedance = w->drop & DJM_DROP_IMPEDANCE,
     .drop_reference = w->drop & DJM_DROP_REFERENCE,
@@ -286,6 +293,13 @@ djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTransitionWo
   copyStateTo(w->d, &w->view, d);
   copyStateTo(w->e, &w->view, d);
   status = djm_guard(forward, w, err);
+  if (status >= 0 && w->view.opt.integrator == mjINT_DISCRETE) {
+    if (w->d->nefc) {
+      return djm_slopeError(err, DJ_UNSUPPORTED,
+                            "integrator discrete: has no derivative with constraints");
+    }
+    status = djm_findMetric(w, err);
+  }
   if (status >= 0) status = djm_solveRows(w, err);
   if (status >= 0) status = rightSides(w, err);
   if (status < 0) return status;

@@ -59,6 +59,10 @@ void djm_implicitMatrix(mjtNum* G, djmTransitionWork* w, mjtNum* scratch);
 // Y += h dD e
 void djm_addDampingSlope(djmTransitionWork* w);
 
+// Of integrator discrete: w->G = its metric; then, at the solution, w->H = w->G, w->X = -dr.
+djStatus djm_findMetric(djmTransitionWork* w, djError* err);
+djStatus djm_discreteSides(djmTransitionWork* w, djError* err);
+
 // From w->X, derivatives of a, to w->Y, those of (v+ - v)/h.
 djStatus djm_endSlopes(djmTransitionWork* w, djError* err);
 
