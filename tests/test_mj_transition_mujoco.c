@@ -56,6 +56,16 @@
   "<tendon tendon1='t3' tendon2='t4' polycoef='.02 .8 .9' solimp='.8 .95 .1 .5 2'/></equality>"   \
   "</mujoco>"
 
+// A belt, and a ball with a surface that turns.
+static const char kBelts[] =
+  "<mujoco><option timestep='0.002' cone='elliptic'/><default><geom condim='6' "
+  "friction='.8 .05 .03'/></default><worldbody>"
+  "<body pos='0 0 .5'><joint axis='0 1 .1'/><joint type='slide' axis='0 0 1' stiffness='800' "
+  "damping='20'/><geom type='box' size='.5 .3 .05' surfacevel='.4 .1 .2 .3 -.2 .5'/></body>"
+  "<body pos='.1 .02 .64'><freejoint/><geom size='.1' surfacevel='0 0 0 1 2 3'/></body>"
+  "<body pos='-.2 .02 .62'><freejoint/><geom type='box' size='.1 .08 .08'/></body>"
+  "</worldbody></mujoco>";
+
 #define BODY_ROWS                                                                                 \
   ROWS("body1='tip' body2='c' anchor='0 0 .02'",                                                  \
        "body1='c' body2='e' relpose='-.35 .02 .03 1 .1 .05 -.02'")
@@ -91,6 +101,7 @@ static void testContacts(void** state) {
   runModel(CONTACTS("pyramidal"), mjINT_EULER, true, "pyramids");
   runModel(CONTACTS("elliptic"), mjINT_IMPLICITFAST, true, "cones, implicitfast");
   runModel(CONTACTS("pyramidal"), mjINT_IMPLICIT, true, "pyramids, implicit");
+  runModel(kBelts, mjINT_EULER, true, "belts");
 }
 
 static void testRows(void** state) {

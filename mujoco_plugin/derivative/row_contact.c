@@ -5,6 +5,9 @@
 //
 //   d(row . g) = e . dg(p) + (t x e) . g(p) + e . (g_w x dp)
 //
+// Velocities of surfaces are motions that a body carries: they go with v in the rows of slip and
+// spin, and nothing before the dof has part in them.
+//
 // and the force F, torque T of the rows is moved and turned:  t x F;  t x T + dp x F.
 
 #include "rows.h"
@@ -126,11 +129,36 @@ typedef struct Column {
 // bodies' motions at the point, by coefficients B of normal and friction rows.
 typedef struct Common {
   mjtNum slope[3][7][6];
-  int nset;
-  mjtNum B[2];
-  mjtNum motion[2][2][6];    // of each set and body
-  mjtNum relative[2][6];
+  int nset, end[3];          // rows of a set: from the end of the one before
+  mjtNum B[3];
+  mjtNum motion[3][2][6];    // of each set and body
+  mjtNum relative[3][6];
 } Common;
+
+// out = a geom's surface velocity about the contact's point, (angular, linear).
+static bool surfaceVelocity(mjtNum out[6], const Contact* c, const djmRowSum* sum, int side) {
+  int geom = c->con->geom[side];
+  const mjtNum *v = sum->m->geom_surfacevel + 6 * geom, *R = sum->d->geom_xmat + 9 * geom;
+  mjtNum arm[3];
+  mju_zero(out, 6);
+  if (mju_isZero(v, 6)) return false;
+  mju_mulMatVec3(out, R, v + 3);
+  mju_mulMatVec3(out + 3, R, v);
+  mju_sub3(arm, c->con->pos, sum->d->geom_xpos + 3 * geom);
+  djm_addCross(out + 3, out, arm);
+  return true;
+}
+
+// Rows with the same B and the same motion: all; the normal and others; with surface velocities the
+// normal, slip and spin, roll.
+static void openSets(Common* x, const Contact* c, bool slips) {
+  int dim = c->dim;
+  x->nset = dim == 1 ? 1 : slips ? (dim > 4 ? 3 : 2) : c->B[1] != c->B[0] ? 2 : 1;
+  x->end[0] = x->nset == 1 ? dim : 1;
+  x->end[1] = slips && dim > 4 ? 4 : dim;
+  x->end[2] = dim;
+  for (int set = 0; set < x->nset; set++) x->B[set] = c->B[set ? 1 : 0];
+}
 
 static void openCommon(Common* x, const djmContactSlope* slope, const Contact* c,
                        const djmRowSum* sum) {
@@ -143,14 +171,17 @@ static void openCommon(Common* x, const djmContactSlope* slope, const Contact* c
       x->slope[2][row][k] = from[k] + from[6 + k];
     }
   }
-  x->nset = c->dim > 1 && c->B[1] != c->B[0] ? 2 : 1;
+  mjtNum surface[2][6];
+  bool slips = false;
+  for (int s = 0; s < 2; s++) slips = surfaceVelocity(surface[s], c, sum, s) || slips;
+  openSets(x, c, slips);
   for (int set = 0; set < x->nset; set++) {
-    x->B[set] = c->B[set];
     for (int s = 0; s < 2; s++) {
       const djmRates* rates = sum->motion->body + c->body[s];
       mjtNum g[6];
       for (int k = 0; k < 6; k++) g[k] = rates->acc[k] + x->B[set] * rates->vel[k];
       djm_moveTwist(x->motion[set][s], g, c->r[s]);
+      if (slips && set == 1) djm_add6(x->motion[set][s], surface[s], x->B[set]);
     }
     djm_sub6(x->relative[set], x->motion[set][1], x->motion[set][0]);
   }
@@ -190,8 +221,7 @@ static void fillColumn(Column* col, const Common* x, const Contact* c, const djm
     // (t x e) . g = e . (g x t)
     djm_addCross(change, g, turn);
     djm_addCross(change + 3, g + 3, turn);
-    int first = set ? 1 : 0, last = x->nset == 2 && set == 0 ? 1 : dim;
-    for (int k = first; k < last; k++) {
+    for (int k = set ? x->end[set - 1] : 0; k < x->end[set]; k++) {
       drow[k] = djm_dot3(frame + 3 * (k % 3), change + (k < 3 ? 3 : 0));
     }
   }

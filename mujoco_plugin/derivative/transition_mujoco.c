@@ -131,13 +131,6 @@ static djStatus refuse(const mjModel* m, mjtObj type, int id, const char* kind, 
               : djm_slopeError(err, DJ_UNSUPPORTED, "%s/#%d: %s has no derivative", kind, id, what);
 }
 
-static bool moves(const mjtNum* v, int n) {
-  for (int k = 0; k < n; k++) {
-    if (v[k] != 0) return true;
-  }
-  return false;
-}
-
 djStatus djm_checkTransition(const mjModel* m, const mjData* d, djError* err) {
   const char* option = refusedOption(m);
   if (option) return djm_slopeError(err, DJ_UNSUPPORTED, "%s: has no derivative", option);
@@ -149,9 +142,6 @@ djStatus djm_checkTransition(const mjModel* m, const mjData* d, djError* err) {
     }
   }
   for (int i = 0; i < (int)m->ngeom; i++) {
-    if (moves(m->geom_surfacevel + 6 * i, 6)) {
-      return refuse(m, mjOBJ_GEOM, i, "geom", "surfacevel", err);
-    }
     if (m->geom_adhesion[i] != 0) return refuse(m, mjOBJ_GEOM, i, "geom", "adhesion", err);
   }
   for (int i = 0; i < (int)m->npair; i++) {
