@@ -66,6 +66,16 @@ static const char kBelts[] =
   "<body pos='-.2 .02 .62'><freejoint/><geom type='box' size='.1 .08 .08'/></body>"
   "</worldbody></mujoco>";
 
+// What sticks, also across a gap.
+#define STICKY(cone)                                                                              \
+  "<mujoco><option timestep='0.002' cone='" cone "'/><default><geom condim='4' gap='.02' "        \
+  "margin='.02' adhesion='3'/></default><worldbody>"                                              \
+  "<body pos='0 0 .5'><joint axis='0 1 .1' damping='.1' stiffness='30'/>"                         \
+  "<geom type='box' size='.5 .3 .05'/></body>"                                                    \
+  "<body pos='.1 .02 .645'><freejoint/><geom size='.1' mass='.2'/></body>"                        \
+  "<body pos='-.2 .02 .66'><freejoint/><geom size='.1' mass='.2'/></body>"                        \
+  "</worldbody></mujoco>"
+
 #define BODY_ROWS                                                                                 \
   ROWS("body1='tip' body2='c' anchor='0 0 .02'",                                                  \
        "body1='c' body2='e' relpose='-.35 .02 .03 1 .1 .05 -.02'")
@@ -102,6 +112,8 @@ static void testContacts(void** state) {
   runModel(CONTACTS("elliptic"), mjINT_IMPLICITFAST, true, "cones, implicitfast");
   runModel(CONTACTS("pyramidal"), mjINT_IMPLICIT, true, "pyramids, implicit");
   runModel(kBelts, mjINT_EULER, true, "belts");
+  runModel(STICKY("elliptic"), mjINT_EULER, true, "adhesion, cones");
+  runModel(STICKY("pyramidal"), mjINT_EULER, true, "adhesion, pyramids");
 }
 
 static void testRows(void** state) {

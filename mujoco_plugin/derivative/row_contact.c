@@ -5,6 +5,9 @@
 //
 //   d(row . g) = e . dg(p) + (t x e) . g(p) + e . (g_w x dp)
 //
+// Adhesion, a constant force along the normal among MuJoCo's passive ones, is part of the wrench; its
+// reference is shifted by R times it.
+//
 // Velocities of surfaces are motions that a body carries: they go with v in the rows of slip and
 // spin, and nothing before the dof has part in them.
 //
@@ -54,6 +57,8 @@ static void pyramid(Contact* c, const djmRowSum* sum) {
 
 static void cone(Contact* c, const djmRowSum* sum) {
   memset(c->S, 0, sizeof(c->S));
+  memset(c->force, 0, sizeof(c->force));
+  if (sum->state[c->adr] == mjCNSTRSTATE_SATISFIED) return;
   for (int k = 0; k < c->dim; k++) {
     c->force[k] = sum->force[c->adr + k];
     c->S[k * (c->dim + 1)] = sum->d->efc_D[c->adr + k];
@@ -65,6 +70,7 @@ static void cone(Contact* c, const djmRowSum* sum) {
 
 bool djm_contactActs(const djmRowSum* sum, const mjContact* con) {
   int adr = con->efc_address;
+  if (con->adhesion != 0) return true;
   int n = sum->d->efc_type[adr] == mjCNSTR_CONTACT_PYRAMIDAL ? 2 * (con->dim - 1) : 1;
   for (int k = 0; k < n; k++) {
     if (sum->state[adr + k] != mjCNSTRSTATE_SATISFIED) return true;
@@ -100,6 +106,7 @@ static void openContact(Contact* c, const djmRowSum* sum, const mjContact* con) 
   for (int k = 0; k < c->dim; k++) {
     mju_addToScl3(c->wrench + (k < 3 ? 3 : 0), con->frame + 3 * (k % 3), c->force[k]);
   }
+  mju_addToScl3(c->wrench + 3, con->frame, -con->adhesion);
 }
 
 // The wrench goes with both bodies.

@@ -141,12 +141,6 @@ djStatus djm_checkTransition(const mjModel* m, const mjData* d, djError* err) {
       return refuse(m, mjOBJ_EQUALITY, i, "equality", "this type", err);
     }
   }
-  for (int i = 0; i < (int)m->ngeom; i++) {
-    if (m->geom_adhesion[i] != 0) return refuse(m, mjOBJ_GEOM, i, "geom", "adhesion", err);
-  }
-  for (int i = 0; i < (int)m->npair; i++) {
-    if (m->pair_adhesion[i] != 0) return refuse(m, mjOBJ_PAIR, i, "pair", "adhesion", err);
-  }
   return DJ_OK;
 }
 
