@@ -215,6 +215,21 @@ static void testTendons(void** state) {
   assert_true(e < 1e-8);
 }
 
+#define INERTIAS \
+  "<tendon><spatial name='line' armature='2'><site site='w0'/><site site='b0'/><site site='b1'/>" \
+  "<site site='t0'/><pulley divisor='3'/><site site='l0'/><site site='p0'/></spatial>" \
+  "<fixed name='fixed' armature='.7'><joint joint='h' coef='.5'/><joint joint='p' coef='-1.5'/>" \
+  "</fixed><spatial name='driven'><site site='w1'/><site site='t1'/></spatial></tendon>" \
+  "<actuator><general tendon='driven' gear='3' armature='.2' damping='.3 .2 .1'/></actuator>"
+
+// Inertia of tendons, their own and actuators'.
+static void testArmature(void** state) {
+  (void)state;
+  double e = worstError(djt_compile(TENDONS(INERTIAS)), 4, 0.4, 2e-4, "armature");
+  print_message("armature: %.1e\n", e);
+  assert_true(e < 1e-8);
+}
+
 // ---- robots -----------------------------------------------------------------------------------------
 
 static void testRobots(void** state) {
@@ -231,6 +246,7 @@ static void testRobots(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testTree), cmocka_unit_test(testSprings),
                                      cmocka_unit_test(testFluid), cmocka_unit_test(testHessians),
-                                     cmocka_unit_test(testTendons), cmocka_unit_test(testRobots)};
+                                     cmocka_unit_test(testTendons), cmocka_unit_test(testArmature),
+                                     cmocka_unit_test(testRobots)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

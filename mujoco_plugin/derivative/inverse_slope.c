@@ -53,7 +53,7 @@ static inline void bodyTerms(djmBody* b, const double* I, const double* v) {
   B[8] += 2 * cu;
 }
 
-// R, D and T of a body's dofs; its acceleration.
+// R, D and T of a body's dofs; its acceleration. a: NULL: zero.
 static inline void bodyMotion(djmSmoothWork* w, const mjModel* m, const mjData* d, int body,
                               const double* a) {
   int parent = m->body_parentid[body], i = m->body_dofadr[body], end = i + m->body_dofnum[body];
@@ -76,7 +76,7 @@ static inline void bodyMotion(djmSmoothWork* w, const mjModel* m, const mjData* 
       memcpy(dof->turn, rate, sizeof(dof->turn));
       copy3(dof->rate, rate);
       addScl6(after, axis, d->qvel[i]);
-      addScl6(next, axis, a[i]);
+      if (a) addScl6(next, axis, a[i]);
       addScl6(next, rate, d->qvel[i]);
     }
     if (last - first == 3) {
@@ -125,6 +125,11 @@ static inline void dofTerms(double* by_q, double* by_v, djmSmoothWork* w, const 
     by_q[(size_t)j * nv + k] = dot6(o->axis, U);
     by_v[(size_t)j * nv + k] = dot6(o->axis, W);
   }
+}
+
+void djm_freeMotion(djmSmoothWork* w, const mjModel* m, const mjData* d) {
+  memset(w->body, 0, sizeof(djmBody));
+  for (int i = 1; i < w->nbody; i++) bodyMotion(w, m, d, i, NULL);
 }
 
 void djm_inverseSlope(double* by_q, double* by_v, const mjModel* m, const mjData* d, const double* a,

@@ -38,6 +38,7 @@ djStatus djm_smoothSlope(double* by_q, double* by_v, double* by_act, double* by_
   if (by_ctrl) memset(by_ctrl, 0, nv * (size_t)m->nu * number);
   djStatus status = djm_actuatorSlope(by_q, by_v, by_act, by_ctrl, m, d, w, err);
   if (status == DJ_OK) status = djm_passiveSlope(by_q, by_v, m, d, w, err);
-  if (status == DJ_OK) status = djm_tendonSlope(by_q, by_v, m, d, a, w, err);
+  if (status == DJ_OK) status = djm_tendonSlope(by_q, by_v, m, d, w, err);
+  if (status == DJ_OK) status = djm_armatureSlope(by_q, by_v, m, d, a, w, err);
   return status;
 }

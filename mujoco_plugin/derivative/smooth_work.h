@@ -92,9 +92,14 @@ djStatus djm_passiveSlope(double* by_q, double* by_v, const mjModel* m, const mj
                           djmSmoothWork* w, djError* err);
 void djm_fluidSlope(double* by_q, double* by_v, const mjModel* m, const mjData* d, djmSmoothWork* w);
 djStatus djm_tendonSlope(double* by_q, double* by_v, const mjModel* m, const mjData* d,
-                         const double* a, djmSmoothWork* w, djError* err);
+                         djmSmoothWork* w, djError* err);
+djStatus djm_armatureSlope(double* by_q, double* by_v, const mjModel* m, const mjData* d,
+                           const double* a, djmSmoothWork* w, djError* err);
 djStatus djm_actuatorSlope(double* by_q, double* by_v, double* by_act, double* by_ctrl,
                            const mjModel* m, const mjData* d, djmSmoothWork* w, djError* err);
+
+// Dofs and accelerations of bodies (inverse_slope.c) at zero acceleration, without gravity.
+void djm_freeMotion(djmSmoothWork* w, const mjModel* m, const mjData* d);
 
 // A tendon's length into w->form.
 djStatus djm_tendonForm(djmSmoothWork* w, const mjModel* m, const mjData* d, int tendon,

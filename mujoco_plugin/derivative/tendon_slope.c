@@ -12,8 +12,7 @@
 //
 // Forces: with spring and damper f(L, L') = -g(L) - h(L'), L' = J v, dL'/dq_k = sum_j v_j dJ_j/dq_k:
 //   dr_j/dq_k = -f dJ_j/dq_k - J_j (f_L J_k + f_L' dL'/dq_k),    dr_j/dv_k = -J_j f_L' J_k.
-// Armature A adds A J_j (J a + J' v), J' v = v^T dJ/dq v. Where J turns with q only the first part
-// has a derivative here: such tendons are refused.
+// Armature: armature_slope.c.
 
 #include "slope_math.h"
 #include "smooth_work.h"
@@ -238,18 +237,12 @@ static void addProduct(double* by, int nv, const djmForm* f, const double* x, co
 }
 
 djStatus djm_tendonSlope(double* by_q, double* by_v, const mjModel* m, const mjData* d,
-                         const double* a, djmSmoothWork* w, djError* err) {
+                         djmSmoothWork* w, djError* err) {
   int nv = w->nv;
   djmForm* f = &w->form;
   for (int i = 0; i < m->ntendon; i++) {
-    double force, by_l, by_lv, armature = m->tendon_armature[i] + djm_actuatorArmature(m, true, i);
-    bool any = tendonForce(&force, &by_l, &by_lv, m, d, i);
-    bool turns = m->tendon_type[i] != mjTENDON_FIXED;
-    if (armature != 0 && turns) {
-      return djm_refuse(err, "tendon %s: armature of a spatial tendon is not differentiated",
-                        djm_nameOf(m, mjOBJ_TENDON, i));
-    }
-    if (!any) continue;
+    double force, by_l, by_lv;
+    if (!tendonForce(&force, &by_l, &by_lv, m, d, i)) continue;
     djStatus status = djm_tendonForm(w, m, d, i, err);
     if (status == DJ_OK) {
       double* rate = w->row;
@@ -270,6 +263,5 @@ djStatus djm_tendonSlope(double* by_q, double* by_v, const mjModel* m, const mjD
     djm_closeForm(f);
     if (status < 0) return status;
   }
-  (void)a;
   return DJ_OK;
 }
