@@ -22,7 +22,7 @@ void djm_integrateSlope(double* by_q, double* by_v, const mjModel* m, const doub
     mjtNum turn[9], bend[9], scale[3];
     mjd_quatIntegrate(v + i, h, turn, bend, scale);
     memcpy(by_q + 3 * i, turn, sizeof(turn));
-    memcpy(by_v + 3 * i, bend, sizeof(bend));
+    for (int k = 0; k < 9; k++) by_v[3 * i + k] = h * bend[k]; // bend: by h w
     i += 3;
   }
 }
