@@ -125,6 +125,23 @@ static void testServos(void** state) {
       "actrange='-10 10'/>"), 4, 1e-8);
 }
 
+// Set points beyond half a turn are brought back.
+static void testAnchor(void** state) {
+  (void)state;
+  djtSmooth s = djt_openSmooth(djt_compile(
+      MODEL("<general joint='ball' gaintype='so3' biastype='so3' dyntype='integrator' actdim='3' "
+            "gainprm='3' biasprm='0 -3 -.5'/>")));
+  djt_shakeSmooth(&s, &rng, 0.4, 1);
+  for (int k = 0; k < 3; k++) s.d->act[k] = 3 + k;
+  mj_forward(s.m, s.d);
+  for (int thing = 0; thing < 2; thing++) {
+    double error[4];
+    djt_smoothErrors(error, &s, thing, 2e-4);
+    for (int k = 0; k < 4; k++) assert_true(error[k] < 1e-8);
+  }
+  djt_closeSmooth(&s);
+}
+
 static void testPid(void** state) {
   (void)state;
   checkModel("pid", MODEL("<pid joint='h' kp='3' kv='.5'/><pid joint='s' kp='3' kv='.5' input='pos vel ff' "
@@ -145,7 +162,8 @@ static void testMotors(void** state) {
   checkModel("current", MODEL("<dcmotor joint='h' inductance='0 .01' " MOTOR "/><dcmotor joint='p' " MOTOR
       "inductance='.02 0' thermal='2 3 0 .004 25 30' lugre='20 1 .5 .7 2' input='pos vel ff' "
       "controller='3 2 .5 .3 .4 6'/><dcmotor joint='o' " MOTOR "thermal='2 3 0 .004 25 30' "
-      "saturation='.2 0 0'/><dcmotor joint='s' " MOTOR "inductance='0 .01' saturation='.1 0 5'/>"), 8, 1e-8);
+      "saturation='.2 0 0'/><dcmotor tendon='line' inductance='0 .02' " MOTOR "input='pos' controller='3 0 .4 .2 0 0'/>"
+      "<dcmotor joint='s' " MOTOR "inductance='0 .01' saturation='.1 0 5'/>"), 8, 1e-8);
 }
 
 static void testOrientations(void** state) {
@@ -162,6 +180,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testTransmissions), cmocka_unit_test(testRanges),
       cmocka_unit_test(testActivations), cmocka_unit_test(testMuscles), cmocka_unit_test(testServos),
-      cmocka_unit_test(testPid), cmocka_unit_test(testMotors), cmocka_unit_test(testOrientations)};
+      cmocka_unit_test(testPid), cmocka_unit_test(testMotors), cmocka_unit_test(testOrientations),
+      cmocka_unit_test(testAnchor)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,9 +69,6 @@ static void testTree(void** state) {
 
 // ---- passive ----------------------------------------------------------------------------------------
 
-#define SPRINGS                                                                                      \
-  "<default><joint stiffness='3 1.5 2' damping='.3 .2 .1'/></default>"
-
 // Joints' springs and dampers with all powers; plastic rests.
 static void testSprings(void** state) {
   (void)state;
@@ -90,6 +87,40 @@ static void testSprings(void** state) {
   double e = worstError(djt_compile(text), 4, 0.5, 1e-3, "springs");
   print_message("springs: %.1e\n", e);
   assert_true(e < 1e-8);
+}
+
+// Springs that yield: rests that moved.
+static void testPlastic(void** state) {
+  (void)state;
+  static const char text[] =
+      "<mujoco><option timestep='.002'/><compiler autolimits='true'/><worldbody>"
+      "<body pos='0 0 1'><joint name='a' type='slide' axis='1 2 0' stiffness='3 1.5 2' springyield='.2'/>"
+      "<geom type='box' size='.2 .15 .1' mass='2'/><site name='s' pos='.1 0 .2'/>"
+      "<body pos='.1 .2 .15'><joint name='b' type='ball' stiffness='4 1 .5' springyield='.3'/>"
+      "<geom type='capsule' fromto='0 0 0 .3 .1 .05' size='.04' mass='.7'/><site name='t' "
+      "pos='.2 .1 0'/></body></body></worldbody><tendon><spatial stiffness='20 5 3' springyield='.02' "
+      "springlength='.1 .12'><site site='s'/><site site='t'/></spatial></tendon></mujoco>";
+  djRng rng = {11};
+  djtSmooth s = djt_openSmooth(djt_compile(text));
+  double error[4], axis[3] = {.3, -.2, .4};
+  assert_int_equal(s.m->nplastic, 7);
+  djt_shakeSmooth(&s, &rng, 0.5, 1);
+  double before[49];
+  djError err = {""};
+  assert_int_equal(djm_smoothSlope(before, NULL, NULL, NULL, s.m, s.d, s.a, s.w, &err), DJ_OK);
+  s.d->plastic[s.m->jnt_plasticadr[0]] += .3;
+  mju_quatIntegrate(s.d->plastic + s.m->jnt_plasticadr[1], axis, 1);
+  s.d->plastic[s.m->tendon_plasticadr[0]] += .01;
+  s.d->plastic[s.m->tendon_plasticadr[0] + 1] += .02;
+  mj_forward(s.m, s.d);
+  djt_smoothErrors(error, &s, DJT_FORCE, 2e-4);
+  print_message("plastic: %.1e\n", error[0]);
+  assert_true(error[0] < 1e-8 && error[1] < 1e-8);
+  double after[49], most = 0;
+  assert_int_equal(djm_smoothSlope(after, NULL, NULL, NULL, s.m, s.d, s.a, s.w, &err), DJ_OK);
+  for (int i = 0; i < s.nv * s.nv; i++) most = fmax(most, fabs(after[i] - before[i]));
+  assert_true(most > 1e-2);
+  djt_closeSmooth(&s);
 }
 
 #define FLUID(shape)                                                                                 \
@@ -245,7 +276,7 @@ static void testRobots(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testTree), cmocka_unit_test(testSprings),
-                                     cmocka_unit_test(testFluid), cmocka_unit_test(testHessians),
+                                     cmocka_unit_test(testFluid), cmocka_unit_test(testPlastic), cmocka_unit_test(testHessians),
                                      cmocka_unit_test(testTendons), cmocka_unit_test(testArmature),
                                      cmocka_unit_test(testRobots)};
   return cmocka_run_group_tests(tests, NULL, NULL);

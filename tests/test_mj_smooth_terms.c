@@ -102,6 +102,29 @@ static void testTerms(void** state) {
   djt_closeSmooth(&s);
 }
 
+// Under every flag that leaves something out.
+static void testFlags(void** state) {
+  (void)state;
+  static const int flags[] = {mjDSBL_SPRING, mjDSBL_DAMPER, mjDSBL_SPRING | mjDSBL_DAMPER,
+                              mjDSBL_GRAVITY, mjDSBL_CLAMPCTRL, mjDSBL_ACTUATION};
+  djRng rng = {95};
+  djtSmooth s = djt_openSmooth(djt_compile(ALL));
+  int plain = s.m->opt.disableflags;
+  for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+    s.m->opt.disableflags = plain | flags[i];
+    djt_shakeSmooth(&s, &rng, 0.4, 1);
+    for (int thing = 0; thing < DJT_NTHING; thing++) {
+      double error[4];
+      if (thing == DJT_RATE && flags[i] == mjDSBL_ACTUATION) continue;
+      djt_smoothErrors(error, &s, thing, 2e-4);
+      for (int k = 0; k < 4; k++) {
+        if (!(error[k] < 1e-8)) fail_msg("flags %x, %d by %d: %.1e", flags[i], thing, k, error[k]);
+      }
+    }
+  }
+  djt_closeSmooth(&s);
+}
+
 // Matrices one by one are those of all together.
 static void testParts(void** state) {
   (void)state;
@@ -253,7 +276,8 @@ static void testRefused(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testTerms), cmocka_unit_test(testParts),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testTerms), cmocka_unit_test(testFlags),
+                                     cmocka_unit_test(testParts),
                                      cmocka_unit_test(testZeros), cmocka_unit_test(testPositions),
                                      cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
