@@ -1,45 +1,53 @@
-// Each term of the smooth derivatives (derivative/smooth_slope.h) is seen by its test: without it, the
-// error is far above what the whole has. Structure, what is refused, integration of positions.
+// Each term of the smooth derivatives (derivative/smooth_slope.h) is seen by its test: without it,
+// the error is far above what the whole has. Structure, what is refused, integration of positions.
 
 #include "common/mj_smooth.h"
 
-#define ALL                                                                                          \
-  "<mujoco><option timestep='.002' density='50' viscosity='.5' wind='.3 -.5 .2'/>"                   \
-  "<compiler autolimits='true'/><worldbody><site name='w0' pos='-.6 .05 1.1'/>"                      \
-  "<body pos='0 0 1' gravcomp='.4'><joint type='free' stiffness='3 1.5 2' damping='.3 .2 .1'/>"      \
-  "<geom type='box' pos='.1 .05 0' size='.2 .15 .1' mass='2'/><site name='b0' pos='-.2 .1 .1'/>"                    \
-  "<body pos='.1 .2 .15'><joint name='ball' type='ball' stiffness='2 1 3' damping='.1 .2 .3'/>"      \
-  "<geom name='ball' type='sphere' size='.08' mass='.7' fluidshape='ellipsoid'/>"                     \
-  "<body pos='.3 0 .05'><joint name='h' axis='0 1 .2' stiffness='2 1 1' damping='.3 .1 .2'/>"        \
-  "<joint name='s' type='slide' axis='1 0 .5'/><geom type='box' pos='.1 0 .1' size='.2 .05 .03' "    \
-  "mass='.4'/><site name='t0' pos='.1 0 .1'/></body></body></body></worldbody>"                      \
-  "<tendon><spatial name='line' stiffness='30 10 20' damping='2 1 .5' springlength='.05' "           \
-  "armature='.3'><site site='w0'/><site site='b0'/><site site='t0'/></spatial></tendon>"             \
-  "<actuator><general joint='h' gear='2' gaintype='affine' gainprm='3 .2 -.1' biastype='affine' "    \
-  "biasprm='.1 -.2 -.5' damping='.2 .1 .3'/><general tendon='line' dyntype='filter' dynprm='.1'/>"     \
-  "<general site='t0' refsite='b0' gear='.1 .2 .3 .4 .5 .6' biastype='affine' biasprm='1 -2 -1'/>"   \
+#define ALL                                                                                        \
+  "<mujoco><option timestep='.002' density='50' viscosity='.5' wind='.3 -.5 .2'/>"                 \
+  "<compiler autolimits='true'/><worldbody><site name='w0' pos='-.6 .05 1.1'/>"                    \
+  "<body pos='0 0 1' gravcomp='.4'><joint type='free' stiffness='3 1.5 2' damping='.3 .2 .1'/>"    \
+  "<geom type='box' pos='.1 .05 0' size='.2 .15 .1' mass='2'/><site name='b0' pos='-.2 .1 .1'/>"   \
+  "<body pos='.1 .2 .15'><joint name='ball' type='ball' stiffness='2 1 3' damping='.1 .2 .3'/>"    \
+  "<geom name='ball' type='sphere' size='.08' mass='.7' fluidshape='ellipsoid'/>"                  \
+  "<body pos='.3 0 .05'><joint name='h' axis='0 1 .2' stiffness='2 1 1' damping='.3 .1 .2'/>"      \
+  "<joint name='s' type='slide' axis='1 0 .5'/><geom type='box' pos='.1 0 .1' size='.2 .05 .03' "  \
+  "mass='.4'/><site name='t0' pos='.1 0 .1'/></body></body></body></worldbody>"                    \
+  "<tendon><spatial name='line' stiffness='30 10 20' damping='2 1 .5' springlength='.05' "         \
+  "armature='.3'><site site='w0'/><site site='b0'/><site site='t0'/></spatial></tendon>"           \
+  "<actuator><general joint='h' gear='2' gaintype='affine' gainprm='3 .2 -.1' biastype='affine' "  \
+  "biasprm='.1 -.2 -.5' damping='.2 .1 .3'/><general tendon='line' dyntype='filter' dynprm='.1'/>" \
+  "<general site='t0' refsite='b0' gear='.1 .2 .3 .4 .5 .6' biastype='affine' biasprm='1 -2 -1'/>" \
   "</actuator></mujoco>"
 
 // What is left out: arrays of the model, by name.
 typedef struct Left {
   const char* name;
-  size_t at;                  // of the pointer in mjModel
-  size_t size;                // of its count, an mjtSize
+  size_t at;   // of the pointer in mjModel
+  size_t size; // of its count, an mjtSize
   int width;
 } Left;
 
-#define LEFT(field, count, width) {#field, offsetof(mjModel, field), offsetof(mjModel, count), width}
+#define LEFT(field, count, width)                                                                  \
+  { #field, offsetof(mjModel, field), offsetof(mjModel, count), width }
 
-static const Left LEFT_OUT[] = {
-    LEFT(jnt_stiffness, njnt, 1), LEFT(jnt_stiffnesspoly, njnt, mjNPOLY),
-    LEFT(dof_damping, nv, 1), LEFT(dof_dampingpoly, nv, mjNPOLY),
-    LEFT(body_gravcomp, nbody, 1), LEFT(body_mass, nbody, 1),
-    LEFT(geom_fluid, ngeom, mjNFLUID), LEFT(tendon_stiffness, ntendon, 1),
-    LEFT(tendon_stiffnesspoly, ntendon, mjNPOLY), LEFT(tendon_damping, ntendon, 1),
-    LEFT(tendon_dampingpoly, ntendon, mjNPOLY), LEFT(tendon_armature, ntendon, 1),
-    LEFT(actuator_gainprm, nactuator, mjNGAIN), LEFT(actuator_biasprm, nactuator, mjNBIAS),
-    LEFT(actuator_gear, nout, 6), LEFT(actuator_damping, nactuator, 1),
-    LEFT(actuator_dampingpoly, nactuator, mjNPOLY)};
+static const Left LEFT_OUT[] = {LEFT(jnt_stiffness, njnt, 1),
+                                LEFT(jnt_stiffnesspoly, njnt, mjNPOLY),
+                                LEFT(dof_damping, nv, 1),
+                                LEFT(dof_dampingpoly, nv, mjNPOLY),
+                                LEFT(body_gravcomp, nbody, 1),
+                                LEFT(body_mass, nbody, 1),
+                                LEFT(geom_fluid, ngeom, mjNFLUID),
+                                LEFT(tendon_stiffness, ntendon, 1),
+                                LEFT(tendon_stiffnesspoly, ntendon, mjNPOLY),
+                                LEFT(tendon_damping, ntendon, 1),
+                                LEFT(tendon_dampingpoly, ntendon, mjNPOLY),
+                                LEFT(tendon_armature, ntendon, 1),
+                                LEFT(actuator_gainprm, nactuator, mjNGAIN),
+                                LEFT(actuator_biasprm, nactuator, mjNBIAS),
+                                LEFT(actuator_gear, nout, 6),
+                                LEFT(actuator_damping, nactuator, 1),
+                                LEFT(actuator_dampingpoly, nactuator, mjNPOLY)};
 
 // Our rows with a part of the model at zero.
 static void rowsWithout(double* rows, djtSmooth* s, const Left* left) {
@@ -81,12 +89,21 @@ static void testTerms(void** state) {
     double e = mostOf(rows, other, n) / size;
     if (!(e > 1e-6)) fail_msg("%s: %.1e", LEFT_OUT[i].name, e);
   }
-  struct { const char* name; mjtNum* value; int n; } inputs[] = {
-      {"gravity", s.m->opt.gravity, 3}, {"wind", s.m->opt.wind, 3}, {"density", &s.m->opt.density, 1},
-      {"viscosity", &s.m->opt.viscosity, 1}, {"velocity", s.d->qvel, s.nv}, {"acceleration", s.a, s.nv},
-      {"wrenches", s.d->xfrc_applied, 6 * (int)s.m->nbody}, {"controls", s.d->ctrl, s.nu},
-      {"body velocities", s.d->cvel, 6 * (int)s.m->nbody}, {"rates of axes", s.d->cdof_dot, 6 * s.nv},
-      {"tendon velocity", s.d->ten_velocity, 1}};
+  struct {
+    const char* name;
+    mjtNum* value;
+    int n;
+  } inputs[] = {{"gravity", s.m->opt.gravity, 3},
+                {"wind", s.m->opt.wind, 3},
+                {"density", &s.m->opt.density, 1},
+                {"viscosity", &s.m->opt.viscosity, 1},
+                {"velocity", s.d->qvel, s.nv},
+                {"acceleration", s.a, s.nv},
+                {"wrenches", s.d->xfrc_applied, 6 * (int)s.m->nbody},
+                {"controls", s.d->ctrl, s.nu},
+                {"body velocities", s.d->cvel, 6 * (int)s.m->nbody},
+                {"rates of axes", s.d->cdof_dot, 6 * s.nv},
+                {"tendon velocity", s.d->ten_velocity, 1}};
   for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
     mjtNum* kept = djt_room((size_t)inputs[i].n);
     mju_copy(kept, inputs[i].value, inputs[i].n);
@@ -105,7 +122,7 @@ static void testTerms(void** state) {
 // Under every flag that leaves something out.
 static void testFlags(void** state) {
   (void)state;
-  static const int flags[] = {mjDSBL_SPRING, mjDSBL_DAMPER, mjDSBL_SPRING | mjDSBL_DAMPER,
+  static const int flags[] = {mjDSBL_SPRING,  mjDSBL_DAMPER,    mjDSBL_SPRING | mjDSBL_DAMPER,
                               mjDSBL_GRAVITY, mjDSBL_CLAMPCTRL, mjDSBL_ACTUATION};
   djRng rng = {95};
   djtSmooth s = djt_openSmooth(djt_compile(ALL));
@@ -182,7 +199,7 @@ static void testZeros(void** state) {
   djt_closeSmooth(&s);
 }
 
-// ---- positions --------------------------------------------------------------------------------------
+// ---- positions --------------------------------------------------------------------------------
 
 // Column k of d(q (+) h v), by q or by v, into dy (nv).
 static void integrateColumn(double* dy, const djtSmooth* s, int k, bool by_v, double h) {
@@ -238,12 +255,12 @@ static void testPositions(void** state) {
   djt_closeSmooth(&s);
 }
 
-// ---- what is refused --------------------------------------------------------------------------------
+// ---- what is refused --------------------------------------------------------------------------
 
-#define ONE(body, rest)                                                                              \
-  "<mujoco><worldbody><body name='b'><joint name='j'/><geom name='g' size='.1' pos='.2 0 0' mass='1'/>" \
-  body "</body><body pos='.3 0 0'><freejoint/><geom name='o' size='.15' mass='1'/></body></worldbody>"     \
-  rest "</mujoco>"
+#define ONE(body, rest)                                                                            \
+  "<mujoco><worldbody><body name='b'><joint name='j'/><geom name='g' size='.1' pos='.2 0 0' "      \
+  "mass='1'/>" body "</body><body pos='.3 0 0'><freejoint/><geom name='o' size='.15' "             \
+                    "mass='1'/></body></worldbody>" rest "</mujoco>"
 
 static void checkRefused(const char* text, const char* what, bool at_once) {
   mjModel* m = djt_compile(text);
@@ -268,17 +285,20 @@ static void checkRefused(const char* text, const char* what, bool at_once) {
 
 static void testRefused(void** state) {
   (void)state;
-  checkRefused(ONE("", "<actuator><general name='act' joint='j' dyntype='user'/></actuator>"), "act", true);
-  checkRefused(ONE("", "<actuator><general name='act' joint='j' gaintype='user'/></actuator>"), "act", true);
-  checkRefused(ONE("", "<actuator><motor name='act' joint='j' delay='.01' nsample='5'/></actuator>"), "act",
-               true);
-  checkRefused(ONE("", "<actuator><adhesion name='glue' body='b' ctrlrange='0 1'/></actuator>"), "glue", false);
+  checkRefused(ONE("", "<actuator><general name='act' joint='j' dyntype='user'/></actuator>"),
+               "act", true);
+  checkRefused(ONE("", "<actuator><general name='act' joint='j' gaintype='user'/></actuator>"),
+               "act", true);
+  checkRefused(
+      ONE("", "<actuator><motor name='act' joint='j' delay='.01' nsample='5'/></actuator>"), "act",
+      true);
+  checkRefused(ONE("", "<actuator><adhesion name='glue' body='b' ctrlrange='0 1'/></actuator>"),
+               "glue", false);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testTerms), cmocka_unit_test(testFlags),
-                                     cmocka_unit_test(testParts),
-                                     cmocka_unit_test(testZeros), cmocka_unit_test(testPositions),
-                                     cmocka_unit_test(testRefused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testTerms), cmocka_unit_test(testFlags),     cmocka_unit_test(testParts),
+      cmocka_unit_test(testZeros), cmocka_unit_test(testPositions), cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,12 +5,13 @@
 //   dr_j/dv_k = A J_j sum_i (dJ_i/dq_k + dJ_k/dq_i) v_i
 // A straight part x = x1 - x0 with direction n and length l has
 //   g = n . x'' + (x' . x' - (n . x')^2)/l.
-// Moving along q_k turns a body's point, its velocity p' and acceleration p'' by s_k, and adds (R, D of
-// inverse_slope.c at a = 0 without gravity, w the body's angular velocity, r the point)
+// Moving along q_k turns a body's point, its velocity p' and acceleration p'' by s_k, and adds (R,
+// D of inverse_slope.c at a = 0 without gravity, w the body's angular velocity, r the point)
 //   dp' = R_lin + R_ang x r,
 //   dp'' = (R x v + D)_lin + (R x v + D)_ang x r + R_ang x p' + w x dp'.
-// MuJoCo keeps of A J^T J what has a place in its sparse M: in J a of row j there are the dofs alone
-// that are on one way to the root with j. It has no armature on tendons that go around geoms.
+// MuJoCo keeps of A J^T J what has a place in its sparse M: in J a of row j there are the dofs
+// alone that are on one way to the root with j. It has no armature on tendons that go around
+// geoms.
 
 #include "slope_math.h"
 #include "smooth_work.h"

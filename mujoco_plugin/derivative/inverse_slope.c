@@ -17,8 +17,9 @@
 // j = k, or j after k, or both of one quaternion (S_j turns with k, and S_k x* F cancels):
 //   dtau_j/dq_k = (C S_j) . D_k + (G^T S_j) . R_k            of body j
 //   dtau_j/dv_k = (C S_j) . T_k + (G^T S_j) . S_k
-// By Jacobi's identity B sees the angular part alone: with J the inertia about the point, P = tr(J)/2
-// - J, m c the first moment, w and u the angular and linear velocity, p the momentum m u + w x m c,
+// By Jacobi's identity B sees the angular part alone: with J the inertia about the point, P =
+// tr(J)/2 - J, m c the first moment, w and u the angular and linear velocity, p the momentum m u +
+// w x m c,
 //   B x = ( 2 (m c . u - u m c^T - [w] P) x_a,  2 x_a x p ),
 // nine and three numbers. Sums of them are those of the subtree. d->crb has C.
 
@@ -132,8 +133,8 @@ void djm_freeMotion(djmSmoothWork* w, const mjModel* m, const mjData* d) {
   for (int i = 1; i < w->nbody; i++) bodyMotion(w, m, d, i, NULL);
 }
 
-void djm_inverseSlope(double* by_q, double* by_v, const mjModel* m, const mjData* d, const double* a,
-                      djmSmoothWork* w) {
+void djm_inverseSlope(double* by_q, double* by_v, const mjModel* m, const mjData* d,
+                      const double* a, djmSmoothWork* w) {
   int nbody = w->nbody, nv = w->nv;
   size_t size = (size_t)nv * (size_t)nv * sizeof(double);
   memset(by_q, 0, size);

@@ -3,14 +3,15 @@
 // A straight part from x0 to x1 on other bodies has, with n its direction, l its length and D_k the
 // velocity of x1 - x0 by dof k:
 //   J_j = n . D_j,    dJ_j/dq_k = D_j^T (1 - n n^T)/l D_k + n . dD_j/dq_k,
-// the last as forces n and -n at fixed components (djm_addWrench). Dofs that move both ends have no
-// part: J and its derivative are zero there. A part around a geom: with E_k the velocity of an end
-// relative to the geom by dof k, g the length's slope by the end, H its second derivatives and s_k the
-// geom's turn,  J_j = sum g . E_j,
+// the last as forces n and -n at fixed components (djm_addWrenchForm). Dofs that move both ends
+// have no part: J and its derivative are zero there. A part around a geom: with E_k the velocity of
+// an end relative to the geom by dof k, g the length's slope by the end, H its second derivatives
+// and s_k the geom's turn,  J_j = sum g . E_j,
 //   dJ_j/dq_k = E_j^T H E_k + (s_k x g) . E_j + g . dE_j/dq_k,
 // where the geom's material point follows the end: its velocity by j gets s_j x E_k besides.
 //
-// Forces: with spring and damper f(L, L') = -g(L) - h(L'), L' = J v, dL'/dq_k = sum_j v_j dJ_j/dq_k:
+// Forces: with spring and damper f(L, L') = -g(L) - h(L'), L' = J v, dL'/dq_k = sum_j v_j
+// dJ_j/dq_k:
 //   dr_j/dq_k = -f dJ_j/dq_k - J_j (f_L J_k + f_L' dL'/dq_k),    dr_j/dv_k = -J_j f_L' J_k.
 // Armature: armature_slope.c.
 
@@ -20,7 +21,7 @@
 
 #include <string.h>
 
-// ---- lengths ----------------------------------------------------------------------------------------
+// ---- lengths ----------------------------------------------------------------------------------
 
 static void copyRow(djmForm* f, const mjModel* m, const mjData* d, int tendon) {
   int adr = m->ten_J_rowadr[tendon], nnz = m->ten_J_rownnz[tendon];
@@ -52,8 +53,8 @@ static void straight(djmSmoothWork* w, const mjModel* m, const mjData* d, int bo
   double n[3];
   sub3(n, x1, x0);
   double length = mju_normalize3(n);
-  djm_addWrench(f, b, first, w->groupend, n, NULL, scale);
-  djm_addWrench(f, a, first, w->groupend, n, NULL, -scale);
+  djm_addWrenchForm(f, b, first, w->groupend, n, NULL, scale);
+  djm_addWrenchForm(f, a, first, w->groupend, n, NULL, -scale);
   if (length < mjMINVAL) return;
   int count = differences(w, a, b, first);
   for (int i = 0; i < count; i++) addScl3(w->e0 + 3 * i, n, -dot3(w->e0 + 3 * i, n));
@@ -89,9 +90,8 @@ static bool wrapped(djmSmoothWork* w, const mjModel* m, const mjData* d, const i
                     const double* x0, const double* x1, const double* touch, double scale) {
   djmWrapSlope s;
   djmForm* f = &w->form;
-  if (!djm_wrapSlope(&s, x0, x1, touch, touch + 3, d->geom_xpos + 3 * geom,
-                     d->geom_xmat + 9 * geom, m->geom_size[3 * geom],
-                     m->geom_type[geom] == mjGEOM_CYLINDER)) {
+  if (!djm_wrapSlope(&s, x0, x1, touch, touch + 3, d->geom_xpos + 3 * geom, d->geom_xmat + 9 * geom,
+                     m->geom_size[3 * geom], m->geom_type[geom] == mjGEOM_CYLINDER)) {
     return false;
   }
   const double* x[2] = {x0, x1};
@@ -104,8 +104,8 @@ static bool wrapped(djmSmoothWork* w, const mjModel* m, const mjData* d, const i
   if (other < first) first = other;
   for (int i = 0; i < 4; i++) dropCommon(w->chain + i, first);
   for (int i = 0; i < 2; i++) {
-    djm_addWrench(f, end + i, 0, w->groupend, s.slope[i], NULL, scale);
-    djm_addWrench(f, on + i, 0, w->groupend, s.slope[i], NULL, -scale);
+    djm_addWrenchForm(f, end + i, 0, w->groupend, s.slope[i], NULL, scale);
+    djm_addWrenchForm(f, on + i, 0, w->groupend, s.slope[i], NULL, -scale);
   }
   double* e[2] = {w->e0, w->e1};
   relative(e[0], w->sg, f, end, on);
@@ -198,7 +198,7 @@ djStatus djm_tendonHessian(double* H, const mjModel* m, const mjData* d, int ten
   return status;
 }
 
-// ---- forces -----------------------------------------------------------------------------------------
+// ---- forces -----------------------------------------------------------------------------------
 
 // Force of spring and damper, and its derivatives by length and velocity; whether there is any.
 static bool tendonForce(double* force, double* by_l, double* by_v, const mjModel* m,
