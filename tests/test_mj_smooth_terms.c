@@ -16,7 +16,8 @@
   "<tendon><spatial name='line' stiffness='30 10 20' damping='2 1 .5' springlength='.05' "         \
   "armature='.3'><site site='w0'/><site site='b0'/><site site='t0'/></spatial></tendon>"           \
   "<actuator><general joint='h' gear='2' gaintype='affine' gainprm='3 .2 -.1' biastype='affine' "  \
-  "biasprm='.1 -.2 -.5' damping='.2 .1 .3'/><general tendon='line' dyntype='filter' dynprm='.1'/>" \
+  "biasprm='.1 -.2 -.5' damping='.2 .1 .3'/><general tendon='line' dyntype='filter' "              \
+  "dynprm='.1'/><general joint='s' dyntype='integrator'/>"                                         \
   "<general site='t0' refsite='b0' gear='.1 .2 .3 .4 .5 .6' biastype='affine' biasprm='1 -2 -1'/>" \
   "</actuator></mujoco>"
 
@@ -260,7 +261,7 @@ static void testPositions(void** state) {
 #define ONE(body, rest)                                                                            \
   "<mujoco><worldbody><body name='b'><joint name='j'/><geom name='g' size='.1' pos='.2 0 0' "      \
   "mass='1'/>" body "</body><body pos='.3 0 0'><freejoint/><geom name='o' size='.15' "             \
-                    "mass='1'/></body></worldbody>" rest "</mujoco>"
+  "mass='1'/></body></worldbody>" rest "</mujoco>"
 
 static void checkRefused(const char* text, const char* what, bool at_once) {
   mjModel* m = djt_compile(text);
@@ -283,8 +284,16 @@ static void checkRefused(const char* text, const char* what, bool at_once) {
   mj_deleteModel(m);
 }
 
+static void noForce(const mjModel* m, mjData* d) {
+  (void)m;
+  (void)d;
+}
+
 static void testRefused(void** state) {
   (void)state;
+  mjcb_passive = noForce;
+  checkRefused(ONE("", ""), "mjcb_passive", true);
+  mjcb_passive = NULL;
   checkRefused(ONE("", "<actuator><general name='act' joint='j' dyntype='user'/></actuator>"),
                "act", true);
   checkRefused(ONE("", "<actuator><general name='act' joint='j' gaintype='user'/></actuator>"),

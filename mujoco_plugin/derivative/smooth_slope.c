@@ -10,6 +10,9 @@ djStatus djm_checkSmooth(const mjModel* m, djError* err) {
     return djm_refuse(err, "flex %s: forces of flexes are not differentiated",
                       djm_nameOf(m, mjOBJ_FLEX, 0));
   }
+  if (mjcb_passive) {
+    return djm_refuse(err, "forces of mjcb_passive are not differentiated");
+  }
   for (int i = 0; i < m->nplugin; i++) {
     const mjpPlugin* plugin = mjp_getPluginAtSlot(m->plugin[i]);
     if (plugin && (plugin->capabilityflags & (mjPLUGIN_PASSIVE | mjPLUGIN_ACTUATOR))) {
