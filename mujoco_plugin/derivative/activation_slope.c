@@ -54,8 +54,8 @@ static void anchor(djmLaw* law) {
   djmDual was[3] = {law->next[0], law->next[1], law->next[2]};
   for (int i = 0; i < 3; i++) {
     for (int k = 0; k < DJM_NDUAL; k++) {
-      law->next[i].d[k] = by[3 * i] * was[0].d[k] + by[3 * i + 1] * was[1].d[k] +
-                          by[3 * i + 2] * was[2].d[k];
+      law->next[i].d[k] =
+          by[3 * i] * was[0].d[k] + by[3 * i + 1] * was[1].d[k] + by[3 * i + 2] * was[2].d[k];
     }
   }
 }

@@ -1,5 +1,5 @@
-// Derivatives of qfrc_actuator (djm_actuatorSlope): forces p of laws (law_slope.h) through moments m
-// (transmission_slope.c).
+// Derivatives of qfrc_actuator (djm_actuatorSlope): forces p of laws (law_slope.h) through moments
+// m (transmission_slope.c).
 //
 //   r_j -= sum_o m_oj p_o,   p = p(l, l', u, w),   l' = m v,   dl'/dq_k = sum_i v_i dm_i/dq_k:
 //   dr_j/dq_k = -p dm_j/dq_k - m_j (p_l dl/dq_k + p_l' dl'/dq_k),   dr_j/dv_k = -m_j p_l' m_k
@@ -121,7 +121,7 @@ static void addMoment(const Sum* s, double p) {
   }
 }
 
-// ---- forces on a tendon at its bound ----------------------------------------------------------------
+// ---- forces on a tendon at its bound ----------------------------------------------------------
 
 static bool pulls(const mjModel* m, int i, int tendon) {
   return m->actuator_trntype[i] == mjTRN_TENDON && m->actuator_trnid[2 * i] == tendon;
@@ -164,7 +164,7 @@ static void scalarOutput(const Sum* s, int i) {
   }
 }
 
-// ---- orientations -----------------------------------------------------------------------------------
+// ---- orientations -----------------------------------------------------------------------------
 
 // Slopes and moments of all three outputs are needed at once: lengths' rates are kept in a table.
 static djStatus orientation(const Sum* s, int i, djError* err) {
@@ -217,7 +217,7 @@ static djStatus orientation(const Sum* s, int i, djError* err) {
   return DJ_OK;
 }
 
-// ---- all --------------------------------------------------------------------------------------------
+// ---- all --------------------------------------------------------------------------------------
 
 // Joints whose total is beyond their range.
 static void findClamped(djmSmoothWork* w, const mjModel* m, const mjData* d) {

@@ -11,9 +11,7 @@ typedef struct djmDual {
   double x, d[DJM_NDUAL];
 } djmDual;
 
-static inline djmDual dConst(double x) {
-  return (djmDual){.x = x};
-}
+static inline djmDual dConst(double x) { return (djmDual){.x = x}; }
 
 static inline djmDual dVar(double x, int i) {
   djmDual r = {.x = x};
@@ -34,34 +32,24 @@ static inline djmDual dChain(djmDual a, double x, double by) {
   return r;
 }
 
-static inline djmDual dAdd(djmDual a, djmDual b) {
-  return dMake(a.x + b.x, a, 1, b, 1);
-}
+static inline djmDual dAdd(djmDual a, djmDual b) { return dMake(a.x + b.x, a, 1, b, 1); }
 
-static inline djmDual dSub(djmDual a, djmDual b) {
-  return dMake(a.x - b.x, a, 1, b, -1);
-}
+static inline djmDual dSub(djmDual a, djmDual b) { return dMake(a.x - b.x, a, 1, b, -1); }
 
-static inline djmDual dMul(djmDual a, djmDual b) {
-  return dMake(a.x * b.x, a, b.x, b, a.x);
-}
+static inline djmDual dMul(djmDual a, djmDual b) { return dMake(a.x * b.x, a, b.x, b, a.x); }
 
 static inline djmDual dDiv(djmDual a, djmDual b) {
   return dMake(a.x / b.x, a, 1 / b.x, b, -a.x / (b.x * b.x));
 }
 
-static inline djmDual dScl(djmDual a, double s) {
-  return dChain(a, s * a.x, s);
-}
+static inline djmDual dScl(djmDual a, double s) { return dChain(a, s * a.x, s); }
 
 static inline djmDual dShift(djmDual a, double s) {
   a.x += s;
   return a;
 }
 
-static inline djmDual dAbs(djmDual a) {
-  return a.x < 0 ? dScl(a, -1) : a;
-}
+static inline djmDual dAbs(djmDual a) { return a.x < 0 ? dScl(a, -1) : a; }
 
 static inline djmDual dSqrt(djmDual a) {
   double root = sqrt(a.x);
@@ -73,13 +61,11 @@ static inline djmDual dExp(djmDual a) {
   return dChain(a, e, e);
 }
 
-static inline djmDual dSin(djmDual a) {
-  return dChain(a, sin(a.x), cos(a.x));
-}
+static inline djmDual dSin(djmDual a) { return dChain(a, sin(a.x), cos(a.x)); }
 
 // the ends of the range belong to its inside
 static inline djmDual dClip(djmDual a, double low, double high) {
   return a.x < low ? dConst(low) : a.x > high ? dConst(high) : a;
 }
 
-#endif  // DJ_MUJOCO_DUAL_H_
+#endif // DJ_MUJOCO_DUAL_H_

@@ -1,9 +1,9 @@
 // Derivatives of forces of the medium, in closed form (djm_fluidSlope).
 //
-// Both models make of a velocity x = (w, u) in a local frame (a body's inertia frame, a geom's frame;
-// u relative to the wind) a wrench (torque, force) y(x) in that frame, at its origin. Moving along q_k
-// turns frame and wrench by s_k, and by inverse_slope.c changes the velocity in the frame by that of
-// R_k (MuJoCo's cdof_dot) at the origin and by s_k x wind:
+// Both models make of a velocity x = (w, u) in a local frame (a body's inertia frame, a geom's
+// frame; u relative to the wind) a wrench (torque, force) y(x) in that frame, at its origin.
+// Moving along q_k turns frame and wrench by s_k, and by inverse_slope.c changes the velocity in
+// the frame by that of R_k (MuJoCo's cdof_dot) at the origin and by s_k x wind:
 //   dx/dq_k = E^T (R_k + (0, s_k x wind)),   dx/dv_k = E^T S_k,
 //   d(J_j^T E y) = wrench that turns with k: djm_subWrench + J_j^T (s_k x E y), + J_j^T E dy/dx dx.
 // dy/dx comes from the models' formulas by carrying derivatives along.
@@ -16,7 +16,7 @@
 
 static const double TINY = mjMINVAL;
 
-// ---- the models -------------------------------------------------------------------------------------
+// ---- the models -------------------------------------------------------------------------------
 
 // Drag of the box of a body's inertia.
 static void boxModel(djmDual* y, const djmDual* x, const mjModel* m, int body) {
@@ -47,18 +47,25 @@ static djmDual normDual(const djmDual* a) {
   return dSqrt(dAdd(dAdd(dMul(a[0], a[0]), dMul(a[1], a[1])), dMul(a[2], a[2])));
 }
 
-static double pow4(double x) {
-  return x * x * x * x;
-}
+static double pow4(double x) { return x * x * x * x; }
 
 static void semiaxes(double* s, const mjModel* m, int geom) {
   const double* size = m->geom_size + 3 * geom;
   copy3(s, size);
   switch (m->geom_type[geom]) {
-    case mjGEOM_SPHERE: s[1] = s[2] = size[0]; break;
-    case mjGEOM_CAPSULE: s[1] = size[0]; s[2] = size[1] + size[0]; break;
-    case mjGEOM_CYLINDER: s[1] = size[0]; s[2] = size[1]; break;
-    default: break;
+    case mjGEOM_SPHERE:
+      s[1] = s[2] = size[0];
+      break;
+    case mjGEOM_CAPSULE:
+      s[1] = size[0];
+      s[2] = size[1] + size[0];
+      break;
+    case mjGEOM_CYLINDER:
+      s[1] = size[0];
+      s[2] = size[1];
+      break;
+    default:
+      break;
   }
 }
 
@@ -87,7 +94,8 @@ static void ellipsoidDrag(djmDual* y, const djmDual* w, const djmDual* u, const 
   for (int i = 0; i < 3; i++) circ[i] = dMul(circ[i], lift);
   addCrossDual(y + 3, circ, u, 1);
   // drag: linear and quadratic
-  double diameter = 2.0 / 3 * (s[0] + s[1] + s[2]), moment[3], max = 8.0 / 15 * M_PI * mid * pow4(big);
+  double diameter = 2.0 / 3 * (s[0] + s[1] + s[2]), moment[3],
+         max = 8.0 / 15 * M_PI * mid * pow4(big);
   djmDual drag = dMul(speed, dShift(dScl(area, rho * (c[0] - c[1])), rho * c[1] * most));
   drag = dShift(drag, mu * 3 * M_PI * diameter);
   djmDual swing[3];
@@ -120,10 +128,10 @@ static void ellipsoidModel(djmDual* y, const djmDual* x, const mjModel* m, int g
   for (int i = 0; i < 6; i++) y[i] = dScl(y[i], g[0]);
 }
 
-// ---- by q and v -------------------------------------------------------------------------------------
+// ---- by q and v -------------------------------------------------------------------------------
 
 typedef struct Frame {
-  int body, geom;          // geom -1: the body's box
+  int body, geom; // geom -1: the body's box
   const double *pos, *mat;
 } Frame;
 
@@ -152,8 +160,10 @@ static void addFrame(double* by_q, double* by_v, const mjModel* m, const mjData*
   mulMatT3(x + 3, f.mat, v + 3);
   djmDual in[6], y[6];
   for (int i = 0; i < 6; i++) in[i] = dVar(x[i], i);
-  if (f.geom < 0) boxModel(y, in, m, f.body);
-  else ellipsoidModel(y, in, m, f.geom);
+  if (f.geom < 0)
+    boxModel(y, in, m, f.body);
+  else
+    ellipsoidModel(y, in, m, f.geom);
   for (int i = 0; i < 6; i++) {
     value[i] = y[i].x;
     memcpy(by + 6 * i, y[i].d, 6 * sizeof(double));

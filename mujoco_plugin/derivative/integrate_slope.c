@@ -1,7 +1,8 @@
 // Derivative of mj_integratePos: q+ = q (+) h v, joint by joint (djm_integrateSlope).
 //
 // A rotation goes to R exp(h w). Turning R by psi in the body's frame turns the result by
-// exp(-h w) psi in its own; by w it is h times the right Jacobian of exp, h times mjd_quatIntegrate's Dvel.
+// exp(-h w) psi in its own; by w it is h times the right Jacobian of exp (Dvel of
+// mjd_quatIntegrate).
 
 #include "slope_math.h"
 #include "smooth_work.h"

@@ -17,8 +17,9 @@
 // j = k, or j after k, or both of one quaternion (S_j turns with k, and S_k x* F cancels):
 //   dtau_j/dq_k = (C S_j) . D_k + (G^T S_j) . R_k            of body j
 //   dtau_j/dv_k = (C S_j) . T_k + (G^T S_j) . S_k
-// By Jacobi's identity B sees the angular part alone: with J the inertia about the point, P = tr(J)/2
-// - J, m c the first moment, w and u the angular and linear velocity, p the momentum m u + w x m c,
+// By Jacobi's identity B sees the angular part alone: with J the inertia about the point, P =
+// tr(J)/2 - J, m c the first moment, w and u the angular and linear velocity, p the momentum m u +
+// w x m c,
 //   B x = ( 2 (m c . u - u m c^T - [w] P) x_a,  2 x_a x p ),
 // nine and three numbers. Sums of them are those of the subtree. d->crb has C.
 
@@ -53,7 +54,7 @@ static inline void bodyTerms(djmBody* b, const double* I, const double* v) {
   B[8] += 2 * cu;
 }
 
-// R, D and T of a body's dofs; its acceleration.
+// R, D and T of a body's dofs; its acceleration. a: NULL: zero.
 static inline void bodyMotion(djmSmoothWork* w, const mjModel* m, const mjData* d, int body,
                               const double* a) {
   int parent = m->body_parentid[body], i = m->body_dofadr[body], end = i + m->body_dofnum[body];
@@ -76,7 +77,7 @@ static inline void bodyMotion(djmSmoothWork* w, const mjModel* m, const mjData* 
       memcpy(dof->turn, rate, sizeof(dof->turn));
       copy3(dof->rate, rate);
       addScl6(after, axis, d->qvel[i]);
-      addScl6(next, axis, a[i]);
+      if (a) addScl6(next, axis, a[i]);
       addScl6(next, rate, d->qvel[i]);
     }
     if (last - first == 3) {
@@ -127,8 +128,13 @@ static inline void dofTerms(double* by_q, double* by_v, djmSmoothWork* w, const 
   }
 }
 
-void djm_inverseSlope(double* by_q, double* by_v, const mjModel* m, const mjData* d, const double* a,
-                      djmSmoothWork* w) {
+void djm_freeMotion(djmSmoothWork* w, const mjModel* m, const mjData* d) {
+  memset(w->body, 0, sizeof(djmBody));
+  for (int i = 1; i < w->nbody; i++) bodyMotion(w, m, d, i, NULL);
+}
+
+void djm_inverseSlope(double* by_q, double* by_v, const mjModel* m, const mjData* d,
+                      const double* a, djmSmoothWork* w) {
   int nbody = w->nbody, nv = w->nv;
   size_t size = (size_t)nv * (size_t)nv * sizeof(double);
   memset(by_q, 0, size);

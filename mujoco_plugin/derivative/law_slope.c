@@ -1,5 +1,5 @@
-// Laws of actuators, as MuJoCo has them, with derivatives carried along (law_slope.h). l: length, v:
-// velocity, u: control, w: activation, h: time step.
+// Laws of actuators, as MuJoCo has them, with derivatives carried along (law_slope.h). l: length,
+// v: velocity, u: control, w: activation, h: time step.
 //
 //   w' = u (integrator), (u - w)/tau (filter, filterexact), muscle; w+ = w + h w', of filterexact
 //   w + (u - w)(1 - exp(-h/tau)); within actrange
@@ -29,8 +29,7 @@ djStatus djm_checkLaw(const mjModel* m, int i, djError* err) {
     return djm_refuse(err, "actuator %s: laws of user callbacks are not differentiated", name);
   }
   bool turns = m->actuator_trntype[i] == mjTRN_SO3;
-  if (turns != (gain == mjGAIN_SO3) ||
-      (turns && dyn != mjDYN_NONE && dyn != mjDYN_INTEGRATOR)) {
+  if (turns != (gain == mjGAIN_SO3) || (turns && dyn != mjDYN_NONE && dyn != mjDYN_INTEGRATOR)) {
     return djm_refuse(err, "actuator %s: this law of an orientation is not differentiated", name);
   }
   if (m->actuator_actnum[i] > DJM_MAXACT || m->actuator_ctrlnum[i] > DJM_MAXCTRL) {
@@ -54,7 +53,7 @@ double djm_control(double* by, const mjModel* m, const mjData* d, int u) {
   return x < range[0] ? range[0] : range[1];
 }
 
-// ---- set points on rotations ------------------------------------------------------------------------
+// ---- set points on rotations ------------------------------------------------------------------
 
 // The length of a whole turn, 0: not wrapped.
 static double wholeTurn(const mjModel* m, int i) {
@@ -78,7 +77,7 @@ static djmDual nearest(djmDual x, double to, double period) {
   return period > 0 ? dShift(x, -period * round((x.x - to) / period)) : x;
 }
 
-// ---- activations ------------------------------------------------------------------------------------
+// ---- activations ------------------------------------------------------------------------------
 
 static djmDual muscleRate(djmDual u, djmDual w, const double* prm) {
   djmDual lag = dShift(dScl(dClip(w, 0, 1), 1.5), 0.5), rise = dScl(lag, prm[0]);
@@ -152,7 +151,7 @@ static void advance(djmLaw* w, const mjModel* m, int i) {
   }
 }
 
-// ---- gain and bias ----------------------------------------------------------------------------------
+// ---- gain and bias ----------------------------------------------------------------------------
 
 static djmDual affine(const djmLaw* w, const double* prm) {
   return dShift(dAdd(dScl(w->l, prm[1]), dScl(w->v, prm[2])), prm[0]);
@@ -224,7 +223,7 @@ static djmDual pidInput(const djmLaw* w, const mjModel* m, int i, const djmDual*
 }
 
 static djmDual force(const djmLaw* w, const mjModel* m, int i) {
-  const double *gainprm = m->actuator_gainprm + mjNGAIN * i;
+  const double* gainprm = m->actuator_gainprm + mjNGAIN * i;
   const djmDual* state = m->actuator_actearly[i] ? w->next : w->act;
   int type = m->actuator_gaintype[i], last = m->actuator_actnum[i] - 1;
   djmDual p = dConst(0), gain = dConst(gainprm[0]);
@@ -232,8 +231,10 @@ static djmDual force(const djmLaw* w, const mjModel* m, int i) {
   if (type == mjGAIN_DCMOTOR) return djm_motorForce(w, m, i, state);
   if (type == mjGAIN_AFFINE) gain = affine(w, gainprm);
   if (type == mjGAIN_MUSCLE) gain = muscleGain(w, m, i);
-  if (last >= 0) p = state[last];
-  else if (m->actuator_ctrlnum[i]) p = w->u[0];
+  if (last >= 0)
+    p = state[last];
+  else if (m->actuator_ctrlnum[i])
+    p = w->u[0];
   return dMul(gain, nearest(p, w->l.x, wholeTurn(m, i)));
 }
 

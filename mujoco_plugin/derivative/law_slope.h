@@ -13,10 +13,10 @@ enum { DJM_LENGTH = 0, DJM_SPEED = 1, DJM_CTRL = 2, DJM_ACT = 6, DJM_MAXCTRL = 4
 // One output of an actuator with one length.
 typedef struct djmLaw {
   djmDual l, v, u[DJM_MAXCTRL], act[DJM_MAXACT];
-  djmDual rate[DJM_MAXACT];  // act_dot, while the actuator is enabled
-  djmDual next[DJM_MAXACT];  // activations after the step
-  djmDual force;             // before forcerange
-  djmDual extra;             // added behind it: cogging and friction of a motor
+  djmDual rate[DJM_MAXACT]; // act_dot, while the actuator is enabled
+  djmDual next[DJM_MAXACT]; // activations after the step
+  djmDual force;            // before forcerange
+  djmDual extra;            // added behind it: cogging and friction of a motor
 } djmLaw;
 
 // Actuators with three outputs (so3) have djm_orientationLaw().
@@ -38,4 +38,4 @@ void djm_orientationLaw(djmOrientation* law, const mjModel* m, const mjData* d, 
 // what they were before that.
 void djm_anchorSlope(double* by, const double* act);
 
-#endif  // DJ_MUJOCO_LAW_SLOPE_H_
+#endif // DJ_MUJOCO_LAW_SLOPE_H_

@@ -3,7 +3,8 @@
 //   V = R/K (kp (u0 - l) + kd (u1 - v) + ki z + u2) + K v, within Vmax, + u3
 //   force = K i, or without a state of current K/R (V - K v)
 //   i' = (V/R - K/R v - i)/te within dimax, i+ = i + i' te (1 - exp(-h/te))
-//   T' = (R_T i^2 - T/RT)/C,  R_T = R (1 + alpha (T + Ta - T0)); the force without current has it, too
+//   T' = (R_T i^2 - T/RT)/C,  R_T = R (1 + alpha (T + Ta - T0)), also in a force
+//   without current
 //   bristle: z' = v - s0 |v|/g z,  g = Fc + (Fs - Fc) exp(-(v/vs)^2), z+ in closed form;
 //   extra force: A sin(N l + phi) - s0 z - s1 z'
 
@@ -19,8 +20,10 @@ void djm_unpackInputs(djmDual* in, const djmDual* u, int spec) {
 
 djmDual djm_slew(djmDual* rate, djmDual u, djmDual was, double most, double h, double period) {
   if (period > 0) u = dShift(u, -period * round((u.x - was.x) / period));
-  if (u.x < was.x - most) u = dShift(was, -most);
-  else if (u.x > was.x + most) u = dShift(was, most);
+  if (u.x < was.x - most)
+    u = dShift(was, -most);
+  else if (u.x > was.x + most)
+    u = dShift(was, most);
   *rate = dScl(dSub(u, was), 1 / h);
   return u;
 }

@@ -19,4 +19,4 @@ djmDual djm_motorNext(const djmLaw* w, const mjModel* m, int actuator, int slot,
 djmDual djm_motorForce(const djmLaw* w, const mjModel* m, int actuator, const djmDual* state);
 djmDual djm_motorExtra(const djmLaw* w, const mjModel* m, int actuator);
 
-#endif  // DJ_MUJOCO_MOTOR_SLOPE_H_
+#endif // DJ_MUJOCO_MOTOR_SLOPE_H_

@@ -18,8 +18,8 @@ static void expSlope(double* quat, double* by, const double* x) {
 
 static void mulMat33(double* res, const double* a, const double* b) {
   for (int i = 0; i < 9; i++) {
-    res[i] = a[i - i % 3] * b[i % 3] + a[i - i % 3 + 1] * b[3 + i % 3] +
-             a[i - i % 3 + 2] * b[6 + i % 3];
+    res[i] =
+        a[i - i % 3] * b[i % 3] + a[i - i % 3 + 1] * b[3 + i % 3] + a[i - i % 3 + 2] * b[6 + i % 3];
   }
 }
 
@@ -31,7 +31,8 @@ static void quatTarget(double* quat, double* by, const double* x) {
   double scale = size > mjMINVAL ? 2 / size : 0;
   const double* q = quat;
   // twice the vector part of conj(q) times dq; the part of dq along q drops out
-  const double rows[12] = {-q[1], q[0], q[3], -q[2], -q[2], -q[3], q[0], q[1], -q[3], q[2], -q[1], q[0]};
+  const double rows[12] = {-q[1], q[0], q[3],  -q[2], -q[2], -q[3],
+                           q[0],  q[1], -q[3], q[2],  -q[1], q[0]};
   for (int i = 0; i < 12; i++) by[i] = scale * rows[i];
 }
 

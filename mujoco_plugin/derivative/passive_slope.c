@@ -73,7 +73,7 @@ double djm_actuatorArmature(const mjModel* m, bool tendon, int id) {
   return armature;
 }
 
-// ---- springs and dampers ----------------------------------------------------------------------------
+// ---- springs and dampers ----------------------------------------------------------------------
 
 // r += (g/r) x: block (3 x 3, row length nv) += (g/r (1 - n n^T) + g' n n^T) D; D NULL: identity.
 static void radial(double* block, int nv, double k, const double* poly, const double* x,
@@ -86,15 +86,16 @@ static void radial(double* block, int nv, double k, const double* poly, const do
   }
   for (int i = 0; i < 9; i++) {
     double sum = law[i];
-    if (D) sum = law[i - i % 3] * D[i % 3] + law[i - i % 3 + 1] * D[3 + i % 3] +
-                 law[i - i % 3 + 2] * D[6 + i % 3];
+    if (D)
+      sum = law[i - i % 3] * D[i % 3] + law[i - i % 3 + 1] * D[3 + i % 3] +
+            law[i - i % 3 + 2] * D[6 + i % 3];
     block[i / 3 * (size_t)nv + i % 3] += sum;
   }
 }
 
 static void spring(double* by_q, const mjModel* m, const mjData* d, int j, int nv) {
   double k = m->jnt_stiffness[j], slope;
-  const double *poly = m->jnt_stiffnesspoly + mjNPOLY * j;
+  const double* poly = m->jnt_stiffnesspoly + mjNPOLY * j;
   if (!djm_hasForce(k, poly)) return;
   int adr = m->jnt_qposadr[j], dof = m->jnt_dofadr[j];
   const double *q = d->qpos + adr, *rest = m->qpos_spring + adr;
@@ -132,7 +133,7 @@ static void dampers(double* by_v, const mjModel* m, const mjData* d, int nv) {
   }
 }
 
-// ---- wrenches of bodies -----------------------------------------------------------------------------
+// ---- wrenches of bodies -----------------------------------------------------------------------
 
 // Rows of dofs where compensation does not arrive are given back.
 static void compensation(double* by_q, const mjModel* m, const mjData* d, djmSmoothWork* w) {

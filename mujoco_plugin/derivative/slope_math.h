@@ -1,5 +1,6 @@
-// Small vectors of the derivatives: what is too short for a call. Spatial vectors are angular first,
-// as MuJoCo's; inertias are MuJoCo's ten numbers (xx yy zz xy xz yz, mass times centre, mass).
+// Small vectors of the derivatives: what is too short for a call. Spatial vectors are angular
+// first, as MuJoCo's; inertias are MuJoCo's ten numbers (xx yy zz xy xz yz, mass times centre,
+// mass).
 
 #ifndef DJ_MUJOCO_SLOPE_MATH_H_
 #define DJ_MUJOCO_SLOPE_MATH_H_
@@ -80,4 +81,4 @@ static inline void mulInertia(double* res, const double* I, const double* v) {
   res[5] = mass * v[5] - c[0] * v[1] + c[1] * v[0];
 }
 
-#endif  // DJ_MUJOCO_SLOPE_MATH_H_
+#endif // DJ_MUJOCO_SLOPE_MATH_H_

@@ -10,6 +10,9 @@ djStatus djm_checkSmooth(const mjModel* m, djError* err) {
     return djm_refuse(err, "flex %s: forces of flexes are not differentiated",
                       djm_nameOf(m, mjOBJ_FLEX, 0));
   }
+  if (mjcb_passive) {
+    return djm_refuse(err, "forces of mjcb_passive are not differentiated");
+  }
   for (int i = 0; i < m->nplugin; i++) {
     const mjpPlugin* plugin = mjp_getPluginAtSlot(m->plugin[i]);
     if (plugin && (plugin->capabilityflags & (mjPLUGIN_PASSIVE | mjPLUGIN_ACTUATOR))) {
@@ -38,6 +41,7 @@ djStatus djm_smoothSlope(double* by_q, double* by_v, double* by_act, double* by_
   if (by_ctrl) memset(by_ctrl, 0, nv * (size_t)m->nu * number);
   djStatus status = djm_actuatorSlope(by_q, by_v, by_act, by_ctrl, m, d, w, err);
   if (status == DJ_OK) status = djm_passiveSlope(by_q, by_v, m, d, w, err);
-  if (status == DJ_OK) status = djm_tendonSlope(by_q, by_v, m, d, a, w, err);
+  if (status == DJ_OK) status = djm_tendonSlope(by_q, by_v, m, d, w, err);
+  if (status == DJ_OK) status = djm_armatureSlope(by_q, by_v, m, d, a, w, err);
   return status;
 }

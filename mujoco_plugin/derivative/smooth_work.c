@@ -24,7 +24,7 @@ const char* djm_nameOf(const mjModel* m, int type, int id) {
   return name ? name : "(no name)";
 }
 
-// ---- memory ---------------------------------------------------------------------------------------
+// ---- memory -----------------------------------------------------------------------------------
 
 // Part of the block, or where there is none yet, its size.
 static void* take(char** at, size_t* total, size_t size) {
@@ -78,11 +78,9 @@ djmSmoothWork* djm_makeSmoothWork(const mjModel* m) {
   return w;
 }
 
-void djm_deleteSmoothWork(djmSmoothWork* w) {
-  free(w);
-}
+void djm_deleteSmoothWork(djmSmoothWork* w) { free(w); }
 
-// ---- chains -----------------------------------------------------------------------------------------
+// ---- chains -----------------------------------------------------------------------------------
 
 void djm_fillChain(djmChain* c, const mjModel* m, const mjData* d, int body, const double* point) {
   c->n = 0;
@@ -109,11 +107,9 @@ int djm_commonDofs(const djmChain* a, const djmChain* b) {
   return n;
 }
 
-// ---- functions over few dofs ------------------------------------------------------------------------
+// ---- functions over few dofs ------------------------------------------------------------------
 
-void djm_openForm(djmForm* f) {
-  f->n = 0;
-}
+void djm_openForm(djmForm* f) { f->n = 0; }
 
 void djm_addDof(djmForm* f, int dof) {
   if (f->index[dof] >= 0) return;
@@ -140,7 +136,7 @@ void djm_closeForm(djmForm* f) {
 // With g_j = p_j x force + s_j x torque and e_j = force x s_j, the row's entry j changes by
 //   s_k . g_j  where k precedes j or turns with it,   p_k . e_j  otherwise.
 void djm_addWrenchForm(djmForm* f, const djmChain* c, int first, const int* groupend,
-                   const double* force, const double* torque, double scale) {
+                       const double* force, const double* torque, double scale) {
   for (int a = first; a < c->n; a++) {
     const double *p = c->p + 3 * a, *s = c->s + 3 * a;
     int j = f->index[c->dof[a]], end = groupend[c->dof[a]];

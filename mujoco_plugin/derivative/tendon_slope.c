@@ -3,17 +3,17 @@
 // A straight part from x0 to x1 on other bodies has, with n its direction, l its length and D_k the
 // velocity of x1 - x0 by dof k:
 //   J_j = n . D_j,    dJ_j/dq_k = D_j^T (1 - n n^T)/l D_k + n . dD_j/dq_k,
-// the last as forces n and -n at fixed components (djm_addWrenchForm). Dofs that move both ends have no
-// part: J and its derivative are zero there. A part around a geom: with E_k the velocity of an end
-// relative to the geom by dof k, g the length's slope by the end, H its second derivatives and s_k the
-// geom's turn,  J_j = sum g . E_j,
+// the last as forces n and -n at fixed components (djm_addWrenchForm). Dofs that move both ends
+// have no part: J and its derivative are zero there. A part around a geom: with E_k the velocity of
+// an end relative to the geom by dof k, g the length's slope by the end, H its second derivatives
+// and s_k the geom's turn,  J_j = sum g . E_j,
 //   dJ_j/dq_k = E_j^T H E_k + (s_k x g) . E_j + g . dE_j/dq_k,
 // where the geom's material point follows the end: its velocity by j gets s_j x E_k besides.
 //
-// Forces: with spring and damper f(L, L') = -g(L) - h(L'), L' = J v, dL'/dq_k = sum_j v_j dJ_j/dq_k:
+// Forces: with spring and damper f(L, L') = -g(L) - h(L'), L' = J v, dL'/dq_k = sum_j v_j
+// dJ_j/dq_k:
 //   dr_j/dq_k = -f dJ_j/dq_k - J_j (f_L J_k + f_L' dL'/dq_k),    dr_j/dv_k = -J_j f_L' J_k.
-// Armature A adds A J_j (J a + J' v), J' v = v^T dJ/dq v. Where J turns with q only the first part
-// has a derivative here: such tendons are refused.
+// Armature: armature_slope.c.
 
 #include "slope_math.h"
 #include "smooth_work.h"
@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-// ---- lengths ----------------------------------------------------------------------------------------
+// ---- lengths ----------------------------------------------------------------------------------
 
 static void copyRow(djmForm* f, const mjModel* m, const mjData* d, int tendon) {
   int adr = m->ten_J_rowadr[tendon], nnz = m->ten_J_rownnz[tendon];
@@ -90,9 +90,8 @@ static bool wrapped(djmSmoothWork* w, const mjModel* m, const mjData* d, const i
                     const double* x0, const double* x1, const double* touch, double scale) {
   djmWrapSlope s;
   djmForm* f = &w->form;
-  if (!djm_wrapSlope(&s, x0, x1, touch, touch + 3, d->geom_xpos + 3 * geom,
-                     d->geom_xmat + 9 * geom, m->geom_size[3 * geom],
-                     m->geom_type[geom] == mjGEOM_CYLINDER)) {
+  if (!djm_wrapSlope(&s, x0, x1, touch, touch + 3, d->geom_xpos + 3 * geom, d->geom_xmat + 9 * geom,
+                     m->geom_size[3 * geom], m->geom_type[geom] == mjGEOM_CYLINDER)) {
     return false;
   }
   const double* x[2] = {x0, x1};
@@ -199,7 +198,7 @@ djStatus djm_tendonHessian(double* H, const mjModel* m, const mjData* d, int ten
   return status;
 }
 
-// ---- forces -----------------------------------------------------------------------------------------
+// ---- forces -----------------------------------------------------------------------------------
 
 // Force of spring and damper, and its derivatives by length and velocity; whether there is any.
 static bool tendonForce(double* force, double* by_l, double* by_v, const mjModel* m,
@@ -238,18 +237,12 @@ static void addProduct(double* by, int nv, const djmForm* f, const double* x, co
 }
 
 djStatus djm_tendonSlope(double* by_q, double* by_v, const mjModel* m, const mjData* d,
-                         const double* a, djmSmoothWork* w, djError* err) {
+                         djmSmoothWork* w, djError* err) {
   int nv = w->nv;
   djmForm* f = &w->form;
   for (int i = 0; i < m->ntendon; i++) {
-    double force, by_l, by_lv, armature = m->tendon_armature[i] + djm_actuatorArmature(m, true, i);
-    bool any = tendonForce(&force, &by_l, &by_lv, m, d, i);
-    bool turns = m->tendon_type[i] != mjTENDON_FIXED;
-    if (armature != 0 && turns) {
-      return djm_refuse(err, "tendon %s: armature of a spatial tendon is not differentiated",
-                        djm_nameOf(m, mjOBJ_TENDON, i));
-    }
-    if (!any) continue;
+    double force, by_l, by_lv;
+    if (!tendonForce(&force, &by_l, &by_lv, m, d, i)) continue;
     djStatus status = djm_tendonForm(w, m, d, i, err);
     if (status == DJ_OK) {
       double* rate = w->row;
@@ -270,6 +263,5 @@ djStatus djm_tendonSlope(double* by_q, double* by_v, const mjModel* m, const mjD
     djm_closeForm(f);
     if (status < 0) return status;
   }
-  (void)a;
   return DJ_OK;
 }

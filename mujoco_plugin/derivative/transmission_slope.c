@@ -1,13 +1,13 @@
-// How an actuator's lengths and moments follow q (djm_transmissionForm). With R_s a site's frame, x_s
-// its position, p, s the velocity of a point and the turn by a dof, g, h a gear's two halves:
+// How an actuator's lengths and moments follow q (djm_transmissionForm). With R_s a site's frame,
+// x_s its position, p, s the velocity of a point and the turn by a dof, g, h a gear's two halves:
 //   slide, hinge      l = g q,             moment g
 //   ball              l = g . log q,       moment g; joint in parent: R^T g, which turns by -w x
 //   free              l = 0,               moment (g, h), or (g, R^T h)
 //   tendon            l = g L
 //   site              l = 0,               p . R_s g + s . R_s h: forces that turn with the site
-//   site with ref     (p_s - p_r) . R_r g + (s_s - s_r) . R_r h, columns of dofs before both left out;
-//                     l = g . R_r^T (x_s - x_r) + h . log(q_r^-1 q_s). The moment leaves out how R_r
-//                     turns: it is not the length's derivative.
+//   site with ref     (p_s - p_r) . R_r g + (s_s - s_r) . R_r h, without dofs before both;
+//                     l = g . R_r^T (x_s - x_r) + h . log(q_r^-1 q_s). The moment leaves
+//                     out how R_r turns: it is not the length's derivative.
 //   slider-crank      l = a.v - sqrt((a.v)^2 + rod^2 - v.v): v from slider to crank, a its axis
 //   so3               l = log, moments along the site's axes
 
@@ -21,7 +21,7 @@ static void scaleForm(djmForm* f, double scale) {
   for (int i = 0; i < f->n * f->n && f->turns; i++) f->hessian[i] *= scale;
 }
 
-// ---- joints -----------------------------------------------------------------------------------------
+// ---- joints -----------------------------------------------------------------------------------
 
 // A gear that stays in the parent's frame (or the world) while the joint turns.
 static void turnGear(djmForm* f, int first, const double* gear, const double* quat) {
@@ -62,7 +62,7 @@ static void jointForm(djmForm* f, const mjModel* m, const mjData* d, int actuato
   if (n == 3) mulMatT3(f->slope, by, gear);
 }
 
-// ---- sites ------------------------------------------------------------------------------------------
+// ---- sites ------------------------------------------------------------------------------------
 
 // moment += p . force + s . torque over c, hessian: force and torque turn with the chain `by`.
 static void addTurning(djmForm* f, const djmChain* c, int first, const djmChain* by, int from,
@@ -74,8 +74,7 @@ static void addTurning(djmForm* f, const djmChain* c, int first, const djmChain*
     cross3(y, by->s + 3 * b, torque);
     for (int a = first; a < c->n; a++) {
       int j = f->index[c->dof[a]];
-      f->hessian[(size_t)j * f->n + k] +=
-          scale * (dot3(c->p + 3 * a, x) + dot3(c->s + 3 * a, y));
+      f->hessian[(size_t)j * f->n + k] += scale * (dot3(c->p + 3 * a, x) + dot3(c->s + 3 * a, y));
     }
   }
 }
@@ -169,10 +168,10 @@ static void orientationJoint(djmForm* f, const mjModel* m, const mjData* d, int 
   copy3(f->slope, by + 3 * axis);
 }
 
-// ---- slider and crank -------------------------------------------------------------------------------
+// ---- slider and crank -------------------------------------------------------------------------
 
-// With u = a.v, w = sqrt(u^2 + rod^2 - v.v), c = 1 - u/w: l = u - w, dl/dv = c a + v/w, dl/da = c v.
-// Their changes: du = da.v + a.dv, dw = (u du - v.dv)/w, dc = -du/w + u dw/w^2.
+// With u = a.v, w = sqrt(u^2 + rod^2 - v.v), c = 1 - u/w: l = u - w, dl/dv = c a + v/w, dl/da = c
+// v. Their changes: du = da.v + a.dv, dw = (u du - v.dv)/w, dc = -du/w + u dw/w^2.
 static void crankForm(djmSmoothWork* w, const mjModel* m, const mjData* d, const int* site,
                       double rod) {
   djmForm* f = &w->form;
@@ -238,8 +237,10 @@ djStatus djm_transmissionForm(djmSmoothWork* w, const mjModel* m, const mjData* 
       scaleForm(f, gear[0]);
       break;
     case mjTRN_SITE:
-      if (id[1] < 0) siteForm(w, m, d, id[0], gear);
-      else pairForm(w, m, d, id, gear);
+      if (id[1] < 0)
+        siteForm(w, m, d, id[0], gear);
+      else
+        pairForm(w, m, d, id, gear);
       break;
     case mjTRN_SLIDERCRANK:
       crankForm(w, m, d, id, m->actuator_cranklength[actuator]);
@@ -247,8 +248,10 @@ djStatus djm_transmissionForm(djmSmoothWork* w, const mjModel* m, const mjData* 
       break;
     case mjTRN_SO3: {
       int axis = o - m->actuator_outadr[actuator];
-      if (id[1] < 0) orientationJoint(f, m, d, id[0], axis);
-      else orientationForm(w, m, d, id, axis);
+      if (id[1] < 0)
+        orientationJoint(f, m, d, id[0], axis);
+      else
+        orientationForm(w, m, d, id, axis);
       break;
     }
     default:

@@ -7,9 +7,11 @@
 //   inside:  touches at an angle alpha from end 0 where l = a(r0, alpha) + b(r1, phi - alpha) is
 //            stationary; second derivatives lose l_x,alpha l_alpha,y / l_alpha,alpha
 //   a^2 = r^2 + R^2 - 2 r R cos(alpha).
-// With e the unit vectors to the ends, t that in the plane across e towards the other end, b the normal
+// With e the unit vectors to the ends, t that in the plane across e towards the other end, b the
+// normal
 //   dr/dx = e,  d2r/dx2 = (1 - e e^T)/r,   dphi/dx0 = -t0/r0,   dphi/dx1 = -t1/r1,
-//   d2phi/dx0^2 = (t0 e0^T + e0 t0^T + cot(phi) b b^T)/r0^2,  d2phi/dx0dx1 = -b b^T/(r0 r1 sin(phi)),
+//   d2phi/dx0^2 = (t0 e0^T + e0 t0^T + cot(phi) b b^T)/r0^2,
+//   d2phi/dx0dx1 = -b b^T/(r0 r1 sin(phi)),
 // where b is fixed in a cylinder: its terms (and those of 1 - e e^T) are left out. Unrolled, a
 // cylinder's path is straight: with z the distance along the axis, L = sqrt(l^2 + z^2).
 
@@ -74,8 +76,8 @@ static void addOuter(double* M, const double* a, const double* b, double scale) 
 }
 
 // From the plane to space; b: the normal, or NULL where it is fixed.
-static void lift(djmWrapSlope* s, const Plane* f, double* const* e, double* const* t, const double* b,
-                 const double* r, double phi) {
+static void lift(djmWrapSlope* s, const Plane* f, double* const* e, double* const* t,
+                 const double* b, const double* r, double phi) {
   for (int i = 0; i < 2; i++) {
     for (int k = 0; k < 3; k++) s->slope[i][k] = f->g[i] * e[i][k] - f->g[2] * t[i][k] / r[i];
     double* H = s->H[2 * i];
@@ -114,9 +116,7 @@ static void unroll(djmWrapSlope* s, double l, double z, const double* axis) {
 }
 
 // a without its part along the unit vector n
-static void across(double* a, const double* n) {
-  addScl3(a, n, -dot3(a, n));
-}
+static void across(double* a, const double* n) { addScl3(a, n, -dot3(a, n)); }
 
 bool djm_wrapSlope(djmWrapSlope* s, const double* x0, const double* x1, const double* w0,
                    const double* w1, const double* pos, const double* mat, double radius,

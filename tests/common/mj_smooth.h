@@ -15,10 +15,10 @@ enum { DJT_FORCE, DJT_NEXT, DJT_RATE, DJT_NTHING };
 
 typedef struct djtSmooth {
   mjModel* m;
-  mjData *d, *e;              // the state, and others beside it
+  mjData *d, *e; // the state, and others beside it
   djmSmoothWork* w;
   double* a;
-  int nv, na, nu, nx;         // nx: 2 nv + na + nu columns
+  int nv, na, nu, nx; // nx: 2 nv + na + nu columns
 } djtSmooth;
 
 static inline djtSmooth djt_openSmooth(mjModel* m) {
@@ -55,10 +55,14 @@ static inline void djt_moveSmooth(djtSmooth* s, int k, double x) {
   mj_copyData(s->e, s->m, s->d);
   double* step = djt_room((size_t)s->nv);
   if (k < s->nv) step[k] = x;
-  if (k < s->nv) mj_integratePos(s->m, s->e->qpos, step, 1);
-  else if (k < 2 * s->nv) s->e->qvel[k - s->nv] += x;
-  else if (k < 2 * s->nv + s->na) s->e->act[k - 2 * s->nv] += x;
-  else s->e->ctrl[k - 2 * s->nv - s->na] += x;
+  if (k < s->nv)
+    mj_integratePos(s->m, s->e->qpos, step, 1);
+  else if (k < 2 * s->nv)
+    s->e->qvel[k - s->nv] += x;
+  else if (k < 2 * s->nv + s->na)
+    s->e->act[k - 2 * s->nv] += x;
+  else
+    s->e->ctrl[k - 2 * s->nv - s->na] += x;
   free(step);
 }
 
@@ -123,12 +127,14 @@ static inline bool djt_smoothColumn(double* dy, djtSmooth* s, int thing, int k, 
 
 // Ours: rows of `thing` by all columns, n x nx.
 static inline djStatus djt_smoothRows(double* rows, djtSmooth* s, int thing, djError* err) {
-  int n = thing == DJT_FORCE ? s->nv : s->na, part[5] = {0, s->nv, 2 * s->nv, 2 * s->nv + s->na, s->nx};
+  int n = thing == DJT_FORCE ? s->nv : s->na,
+      part[5] = {0, s->nv, 2 * s->nv, 2 * s->nv + s->na, s->nx};
   double* by[4];
   for (int i = 0; i < 4; i++) by[i] = djt_room((size_t)n * (size_t)s->nx);
   djStatus status = thing == DJT_FORCE
-      ? djm_smoothSlope(by[0], by[1], by[2], by[3], s->m, s->d, s->a, s->w, err)
-      : djm_activationSlope(by[0], by[1], by[2], by[3], s->m, s->d, thing == DJT_NEXT, s->w, err);
+                        ? djm_smoothSlope(by[0], by[1], by[2], by[3], s->m, s->d, s->a, s->w, err)
+                        : djm_activationSlope(by[0], by[1], by[2], by[3], s->m, s->d,
+                                              thing == DJT_NEXT, s->w, err);
   for (int i = 0; i < 4; i++) {
     int width = part[i + 1] - part[i];
     for (int r = 0; r < n; r++) {
@@ -144,7 +150,8 @@ static inline djStatus djt_smoothRows(double* rows, djtSmooth* s, int thing, djE
 static inline double djt_smoothError(djtSmooth* s, int thing, int from, int to, double h) {
   int n = thing == DJT_FORCE ? s->nv : s->na;
   djError err = {""};
-  double *rows = djt_room((size_t)n * (size_t)s->nx), *dy = djt_room((size_t)n), worst = 0, size = 1e-6;
+  double *rows = djt_room((size_t)n * (size_t)s->nx), *dy = djt_room((size_t)n), worst = 0,
+         size = 1e-6;
   if (djt_smoothRows(rows, s, thing, &err) != DJ_OK) fail_msg("%s", err.text);
   for (int k = from; k < to; k++) {
     if (!djt_smoothColumn(dy, s, thing, k, h)) continue;
@@ -171,4 +178,4 @@ static inline void djt_smoothErrors(double* error, djtSmooth* s, int thing, doub
   }
 }
 
-#endif  // DJ_TESTS_MJ_SMOOTH_H_
+#endif // DJ_TESTS_MJ_SMOOTH_H_
