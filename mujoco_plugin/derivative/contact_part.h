@@ -19,6 +19,7 @@ typedef struct djmSurface {
   int type, geom, mesh;
   const mjtNum *pos, *mat, *size;
   mjtNum scale;           // of its size: where tolerances are relative
+  bool on_plane;          // the other geom is a plane: contacts are vertices
 } djmSurface;
 
 // What a surface is about a point of it: a core of `dim` dimensions, inflated by a radius.
