@@ -103,8 +103,7 @@ static void shift(djmMotion* x, const mjtNum pos[3], const mjtNum o[3]) {
   }
 }
 
-djStatus djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con,
-                             int n) {
+bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con, int n) {
   mjModel view = *m;
   Pair p = {.m = &view, .d = d, .g = {con->geom[0], con->geom[1]}};
   view.opt.ccd_tolerance = 0;
@@ -112,7 +111,7 @@ djStatus djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mj
   p.margin = djm_pairMargin(m, con);
   mjtNum a = m->geom_rbound[p.g[0]], b = m->geom_rbound[p.g[1]];
   p.size = a > 0 && b > 0 ? fmin(a, b) : fmax(a, b);
-  if (!(p.size > 0)) return DJ_UNSUPPORTED;
+  if (!(p.size > 0)) return false;
   mju_copy3(p.pos, d->geom_xpos + 3 * p.g[1]);
   mju_copy(p.mat, d->geom_xmat + 9 * p.g[1], 9);
   bool found = false;
@@ -121,7 +120,6 @@ djStatus djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mj
     found = difference(x, &p, con, n, steps[i], 100 * steps[i] * p.size + 1e-5 * p.size);
   }
   put(&p, p.pos, p.mat);
-  if (!found) return DJ_UNSUPPORTED;
-  for (int c = 0; c < n; c++) shift(&x[c], con[c].pos, p.pos);
-  return DJ_OK;
+  for (int c = 0; c < n && found; c++) shift(&x[c], con[c].pos, p.pos);
+  return found;
 }

@@ -12,8 +12,8 @@
 #include <string.h>
 
 const char* djm_featureName(djmFeature feature) {
-  static const char* names[DJM_NFEATURE] = {"closed",  "vertex-face", "edge-edge",  "clipped",
-                                            "sliding", "curved",      "differences"};
+  static const char* names[DJM_NFEATURE] = {"closed",  "vertex-face", "edge-edge",   "clipped",
+                                            "sliding", "curved",      "differences", "kink"};
   return feature >= 0 && feature < DJM_NFEATURE ? names[feature] : "";
 }
 
@@ -156,27 +156,50 @@ static bool byFormula(djmMotion* x, djmFeature* feature, const mjModel* m, const
   return extreme(x, feature, m, t, 0) || extreme(x, feature, m, t, 1);
 }
 
+// Where axes of capsules meet, centres coincide, contacts come and go: n turns by half of w, pos moves
+// by half of u.
+static void kink(djmMotion* x, const djmTouch* t) {
+  for (int k = 0; k < 6; k++) {
+    mjtNum w[3] = {k == 0, k == 1, k == 2}, turn[3];
+    mju_cross(turn, w, t->n);
+    x->dist[k] = k < 3 ? 0 : t->n[k - 3];
+    for (int i = 0; i < 3; i++) {
+      x->pos[i][k] = k == 3 + i ? 0.5 : 0;
+      x->normal[i][k] = 0.5 * turn[i];
+    }
+  }
+}
+
+// Contacts of the pair of con[0] that follow it, itself included.
+static int samePair(const mjContact* con, int n) {
+  int count = 1;
+  while (count < n && count < mjMAXCONPAIR &&
+         memcmp(con[count].geom, con[0].geom, sizeof con->geom) == 0) {
+    count++;
+  }
+  return count;
+}
+
 djStatus djm_contactSlopes(djmContactSlope* slope, const mjModel* m, mjData* d,
                            const mjContact* con, int n) {
   djmMotion shared[mjMAXCONPAIR];
-  int first = -1, count = 0;  // contacts whose differences are in `shared`
-  for (int i = 0; i < n; i++) {
-    if (con[i].geom[0] < 0 || con[i].geom[1] < 0) return DJ_UNSUPPORTED;
-    djmTouch t = djm_touch(m, d, &con[i]);
-    djmMotion x;
-    if (!byFormula(&x, &slope[i].feature, m, &t)) {
-      slope[i].feature = DJM_FEATURE_DIFFERENCES;
-      if (first < 0 || i >= first + count) {
-        first = i;
-        for (count = 1; i + count < n && count < mjMAXCONPAIR; count++) {
-          if (memcmp(con[i + count].geom, con[i].geom, sizeof con->geom) != 0) break;
-        }
-        djStatus status = djm_pairDifferences(shared, m, d, con + first, count);
-        if (status != DJ_OK) return status;
+  for (int first = 0, count = 0; first < n; first += count) {
+    const mjContact* c = con + first;
+    if (c->geom[0] < 0 || c->geom[1] < 0) return DJ_UNSUPPORTED;
+    count = samePair(c, n - first);
+    int asked = 0, found = 0;  // differences: not asked for, not found
+    for (int i = 0; i < count; i++) {
+      djmContactSlope* s = &slope[first + i];
+      djmTouch t = djm_touch(m, d, &c[i]);
+      djmMotion x;
+      if (!byFormula(&x, &s->feature, m, &t)) {
+        if (!asked++) found = djm_pairDifferences(shared, m, d, c, count);
+        s->feature = found ? DJM_FEATURE_DIFFERENCES : DJM_FEATURE_KINK;
+        if (found) x = shared[i];
+        else kink(&x, &t);
       }
-      x = shared[i - first];
+      fill(s, &x, &c[i], &t);
     }
-    fill(&slope[i], &x, &con[i], &t);
   }
   return DJ_OK;
 }
