@@ -54,32 +54,45 @@ static void move(Pair* p, int k, mjtNum h) {
   put(p, pos, mat);
 }
 
-// The contact that is next to pos and n: -1: none, or one at some distance.
-static int nearest(const Pair* p, const mjtNum pos[3], const mjtNum n[3], mjtNum far) {
-  int best = -1;
-  for (int i = 0; i < p->n; i++) {
-    mjtNum r = mju_dist3(p->found[i].pos, pos) + p->size * mju_dist3(p->found[i].normal, n);
-    if (r < far) {
-      far = r;
-      best = i;
+// How far found contact i is from another.
+static mjtNum apart(const Pair* p, int i, const mjtNum pos[3], const mjtNum n[3]) {
+  return mju_dist3(p->found[i].pos, pos) + p->size * mju_dist3(p->found[i].normal, n);
+}
+
+// Which of the found ones the contacts are: index (n). far: what MuJoCo's iterations may leave.
+static bool match(int* index, const Pair* p, const mjContact* con, int n, mjtNum far) {
+  for (int c = 0; c < n; c++) {
+    mjtNum least = far;
+    index[c] = -1;
+    for (int i = 0; i < p->n; i++) {
+      mjtNum r = apart(p, i, con[c].pos, con[c].frame);
+      bool taken = false;
+      for (int k = 0; k < c; k++) taken |= index[k] == i;
+      if (r >= least || taken) continue;
+      least = r;
+      index[c] = i;
     }
+    if (index[c] < 0) return false;
   }
-  return best;
+  return true;
 }
 
 static const mjtNum WEIGHT[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
 static const int STEP[4] = {-2, -1, 1, 2};
 
-static bool difference(djmMotion* x, Pair* p, const mjContact* con, int n, mjtNum h, mjtNum far) {
+static bool difference(djmMotion* x, Pair* p, const mjContact* con, const int* index, int n,
+                       mjtNum h, mjtNum far) {
+  int total = p->n;
   memset(x, 0, (size_t)n * sizeof(djmMotion));
   for (int k = 0; k < 6; k++) {
     for (int i = 0; i < 4; i++) {
       move(p, k, h * STEP[i]);
       collide(p);
+      if (p->n != total) return false;
       mjtNum weight = WEIGHT[i] / (k < 3 ? h : h * p->size);
       for (int c = 0; c < n; c++) {
-        int at = nearest(p, con[c].pos, con[c].frame, far);
-        if (at < 0) return false;
+        int at = index[c];
+        if (apart(p, at, con[c].pos, con[c].frame) > far) return false;
         x[c].dist[k] += weight * (p->found[at].dist - con[c].dist);
         for (int r = 0; r < 3; r++) {
           x[c].pos[r][k] += weight * (p->found[at].pos[r] - con[c].pos[r]);
@@ -114,10 +127,13 @@ bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjCont
   if (!(p.size > 0)) return false;
   mju_copy3(p.pos, d->geom_xpos + 3 * p.g[1]);
   mju_copy(p.mat, d->geom_xmat + 9 * p.g[1], 9);
-  bool found = false;
+  collide(&p);
+  int index[mjMAXCONPAIR], total = p.n;
+  bool found = false, same = match(index, &p, con, n, 0.01 * p.size);
   static const mjtNum steps[] = {1e-4, 1e-5, 1e-6};
-  for (int i = 0; i < 3 && !found; i++) {
-    found = difference(x, &p, con, n, steps[i], 100 * steps[i] * p.size + 1e-5 * p.size);
+  for (int i = 0; i < 3 && !found && same; i++) {
+    p.n = total;
+    found = difference(x, &p, con, index, n, steps[i], (100 * steps[i] + 0.01) * p.size);
   }
   put(&p, p.pos, p.mat);
   for (int c = 0; c < n && found; c++) shift(&x[c], con[c].pos, p.pos);

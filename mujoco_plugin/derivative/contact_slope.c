@@ -83,6 +83,14 @@ static djmFeature featureOf(const djmPatch* A, const djmPatch* B, const djmTouch
   return A->dim == 1 && B->dim == 1 ? DJM_FEATURE_EDGE_EDGE : DJM_FEATURE_VERTEX_FACE;
 }
 
+// Whether MuJoCo's collision function of a pair is that of all convex shapes.
+static bool isGeneral(int a, int b) {
+  if (a == mjGEOM_PLANE || b == mjGEOM_SDF || a == mjGEOM_HFIELD) return false;
+  if (a == mjGEOM_SPHERE) return b == mjGEOM_ELLIPSOID || b == mjGEOM_MESH;
+  if (a == mjGEOM_CAPSULE) return b != mjGEOM_CAPSULE && b != mjGEOM_BOX;
+  return a != mjGEOM_BOX || b != mjGEOM_BOX;
+}
+
 // How far from the extreme a contact may be, of its size: points and normals of patches, the normal,
 // the distance, the position.
 typedef struct Tolerance {
@@ -106,8 +114,11 @@ bool djm_extremeNextTo(djmPatch* A, djmPatch* B, mjtNum n[3], mjtNum at[3], mjtN
   if (B->curved) djm_bendPatch(B, &t->s[1], t->q[1], n);
   if (!isExtreme(A, B, n, t->size, 2 * tol->normal)) return false;
   // What is exactly normal to a face is a contact of that face.
-  if (tier >= 0 && A->dim < 2 && djm_isFaceNormal(m, &t->s[0], n)) return false;
-  if (tier >= 0 && B->dim < 2 && djm_isFaceNormal(m, &t->s[1], minus)) return false;
+  int a = t->s[0].type, b = t->s[1].type;
+  if (isGeneral(a, b) || (a == mjGEOM_BOX && b == mjGEOM_BOX)) {
+    if (A->dim < 2 && djm_isFaceNormal(m, &t->s[0], n)) return false;
+    if (B->dim < 2 && djm_isFaceNormal(m, &t->s[1], minus)) return false;
+  }
   if (tier >= 0 && !djm_polish(A, B, n, t->s)) return false;
   mju_sub3(r, B->point, A->point);
   *dist = mju_dot3(n, r) - A->radius - B->radius;
@@ -124,14 +135,6 @@ static bool extreme(djmMotion* x, djmFeature* feature, const mjModel* m, const d
   if (!djm_extremeNextTo(&A, &B, n, at, &dist, m, t, tier)) return false;
   *feature = featureOf(&A, &B, t);
   return djm_extremal(x, &A, &B, n, at, NULL);
-}
-
-// Whether MuJoCo's collision function of a pair is that of all convex shapes.
-static bool isGeneral(int a, int b) {
-  if (a == mjGEOM_PLANE || b == mjGEOM_SDF || a == mjGEOM_HFIELD) return false;
-  if (a == mjGEOM_SPHERE) return b == mjGEOM_ELLIPSOID || b == mjGEOM_MESH;
-  if (a == mjGEOM_CAPSULE) return b != mjGEOM_CAPSULE && b != mjGEOM_BOX;
-  return a != mjGEOM_BOX || b != mjGEOM_BOX;
 }
 
 // false: by differences.
