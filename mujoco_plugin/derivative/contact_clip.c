@@ -4,7 +4,7 @@
 // reference's edges along r. The vertex b that is left moves with its material, v, and slides:
 //   a vertex of the incident face:                 b' = v
 //   an edge of it, T, in a side plane k:           b' = v - T (k . v) / (k . T)
-//   the face i itself, above a corner along r:     b' = r (i . v) / (i . r).
+//   the face itself, above a corner along r:       see moveCorner.
 // Then dist' = r . b' and pos = b - (dist / 2) r; where MuJoCo's general collision of convex shapes
 // finds two faces nearly parallel, see tryParallel.
 
@@ -145,44 +145,81 @@ static int findSides(mjtNum side[2][3], const Face* ref, const mjtNum b[3], mjtN
   return n;
 }
 
+// The velocity (3 x 6) of the point x on an edge of the incident face, along e, that stays in the plane
+// through x with the normal k.
+static bool slideAlong(mjtNum rate[3][6], const mjtNum x[3], const mjtNum e[3], const mjtNum k[3],
+                       const mjtNum pos[3]) {
+  mjtNum along = mju_dot3(k, e);
+  if (fabs(along) < 1e-9) return false;
+  djm_materialVelocity(rate, x, pos);
+  for (int j = 0; j < 6; j++) {
+    mjtNum s = rowDot(k, rate, j) / along;
+    for (int i = 0; i < 3; i++) rate[i][j] -= s * e[i];
+  }
+  return true;
+}
+
+// Where the plane through b with the normal k cuts the incident face's edges: two points and their
+// velocities; false: not two.
+static bool cutFace(mjtNum x[2][3], mjtNum rate[2][3][6], const Face* inc, const mjtNum b[3],
+                    const mjtNum k[3], const mjtNum pos[3]) {
+  int n = 0;
+  for (int i = 0; i < inc->n; i++) {
+    const mjtNum *p = inc->vert[i], *q = inc->vert[(i + 1) % inc->n];
+    mjtNum e[3], low = heightOver(p, b, k), high = heightOver(q, b, k);
+    if ((low < 0) == (high < 0)) continue;
+    if (n == 2) return false;
+    mju_sub3(e, q, p);
+    mju_addScl3(x[n], p, e, low / (low - high));
+    mju_normalize3(e);
+    if (!slideAlong(rate[n], x[n], e, k, pos)) return false;
+    n++;
+  }
+  return n == 2;
+}
+
+// Above a corner of the reference: b is on the segment in which the one side plane cuts the incident
+// face, and in the other one. Polygons of meshes are not quite plane: that segment is between edges.
+static bool moveCorner(mjtNum rate[3][6], const Face* inc, mjtNum side[2][3], const mjtNum b[3],
+                       const mjtNum pos[3], mjtNum tol) {
+  for (int first = 0; first < 2; first++) {
+    mjtNum x[2][3], v[2][3][6], d[3], r[3];
+    const mjtNum* k = side[1 - first];
+    if (!cutFace(x, v, inc, b, side[first], pos)) continue;
+    mju_sub3(d, x[1], x[0]);
+    mju_sub3(r, b, x[0]);
+    mjtNum length = mju_norm3(d), part = mju_dot3(r, d) / (length * length);
+    mju_addToScl3(r, d, -part);
+    mjtNum along = mju_dot3(k, d);
+    if (mju_norm3(r) > tol || part < 0 || part > 1 || fabs(along) < 1e-9 * length) continue;
+    for (int j = 0; j < 6; j++) {
+      for (int i = 0; i < 3; i++) rate[i][j] = (1 - part) * v[0][i][j] + part * v[1][i][j];
+      mjtNum s = rowDot(k, rate, j) / along;
+      for (int i = 0; i < 3; i++) rate[i][j] -= s * d[i];
+    }
+    return true;
+  }
+  return false;
+}
+
 // b' (3 x 6) by the twist of the incident face while the reference is held; false: b is no vertex.
 static bool moveVertex(mjtNum rate[3][6], const Face* ref, const Face* inc, const mjtNum b[3],
                        const mjtNum pos[3], mjtNum tol) {
-  mjtNum v[3][6], side[2][3], dir[3] = {0}, e[3], push[3];
-  const mjtNum* r = ref->normal;
-  int nside = 0;
-  bool edge = false;
-  djm_materialVelocity(v, b, pos);
-  mju_copy(rate[0], v[0], 18);
+  mjtNum side[2][3], e[3];
   for (int i = 0; i < inc->n; i++) {
-    if (mju_dist3(b, inc->vert[i]) < tol) return true;
+    if (mju_dist3(b, inc->vert[i]) > tol) continue;
+    djm_materialVelocity(rate, b, pos);
+    return true;
   }
-  nside = findSides(side, ref, b, tol);
-  for (int i = 0; i < inc->n && nside && !edge; i++) {
+  int nside = findSides(side, ref, b, tol);
+  for (int i = 0; i < inc->n && nside; i++) {
     const mjtNum *p = inc->vert[i], *q = inc->vert[(i + 1) % inc->n];
     if (!onEdge(b, p, q, NULL, tol)) continue;
     mju_sub3(e, q, p);
     mju_normalize3(e);
-    if (fabs(mju_dot3(e, side[0])) < 1e-6) continue;
-    mju_copy3(dir, e);
-    edge = true;
+    if (fabs(mju_dot3(e, side[0])) > 1e-6) return slideAlong(rate, b, e, side[0], pos);
   }
-  if (edge) {
-    mju_copy3(push, side[0]);
-  } else if (nside == 2) {
-    mju_copy3(push, inc->normal);
-    mju_copy3(dir, r);
-    for (int k = 0; k < 18; k++) rate[k / 6][k % 6] = 0;
-  } else {
-    return false;
-  }
-  mjtNum along = mju_dot3(push, dir);
-  if (fabs(along) < 1e-9) return false;
-  for (int k = 0; k < 6; k++) {
-    mjtNum s = (push[0] * v[0][k] + push[1] * v[1][k] + push[2] * v[2][k]) / along;
-    for (int i = 0; i < 3; i++) rate[i][k] += (edge ? -s : s) * dir[i];
-  }
-  return true;
+  return nside == 2 && moveCorner(rate, inc, side, b, pos, tol);
 }
 
 // A face and what is clipped against it, with the normal of the face.
@@ -406,6 +443,19 @@ static mjtNum faceGap(const djmTouch* t, int held, int face) {
   return fabs(mju_dot3(r, axis)) - s->size[face / 2] - reach;
 }
 
+// Which box's face the other one's is clipped by: where they are equally far apart, as flat boxes are,
+// that of the larger face, to which any small turn leads.
+static int boxReference(const djmTouch* t, const int face[2]) {
+  if (face[0] < 0 || face[1] < 0) return face[0] < 0;
+  mjtNum more = faceGap(t, 1, face[1]) - faceGap(t, 0, face[0]), reach[2];
+  if (fabs(more) > 1e-12 * t->size) return more > 0;
+  for (int k = 0; k < 2; k++) {
+    const mjtNum* size = t->s[k].size;
+    reach[k] = size[(face[k] / 2 + 1) % 3] + size[(face[k] / 2 + 2) % 3];
+  }
+  return reach[1] > reach[0];
+}
+
 static bool clippedBoxes(djmMotion* x, const mjModel* m, const djmTouch* t, mjtNum tol) {
   int face[2] = {-1, -1};
   mjtNum normal[3];
@@ -416,8 +466,7 @@ static bool clippedBoxes(djmMotion* x, const mjModel* m, const djmTouch* t, mjtN
     }
   }
   if (face[0] < 0 && face[1] < 0) return false;
-  int held = face[0] < 0;
-  if (face[0] >= 0 && face[1] >= 0) held = faceGap(t, 1, face[1]) > faceGap(t, 0, face[0]);
+  int held = boxReference(t, face);
   Face ref;
   makeFace(&ref, m, &t->s[held], face[held]);
   return tryReference(x, m, t, &ref, held, false, tol);
