@@ -4,7 +4,7 @@
 // reference's edges along r. The vertex b that is left moves with its material, v, and slides:
 //   a vertex of the incident face:                 b' = v
 //   an edge of it, T, in a side plane k:           b' = v - T (k . v) / (k . T)
-//   the face i itself, above a corner along r:     b' = r (i . v) / (i . r).
+//   the face itself, above a corner along r:       see moveCorner.
 // Then dist' = r . b' and pos = b - (dist / 2) r; where MuJoCo's general collision of convex shapes
 // finds two faces nearly parallel, see tryParallel.
 
@@ -31,27 +31,33 @@ static int faceCount(const mjModel* m, const djmSurface* s) {
 // Which axis of the geom's frame a box's or a cylinder's face is normal to.
 static int faceAxis(const djmSurface* s, int i) { return s->type == mjGEOM_BOX ? i / 2 : 2; }
 
-static void faceNormal(mjtNum normal[3], const mjModel* m, const djmSurface* s, int i) {
-  if (s->type != mjGEOM_MESH) {
-    for (int k = 0; k < 3; k++) normal[k] = (i % 2 ? -1 : 1) * s->mat[3 * k + faceAxis(s, i)];
+// Its normal, in the geom's frame and in the world's.
+static void localNormal(mjtNum normal[3], const mjModel* m, const djmSurface* s, int i) {
+  if (s->type == mjGEOM_MESH) {
+    mju_copy3(normal, m->mesh_polynormal + 3 * (m->mesh_polyadr[s->mesh] + i));
     return;
   }
-  mju_mulMatVec3(normal, s->mat, m->mesh_polynormal + 3 * (m->mesh_polyadr[s->mesh] + i));
+  mju_zero3(normal);
+  normal[faceAxis(s, i)] = i % 2 ? -1 : 1;
 }
 
-// A point of it.
-static void facePoint(mjtNum x[3], const mjModel* m, const djmSurface* s, int i) {
-  mjtNum y[3] = {0};
-  if (s->type != mjGEOM_MESH) {
-    int axis = faceAxis(s, i);
-    y[axis] = (i % 2 ? -1 : 1) * s->size[s->type == mjGEOM_BOX ? axis : 1];
-  } else {
+static void faceNormal(mjtNum normal[3], const mjModel* m, const djmSurface* s, int i) {
+  mjtNum local[3];
+  localNormal(local, m, s, i);
+  mju_mulMatVec3(normal, s->mat, local);
+}
+
+// A point of it, in the geom's frame.
+static void localPoint(mjtNum x[3], const mjModel* m, const djmSurface* s, int i) {
+  if (s->type == mjGEOM_MESH) {
     const float* vert = m->mesh_vert + 3 * m->mesh_vertadr[s->mesh];
     int first = m->mesh_polyvert[m->mesh_polyvertadr[m->mesh_polyadr[s->mesh] + i]];
-    for (int k = 0; k < 3; k++) y[k] = vert[3 * first + k];
+    for (int k = 0; k < 3; k++) x[k] = vert[3 * first + k];
+    return;
   }
-  mju_mulMatVec3(x, s->mat, y);
-  mju_addTo3(x, s->pos);
+  int axis = faceAxis(s, i);
+  mju_zero3(x);
+  x[axis] = (i % 2 ? -1 : 1) * s->size[s->type == mjGEOM_BOX ? axis : 1];
 }
 
 static void makeCap(Face* f, const djmSurface* s, int i) {
@@ -113,7 +119,10 @@ static bool onEdge(const mjtNum x[3], const mjtNum a[3], const mjtNum b[3], cons
   mjtNum e[3], r[3];
   mju_sub3(e, b, a);
   mju_sub3(r, x, a);
-  if (along) mju_addToScl3(r, along, -mju_dot3(r, along));
+  if (along) {
+    mju_addToScl3(r, along, -mju_dot3(r, along));
+    mju_addToScl3(e, along, -mju_dot3(e, along));
+  }
   mjtNum length = mju_normalize3(e), at = mju_dot3(r, e);
   if (at < -tol || at > length + tol) return false;
   mju_addToScl3(r, e, -at);
@@ -136,44 +145,81 @@ static int findSides(mjtNum side[2][3], const Face* ref, const mjtNum b[3], mjtN
   return n;
 }
 
+// The velocity (3 x 6) of the point x on an edge of the incident face, along e, that stays in the plane
+// through x with the normal k.
+static bool slideAlong(mjtNum rate[3][6], const mjtNum x[3], const mjtNum e[3], const mjtNum k[3],
+                       const mjtNum pos[3]) {
+  mjtNum along = mju_dot3(k, e);
+  if (fabs(along) < 1e-9) return false;
+  djm_materialVelocity(rate, x, pos);
+  for (int j = 0; j < 6; j++) {
+    mjtNum s = rowDot(k, rate, j) / along;
+    for (int i = 0; i < 3; i++) rate[i][j] -= s * e[i];
+  }
+  return true;
+}
+
+// Where the plane through b with the normal k cuts the incident face's edges: two points and their
+// velocities; false: not two.
+static bool cutFace(mjtNum x[2][3], mjtNum rate[2][3][6], const Face* inc, const mjtNum b[3],
+                    const mjtNum k[3], const mjtNum pos[3]) {
+  int n = 0;
+  for (int i = 0; i < inc->n; i++) {
+    const mjtNum *p = inc->vert[i], *q = inc->vert[(i + 1) % inc->n];
+    mjtNum e[3], low = heightOver(p, b, k), high = heightOver(q, b, k);
+    if ((low < 0) == (high < 0)) continue;
+    if (n == 2) return false;
+    mju_sub3(e, q, p);
+    mju_addScl3(x[n], p, e, low / (low - high));
+    mju_normalize3(e);
+    if (!slideAlong(rate[n], x[n], e, k, pos)) return false;
+    n++;
+  }
+  return n == 2;
+}
+
+// Above a corner of the reference: b is on the segment in which the one side plane cuts the incident
+// face, and in the other one. Polygons of meshes are not quite plane: that segment is between edges.
+static bool moveCorner(mjtNum rate[3][6], const Face* inc, mjtNum side[2][3], const mjtNum b[3],
+                       const mjtNum pos[3], mjtNum tol) {
+  for (int first = 0; first < 2; first++) {
+    mjtNum x[2][3], v[2][3][6], d[3], r[3];
+    const mjtNum* k = side[1 - first];
+    if (!cutFace(x, v, inc, b, side[first], pos)) continue;
+    mju_sub3(d, x[1], x[0]);
+    mju_sub3(r, b, x[0]);
+    mjtNum length = mju_norm3(d), part = mju_dot3(r, d) / (length * length);
+    mju_addToScl3(r, d, -part);
+    mjtNum along = mju_dot3(k, d);
+    if (mju_norm3(r) > tol || part < 0 || part > 1 || fabs(along) < 1e-9 * length) continue;
+    for (int j = 0; j < 6; j++) {
+      for (int i = 0; i < 3; i++) rate[i][j] = (1 - part) * v[0][i][j] + part * v[1][i][j];
+      mjtNum s = rowDot(k, rate, j) / along;
+      for (int i = 0; i < 3; i++) rate[i][j] -= s * d[i];
+    }
+    return true;
+  }
+  return false;
+}
+
 // b' (3 x 6) by the twist of the incident face while the reference is held; false: b is no vertex.
 static bool moveVertex(mjtNum rate[3][6], const Face* ref, const Face* inc, const mjtNum b[3],
                        const mjtNum pos[3], mjtNum tol) {
-  mjtNum v[3][6], side[2][3], dir[3] = {0}, e[3], push[3];
-  const mjtNum* r = ref->normal;
-  int nside = 0;
-  bool edge = false;
-  djm_materialVelocity(v, b, pos);
-  mju_copy(rate[0], v[0], 18);
+  mjtNum side[2][3], e[3];
   for (int i = 0; i < inc->n; i++) {
-    if (mju_dist3(b, inc->vert[i]) < tol) return true;
+    if (mju_dist3(b, inc->vert[i]) > tol) continue;
+    djm_materialVelocity(rate, b, pos);
+    return true;
   }
-  nside = findSides(side, ref, b, tol);
-  for (int i = 0; i < inc->n && nside && !edge; i++) {
+  int nside = findSides(side, ref, b, tol);
+  for (int i = 0; i < inc->n && nside; i++) {
     const mjtNum *p = inc->vert[i], *q = inc->vert[(i + 1) % inc->n];
     if (!onEdge(b, p, q, NULL, tol)) continue;
     mju_sub3(e, q, p);
     mju_normalize3(e);
-    if (fabs(mju_dot3(e, side[0])) < 1e-6) continue;
-    mju_copy3(dir, e);
-    edge = true;
+    if (fabs(mju_dot3(e, side[0])) > 1e-6) return slideAlong(rate, b, e, side[0], pos);
   }
-  if (edge) {
-    mju_copy3(push, side[0]);
-  } else if (nside == 2) {
-    mju_copy3(push, inc->normal);
-    mju_copy3(dir, r);
-    for (int k = 0; k < 18; k++) rate[k / 6][k % 6] = 0;
-  } else {
-    return false;
-  }
-  mjtNum along = mju_dot3(push, dir);
-  if (fabs(along) < 1e-9) return false;
-  for (int k = 0; k < 6; k++) {
-    mjtNum s = (push[0] * v[0][k] + push[1] * v[1][k] + push[2] * v[2][k]) / along;
-    for (int i = 0; i < 3; i++) rate[i][k] += (edge ? -s : s) * dir[i];
-  }
-  return true;
+  return nside == 2 && moveCorner(rate, inc, side, b, pos, tol);
 }
 
 // A face and what is clipped against it, with the normal of the face.
@@ -181,8 +227,6 @@ static bool tryFaces(djmMotion* x, const djmTouch* t, const Face* ref, const Fac
                      mjtNum tol) {
   mjtNum rate[3][6];
   const mjtNum *b = t->q[1 - held], *n = ref->normal;
-  if (fabs(heightOver(b, inc->vert[0], inc->normal)) > tol) return false;
-  if (fabs(heightOver(b, ref->vert[0], n) - t->dist) > tol) return false;
   if (!moveVertex(rate, ref, inc, b, t->pos, tol)) return false;
   for (int k = 0; k < 6; k++) {
     x->dist[k] = rowDot(n, rate, k);
@@ -195,44 +239,66 @@ static bool tryFaces(djmMotion* x, const djmTouch* t, const Face* ref, const Fac
   return true;
 }
 
-// Two faces nearly parallel: the vertex b goes along r to the reference, and from there, a, along n to
-// the incident face: a' = b' - r (r . b'), dist' = n . (v - a') with v at a, n' = w x n.
+// Two faces nearly parallel: the vertex b goes along r to the reference, at a = b - h r, and the
+// contact is that part of b - a that is along n: dist = h (n . r), dist' = h' (n . r) + h (n' . r) with
+// h' = r . b', a' = b' - h' r, n' = w x n, pos = a + (dist / 2) n.
 static bool tryParallel(djmMotion* x, const djmTouch* t, const Face* ref, const Face* inc,
                         mjtNum tol) {
-  mjtNum rate[3][6], v[3][6], b[3];
+  mjtNum rate[3][6], b[3];
   const mjtNum *a = t->q[0], *r = ref->normal, *n = t->n;
-  mjtNum along = mju_dot3(inc->normal, r);
-  if (fabs(heightOver(a, ref->vert[0], r)) > tol) return false;
-  if (fabs(heightOver(t->q[1], inc->vert[0], inc->normal)) > tol) return false;
-  mju_addScl3(b, a, r, -heightOver(a, inc->vert[0], inc->normal) / along);
+  mjtNum along = mju_dot3(n, r), height = t->dist / along;
+  mju_addScl3(b, a, r, height);
   if (!moveVertex(rate, ref, inc, b, t->pos, tol)) return false;
-  djm_materialVelocity(v, a, t->pos);
   for (int k = 0; k < 6; k++) {
-    mjtNum w[3] = {k == 0, k == 1, k == 2}, turn[3], height = rowDot(r, rate, k);
+    mjtNum w[3] = {k == 0, k == 1, k == 2}, turn[3], change = rowDot(r, rate, k);
     mju_cross(turn, w, n);
-    for (int i = 0; i < 3; i++) rate[i][k] -= r[i] * height;
-    x->dist[k] = rowDot(n, v, k) - rowDot(n, rate, k);
+    x->dist[k] = along * change + height * mju_dot3(turn, r);
     for (int i = 0; i < 3; i++) {
-      x->normal[i][k] = k < 3 ? turn[i] : 0;
-      x->pos[i][k] = rate[i][k] + 0.5 * (n[i] * x->dist[k] + x->normal[i][k] * t->dist);
+      x->normal[i][k] = turn[i];
+      x->pos[i][k] = rate[i][k] - r[i] * change + 0.5 * (n[i] * x->dist[k] + turn[i] * t->dist);
     }
   }
   return true;
 }
 
+// The next face of s, from i on, whose plane q is in within tol and whose normal has a part along dir
+// (both in the frame of s) from low to high; -1: none.
+static int nextFace(const mjModel* m, const djmSurface* s, int i, const mjtNum q[3],
+                    const mjtNum dir[3], mjtNum low, mjtNum high, mjtNum tol) {
+  for (; i < faceCount(m, s); i++) {
+    mjtNum normal[3], point[3];
+    localNormal(normal, m, s, i);
+    mjtNum along = mju_dot3(normal, dir);
+    if (along < low || along > high) continue;
+    localPoint(point, m, s, i);
+    if (fabs(heightOver(q, point, normal)) < tol) return i;
+  }
+  return -1;
+}
+
+static void intoFrame(mjtNum q[3], mjtNum dir[3], const djmSurface* s, const mjtNum x[3],
+                      const mjtNum y[3]) {
+  mjtNum r[3];
+  mju_sub3(r, x, s->pos);
+  mju_mulMatTVec3(q, s->mat, r);
+  mju_mulMatTVec3(dir, s->mat, y);
+}
+
+// How far polygons of meshes are from planes, of the size.
+static const mjtNum UNEVEN = 1e-3;
+static const mjtNum EQUAL = 1 - 1e-13;
+
 // The incident face: any that the vertex is on and that looks at the reference.
 static bool tryReference(djmMotion* x, const mjModel* m, const djmTouch* t, Face* ref, int held,
                          bool parallel, mjtNum tol) {
   const djmSurface* s = &t->s[1 - held];
-  mjtNum point[3], normal[3];
+  mjtNum q[3], dir[3], n[3];
   Face inc;
-  if (!parallel) mju_scl3(ref->normal, t->n, held ? -1 : 1);
-  for (int i = 0; i < faceCount(m, s); i++) {
-    faceNormal(normal, m, s, i);
-    if (parallel && mju_dot3(normal, t->n) > -1 + 1e-13) continue;
-    if (mju_dot3(normal, ref->normal) > -0.01) continue;
-    facePoint(point, m, s, i);
-    if (fabs(heightOver(t->q[1 - held], point, normal)) > tol) continue;
+  mju_scl3(n, t->n, held ? -1 : 1);
+  intoFrame(q, dir, s, t->q[1 - held], n);
+  if (!parallel) mju_copy3(ref->normal, n);
+  mjtNum high = parallel ? -EQUAL : -0.01, near = UNEVEN * t->size;
+  for (int i = 0; (i = nextFace(m, s, i, q, dir, -2, high, near)) >= 0; i++) {
     if (!makeFace(&inc, m, s, i)) continue;
     if (parallel && tryParallel(x, t, ref, &inc, tol)) return true;
     if (!parallel && tryFaces(x, t, ref, &inc, held, tol)) return true;
@@ -329,7 +395,6 @@ static bool tryLine(djmMotion* x, const djmTouch* t, const Face* ref, int held, 
   const mjtNum *b = t->q[1 - held], *r = ref->normal;
   mjtNum side[2][3], rate[3][6];
   Line l;
-  if (fabs(heightOver(b, ref->vert[0], r) - t->dist) > tol) return false;
   if (!makeLine(&l, &t->s[1 - held], b) || fabs(mju_dot3(l.k, r)) > 0.3) return false;
   bool end = fabs(fabs(l.z) - l.s->size[1]) < tol;
   if (!end && !findSides(side, ref, b, tol)) return false;
@@ -350,13 +415,13 @@ static bool tryLine(djmMotion* x, const djmTouch* t, const Face* ref, int held, 
 
 static bool clippedLine(djmMotion* x, const mjModel* m, const djmTouch* t, int held, mjtNum tol) {
   const djmSurface* s = &t->s[held];
-  mjtNum normal[3];
-  for (int i = 0; i < faceCount(m, s); i++) {
-    faceNormal(normal, m, s, i);
-    if (mju_dot3(normal, t->n) * (held ? -1 : 1) < 1 - 1e-13) continue;
-    Face ref;
+  mjtNum q[3], dir[3], n[3];
+  Face ref;
+  mju_scl3(n, t->n, held ? -1 : 1);
+  intoFrame(q, dir, s, t->q[held], n);
+  for (int i = 0; (i = nextFace(m, s, i, q, dir, EQUAL, 2, UNEVEN * t->size)) >= 0; i++) {
     if (!makeFace(&ref, m, s, i)) continue;
-    mju_scl3(ref.normal, t->n, held ? -1 : 1);
+    mju_copy3(ref.normal, n);
     if (tryLine(x, t, &ref, held, tol)) return true;
   }
   return false;
@@ -378,6 +443,19 @@ static mjtNum faceGap(const djmTouch* t, int held, int face) {
   return fabs(mju_dot3(r, axis)) - s->size[face / 2] - reach;
 }
 
+// Which box's face the other one's is clipped by: where they are equally far apart, as flat boxes are,
+// that of the larger face, to which any small turn leads.
+static int boxReference(const djmTouch* t, const int face[2]) {
+  if (face[0] < 0 || face[1] < 0) return face[0] < 0;
+  mjtNum more = faceGap(t, 1, face[1]) - faceGap(t, 0, face[0]), reach[2];
+  if (fabs(more) > 1e-12 * t->size) return more > 0;
+  for (int k = 0; k < 2; k++) {
+    const mjtNum* size = t->s[k].size;
+    reach[k] = size[(face[k] / 2 + 1) % 3] + size[(face[k] / 2 + 2) % 3];
+  }
+  return reach[1] > reach[0];
+}
+
 static bool clippedBoxes(djmMotion* x, const mjModel* m, const djmTouch* t, mjtNum tol) {
   int face[2] = {-1, -1};
   mjtNum normal[3];
@@ -388,8 +466,7 @@ static bool clippedBoxes(djmMotion* x, const mjModel* m, const djmTouch* t, mjtN
     }
   }
   if (face[0] < 0 && face[1] < 0) return false;
-  int held = face[0] < 0;
-  if (face[0] >= 0 && face[1] >= 0) held = faceGap(t, 1, face[1]) > faceGap(t, 0, face[0]);
+  int held = boxReference(t, face);
   Face ref;
   makeFace(&ref, m, &t->s[held], face[held]);
   return tryReference(x, m, t, &ref, held, false, tol);
@@ -400,15 +477,12 @@ static bool clippedBoxes(djmMotion* x, const mjModel* m, const djmTouch* t, mjtN
 static bool clippedMeshes(djmMotion* x, const mjModel* m, const djmTouch* t, int pass, mjtNum tol) {
   int held = pass == 2;
   const djmSurface* s = &t->s[held];
-  mjtNum normal[3], point[3];
-  const mjtNum* q = t->q[held];
-  for (int i = 0; i < faceCount(m, s); i++) {
-    faceNormal(normal, m, s, i);
-    mjtNum along = mju_dot3(normal, t->n) * (held ? -1 : 1);
-    if (along < (pass ? 1 - 1e-13 : 0.9)) continue;
-    facePoint(point, m, s, i);
-    if (fabs(heightOver(q, point, normal)) > tol) continue;
-    Face ref;
+  mjtNum q[3], dir[3], n[3];
+  Face ref;
+  mju_scl3(n, t->n, held ? -1 : 1);
+  intoFrame(q, dir, s, t->q[held], n);
+  mjtNum low = pass ? EQUAL : 0.9;
+  for (int i = 0; (i = nextFace(m, s, i, q, dir, low, 2, UNEVEN * t->size)) >= 0; i++) {
     if (!makeFace(&ref, m, s, i)) continue;
     if (tryReference(x, m, t, &ref, held, pass == 0, tol)) return true;
   }
@@ -420,10 +494,12 @@ static bool hasFaces(int type) {
 }
 
 bool djm_isFaceNormal(const mjModel* m, const djmSurface* s, const mjtNum dir[3]) {
-  mjtNum normal[3];
-  for (int i = 0; i < faceCount(m, s) && hasFaces(s->type); i++) {
-    faceNormal(normal, m, s, i);
-    if (mju_dot3(normal, dir) > 1 - 1e-13) return true;
+  mjtNum normal[3], local[3];
+  if (!hasFaces(s->type)) return false;
+  mju_mulMatTVec3(local, s->mat, dir);
+  for (int i = 0; i < faceCount(m, s); i++) {
+    localNormal(normal, m, s, i);
+    if (mju_dot3(normal, local) > EQUAL) return true;
   }
   return false;
 }
@@ -436,8 +512,8 @@ bool djm_clipped(djmMotion* x, const mjModel* m, const djmTouch* t) {
   if (type[0] == mjGEOM_BOX && type[1] == mjGEOM_BOX) {
     return clippedBoxes(x, m, t, 1e-9 * t->size);
   }
-  // Faces of meshes are plane to the rounding of their vertices, some 1e-8.
-  for (mjtNum tol = 1e-10; tol < 2e-6; tol *= 100) {
+  // Vertices of meshes are rounded to single precision.
+  for (mjtNum tol = 1e-9; tol < 2e-7; tol *= 100) {
     for (int pass = 0; pass < 3 && faces; pass++) {
       if (clippedMeshes(x, m, t, pass, tol * t->size)) return true;
     }

@@ -6,7 +6,6 @@
 #include "contact_part.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct Pair {
   const mjModel* m;
@@ -54,39 +53,70 @@ static void move(Pair* p, int k, mjtNum h) {
   put(p, pos, mat);
 }
 
-// The contact that is next to pos and n: -1: none, or one at some distance.
-static int nearest(const Pair* p, const mjtNum pos[3], const mjtNum n[3], mjtNum far) {
-  int best = -1;
-  for (int i = 0; i < p->n; i++) {
-    mjtNum r = mju_dist3(p->found[i].pos, pos) + p->size * mju_dist3(p->found[i].normal, n);
-    if (r < far) {
-      far = r;
-      best = i;
+// Which of the found ones are the wanted, each another one: index (n); far: at most so far from them.
+static bool match(int* index, const Pair* p, const mjPreContact* want, int n, mjtNum far) {
+  for (int c = 0; c < n; c++) {
+    mjtNum least = far;
+    index[c] = -1;
+    for (int i = 0; i < p->n; i++) {
+      mjtNum r = mju_dist3(p->found[i].pos, want[c].pos) +
+                 p->size * mju_dist3(p->found[i].normal, want[c].normal);
+      bool taken = false;
+      for (int k = 0; k < c; k++) taken |= index[k] == i;
+      if (r >= least || taken) continue;
+      least = r;
+      index[c] = i;
     }
+    if (index[c] < 0) return false;
   }
-  return best;
+  return true;
 }
 
 static const mjtNum WEIGHT[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
 static const int STEP[4] = {-2, -1, 1, 2};
 
-static bool difference(djmMotion* x, Pair* p, const mjContact* con, int n, mjtNum h, mjtNum far) {
-  memset(x, 0, (size_t)n * sizeof(djmMotion));
-  for (int k = 0; k < 6; k++) {
-    for (int i = 0; i < 4; i++) {
-      move(p, k, h * STEP[i]);
-      collide(p);
-      mjtNum weight = WEIGHT[i] / (k < 3 ? h : h * p->size);
-      for (int c = 0; c < n; c++) {
-        int at = nearest(p, con[c].pos, con[c].frame, far);
-        if (at < 0) return false;
-        x[c].dist[k] += weight * (p->found[at].dist - con[c].dist);
-        for (int r = 0; r < 3; r++) {
-          x[c].pos[r][k] += weight * (p->found[at].pos[r] - con[c].pos[r]);
-          x[c].normal[r][k] += weight * (p->found[at].normal[r] - con[c].frame[r]);
-        }
-      }
+// Numbers of a contact: dist, pos, normal, as multiples of the size.
+static void numbers(mjtNum out[7], const mjPreContact* c, const mjPreContact* from, mjtNum size) {
+  out[0] = (c->dist - from->dist) / size;
+  for (int r = 0; r < 3; r++) {
+    out[1 + r] = (c->pos[r] - from->pos[r]) / size;
+    out[4 + r] = c->normal[r] - from->normal[r];
+  }
+}
+
+// Column k of the contacts `at` (n), which are all, total, or some of them; false: others are found, or
+// a kink lies between: f(h) + f(-h) - 2 f(0) is not of second order.
+static bool differenceColumn(djmMotion* x, Pair* p, const mjPreContact* at, int n, int total, int k,
+                             mjtNum h) {
+  int index[mjMAXCONPAIR];
+  mjtNum slope[mjMAXCONPAIR][7] = {{0}}, bend[mjMAXCONPAIR][7] = {{0}}, v[7];
+  for (int i = 0; i < 4; i++) {
+    move(p, k, h * STEP[i]);
+    collide(p);
+    if (p->n != total || !match(index, p, at, n, 100 * h * p->size)) return false;
+    for (int c = 0; c < n; c++) {
+      numbers(v, &p->found[index[c]], &at[c], p->size);
+      for (int r = 0; r < 7; r++) slope[c][r] += WEIGHT[i] * v[r] / h;
+      for (int r = 0; r < 7 && i % 3; r++) bend[c][r] += v[r] / h;
     }
+  }
+  mjtNum length = k < 3 ? p->size : 1;
+  for (int c = 0; c < n; c++) {
+    for (int r = 0; r < 7; r++) {
+      if (fabs(bend[c][r]) > 0.02 * (1 + fabs(slope[c][r]))) return false;
+    }
+    x[c].dist[k] = slope[c][0] * length;
+    for (int r = 0; r < 3; r++) {
+      x[c].pos[r][k] = slope[c][1 + r] * length;
+      x[c].normal[r][k] = slope[c][4 + r] * length / p->size;
+    }
+  }
+  return true;
+}
+
+static bool difference(djmMotion* x, Pair* p, const mjPreContact* at, int n, int total, mjtNum h) {
+  for (int k = 0; k < 6; k++) {
+    if (!differenceColumn(x, p, at, n, total, k, h)) return false;
   }
   return true;
 }
@@ -103,8 +133,7 @@ static void shift(djmMotion* x, const mjtNum pos[3], const mjtNum o[3]) {
   }
 }
 
-djStatus djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con,
-                             int n) {
+bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con, int n) {
   mjModel view = *m;
   Pair p = {.m = &view, .d = d, .g = {con->geom[0], con->geom[1]}};
   view.opt.ccd_tolerance = 0;
@@ -112,16 +141,23 @@ djStatus djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mj
   p.margin = djm_pairMargin(m, con);
   mjtNum a = m->geom_rbound[p.g[0]], b = m->geom_rbound[p.g[1]];
   p.size = a > 0 && b > 0 ? fmin(a, b) : fmax(a, b);
-  if (!(p.size > 0)) return DJ_UNSUPPORTED;
+  if (!(p.size > 0)) return false;
   mju_copy3(p.pos, d->geom_xpos + 3 * p.g[1]);
   mju_copy(p.mat, d->geom_xmat + 9 * p.g[1], 9);
-  bool found = false;
+  collide(&p);
+  mjPreContact at[mjMAXCONPAIR];
+  int index[mjMAXCONPAIR], total = p.n;
+  for (int c = 0; c < n; c++) {
+    mju_copy3(at[c].pos, con[c].pos);
+    mju_copy3(at[c].normal, con[c].frame);
+  }
+  bool found = false, same = match(index, &p, at, n, 0.02 * p.size);
+  for (int c = 0; c < n && same; c++) at[c] = p.found[index[c]];
   static const mjtNum steps[] = {1e-4, 1e-5, 1e-6};
-  for (int i = 0; i < 3 && !found; i++) {
-    found = difference(x, &p, con, n, steps[i], 100 * steps[i] * p.size + 1e-5 * p.size);
+  for (int i = 0; i < 3 && !found && same; i++) {
+    found = difference(x, &p, at, n, total, steps[i]);
   }
   put(&p, p.pos, p.mat);
-  if (!found) return DJ_UNSUPPORTED;
-  for (int c = 0; c < n; c++) shift(&x[c], con[c].pos, p.pos);
-  return DJ_OK;
+  for (int c = 0; c < n && found; c++) shift(&x[c], con[c].pos, p.pos);
+  return found;
 }

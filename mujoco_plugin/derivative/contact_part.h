@@ -19,6 +19,7 @@ typedef struct djmSurface {
   int type, geom, mesh;
   const mjtNum *pos, *mat, *size;
   mjtNum scale;           // of its size: where tolerances are relative
+  bool on_plane;          // the other geom is a plane: contacts are vertices
 } djmSurface;
 
 // What a surface is about a point of it: a core of `dim` dimensions, inflated by a radius.
@@ -75,8 +76,8 @@ bool djm_clipped(djmMotion* x, const mjModel* m, const djmTouch* t);
 // The distance below which MuJoCo lists contacts of the pair.
 mjtNum djm_pairMargin(const mjModel* m, const mjContact* con);
 
-// Differences of a pair: x (n) of contacts con (n).
-djStatus djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con, int n);
+// Differences of a pair: x (n) of contacts con (n). false: contacts do not follow small motions.
+bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con, int n);
 
 static inline void djm_column(mjtNum out[3], const mjtNum jac[3][6], int k) {
   for (int i = 0; i < 3; i++) out[i] = jac[i][k];

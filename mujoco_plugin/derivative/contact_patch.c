@@ -34,7 +34,10 @@ djmTouch djm_touch(const mjModel* m, const mjData* d, const mjContact* con) {
   for (int k = 0; k < 2; k++) t.s[k] = surfaceOf(m, d, con->geom[k]);
   mjtNum a = t.s[0].scale, b = t.s[1].scale;
   t.size = a > 0 && b > 0 ? fmin(a, b) : fmax(a, b);
-  for (int k = 0; k < 2; k++) t.s[k].scale = t.size;
+  for (int k = 0; k < 2; k++) {
+    t.s[k].scale = t.size;
+    t.s[k].on_plane = t.s[0].type == mjGEOM_PLANE;
+  }
   t.dist = con->dist;
   t.rounded = djm_pairMargin(m, con) > 0;
   mju_copy3(t.n, con->frame);
@@ -257,22 +260,109 @@ static bool spannedPatch(djmPatch* p, const djmSurface* s, mjtNum x[3][3], int c
   return mju_dist3(p->point, q) < tol * s->scale;
 }
 
+// The vertices that may lie deepest: those of the hull, or, without a graph, all.
+typedef struct Hull {
+  const float* vert;
+  int n;                  // vertices
+  const int *edge, *id, *list;  // of each its first edge and its number in vert; ends of edges; or NULL
+} Hull;
+
+static Hull hullOf(const mjModel* m, int mesh) {
+  Hull h = {.vert = m->mesh_vert + 3 * m->mesh_vertadr[mesh], .n = (int)m->mesh_vertnum[mesh]};
+  if (m->mesh_graphadr[mesh] < 0) return h;
+  const int* graph = m->mesh_graph + m->mesh_graphadr[mesh];
+  h.n = graph[0];
+  h.edge = graph + 2;
+  h.id = h.edge + h.n;
+  h.list = h.id + h.n;
+  return h;
+}
+
+static mjtNum hullHeight(const Hull* h, int i, const mjtNum dir[3]) {
+  const float* v = h->vert + 3 * (h->id ? h->id[i] : i);
+  return v[0] * dir[0] + v[1] * dir[1] + v[2] * dir[2];
+}
+
+// A vertex that lies deepest along dir: on a hull by its edges, uphill.
+static int deepest(const Hull* h, const mjtNum dir[3]) {
+  int best = 0;
+  mjtNum top = hullHeight(h, 0, dir);
+  for (int i = 1; i < h->n && !h->list; i++) {
+    mjtNum height = hullHeight(h, i, dir);
+    if (height > top) {
+      top = height;
+      best = i;
+    }
+  }
+  for (int from = -1; h->list && from != best;) {
+    from = best;
+    for (const int* k = h->list + h->edge[from]; *k >= 0; k++) {
+      mjtNum height = hullHeight(h, *k, dir);
+      if (height > top) {
+        top = height;
+        best = *k;
+      }
+    }
+  }
+  return best;
+}
+
+static void hullVertex(mjtNum x[3], const Hull* h, int i) {
+  meshVertex(x, h->vert, h->id ? h->id[i] : i);
+}
+
+enum { MAXDEEP = 64 };
+
+// Vertices at the height of the deepest one, from edge to edge: (n) of MAXDEEP at most.
+static int allDeepest(int found[MAXDEEP], const Hull* h, int top, const mjtNum dir[3],
+                      mjtNum small) {
+  int n = 1;
+  mjtNum level = hullHeight(h, top, dir) - small;
+  found[0] = top;
+  for (int i = 0; i < h->n && !h->list && n < MAXDEEP; i++) {
+    if (i != top && hullHeight(h, i, dir) > level) found[n++] = i;
+  }
+  for (int at = 0; at < n && h->list; at++) {
+    for (const int* k = h->list + h->edge[found[at]]; *k >= 0 && n < MAXDEEP; k++) {
+      bool known = hullHeight(h, *k, dir) <= level;
+      for (int i = 0; i < n && !known; i++) known = found[i] == *k;
+      if (!known) found[n++] = *k;
+    }
+  }
+  return n;
+}
+
 // Those vertices that lie deepest along out.
 static bool deepPatch(djmPatch* p, const mjModel* m, const djmSurface* s, const mjtNum q[3],
                       const mjtNum out[3], mjtNum tol) {
-  const float* vert = m->mesh_vert + 3 * m->mesh_vertadr[s->mesh];
+  Hull h = hullOf(m, s->mesh);
   mjtNum dir[3], x[3], core[3][3], small = 1e-8 * s->scale;
+  int found[MAXDEEP], count = 0;
   mju_mulMatTVec3(dir, s->mat, out);
   localPoint(x, s, q);
-  mjtNum level = mju_dot3(x, dir);
-  int n = (int)m->mesh_vertnum[s->mesh], count = 0;
+  int top = deepest(&h, dir);
+  if (fabs(hullHeight(&h, top, dir) - mju_dot3(x, dir)) > small) return false;
+  int n = allDeepest(found, &h, top, dir, small);
   for (int i = 0; i < n; i++) {
-    meshVertex(x, vert, i);
-    mjtNum height = mju_dot3(x, dir) - level;
-    if (height > small) return false;
-    if (height > -small) count = extend(core, count, x, 1e-6 * s->scale);
+    hullVertex(x, &h, found[i]);
+    count = extend(core, count, x, 1e-6 * s->scale);
   }
-  return count > 0 && spannedPatch(p, s, core, count, q, tol);
+  return spannedPatch(p, s, core, count, q, tol);
+}
+
+// On a plane: the vertex at q.
+static bool vertexPatch(djmPatch* p, const mjModel* m, const djmSurface* s, const mjtNum q[3],
+                        mjtNum tol) {
+  Hull h = hullOf(m, s->mesh);
+  mjtNum x[3], y[3];
+  localPoint(x, s, q);
+  for (int i = 0; i < h.n; i++) {
+    hullVertex(y, &h, i);
+    if (fabs(y[0] - x[0]) > tol * s->scale || mju_dist3(y, x) > tol * s->scale) continue;
+    globalPoint(p->point, s, y);
+    return true;
+  }
+  return false;
 }
 
 // Faces whose planes q is in: their common vertices.
@@ -325,6 +415,7 @@ bool djm_findPatch(djmPatch* p, const mjModel* m, const djmSurface* s, const mjt
     case mjGEOM_BOX:
       return boxPatch(p, s, q, tol);
     case mjGEOM_MESH:
+      if (s->on_plane) return vertexPatch(p, m, s, q, tol);
       return by_point ? pointPatch(p, m, s, q, tol) : deepPatch(p, m, s, q, out, tol);
     default:
       return false;

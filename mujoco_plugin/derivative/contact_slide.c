@@ -3,7 +3,8 @@
 //
 // Plane and cylinder, axis k: the direction e0 in which the rim is deepest turns by theta' about k in
 // the cylinder; T0 = k x e0 stays normal to n, so that theta' = n . (w x T0) / (n . e0). All contacts
-// are points of rims at fixed angles (0, 120, -120 degrees) from e0.
+// are points of rims at fixed angles (0, 120, -120 degrees) from e0. Where the tilt is less than
+// UPRIGHT, e0 is that of rounding: the points are taken as fixed to the cylinder.
 //
 // Capsule and box: a point c = center + z k of the axis, against the box's nearest vertex, edge or
 // face. z is an end of the axis; or where the axis is next to an edge or a corner; or where it crosses
@@ -12,6 +13,8 @@
 #include "contact_part.h"
 
 #include <math.h>
+
+static const mjtNum UPRIGHT = 1e-7;
 
 static void axisOf(mjtNum out[3], const djmSurface* s, int i) {
   for (int r = 0; r < 3; r++) out[r] = s->mat[3 * r + i];
@@ -34,8 +37,7 @@ bool djm_planeCylinder(djmMotion* x, const djmTouch* t) {
   }
   mju_scl3(e0, n, -1);
   mju_addToScl3(e0, k, mju_dot3(n, k));
-  bool upright = mju_norm3(e0) < 1e-15;
-  if (upright) axisOf(e0, s, 0);
+  bool upright = mju_norm3(e0) < UPRIGHT;
   mju_normalize3(e0);
   mju_cross(T0, k, e0);
   mju_cross(T, k, e);

@@ -12,8 +12,8 @@
 #include <string.h>
 
 const char* djm_featureName(djmFeature feature) {
-  static const char* names[DJM_NFEATURE] = {"closed",  "vertex-face", "edge-edge",  "clipped",
-                                            "sliding", "curved",      "differences"};
+  static const char* names[DJM_NFEATURE] = {"closed",  "vertex-face", "edge-edge",   "clipped",
+                                            "sliding", "curved",      "differences", "kink"};
   return feature >= 0 && feature < DJM_NFEATURE ? names[feature] : "";
 }
 
@@ -83,6 +83,14 @@ static djmFeature featureOf(const djmPatch* A, const djmPatch* B, const djmTouch
   return A->dim == 1 && B->dim == 1 ? DJM_FEATURE_EDGE_EDGE : DJM_FEATURE_VERTEX_FACE;
 }
 
+// Whether MuJoCo's collision function of a pair is that of all convex shapes.
+static bool isGeneral(int a, int b) {
+  if (a == mjGEOM_PLANE || b == mjGEOM_SDF || a == mjGEOM_HFIELD) return false;
+  if (a == mjGEOM_SPHERE) return b == mjGEOM_ELLIPSOID || b == mjGEOM_MESH;
+  if (a == mjGEOM_CAPSULE) return b != mjGEOM_CAPSULE && b != mjGEOM_BOX;
+  return a != mjGEOM_BOX || b != mjGEOM_BOX;
+}
+
 // How far from the extreme a contact may be, of its size: points and normals of patches, the normal,
 // the distance, the position.
 typedef struct Tolerance {
@@ -106,8 +114,11 @@ bool djm_extremeNextTo(djmPatch* A, djmPatch* B, mjtNum n[3], mjtNum at[3], mjtN
   if (B->curved) djm_bendPatch(B, &t->s[1], t->q[1], n);
   if (!isExtreme(A, B, n, t->size, 2 * tol->normal)) return false;
   // What is exactly normal to a face is a contact of that face.
-  if (tier >= 0 && A->dim < 2 && djm_isFaceNormal(m, &t->s[0], n)) return false;
-  if (tier >= 0 && B->dim < 2 && djm_isFaceNormal(m, &t->s[1], minus)) return false;
+  int a = t->s[0].type, b = t->s[1].type;
+  if (isGeneral(a, b) || (a == mjGEOM_BOX && b == mjGEOM_BOX)) {
+    if (A->dim < 2 && djm_isFaceNormal(m, &t->s[0], n)) return false;
+    if (B->dim < 2 && djm_isFaceNormal(m, &t->s[1], minus)) return false;
+  }
   if (tier >= 0 && !djm_polish(A, B, n, t->s)) return false;
   mju_sub3(r, B->point, A->point);
   *dist = mju_dot3(n, r) - A->radius - B->radius;
@@ -124,14 +135,6 @@ static bool extreme(djmMotion* x, djmFeature* feature, const mjModel* m, const d
   if (!djm_extremeNextTo(&A, &B, n, at, &dist, m, t, tier)) return false;
   *feature = featureOf(&A, &B, t);
   return djm_extremal(x, &A, &B, n, at, NULL);
-}
-
-// Whether MuJoCo's collision function of a pair is that of all convex shapes.
-static bool isGeneral(int a, int b) {
-  if (a == mjGEOM_PLANE || b == mjGEOM_SDF || a == mjGEOM_HFIELD) return false;
-  if (a == mjGEOM_SPHERE) return b == mjGEOM_ELLIPSOID || b == mjGEOM_MESH;
-  if (a == mjGEOM_CAPSULE) return b != mjGEOM_CAPSULE && b != mjGEOM_BOX;
-  return a != mjGEOM_BOX || b != mjGEOM_BOX;
 }
 
 // false: by differences.
@@ -156,27 +159,50 @@ static bool byFormula(djmMotion* x, djmFeature* feature, const mjModel* m, const
   return extreme(x, feature, m, t, 0) || extreme(x, feature, m, t, 1);
 }
 
+// Where axes of capsules meet, centres coincide, contacts come and go: n turns by half of w, pos moves
+// by half of u.
+static void kink(djmMotion* x, const djmTouch* t) {
+  for (int k = 0; k < 6; k++) {
+    mjtNum w[3] = {k == 0, k == 1, k == 2}, turn[3];
+    mju_cross(turn, w, t->n);
+    x->dist[k] = k < 3 ? 0 : t->n[k - 3];
+    for (int i = 0; i < 3; i++) {
+      x->pos[i][k] = k == 3 + i ? 0.5 : 0;
+      x->normal[i][k] = 0.5 * turn[i];
+    }
+  }
+}
+
+// Contacts of the pair of con[0] that follow it, itself included.
+static int samePair(const mjContact* con, int n) {
+  int count = 1;
+  while (count < n && count < mjMAXCONPAIR &&
+         memcmp(con[count].geom, con[0].geom, sizeof con->geom) == 0) {
+    count++;
+  }
+  return count;
+}
+
 djStatus djm_contactSlopes(djmContactSlope* slope, const mjModel* m, mjData* d,
                            const mjContact* con, int n) {
   djmMotion shared[mjMAXCONPAIR];
-  int first = -1, count = 0;  // contacts whose differences are in `shared`
-  for (int i = 0; i < n; i++) {
-    if (con[i].geom[0] < 0 || con[i].geom[1] < 0) return DJ_UNSUPPORTED;
-    djmTouch t = djm_touch(m, d, &con[i]);
-    djmMotion x;
-    if (!byFormula(&x, &slope[i].feature, m, &t)) {
-      slope[i].feature = DJM_FEATURE_DIFFERENCES;
-      if (first < 0 || i >= first + count) {
-        first = i;
-        for (count = 1; i + count < n && count < mjMAXCONPAIR; count++) {
-          if (memcmp(con[i + count].geom, con[i].geom, sizeof con->geom) != 0) break;
-        }
-        djStatus status = djm_pairDifferences(shared, m, d, con + first, count);
-        if (status != DJ_OK) return status;
+  for (int first = 0, count = 0; first < n; first += count) {
+    const mjContact* c = con + first;
+    if (c->geom[0] < 0 || c->geom[1] < 0) return DJ_UNSUPPORTED;
+    count = samePair(c, n - first);
+    int asked = 0, found = 0;  // differences: not asked for, not found
+    for (int i = 0; i < count; i++) {
+      djmContactSlope* s = &slope[first + i];
+      djmTouch t = djm_touch(m, d, &c[i]);
+      djmMotion x;
+      if (!byFormula(&x, &s->feature, m, &t)) {
+        if (!asked++) found = djm_pairDifferences(shared, m, d, c, count);
+        s->feature = found ? DJM_FEATURE_DIFFERENCES : DJM_FEATURE_KINK;
+        if (found) x = shared[i];
+        else kink(&x, &t);
       }
-      x = shared[i - first];
+      fill(s, &x, &c[i], &t);
     }
-    fill(&slope[i], &x, &con[i], &t);
   }
   return DJ_OK;
 }

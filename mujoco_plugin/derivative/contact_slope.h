@@ -17,6 +17,7 @@ typedef enum djmFeature {
   DJM_FEATURE_SLIDING,      // a point of a capsule's axis that MuJoCo's rules move along it
   DJM_FEATURE_CURVED,       // a surface or a rim with curvature
   DJM_FEATURE_DIFFERENCES,  // none told: differences of that pair alone
+  DJM_FEATURE_KINK,         // no derivative: as if fixed midway between the two bodies
   DJM_NFEATURE
 } djmFeature;
 
@@ -33,7 +34,7 @@ const char* djm_featureName(djmFeature feature);
 
 // slope: (n), of con (n), contacts at d's poses. Contacts of a pair that stand next to each other
 // share their differences. d is used for these: poses of geoms are moved and put back, its stack is
-// used. DJ_UNSUPPORTED: a flex, or a pair whose contacts the collision function does not give again.
+// used. DJ_UNSUPPORTED: a flex.
 djStatus djm_contactSlopes(djmContactSlope* slope, const mjModel* m, mjData* d,
                            const mjContact* con, int n);
 
