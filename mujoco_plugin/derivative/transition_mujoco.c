@@ -172,8 +172,11 @@ static djStatus smoothSides(djmTransitionWork* w, djError* err) {
   int nv = w->nv, na = w->na, nu = w->nu;
   mjtNum* by = w->smooth_by;
   mjtNum *by_v = by + nv * nv, *by_act = by_v + nv * nv, *by_ctrl = by_act + nv * na;
+  bool sticks = w->view.flg_adhesion;
+  w->view.flg_adhesion = false;   // rows of contacts have it
   djStatus status = djm_smoothSlope(by, by_v, by_act, by_ctrl, &w->view, w->d, w->a, w->smooth,
                                     err);
+  w->view.flg_adhesion = sticks;
   if (status < 0) return status;
   for (int i = 0; i < nv; i++) {
     mjtNum* row = w->X + (size_t)i * w->ncol;
