@@ -48,7 +48,7 @@
   "<tendon><spatial range='0 .55' frictionloss='.2' solimpfriction='.8 .9 .01'><site site='w'/>"  \
   "<site site='s4'/></spatial><fixed range='-.05 .05' frictionloss='.1' armature='.05'>"          \
   "<joint joint='j1' coef='1'/><joint joint='j2' coef='-.7'/></fixed>"                            \
-  "<spatial name='t3'><site site='w2'/><site site='s5'/></spatial>"                \
+  "<spatial name='t3' armature='.05'><site site='w2'/><site site='s5'/></spatial>"                \
   "<spatial name='t4' damping='.3'><site site='w2'/><site site='s6'/></spatial></tendon>"         \
   "<equality><connect " connect " solimp='.8 .95 .1 .5 2'/><weld " weld " torquescale='.7' "      \
   "solimp='.8 .95 .05 .5 2'/>"                                                                    \

@@ -4,12 +4,11 @@
 // joints' damping (Euler), or G = M - h (d(forces)/dv) (implicit, implicitfast):
 //
 //   G de = M da + dM (a - e) - h dD e
-//
-// Armature of fixed tendons is a constant part of M; that of spatial ones is refused.
 
 #include "transition_work.h"
 
 #include "slope_error.h"
+#include "smooth_work.h"
 
 #include <math.h>
 
@@ -65,6 +64,31 @@ static void mulInertia(djmTransitionWork* w) {
   }
 }
 
+// Y += dM x, x fixed. Armature of fixed tendons is a constant part of M, that of spatial ones has
+// what is proportional to the acceleration in armature_slope.c.
+static djStatus addInertiaSlope(djmTransitionWork* w, const mjtNum* x, djError* err) {
+  const mjModel* m = &w->view;
+  int nv = w->nv;
+  djm_massSlope(w->Y, w->ncol, m, w->d, x, w->memory);
+  bool any = false;
+  for (int t = 0; t < (int)m->ntendon; t++) {
+    any = any || (m->tendon_type[t] != 0 &&
+                  m->tendon_armature[t] + djm_actuatorArmature(m, true, t) != 0);
+  }
+  if (!any) return DJ_OK;
+  mjtNum *slope = w->smooth_by, *none = w->memory;
+  mju_zero(none, nv);
+  for (int side = 1; side >= -1; side -= 2) {
+    mju_zero(slope, nv * nv);
+    djStatus status = djm_armatureSlope(slope, NULL, m, w->d, side > 0 ? x : none, w->smooth, err);
+    if (status < 0) return status;
+    for (int i = 0; i < nv; i++) {
+      mju_addToScl(w->Y + (size_t)i * w->ncol, slope + (size_t)i * nv, side, nv);
+    }
+  }
+  return DJ_OK;
+}
+
 // ---- integrators --------------------------------------------------------------------------------
 
 static void copyEnd(djmTransitionWork* w) {
@@ -89,7 +113,8 @@ static djStatus endEuler(djmTransitionWork* w, djError* err) {
     w->Y[(size_t)i * w->ncol + nv + i] -= m->opt.timestep * slope[i] * w->end[i];
   }
   mju_sub(w->motion.drag, w->a, w->end, nv);
-  djm_massSlope(w->Y, w->ncol, m, w->d, w->motion.drag, w->memory);
+  djStatus status = addInertiaSlope(w, w->motion.drag, err);
+  if (status < 0) return status;
   djm_solveLower(w->Y, w->G, nv, w->ncol);
   return DJ_OK;
 }
@@ -150,7 +175,8 @@ static djStatus endImplicit(djmTransitionWork* w, djError* err) {
   solveRowsOf(w->end, force, w->G, w->dof, nv, 1);
   mulInertia(w);
   mju_sub(rest, w->a, w->end, nv);
-  djm_massSlope(w->Y, w->ncol, &w->view, w->d, rest, w->memory);
+  djStatus status = addInertiaSlope(w, rest, err);
+  if (status < 0) return status;
   djm_addDampingSlope(w);
   mju_copy(w->smooth_by, w->Y, nv * w->ncol);
   solveRowsOf(w->Y, w->smooth_by, w->G, w->dof, nv, w->ncol);
