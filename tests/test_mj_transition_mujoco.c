@@ -76,6 +76,17 @@ static const char kBelts[] =
   "<body pos='-.2 .02 .66'><freejoint/><geom size='.1' mass='.2'/></body>"                        \
   "</worldbody></mujoco>"
 
+// Strong dampers that are not linear, a fluid, a heavy tendon: what integrators solve with varies.
+static const char kDampers[] =
+  "<mujoco><option timestep='0.005' density='900' viscosity='.4'/><worldbody>"
+  "<site name='w' pos='.3 .2 .6'/>"
+  "<body><joint axis='0 1 .2' damping='.3 .2 .1'/><geom type='capsule' fromto='0 0 0 .4 0 0' "
+  "size='.03'/><body pos='.4 0 0'><joint type='ball' damping='.1 .05 .02'/>"
+  "<geom type='capsule' fromto='0 0 0 .3 .1 0' size='.03'/><site name='s' pos='.2 .1 0'/>"
+  "</body></body><body pos='0 1 0'><freejoint/><geom type='box' size='.1 .05 .2'/></body>"
+  "</worldbody><tendon><spatial armature='3' damping='1'><site site='w'/><site site='s'/>"
+  "</spatial></tendon></mujoco>";
+
 #define BODY_ROWS                                                                                 \
   ROWS("body1='tip' body2='c' anchor='0 0 .02'",                                                  \
        "body1='c' body2='e' relpose='-.35 .02 .03 1 .1 .05 -.02'")
@@ -114,6 +125,13 @@ static void testContacts(void** state) {
   runModel(kBelts, mjINT_EULER, true, "belts");
   runModel(STICKY("elliptic"), mjINT_EULER, true, "adhesion, cones");
   runModel(STICKY("pyramidal"), mjINT_EULER, true, "adhesion, pyramids");
+}
+
+static void testDampers(void** state) {
+  (void)state;
+  runModel(kDampers, mjINT_EULER, true, "dampers");
+  runModel(kDampers, mjINT_IMPLICIT, true, "dampers, implicit");
+  runModel(kDampers, mjINT_IMPLICITFAST, true, "dampers, implicitfast");
 }
 
 static void testRows(void** state) {
@@ -278,7 +296,7 @@ static void testRefused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(testContacts), cmocka_unit_test(testRows),     cmocka_unit_test(testRobots),
+    cmocka_unit_test(testContacts), cmocka_unit_test(testDampers), cmocka_unit_test(testRows),     cmocka_unit_test(testRobots),
     cmocka_unit_test(testSensors),
     cmocka_unit_test(testDiscrete),
     cmocka_unit_test(testDropped),  cmocka_unit_test(testCall),     cmocka_unit_test(testUnsolved),
