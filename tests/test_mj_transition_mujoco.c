@@ -2,6 +2,10 @@
 // what is dropped is missed; what is refused is named.
 
 #include "common/mj_step_slope.h"
+#include "derivative/motion.h"
+#include "derivative/rows.h"
+#include "derivative/slope_error.h"
+#include "derivative/spatial.h"
 
 // Bodies that touch in contacts of all dimensions, with unequal friction, direct and standard
 // references, adopted by pairs, and one whose friction has a reference of its own.

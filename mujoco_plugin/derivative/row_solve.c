@@ -4,6 +4,7 @@
 #include "transition_work.h"
 
 #include "slope_error.h"
+#include "spatial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,16 +44,12 @@ bool djm_factorLower(mjtNum* A, int n) {
   return true;
 }
 
-static void addScaled(mjtNum* restrict x, const mjtNum* restrict y, mjtNum s, int n) {
-  for (int k = 0; k < n; k++) x[k] += s * y[k];
-}
-
 void djm_solveLower(mjtNum* X, const mjtNum* A, int n, int ncol) {
   for (int k = n - 1; k >= 0; k--) {
     const mjtNum* L = A + (size_t)k * n;
     mjtNum *row = X + (size_t)k * ncol, inverse = 1 / L[k];
     for (int i = 0; i < k; i++) {
-      if (L[i] != 0) addScaled(X + (size_t)i * ncol, row, -L[i], ncol);
+      if (L[i] != 0) djm_addScaled(X + (size_t)i * ncol, row, -L[i], ncol);
     }
     for (int c = 0; c < ncol; c++) row[c] *= inverse;
   }
@@ -60,7 +57,7 @@ void djm_solveLower(mjtNum* X, const mjtNum* A, int n, int ncol) {
     const mjtNum* L = A + (size_t)k * n;
     mjtNum* row = X + (size_t)k * ncol;
     for (int i = 0; i < k; i++) {
-      if (L[i] != 0) addScaled(row, X + (size_t)i * ncol, -L[i], ncol);
+      if (L[i] != 0) djm_addScaled(row, X + (size_t)i * ncol, -L[i], ncol);
     }
   }
 }
@@ -123,7 +120,7 @@ static void hessian(djmTransitionWork* w) {
         const mjtNum *Jk = w->dense + (size_t)(i + k) * nv, *Jl = w->dense + (size_t)(i + l) * nv;
         if (S[k * dim + l] == 0) continue;
         for (int p = 0; p < nv; p++) {
-          if (Jk[p] != 0) addScaled(w->H + (size_t)p * nv, Jl, S[k * dim + l] * Jk[p], p + 1);
+          if (Jk[p] != 0) djm_addScaled(w->H + (size_t)p * nv, Jl, S[k * dim + l] * Jk[p], p + 1);
         }
       }
     }

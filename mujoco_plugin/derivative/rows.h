@@ -24,7 +24,7 @@ enum { DJM_MAXROWS = 6 };   // of a contact or a weld, pyramids' edges taken tog
 typedef struct djmRowSum {
   const mjModel* m;      // without plugins
   const mjData* d;       // past mj_forward
-  mjData* pose;          // another at the same state, that may be moved
+  mjData* pose;          // the same: its geoms are moved and put back
   const mjtNum* a;       // (nv) the solution
   const djmMotion* motion;
   const mjtNum* y;       // (nefc) J a - aref

@@ -18,6 +18,11 @@ static inline void djm_addCross(mjtNum out[3], const mjtNum a[3], const mjtNum b
   out[2] += a[0] * b[1] - a[1] * b[0];
 }
 
+// x (n) += s y
+static inline void djm_addScaled(mjtNum* restrict x, const mjtNum* restrict y, mjtNum s, int n) {
+  for (int k = 0; k < n; k++) x[k] += s * y[k];
+}
+
 static inline mjtNum djm_dot3(const mjtNum a[3], const mjtNum b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }

@@ -174,21 +174,21 @@ static void addDifferences(djmTransitionWork* w, mjtNum* D, mjtNum* value) {
       for (int i = 0; i < nv; i++) w->Y[(size_t)i * w->ncol + k] += scale * value[i];
     }
   }
-  copyStart(w->e, w);
-  mj_fwdPosition(&view, w->e);
 }
 
 // Y -= h d(dc/dv e), of the rows that have it.
 static void addBias(djmTransitionWork* w, mjtNum* by_q, mjtNum* by_v, mjtNum* none) {
   const mjModel* m = &w->view;
+  mjData* d = w->d;
   int nv = w->nv;
-  mjtNum size = mju_norm(w->end, nv), speed = mju_norm(w->d->qvel, nv);
+  mjtNum size = mju_norm(w->end, nv), speed = mju_norm(d->qvel, nv), *v = none + nv;
   mjtNum s = size > 0 ? (speed > 0 ? speed : 1) / size : 1;
   mju_zero(none, nv);
+  mju_copy(v, d->qvel, nv);
   for (int side = 1; side >= -1; side -= 2) {
-    mju_addScl(w->e->qvel, w->d->qvel, w->end, side * s, nv);
-    mj_fwdVelocity(m, w->e);
-    djm_inverseSlope(by_q, by_v, m, w->e, none, w->smooth);
+    mju_addScl(d->qvel, v, w->end, side * s, nv);
+    mj_comVel(m, d);
+    djm_inverseSlope(by_q, by_v, m, d, none, w->smooth);
     mjtNum scale = -m->opt.timestep * side / (2 * s);
     for (int i = 0; i < nv; i++) {
       if (m->opt.integrator == mjINT_IMPLICITFAST && !isFreeBody(m, m->dof_jntid[i])) continue;
@@ -197,8 +197,8 @@ static void addBias(djmTransitionWork* w, mjtNum* by_q, mjtNum* by_v, mjtNum* no
       mju_addToScl(row + nv, by_v + (size_t)i * nv, scale, nv);
     }
   }
-  mju_copy(w->e->qvel, w->d->qvel, nv);
-  mj_fwdVelocity(m, w->e);
+  mju_copy(d->qvel, v, nv);
+  mj_comVel(m, d);
 }
 
 static bool hasBias(const mjModel* m) {

@@ -88,8 +88,6 @@ static bool fillSides(djmTransitionWork* w) {
       for (int i = 0; i < nv; i++) w->Y[(size_t)i * ncol + k] += weight * w->e->qacc_smooth[i];
     }
   }
-  mj_copyState(&w->view, w->d, w->e, mjSTATE_INTEGRATION);
-  mj_fwdPosition(&w->view, w->e);
   mju_copy(w->H, w->G, nv * nv);
   mju_zero(w->X, nv * ncol);
   for (int i = 0; i < nv; i++) {

@@ -9,6 +9,7 @@
 
 #include "slope_error.h"
 #include "smooth_work.h"
+#include "spatial.h"
 
 #include <math.h>
 
@@ -58,8 +59,8 @@ static void mulInertia(djmTransitionWork* w) {
     for (int k = adr; k < adr + m->M_rownnz[i]; k++) {
       int j = m->M_colind[k];
       mjtNum s = w->d->M[k];
-      mju_addToScl(w->Y + (size_t)i * ncol, w->X + (size_t)j * ncol, s, ncol);
-      if (j != i) mju_addToScl(w->Y + (size_t)j * ncol, w->X + (size_t)i * ncol, s, ncol);
+      djm_addScaled(w->Y + (size_t)i * ncol, w->X + (size_t)j * ncol, s, ncol);
+      if (j != i) djm_addScaled(w->Y + (size_t)j * ncol, w->X + (size_t)i * ncol, s, ncol);
     }
   }
 }
@@ -139,7 +140,7 @@ static bool factorRows(mjtNum* A, int* order, int n) {
     for (int i = k + 1; i < n; i++) {
       mjtNum s = A[(size_t)i * n + k] /= A[(size_t)k * n + k];
       if (s == 0) continue;
-      mju_addToScl(A + (size_t)i * n + k + 1, A + (size_t)k * n + k + 1, -s, n - k - 1);
+      djm_addScaled(A + (size_t)i * n + k + 1, A + (size_t)k * n + k + 1, -s, n - k - 1);
     }
   }
   return true;
@@ -152,13 +153,13 @@ static void solveRowsOf(mjtNum* to, const mjtNum* from, const mjtNum* A, const i
     mju_copy(to + (size_t)i * ncol, from + (size_t)order[i] * ncol, ncol);
     for (int k = 0; k < i; k++) {
       mjtNum s = A[(size_t)i * n + k];
-      if (s != 0) mju_addToScl(to + (size_t)i * ncol, to + (size_t)k * ncol, -s, ncol);
+      if (s != 0) djm_addScaled(to + (size_t)i * ncol, to + (size_t)k * ncol, -s, ncol);
     }
   }
   for (int i = n - 1; i >= 0; i--) {
     for (int k = i + 1; k < n; k++) {
       mjtNum s = A[(size_t)i * n + k];
-      if (s != 0) mju_addToScl(to + (size_t)i * ncol, to + (size_t)k * ncol, -s, ncol);
+      if (s != 0) djm_addScaled(to + (size_t)i * ncol, to + (size_t)k * ncol, -s, ncol);
     }
     mju_scl(to + (size_t)i * ncol, to + (size_t)i * ncol, 1 / A[(size_t)i * (n + 1)], ncol);
   }

@@ -38,11 +38,12 @@ static void makeData(void* arg) {
   w->e = mj_makeData(&w->view);
 }
 
-static mjModel viewOf(const mjModel* m) {
-  mjModel view = djm_plainModel(m);
-  view.opt.disableflags |= mjDSBL_SENSOR;
-  view.opt.enableflags &= ~(mjENBL_ENERGY | mjENBL_FWDINV);
-  return view;
+// What the step is taken of: m without plugins, sensors and energies.
+static void setView(djmTransitionWork* w, const mjModel* m) {
+  w->view = *m;
+  w->view.nplugin = 0;
+  w->view.opt.disableflags |= mjDSBL_SENSOR;
+  w->view.opt.enableflags &= ~(mjENBL_ENERGY | mjENBL_FWDINV);
 }
 
 static size_t max3(size_t a, size_t b, size_t c) {
@@ -90,7 +91,7 @@ djStatus djm_makeTransitionWork(djmTransitionWork** work, const mjModel* m, djEr
   w->na = (int)m->na;
   w->nu = (int)m->nu;
   w->ncol = 2 * w->nv + w->na + w->nu;
-  w->view = viewOf(m);
+  setView(w, m);
   Making making = {w};
   status = djm_guard(makeData, &making, err);
   if (status >= 0 && (!w->d || !w->e || !makeRoom(w))) status = djm_slopeError(err, DJ_NO_MEMORY, "out of memory");
@@ -146,11 +147,6 @@ djStatus djm_checkTransition(const mjModel* m, const mjData* d, djError* err) {
 
 // ---- assembly -----------------------------------------------------------------------------------
 
-static void copyStateTo(mjData* to, const mjModel* m, const mjData* d) {
-  mj_copyState(m, d, to, mjSTATE_INTEGRATION);
-  mj_normalizeQuat(m, to->qpos);
-}
-
 static void forward(void* arg) {
   djmTransitionWork* w = arg;
   mj_forward(&w->view, w->d);
@@ -164,7 +160,6 @@ static void forward(void* arg) {
     mju_copy(w->d->qvel, w->save + nq, w->nv);
     mju_copy(w->d->act, w->memory, w->na);
   }
-  mj_fwdPosition(&w->view, w->e);
 }
 
 // X = -dr, H = M
@@ -197,7 +192,7 @@ static djStatus rightSides(djmTransitionWork* w, djError* err) {
   djm_findMotion(&w->motion, &w->view, w->d, w->a);
   mju_zero(w->wrench, 6 * (int)w->view.nbody);
   djmRowSum sum = {
-    .m = &w->view, .d = w->d, .pose = w->e, .a = w->a, .motion = &w->motion, .y = w->y,
+    .m = &w->view, .d = w->d, .pose = w->d, .a = w->a, .motion = &w->motion, .y = w->y,
     .force = w->force, .state = w->state, .stride = w->ncol, .H = w->H, .by_q = w->X,
     .by_v = w->X + w->nv, .wrench = w->wrench, .smooth = w->smooth, .memory = w->memory, .hessian = w->G,
     .dof = w->dof, .drop_force = w->drop & DJM_DROP_FORCE,
@@ -276,9 +271,9 @@ djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTransitionWo
   djStatus status = djm_checkTransition(m, d, err);
   if (status < 0) return status;
   if (!A && !B && !C && !D) return DJ_OK;
-  w->view = viewOf(m);
-  copyStateTo(w->d, &w->view, d);
-  copyStateTo(w->e, &w->view, d);
+  setView(w, m);
+  mj_copyState(&w->view, d, w->d, mjSTATE_INTEGRATION);
+  mj_normalizeQuat(&w->view, w->d->qpos);
   status = djm_guard(forward, w, err);
   if (status >= 0 && w->view.opt.integrator == mjINT_DISCRETE) {
     if (w->d->nefc) {

@@ -9,7 +9,7 @@ struct djmTransitionWork {
   mjtSize nbuffer;       // of the model that it was made for
   int nv, na, nu, ncol;  // ncol = 2 nv + na + nu: columns of right sides, by q, v, act, ctrl
   mjModel view;          // of the call's model, without plugins
-  mjData *d, *e;         // at the state; another that slopes may move
+  mjData *d, *e;         // at the state; another, for differences
   djmTransitionInfo info;
   djmMotion motion;
   djmSmoothWork* smooth;
