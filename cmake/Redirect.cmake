@@ -35,9 +35,10 @@ cmake_minimum_required(VERSION 3.21)
 
 file(GLOB headers "${INCLUDE}/mujoco/*.h" "${SOURCES}/*.h")
 set(functions "")
-set(variables "") # no arrays
+set(variables "") # and arrays
 foreach(header IN LISTS headers)
   file(READ "${header}" text)
+  string(REGEX REPLACE "\\[[^]]*\\]" "" text "${text}")
   string(REGEX MATCHALL "MJAPI [A-Za-z0-9_ *]*[ *]_?mj[A-Za-z0-9_]+ *\\(" calls "${text}")
   string(REGEX MATCHALL "MJAPI extern [A-Za-z0-9_ *]*[ *]mj[A-Za-z0-9_]+ *;" plain "${text}")
   string(REGEX MATCHALL "MJAPI extern [A-Za-z0-9_ *]*\\(\\*mj[A-Za-z0-9_]+\\)" pointers "${text}")

@@ -1,12 +1,12 @@
-// Rows of contacts. With p the contact's point, e_k the rows of its frame, and the velocity of body
-// 2 less that of body 1 at p (w, v), row k is e_k . v, from the third on e_(k-3) . w; the edges of a
-// pyramid are sums of row 0 and mu_k times row k. Along dof j the bodies' motions g = a + B v
+// Rows of contacts. With p the contact's point, e_k the rows of its frame, and (w, v) the velocity
+// of body 2 less that of body 1 at p, row k is e_k . v, from the third on e_(k-3) . w; the edges of
+// a pyramid are sums of row 0 and mu_k times row k. Along dof j the bodies' motions g = a + B v
 // change by S_j x (g - what j does not carry), p by dp, the frame turns by t:
 //
 //   d(row . g) = e . dg(p) + (t x e) . g(p) + e . (g_w x dp)
 //
-// Adhesion, a constant force along the normal among MuJoCo's passive ones, is part of the wrench; its
-// reference is shifted by R times it.
+// Adhesion, a constant force along the normal among MuJoCo's passive ones, is part of the wrench;
+// the reference is shifted by R times it.
 //
 // Velocities of surfaces are motions that a body carries: they go with v in the rows of slip and
 // spin, and nothing before the dof has part in them.

@@ -1,5 +1,5 @@
-// The solution of a step's constraints: what the solver found, and a few steps of Newton's method on
-// the same rows where it has not found it (transition_work.h).
+// The solution of a step's constraints: what the solver found, and a few steps of Newton's method
+// on the same rows where it has not found it (transition_work.h).
 
 #include "transition_work.h"
 

@@ -6,8 +6,8 @@
 //   (M + J^T S J) da = -dr + g,   g = dJ^T f + J^T (-S (dJ a - daref) + f dlnD)
 //
 // where r is what is smooth (smooth_slope.h), aref = -B (J v + surface) - K I (pos - margin), less
-// dJ/dt v for connect and weld, and all forces of a constraint are proportional to its D, where they
-// depend on it at all: dlnD = I' / (I (1 - I)) dpos with the impedance I.
+// dJ/dt v for connect and weld, and all forces of a constraint are proportional to its D, where
+// they depend on it at all: dlnD = I' / (I (1 - I)) dpos with the impedance I.
 
 #ifndef DJ_MUJOCO_ROWS_H_
 #define DJ_MUJOCO_ROWS_H_

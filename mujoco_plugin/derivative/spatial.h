@@ -64,8 +64,8 @@ static inline void djm_crossForce(mjtNum out[6], const mjtNum S[6], const mjtNum
   djm_cross(out + 3, S, f + 3);
 }
 
-// out = I m, with I as mjData's cinert and crb have it: inertia about the point (xx, yy, zz, xy, xz,
-// yz), mass times the centre, mass.
+// out = I m, with I as mjData's cinert and crb have it: inertia about the point (xx, yy, zz, xy,
+// xz, yz), mass times the centre, mass.
 static inline void djm_mulInertia(mjtNum out[6], const mjtNum I[10], const mjtNum m[6]) {
   out[0] = I[0] * m[0] + I[3] * m[1] + I[4] * m[2];
   out[1] = I[3] * m[0] + I[1] * m[1] + I[5] * m[2];

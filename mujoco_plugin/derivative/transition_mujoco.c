@@ -56,7 +56,7 @@ static bool makeRoom(djmTransitionWork* w) {
   size_t nv = (size_t)w->nv, n = nv * (size_t)w->ncol, nbody = (size_t)m->nbody;
   size_t scratch = max3(djm_rowScratchSize(m), 12 * nbody + 6 * nv, nv * nv + 8 * nv);
   size_t size = 2 * nv + 2 * nv * nv + 3 * n + 6 * nbody + scratch +
-                (size_t)m->na * (size_t)w->ncol + (size_t)m->nq + nv +
+                (size_t)m->na * (size_t)w->ncol + (size_t)m->nq + nv + (size_t)m->na +
                 DJM_MAXDIM * (size_t)w->ncol + djm_sensorWorkSize(m);
   w->motion.body = calloc(nbody + nv + 1, sizeof(djmRates));
   w->dof = calloc(nv + 1, sizeof(int));
@@ -74,7 +74,7 @@ static bool makeRoom(djmTransitionWork* w) {
   w->memory = p += 6 * nbody;
   w->act_by = p += scratch;
   w->save = p += (size_t)m->na * (size_t)w->ncol;
-  w->sensor = p += (size_t)m->nq + nv;
+  w->sensor = p += (size_t)m->nq + nv + (size_t)m->na;
   w->motion.drag = p + DJM_MAXDIM * (size_t)w->ncol + djm_sensorWorkSize(m);
   w->smooth = djm_makeSmoothWork(m);
   return w->smooth;
@@ -94,7 +94,9 @@ djStatus djm_makeTransitionWork(djmTransitionWork** work, const mjModel* m, djEr
   setView(w, m);
   Making making = {w};
   status = djm_guard(makeData, &making, err);
-  if (status >= 0 && (!w->d || !w->e || !makeRoom(w))) status = djm_slopeError(err, DJ_NO_MEMORY, "out of memory");
+  if (status >= 0 && (!w->d || !w->e || !makeRoom(w))) {
+    status = djm_slopeError(err, DJ_NO_MEMORY, "out of memory");
+  }
   if (status < 0) {
     djm_deleteTransitionWork(w);
     return status;
@@ -154,11 +156,11 @@ static void forward(void* arg) {
     int nq = (int)w->view.nq;
     mju_copy(w->save, w->d->qpos, nq);
     mju_copy(w->save + nq, w->d->qvel, w->nv);
-    mju_copy(w->memory, w->d->act, w->na);
+    mju_copy(w->save + nq + w->nv, w->d->act, w->na);
     mj_implicit(&w->view, w->d);
     mju_copy(w->d->qpos, w->save, nq);
     mju_copy(w->d->qvel, w->save + nq, w->nv);
-    mju_copy(w->d->act, w->memory, w->na);
+    mju_copy(w->d->act, w->save + nq + w->nv, w->na);
   }
 }
 
@@ -194,7 +196,8 @@ static djStatus rightSides(djmTransitionWork* w, djError* err) {
   djmRowSum sum = {
     .m = &w->view, .d = w->d, .pose = w->d, .a = w->a, .motion = &w->motion, .y = w->y,
     .force = w->force, .state = w->state, .stride = w->ncol, .H = w->H, .by_q = w->X,
-    .by_v = w->X + w->nv, .wrench = w->wrench, .smooth = w->smooth, .memory = w->memory, .hessian = w->G,
+    .by_v = w->X + w->nv, .wrench = w->wrench, .smooth = w->smooth, .memory = w->memory,
+    .hessian = w->G,
     .dof = w->dof, .drop_force = w->drop & DJM_DROP_FORCE,
     .drop_impedance = w->drop & DJM_DROP_IMPEDANCE,
     .drop_reference = w->drop & DJM_DROP_REFERENCE,
@@ -285,7 +288,9 @@ djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTransitionWo
   if (status >= 0) status = djm_solveRows(w, err);
   if (status >= 0) status = rightSides(w, err);
   if (status < 0) return status;
-  if (!djm_factorLower(w->H, w->nv)) return djm_slopeError(err, DJ_INVALID, "inertia is not positive");
+  if (!djm_factorLower(w->H, w->nv)) {
+    return djm_slopeError(err, DJ_INVALID, "inertia is not positive");
+  }
   djm_solveLower(w->X, w->H, w->nv, w->ncol);
   status = djm_endSlopes(w, err);
   if (status < 0) return status;

@@ -1,5 +1,5 @@
 // C and D of MuJoCo's own step: sensors at its start. What sensors of position and velocity have by
-// formula is in sensor.c and sensor_frame.c. All others are differenced along each column, where the
+// formula is in sensor.c and sensor_frame.c. Others are differenced along each column, where the
 // acceleration moves by its derivative, and with it the rows' forces: nothing is solved again.
 
 #include "transition_work.h"

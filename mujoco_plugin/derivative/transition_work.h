@@ -24,7 +24,7 @@ struct djmTransitionWork {
   mjtNum* smooth_by;     // (nv x ncol) slopes of smooth forces
   mjtNum* act_by;        // (na x ncol)
   int* dof;              // (nv)
-  mjtNum* save;          // (nq + nv)
+  mjtNum* save;          // (nq + nv + na)
   mjtNum* sensor;        // rows of a sensor, and its scratch
   int nefc;              // room for rows:
   mjtNum *y, *force, *dense;   // (nefc), (nefc), (nefc x nv)
