@@ -300,11 +300,11 @@ static void testRefused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(testContacts), cmocka_unit_test(testDampers), cmocka_unit_test(testRows),     cmocka_unit_test(testRobots),
-    cmocka_unit_test(testSensors),
-    cmocka_unit_test(testDiscrete),
-    cmocka_unit_test(testDropped),  cmocka_unit_test(testCall),     cmocka_unit_test(testUnsolved),
-    cmocka_unit_test(testRefused),
+    cmocka_unit_test(testContacts), cmocka_unit_test(testDampers),
+    cmocka_unit_test(testRows), cmocka_unit_test(testRobots),
+    cmocka_unit_test(testSensors), cmocka_unit_test(testDiscrete),
+    cmocka_unit_test(testDropped), cmocka_unit_test(testCall),
+    cmocka_unit_test(testUnsolved), cmocka_unit_test(testRefused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

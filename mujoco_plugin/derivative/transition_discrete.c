@@ -5,7 +5,7 @@
 //   (G + J^T S J) da = G dA/dx + g
 //
 // G^-1 is dA/dF, and dA/dx is differenced: nothing is solved but the metric. Rows of constraints
-// are not had: with s = 1 + h B + h^2 K I their aref is (-B v - K I (pos + h v)) / s, and their R is
+// are not had: with s = 1 + h B + h^2 K I their aref is (-B v - K I (pos + h v)) / s, and their R
 // that of other integrators over s, times a factor of the metric along the row that depends on q.
 
 #include "transition_work.h"
