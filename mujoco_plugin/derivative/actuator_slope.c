@@ -139,6 +139,7 @@ static double tendonScale(double* total, const mjModel* m, const mjData* d, int 
     *total += f.p;
   }
   const double* range = m->tendon_actfrcrange + 2 * tendon;
+  if (*total == 0) return 1;
   if (*total < range[0]) return range[0] / *total;
   return *total > range[1] ? range[1] / *total : 1;
 }
