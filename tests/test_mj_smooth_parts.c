@@ -73,11 +73,13 @@ static void testLaws(void** state) {
 static void testValues(void** state) {
   (void)state;
   static const char text[] =
-      "<mujoco><worldbody><body><joint name='a' axis='0 1 0'/><geom size='.1' pos='.2 0 0' "
+      "<mujoco><worldbody><site name='w'/><body><joint name='a' axis='0 1 0'/><geom size='.1' "
+      "pos='.2 0 0' "
       "mass='1'/>"
       "<body><joint name='b' type='ball'/><geom size='.1' pos='.1 .1 0' mass='1'/><site name='s'/>"
       "</body></body></worldbody><actuator><muscle joint='a' lengthrange='-1 1' force='20'/>"
       "<position joint='b' gear='1 2 .5' kp='2'/><pid joint='b' gear='0 1 1' kp='2' ki='1'/>"
+      "<position site='s' refsite='w' gear='0 0 0 1 2 3' kp='1'/>"
       "<general joint='b' gaintype='so3' biastype='so3' gainprm='3' biasprm='.2 -3 -.5'/>"
       "<general joint='b' gaintype='so3' biastype='so3' gainprm='3' biasprm='.2 -3 -.5' "
       "forcerange='0 .7'/></actuator></mujoco>";
@@ -90,17 +92,18 @@ static void testValues(void** state) {
     d->qvel[0] = djt_uniform(&rng, -20, 20);
     d->ctrl[1] = djt_uniform(&rng, -20, 20);
     d->ctrl[2] = djt_uniform(&rng, -20, 20);
+    d->ctrl[3] = djt_uniform(&rng, -50, 50);
     mj_forward(m, d);
     for (int i = 0; i < m->nactuator; i++) {
       const double* f = d->actuator_force + m->actuator_outadr[i];
       djmLaw law;
       djmOrientation turn;
-      if (i < 3)
+      if (i < 4)
         djm_law(&law, m, d, i);
       else
         djm_orientationLaw(&turn, m, d, i);
       for (int k = 0; k < m->actuator_outnum[i]; k++) {
-        djt_near(i < 3 ? law.force.x : turn.force[k], f[k], 1e-11);
+        djt_near(i < 4 ? law.force.x : turn.force[k], f[k], 1e-11);
       }
     }
   }
@@ -180,10 +183,10 @@ static void testVectors(void** state) {
                         mass};
   double p[3], l[3], h[6];
   cross3(p, v, c);
-  for (int i = 0; i < 3; i++) p[i] = mass * (p[i] + v[3 + i]);
+  for (int i = 0; i < 4; i++) p[i] = mass * (p[i] + v[3 + i]);
   cross3(l, c, p);
   mulInertia(h, I, v);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 4; i++) {
     djt_near(h[i], l[i], 1e-15);
     djt_near(h[3 + i], p[i], 1e-15);
   }
