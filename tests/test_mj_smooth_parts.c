@@ -69,6 +69,48 @@ static void testLaws(void** state) {
   djt_closeSmooth(&s);
 }
 
+// Curves of muscles over all their pieces; set points more than half a turn away; orientations.
+static void testValues(void** state) {
+  (void)state;
+  static const char text[] =
+      "<mujoco><worldbody><site name='w'/><body><joint name='a' axis='0 1 0'/><geom size='.1' "
+      "pos='.2 0 0' "
+      "mass='1'/>"
+      "<body><joint name='b' type='ball'/><geom size='.1' pos='.1 .1 0' mass='1'/><site name='s'/>"
+      "</body></body></worldbody><actuator><muscle joint='a' lengthrange='-1 1' force='20'/>"
+      "<position joint='b' gear='1 2 .5' kp='2'/><pid joint='b' gear='0 1 1' kp='2' ki='1'/>"
+      "<position site='s' refsite='w' gear='0 0 0 1 2 3' kp='1'/>"
+      "<general joint='b' gaintype='so3' biastype='so3' gainprm='3' biasprm='.2 -3 -.5'/>"
+      "<general joint='b' gaintype='so3' biastype='so3' gainprm='3' biasprm='.2 -3 -.5' "
+      "forcerange='0 .7'/></actuator></mujoco>";
+  mjModel* m = djt_compile(text);
+  mjData* d = mj_makeData(m);
+  djRng rng = {6};
+  for (int n = 0; n < 200; n++) {
+    djt_shake(d, &rng, m, 0.4, 1);
+    d->qpos[0] = -4 + 0.06 * n;
+    d->qvel[0] = djt_uniform(&rng, -20, 20);
+    d->ctrl[1] = djt_uniform(&rng, -20, 20);
+    d->ctrl[2] = djt_uniform(&rng, -20, 20);
+    d->ctrl[3] = djt_uniform(&rng, -50, 50);
+    mj_forward(m, d);
+    for (int i = 0; i < m->nactuator; i++) {
+      const double* f = d->actuator_force + m->actuator_outadr[i];
+      djmLaw law;
+      djmOrientation turn;
+      if (i < 4)
+        djm_law(&law, m, d, i);
+      else
+        djm_orientationLaw(&turn, m, d, i);
+      for (int k = 0; k < m->actuator_outnum[i]; k++) {
+        djt_near(i < 4 ? law.force.x : turn.force[k], f[k], 1e-11);
+      }
+    }
+  }
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
 static void testControllers(void** state) {
   (void)state;
   djmDual rate, u = dVar(2, 0), was = dVar(1, 1), y = djm_slew(&rate, u, was, 0.3, 0.1, 0);
@@ -141,10 +183,10 @@ static void testVectors(void** state) {
                         mass};
   double p[3], l[3], h[6];
   cross3(p, v, c);
-  for (int i = 0; i < 3; i++) p[i] = mass * (p[i] + v[3 + i]);
+  for (int i = 0; i < 4; i++) p[i] = mass * (p[i] + v[3 + i]);
   cross3(l, c, p);
   mulInertia(h, I, v);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 4; i++) {
     djt_near(h[i], l[i], 1e-15);
     djt_near(h[3 + i], p[i], 1e-15);
   }
@@ -168,6 +210,7 @@ static void testPoly(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testDual),        cmocka_unit_test(testLaws),
                                      cmocka_unit_test(testControllers), cmocka_unit_test(testWrap),
-                                     cmocka_unit_test(testVectors),     cmocka_unit_test(testPoly)};
+                                     cmocka_unit_test(testVectors),     cmocka_unit_test(testPoly),
+                                     cmocka_unit_test(testValues)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,8 @@ static void testTree(void** state) {
 static void testSprings(void** state) {
   (void)state;
   static const char text[] =
-      "<mujoco><option timestep='.002'/><compiler autolimits='true'/><worldbody>"
+      "<mujoco><option timestep='.002'/><compiler autolimits='true'/><worldbody><body><joint "
+      "axis='1 0 0' stiffness='1'/><geom size='.1' pos='0 .1 0' mass='.2'/></body>"
       "<body pos='0 0 1'><joint type='free' stiffness='3 1.5 2' damping='.3 .2 .1'/>"
       "<geom type='box' size='.2 .15 .1' mass='2'/>"
       "<body pos='.1 .2 .15'><joint type='ball' stiffness='4 1 .5' damping='.1 .3 .4'/>"

@@ -301,6 +301,11 @@ static void testRefused(void** state) {
   checkRefused(
       ONE("", "<actuator><motor name='act' joint='j' delay='.01' nsample='5'/></actuator>"), "act",
       true);
+  checkRefused("<mujoco><worldbody><body><joint/><geom size='.1' pos='.2 0 0'/></body><body "
+               "pos='.3 0 0'><freejoint/><geom size='.15'/></body><body pos='0 0 3'><freejoint/>"
+               "<geom name='sticky' size='.1' adhesion='3' gap='.1'/></body><body pos='0 0 3.15'>"
+               "<freejoint/><geom size='.1'/></body></worldbody></mujoco>",
+               "sticky", false);
   checkRefused(ONE("", "<actuator><adhesion name='glue' body='b' ctrlrange='0 1'/></actuator>"),
                "glue", false);
 }

@@ -31,10 +31,11 @@ static double slopeOf(const double* prm, const mjData* d, int o) {
   return prm[0] + prm[1] * d->actuator_length[o] + prm[2] * d->actuator_velocity[o];
 }
 
-// Laws without states, muscles or motors, in short; whether it is one.
+// Laws that are affine in a control or an activation, in short; whether it is one.
 static bool plainForce(Force* f, const mjModel* m, const mjData* d, int i) {
   int gain = m->actuator_gaintype[i], bias = m->actuator_biastype[i], o = m->actuator_outadr[i];
-  if (m->actuator_actnum[i] || m->actuator_ctrlnum[i] != 1) return false;
+  int na = m->actuator_actnum[i];
+  if (na > 1 || m->actuator_ctrlnum[i] != 1 || (na && m->actuator_actearly[i])) return false;
   if (m->actuator_trntype[i] != mjTRN_TENDON &&
       (m->actuator_trntype[i] != mjTRN_JOINT ||
        m->jnt_type[m->actuator_trnid[2 * i]] < mjJNT_SLIDE)) {
@@ -44,12 +45,16 @@ static bool plainForce(Force* f, const mjModel* m, const mjData* d, int i) {
   if (bias != mjBIAS_NONE && bias != mjBIAS_AFFINE) return false;
   const double *g = m->actuator_gainprm + mjNGAIN * i, *b = m->actuator_biasprm + mjNBIAS * i;
   double by, u = djm_control(&by, m, d, m->actuator_ctrladr[i]);
+  if (na) u = d->act[m->actuator_actadr[i]];
   bool affine = gain == mjGAIN_AFFINE, biased = bias == mjBIAS_AFFINE;
   double scale = affine ? slopeOf(g, d, o) : g[0];
   f->p = scale * u + (biased ? slopeOf(b, d, o) : 0);
   f->by_l = (affine ? g[1] * u : 0) + (biased ? b[1] : 0);
   f->by_v = (affine ? g[2] * u : 0) + (biased ? b[2] : 0);
-  f->by_u[0] = scale * by;
+  if (na)
+    f->by_w[0] = scale;
+  else
+    f->by_u[0] = scale * by;
   return true;
 }
 
@@ -139,6 +144,7 @@ static double tendonScale(double* total, const mjModel* m, const mjData* d, int 
     *total += f.p;
   }
   const double* range = m->tendon_actfrcrange + 2 * tendon;
+  if (*total == 0) return 1;
   if (*total < range[0]) return range[0] / *total;
   return *total > range[1] ? range[1] / *total : 1;
 }
