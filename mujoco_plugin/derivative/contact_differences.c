@@ -84,7 +84,7 @@ static void numbers(mjtNum out[7], const mjPreContact* c, const mjPreContact* fr
   }
 }
 
-// Column k of the contacts `at` (n), which are all, total, or some of them; false: others are found, or
+// Column k of the contacts `at` (n) while there are `total` (-1: any number); false: others are found, or
 // a kink lies between: f(h) + f(-h) - 2 f(0) is not of second order.
 static bool differenceColumn(djmMotion* x, Pair* p, const mjPreContact* at, int n, int total, int k,
                              mjtNum h) {
@@ -93,7 +93,7 @@ static bool differenceColumn(djmMotion* x, Pair* p, const mjPreContact* at, int 
   for (int i = 0; i < 4; i++) {
     move(p, k, h * STEP[i]);
     collide(p);
-    if (p->n != total || !match(index, p, at, n, 100 * h * p->size)) return false;
+    if ((total >= 0 && p->n != total) || !match(index, p, at, n, 100 * h * p->size)) return false;
     for (int c = 0; c < n; c++) {
       numbers(v, &p->found[index[c]], &at[c], p->size);
       for (int r = 0; r < 7; r++) slope[c][r] += WEIGHT[i] * v[r] / h;
@@ -153,6 +153,7 @@ bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjCont
   }
   bool found = false, same = match(index, &p, at, n, 0.02 * p.size);
   for (int c = 0; c < n && same; c++) at[c] = p.found[index[c]];
+  if (n == 1) total = -1;
   static const mjtNum steps[] = {1e-4, 1e-5, 1e-6};
   for (int i = 0; i < 3 && !found && same; i++) {
     found = difference(x, &p, at, n, total, steps[i]);

@@ -76,7 +76,8 @@ bool djm_clipped(djmMotion* x, const mjModel* m, const djmTouch* t);
 // The distance below which MuJoCo lists contacts of the pair.
 mjtNum djm_pairMargin(const mjModel* m, const mjContact* con);
 
-// Differences of a pair: x (n) of contacts con (n). false: contacts do not follow small motions.
+// Differences of a pair: x (n) of contacts con (n). false: contacts do not follow small motions; with
+// n > 1 also where others come or go.
 bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con, int n);
 
 static inline void djm_column(mjtNum out[3], const mjtNum jac[3][6], int k) {

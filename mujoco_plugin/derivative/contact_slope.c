@@ -134,7 +134,7 @@ static bool extreme(djmMotion* x, djmFeature* feature, const mjModel* m, const d
   mjtNum n[3], at[3], dist;
   if (!djm_extremeNextTo(&A, &B, n, at, &dist, m, t, tier)) return false;
   *feature = featureOf(&A, &B, t);
-  return djm_extremal(x, &A, &B, n, at, NULL);
+  return djm_extremal(x, &A, &B, n, t->pos, NULL);
 }
 
 // false: by differences.
@@ -190,16 +190,18 @@ djStatus djm_contactSlopes(djmContactSlope* slope, const mjModel* m, mjData* d,
     const mjContact* c = con + first;
     if (c->geom[0] < 0 || c->geom[1] < 0) return DJ_UNSUPPORTED;
     count = samePair(c, n - first);
-    int asked = 0, found = 0;  // differences: not asked for, not found
+    bool asked = false, all = false;
     for (int i = 0; i < count; i++) {
       djmContactSlope* s = &slope[first + i];
       djmTouch t = djm_touch(m, d, &c[i]);
       djmMotion x;
       if (!byFormula(&x, &s->feature, m, &t)) {
-        if (!asked++) found = djm_pairDifferences(shared, m, d, c, count);
+        if (!asked) all = djm_pairDifferences(shared, m, d, c, count);
+        asked = true;
+        if (all) x = shared[i];
+        bool found = all || (count > 1 && djm_pairDifferences(&x, m, d, &c[i], 1));
         s->feature = found ? DJM_FEATURE_DIFFERENCES : DJM_FEATURE_KINK;
-        if (found) x = shared[i];
-        else kink(&x, &t);
+        if (!found) kink(&x, &t);
       }
       fill(s, &x, &c[i], &t);
     }
