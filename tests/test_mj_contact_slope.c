@@ -1,7 +1,7 @@
-// djm_contactSlopes against differences, for each pair of geom types, in random poses and in poses whose
-// frames are aligned but for quarter turns and a tilt. Where MuJoCo's function of the pair is exact to
-// rounding they are fourth-order differences of mj_collision's contacts; where it iterates (curved
-// surfaces), of the extreme of the distance next to them, and wide ones of mj_collision.
+// djm_contactSlopes against differences, for each pair of geom types, in random poses and in poses
+// whose frames are aligned but for quarter turns and a tilt. Where MuJoCo's function of the pair is
+// exact to rounding they are fourth-order differences of mj_collision's contacts; where it iterates
+// (curved surfaces), of the extreme of the distance next to them, and wide ones of mj_collision.
 
 #include "contact_part.h"
 
@@ -15,12 +15,12 @@ enum { MAXCON = 32, POSES = 60, NROW = 7 };
 // A mocap body and a free one, with a geom each.
 static const char SCENE[] =
     "<mujoco><option ccd_tolerance='1e-12' ccd_iterations='200'/><asset>"
-    "<mesh name='rock' vertex='-.3 -.2 -.25 .35 -.25 -.2 .3 .3 -.25 -.25 .25 -.3 -.2 -.15 .2 .25 -.2 "
-    ".25 .2 .22 .3 -.3 .3 .2 .05 .02 .45'/>"
+    "<mesh name='rock' vertex='-.3 -.2 -.25 .35 -.25 -.2 .3 .3 -.25 -.25 .25 -.3 -.2 -.15 .2 .25 "
+    "-.2 .25 .2 .22 .3 -.3 .3 .2 .05 .02 .45'/>"
     "<mesh name='crate' vertex='-.3 -.2 -.25 .3 -.2 -.25 .3 .2 -.25 -.3 .2 -.25 -.3 -.2 .25 .3 -.2 "
     ".25 .3 .2 .25 -.3 .2 .25'/>"
-    "<hfield name='bumps' nrow='4' ncol='4' size='1 1 .3 .1' elevation='0 .3 .1 .5 .4 1 .7 .2 .1 .6 "
-    ".9 .3 .5 .2 .4 .8'/></asset><worldbody><body name='a' mocap='true'><geom name='a' %s "
+    "<hfield name='bumps' nrow='4' ncol='4' size='1 1 .3 .1' elevation='0 .3 .1 .5 .4 1 .7 .2 .1 "
+    ".6 .9 .3 .5 .2 .4 .8'/></asset><worldbody><body name='a' mocap='true'><geom name='a' %s "
     "margin='%g' pos='.05 -.1 .02' euler='10 20 30'/></body><body name='b'><freejoint/>"
     "<geom name='b' %s pos='-.03 .07 .04' euler='-40 10 5'/>"
     "<inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/></body></worldbody></mujoco>";
@@ -40,8 +40,8 @@ typedef struct Case {
   const char *a, *b;
 } Case;
 
-// What was compared: contacts by feature, those left out, largest errors; with which a slope without
-// the spin about the normal, one whose point goes with the second body, would have passed.
+// What was compared: contacts by feature, those left out, largest errors; with which a slope
+// without the spin about the normal, one whose point goes with the second body, would have passed.
 typedef struct Count {
   int feature[DJM_NFEATURE], left, contacts;
   double worst, no_spin, rigid;
@@ -126,8 +126,10 @@ static bool touch(Pose* p, const mjModel* m, mjData* d, djRng* rng, mjtNum depth
     mjtNum mid = 0.5 * (far + near);
     mju_scl3(p->pos[1], dir, mid);
     setPose(m, d, p);
-    if (d->ncon && deepest(d) < -depth) near = mid;
-    else far = mid;
+    if (d->ncon && deepest(d) < -depth)
+      near = mid;
+    else
+      far = mid;
   }
   mju_scl3(p->pos[1], dir, near);
   setPose(m, d, p);
@@ -164,7 +166,8 @@ typedef struct Way {
   bool ideal;
 } Way;
 
-// Column k of the slope of contact i of con (n) by differences: dist, pos, turn; false: other contacts.
+// Column k of the slope of contact i of con (n) by differences: dist, pos, turn; false: other
+// contacts.
 static bool derive(mjtNum out[NROW], const mjModel* m, mjData* d, const Pose* p,
                    const mjContact* con, int i, int n, int k, mjtNum h, bool ideal) {
   static const int step[4] = {-2, -1, 1, 2}, weight[4] = {1, -8, 8, -1};
@@ -285,12 +288,12 @@ static Count checkCase(const Case* c, double margin, mjtNum most, Way way) {
 static void testExact(void** state) {
   (void)state;
   static const Case cases[] = {
-      {PLANE, SPHERE},   {PLANE, CAPSULE},  {PLANE, ELLIPSOID}, {PLANE, CYLINDER},
-      {PLANE, BOX},      {PLANE, ROCK},     {PLANE, CRATE},     {SPHERE, SPHERE},
-      {SPHERE, CAPSULE}, {SPHERE, CYLINDER}, {SPHERE, BOX},     {CAPSULE, CAPSULE},
-      {CAPSULE, BOX},    {BOX, BOX},        {LONG_BOX, BOX},    {SPHERE, ROCK},
-      {CAPSULE, ROCK},   {BOX, ROCK},       {BOX, CRATE},       {ROCK, CRATE},
-      {CRATE, CRATE},
+      {PLANE, SPHERE},   {PLANE, CAPSULE},   {PLANE, ELLIPSOID},  {PLANE, CYLINDER},
+      {PLANE, BOX},      {PLANE, ROCK},      {PLANE, CRATE},      {SPHERE, SPHERE},
+      {SPHERE, CAPSULE}, {SPHERE, CYLINDER}, {SPHERE, BOX},       {CAPSULE, CAPSULE},
+      {CAPSULE, BOX},    {BOX, BOX},         {LONG_BOX, BOX},     {SPHERE, ROCK},
+      {CAPSULE, ROCK},   {BOX, ROCK},        {BOX, CRATE},        {ROCK, CRATE},
+      {CRATE, CRATE},    {BOX, CAPSULE},     {LONG_BOX, CAPSULE}, {CRATE, CAPSULE},
   };
   for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
     Count x = checkCase(&cases[i], 0, 0.03, (Way){1e-5, false});
@@ -298,7 +301,7 @@ static void testExact(void** state) {
     assert_true(x.contacts >= POSES && x.left <= x.contacts / 10);
     assert_true(x.feature[DJM_FEATURE_DIFFERENCES] <= x.contacts / 50);
     assert_int_equal(x.feature[DJM_FEATURE_KINK], 0);
-    assert_true(x.no_spin > 1e-3 && x.rigid > 1e-3);  // what is wrong fails
+    assert_true(x.no_spin > 1e-3 && x.rigid > 1e-3); // what is wrong fails
   }
 }
 
@@ -306,8 +309,8 @@ static void testExact(void** state) {
 static void testMargin(void** state) {
   (void)state;
   static const Case cases[] = {
-      {PLANE, CAPSULE}, {PLANE, CYLINDER}, {PLANE, CRATE},     {SPHERE, CYLINDER}, {SPHERE, BOX},
-      {CAPSULE, BOX},   {BOX, BOX},        {CAPSULE, CAPSULE},
+      {PLANE, CAPSULE}, {PLANE, CYLINDER}, {PLANE, CRATE}, {SPHERE, CYLINDER},
+      {SPHERE, BOX},    {CAPSULE, BOX},    {BOX, BOX},     {CAPSULE, CAPSULE},
   };
   for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
     Count x = checkCase(&cases[i], 0.02, 0.03, (Way){1e-5, false});
@@ -322,12 +325,12 @@ static void testMargin(void** state) {
 static void testCurved(void** state) {
   (void)state;
   static const Case cases[] = {
-      {SPHERE, ELLIPSOID},    {CAPSULE, ELLIPSOID}, {CAPSULE, CYLINDER}, {ELLIPSOID, ELLIPSOID},
-      {ELLIPSOID, CYLINDER},  {ELLIPSOID, BOX},     {ELLIPSOID, ROCK},
+      {SPHERE, ELLIPSOID},   {CAPSULE, ELLIPSOID}, {CAPSULE, CYLINDER}, {ELLIPSOID, ELLIPSOID},
+      {ELLIPSOID, CYLINDER}, {ELLIPSOID, BOX},     {ELLIPSOID, ROCK},
   };
   for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
     Count x = checkCase(&cases[i], 0, 0.03, (Way){1e-4, true});
-    assert_true(x.worst < 3e-5);  // MuJoCo's normal is that of the extreme to 1e-6
+    assert_true(x.worst < 3e-5); // MuJoCo's normal is that of the extreme to 1e-6
     assert_true(x.left <= x.contacts / 5);
     assert_true(x.feature[DJM_FEATURE_DIFFERENCES] <= x.contacts / 50);
     assert_int_equal(x.feature[DJM_FEATURE_KINK], 0);
@@ -337,7 +340,8 @@ static void testCurved(void** state) {
 // Cylinders against what has faces: clipped polygons are exact, rims to what iterations leave.
 static void testCylinders(void** state) {
   (void)state;
-  static const Case cases[] = {{CYLINDER, CYLINDER}, {CYLINDER, BOX}, {CYLINDER, ROCK}};
+  static const Case cases[] = {
+      {CYLINDER, CYLINDER}, {CYLINDER, BOX}, {CYLINDER, ROCK}, {BOX, CYLINDER}, {CRATE, CYLINDER}};
   for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
     Count x = checkCase(&cases[i], 0, 0.03, (Way){1e-5, false});
     assert_true(x.worst < 3e-3);

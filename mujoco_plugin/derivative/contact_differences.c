@@ -1,7 +1,8 @@
-// Differences of one pair: geom[1] moves while geom[0] is held, by each component of its twist about
-// its own position o; the collision function of that pair alone is called, and contacts are matched by
-// nearness. Fourth order: f' = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / (12 h). With u the velocity at
-// pos, that at o is u - w x (pos - o). General convex shapes are asked for with a tolerance of zero.
+// Differences of one pair: geom[1] moves while geom[0] is held, by each component of its twist
+// about its own position o; the collision function of that pair alone is called, and contacts are
+// matched by nearness. Fourth order: f' = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / (12 h). With u
+// the velocity at pos, that at o is u - w x (pos - o). General convex shapes are asked for with a
+// tolerance of zero.
 
 #include "contact_part.h"
 
@@ -12,7 +13,7 @@ typedef struct Pair {
   mjData* d;
   int g[2];
   mjtNum margin, size;
-  mjtNum pos[3], mat[9];   // of geom[1], as it is
+  mjtNum pos[3], mat[9]; // of geom[1], as it is
   mjPreContact found[mjMAXCONPAIR];
   int n;
 } Pair;
@@ -53,7 +54,8 @@ static void move(Pair* p, int k, mjtNum h) {
   put(p, pos, mat);
 }
 
-// Which of the found ones are the wanted, each another one: index (n); far: at most so far from them.
+// Which of the found ones are the wanted, each another one: index (n); far: at most so far from
+// them.
 static bool match(int* index, const Pair* p, const mjPreContact* want, int n, mjtNum far) {
   for (int c = 0; c < n; c++) {
     mjtNum least = far;
@@ -84,8 +86,8 @@ static void numbers(mjtNum out[7], const mjPreContact* c, const mjPreContact* fr
   }
 }
 
-// Column k of the contacts `at` (n) while there are `total` (-1: any number); false: others are found, or
-// a kink lies between: f(h) + f(-h) - 2 f(0) is not of second order.
+// Column k of the contacts `at` (n) while there are `total` (-1: any number); false: others are
+// found, or a kink lies between: f(h) + f(-h) - 2 f(0) is not of second order.
 static bool differenceColumn(djmMotion* x, Pair* p, const mjPreContact* at, int n, int total, int k,
                              mjtNum h) {
   int index[mjMAXCONPAIR];
@@ -126,7 +128,7 @@ static void shift(djmMotion* x, const mjtNum pos[3], const mjtNum o[3]) {
   mjtNum r[3] = {pos[0] - o[0], pos[1] - o[1], pos[2] - o[2]};
   mjtNum* rows[7] = {x->dist,      x->pos[0],    x->pos[1],   x->pos[2],
                      x->normal[0], x->normal[1], x->normal[2]};
-  for (int i = 0; i < 7; i++) {  // -u . (w x r) = -w . (r x u)
+  for (int i = 0; i < 7; i++) { // -u . (w x r) = -w . (r x u)
     mjtNum c[3];
     mju_cross(c, r, rows[i] + 3);
     mju_subFrom3(rows[i], c);
