@@ -337,35 +337,53 @@ static bool makeLine(Line* l, const djmSurface* s, const mjtNum b[3]) {
 // What MuJoCo's iterations leave of the direction e.
 static const mjtNum ANGLE = 1e-6;
 
-// theta' (6). rounded: by the face itself or not at all.
-static bool turnLine(mjtNum turn[6], const Line* l, const Face* ref, const mjtNum pos[3],
-                     bool rounded) {
-  const mjtNum *r = ref->normal, *e = l->e, *T = l->T;
-  mjtNum c[3], E[3], v[3][6];
+typedef enum LineRule { BY_NOTHING, BY_FACE, BY_EDGE, BY_VERTEX } LineRule;
+
+// Which of the conditions holds best; E: the edge, or the vertex from the geom's centre. rounded:
+// by the face itself or not at all.
+static LineRule lineRule(mjtNum E[3], const Line* l, const Face* ref, bool rounded) {
+  LineRule rule = BY_NOTHING;
+  mjtNum best = ANGLE, x[3];
+  if (fabs(mju_dot3(l->T, ref->normal)) < best) {
+    best = fabs(mju_dot3(l->T, ref->normal));
+    rule = BY_FACE;
+  }
+  for (int i = 0; i < ref->n && !rounded; i++) {
+    mju_sub3(x, ref->vert[(i + 1) % ref->n], ref->vert[i]);
+    mju_normalize3(x);
+    if (fabs(mju_dot3(l->e, x)) < best && fabs(mju_dot3(x, l->T)) > 1e-6) {
+      best = fabs(mju_dot3(l->e, x));
+      mju_copy3(E, x);
+      rule = BY_EDGE;
+    }
+    mju_sub3(x, ref->vert[i], l->s->pos);
+    mjtNum across = fabs(mju_dot3(l->T, x)) / mju_norm3(x);
+    if (across < best && mju_dot3(l->e, x) > 1e-6 * l->radius) {
+      best = across;
+      mju_copy3(E, x);
+      rule = BY_VERTEX;
+    }
+  }
+  return rule;
+}
+
+// theta' (6).
+static void turnLine(mjtNum turn[6], const Line* l, const mjtNum r[3], LineRule rule,
+                     const mjtNum E[3], const mjtNum pos[3]) {
+  const mjtNum *e = l->e, *T = l->T;
+  mjtNum v[3][6];
   mju_zero(turn, 6);
-  if (fabs(mju_dot3(T, r)) < ANGLE) {
+  if (rule == BY_FACE) {
     mju_cross(turn, T, r);
     mju_scl3(turn, turn, 1 / mju_dot3(e, r));
-    return true;
-  }
-  for (int i = 0; i < ref->n && !rounded; i++) {
-    mju_sub3(E, ref->vert[(i + 1) % ref->n], ref->vert[i]);
-    mju_normalize3(E);
-    if (fabs(mju_dot3(e, E)) > ANGLE || fabs(mju_dot3(E, T)) < 1e-6) continue;
+  } else if (rule == BY_EDGE) {
     mju_cross(turn, e, E);
     mju_scl3(turn, turn, -1 / mju_dot3(E, T));
-    return true;
+  } else {
+    mju_cross(turn, T, E);
+    djm_materialVelocity(v, l->s->pos, pos);
+    for (int k = 0; k < 6; k++) turn[k] = (turn[k] - rowDot(T, v, k)) / mju_dot3(e, E);
   }
-  djm_materialVelocity(v, l->s->pos, pos);
-  for (int i = 0; i < ref->n && !rounded; i++) {
-    mju_sub3(E, ref->vert[i], l->s->pos);
-    mjtNum along = mju_dot3(e, E);
-    if (fabs(mju_dot3(T, E)) > ANGLE * mju_norm3(E) || along < 1e-6 * l->radius) continue;
-    mju_cross(c, T, E);
-    for (int k = 0; k < 6; k++) turn[k] = ((k < 3 ? c[k] : 0) - rowDot(T, v, k)) / along;
-    return true;
-  }
-  return false;
 }
 
 // Velocity (3 x 6) of the line's material at b as it moves beside its geom, but for steps along k.
@@ -374,10 +392,11 @@ static bool turnLine(mjtNum turn[6], const Line* l, const Face* ref, const mjtNu
 static bool moveLine(mjtNum rate[3][6], const Line* l, const Face* ref, const mjtNum b[3],
                      const mjtNum pos[3], bool rounded) {
   const mjtNum* r = ref->normal;
-  mjtNum turn[6], c[3], w[3], core[3], size = l->s->size[0], along = -mju_dot3(r, l->k);
+  mjtNum turn[6], E[3], c[3], w[3], core[3], size = l->s->size[0], along = -mju_dot3(r, l->k);
   mjtNum across = sqrt(1 - along * along), tol = ANGLE * size;
-  if (l->s->type == mjGEOM_CAPSULE && fabs(mju_dot3(l->T, r)) < ANGLE &&
-      fabs(l->radius - size * across) < tol) {
+  LineRule rule = lineRule(E, l, ref, rounded);
+  if (rule == BY_NOTHING) return false;
+  if (l->s->type == mjGEOM_CAPSULE && rule == BY_FACE && fabs(l->radius - size * across) < tol) {
     mju_addScl3(core, b, l->e, -l->radius);
     djm_materialVelocity(rate, core, pos);
     for (int j = 0; j < 3; j++) {
@@ -388,7 +407,8 @@ static bool moveLine(mjtNum rate[3][6], const Line* l, const Face* ref, const mj
     }
     return true;
   }
-  if (fabs(l->radius - size) > tol || !turnLine(turn, l, ref, pos, rounded)) return false;
+  if (fabs(l->radius - size) > tol) return false;
+  turnLine(turn, l, r, rule, E, pos);
   djm_materialVelocity(rate, b, pos);
   for (int i = 0; i < 18; i++) rate[i / 6][i % 6] += size * turn[i % 6] * l->T[i / 6];
   return true;
