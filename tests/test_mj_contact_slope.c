@@ -251,7 +251,7 @@ static void checkPose(Count* count, const mjModel* m, mjData* d, const Pose* p, 
     Errors e;
     count->contacts++;
     count->feature[slope[i].feature]++;
-    bool clipped = slope[i].feature == DJM_FEATURE_CLIPPED; // is no extreme
+    bool clipped = slope[i].feature == DJM_FEATURE_CLIPPED;  // is no extreme
     if ((clipped && way.ideal) || !compare(&e, m, d, p, con, slope, i, n, way) ||
         e.noise > 1e-6 * e.size) {
       count->left++;
@@ -314,7 +314,7 @@ static void testExact(void** state) {
     assert_true(x.contacts >= POSES && x.left <= x.contacts / 10);
     assert_true(x.feature[DJM_FEATURE_DIFFERENCES] <= x.contacts / 50);
     assert_int_equal(x.feature[DJM_FEATURE_KINK], 0);
-    assert_true(x.no_spin > 1e-3 && x.rigid > 1e-3); // what is wrong fails
+    assert_true(x.no_spin > 1e-3 && x.rigid > 1e-3);  // what is wrong fails
   }
 }
 
@@ -343,7 +343,7 @@ static void testCurved(void** state) {
   };
   for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
     Count x = checkCase(&cases[i], 0, 0.03, (Way){1e-4, true});
-    assert_true(x.worst < 3e-5); // MuJoCo's normal is that of the extreme to 1e-6
+    assert_true(x.worst < 3e-5);  // MuJoCo's normal is that of the extreme to 1e-6
     assert_true(x.left <= x.contacts / 5);
     assert_true(x.feature[DJM_FEATURE_DIFFERENCES] <= x.contacts / 50);
     assert_int_equal(x.feature[DJM_FEATURE_KINK], 0);
@@ -360,7 +360,7 @@ static void testCylinders(void** state) {
     assert_true(x.worst < 3e-3);
     assert_true(x.feature[DJM_FEATURE_CLIPPED] > 0);
     assert_true(x.feature[DJM_FEATURE_DIFFERENCES] <= x.contacts / 20);
-    Count rims = checkCase(&cases[i], 0, 0.03, (Way){1e-4, true}); // without what is clipped
+    Count rims = checkCase(&cases[i], 0, 0.03, (Way){1e-4, true});  // without what is clipped
     assert_true(rims.worst < 3e-5 && rims.contacts - rims.left > 20);
   }
 }

@@ -13,7 +13,7 @@ typedef struct Pair {
   mjData* d;
   int g[2];
   mjtNum margin, size;
-  mjtNum pos[3], mat[9]; // of geom[1], as it is
+  mjtNum pos[3], mat[9];  // of geom[1], as it is
   mjPreContact found[mjMAXCONPAIR];
   int n;
 } Pair;
@@ -128,7 +128,7 @@ static void shift(djmMotion* x, const mjtNum pos[3], const mjtNum o[3]) {
   mjtNum r[3] = {pos[0] - o[0], pos[1] - o[1], pos[2] - o[2]};
   mjtNum* rows[7] = {x->dist,      x->pos[0],    x->pos[1],   x->pos[2],
                      x->normal[0], x->normal[1], x->normal[2]};
-  for (int i = 0; i < 7; i++) { // -u . (w x r) = -w . (r x u)
+  for (int i = 0; i < 7; i++) {  // -u . (w x r) = -w . (r x u)
     mjtNum c[3];
     mju_cross(c, r, rows[i] + 3);
     mju_subFrom3(rows[i], c);

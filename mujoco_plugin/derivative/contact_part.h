@@ -19,15 +19,15 @@ typedef struct djmSurface {
   int type, geom, mesh;
   const mjtNum *pos, *mat, *size;
   mjtNum scale;  // of its size: where tolerances are relative
-  bool on_plane; // the other geom is a plane: contacts are vertices
+  bool on_plane;  // the other geom is a plane: contacts are vertices
 } djmSurface;
 
 // What a surface is about a point of it: a core of `dim` dimensions, inflated by a radius.
 typedef struct djmPatch {
-  int dim; // 0: point, 1: curve, 2: surface
+  int dim;  // 0: point, 1: curve, 2: surface
   mjtNum radius;
   mjtNum point[3];      // of the core
-  mjtNum tangent[2][3]; // of the core, unit vectors
+  mjtNum tangent[2][3];  // of the core, unit vectors
   mjtNum bend[3];       // n . second derivatives of the core: 11, 12, 22
   bool curved;
 } djmPatch;
@@ -37,7 +37,7 @@ typedef struct djmTouch {
   djmSurface s[2];
   mjtNum n[3], pos[3], dist, q[2][3];
   mjtNum size;  // of the smaller one
-  bool rounded; // a margin: MuJoCo's search sees the shapes inflated by half of it
+  bool rounded;  // a margin: MuJoCo's search sees the shapes inflated by half of it
 } djmTouch;
 
 djmTouch djm_touch(const mjModel* m, const mjData* d, const mjContact* con);
@@ -96,4 +96,4 @@ static inline void djm_materialVelocity(mjtNum v[3][6], const mjtNum x[3], const
   }
 }
 
-#endif // MUJOCO_PLUGIN_DERIVATIVE_CONTACT_PART_H_
+#endif  // MUJOCO_PLUGIN_DERIVATIVE_CONTACT_PART_H_

@@ -267,7 +267,7 @@ static bool spannedPatch(djmPatch* p, const djmSurface* s, mjtNum x[3][3], int c
 typedef struct Hull {
   const float* vert;
   int n;                // vertices
-  const int *edge, *id; // (n) the first edge of each, its number in vert; or NULL
+  const int *edge, *id;  // (n) the first edge of each, its number in vert; or NULL
   const int* list;      // ends of edges, -1 after those of a vertex; or NULL
 } Hull;
 

@@ -65,7 +65,7 @@ bool djm_planeCylinder(djmMotion* x, const djmTouch* t) {
 typedef struct Line {
   const djmSurface* box;
   mjtNum k[3], local[3], half, tol;
-  mjtNum turn[3][6]; // of k
+  mjtNum turn[3][6];  // of k
 } Line;
 
 // z' of a place at the axis' point c (world), local x, coordinate z; false: it is no such place.
