@@ -1,7 +1,7 @@
 // Contacts at vertices of a face that is clipped against another: box and box, boxes and meshes.
 //
-// A reference face with the unit normal r is held; the incident face is clipped by planes through the
-// reference's edges along r. The vertex b that is left moves with its material, v, and slides:
+// A reference face with the unit normal r is held; the incident face is clipped by planes through
+// the reference's edges along r. The vertex b that is left moves with its material, v, and slides:
 //   a vertex of the incident face:                 b' = v
 //   an edge of it, T, in a side plane k:           b' = v - T (k . v) / (k . T)
 //   the face itself, above a corner along r:       see moveCorner.
@@ -145,8 +145,8 @@ static int findSides(mjtNum side[2][3], const Face* ref, const mjtNum b[3], mjtN
   return n;
 }
 
-// The velocity (3 x 6) of the point x on an edge of the incident face, along e, that stays in the plane
-// through x with the normal k.
+// The velocity (3 x 6) of the point x on an edge of the incident face, along e, that stays in the
+// plane through x with the normal k.
 static bool slideAlong(mjtNum rate[3][6], const mjtNum x[3], const mjtNum e[3], const mjtNum k[3],
                        const mjtNum pos[3]) {
   mjtNum along = mju_dot3(k, e);
@@ -178,8 +178,9 @@ static bool cutFace(mjtNum x[2][3], mjtNum rate[2][3][6], const Face* inc, const
   return n == 2;
 }
 
-// Above a corner of the reference: b is on the segment in which the one side plane cuts the incident
-// face, and in the other one. Polygons of meshes are not quite plane: that segment is between edges.
+// Above a corner of the reference: b is on the segment in which the one side plane cuts the
+// incident face, and in the other one. Polygons of meshes are not quite plane: that segment is
+// between edges.
 static bool moveCorner(mjtNum rate[3][6], const Face* inc, mjtNum side[2][3], const mjtNum b[3],
                        const mjtNum pos[3], mjtNum tol) {
   for (int first = 0; first < 2; first++) {
@@ -240,8 +241,8 @@ static bool tryFaces(djmMotion* x, const djmTouch* t, const Face* ref, const Fac
 }
 
 // Two faces nearly parallel: the vertex b goes along r to the reference, at a = b - h r, and the
-// contact is that part of b - a that is along n: dist = h (n . r), dist' = h' (n . r) + h (n' . r) with
-// h' = r . b', a' = b' - h' r, n' = w x n, pos = a + (dist / 2) n.
+// contact is that part of b - a that is along n: dist = h (n . r), dist' = h' (n . r) + h (n' . r)
+// with h' = r . b', a' = b' - h' r, n' = w x n, pos = a + (dist / 2) n.
 static bool tryParallel(djmMotion* x, const djmTouch* t, const Face* ref, const Face* inc,
                         mjtNum tol) {
   mjtNum rate[3][6], b[3];
@@ -261,8 +262,8 @@ static bool tryParallel(djmMotion* x, const djmTouch* t, const Face* ref, const 
   return true;
 }
 
-// The next face of s, from i on, whose plane q is in within tol and whose normal has a part along dir
-// (both in the frame of s) from low to high; -1: none.
+// The next face of s, from i on, whose plane q is in within tol and whose normal has a part along
+// dir (both in the frame of s) from low to high; -1: none.
 static int nextFace(const mjModel* m, const djmSurface* s, int i, const mjtNum q[3],
                     const mjtNum dir[3], mjtNum low, mjtNum high, mjtNum tol) {
   for (; i < faceCount(m, s); i++) {
@@ -308,13 +309,14 @@ static bool tryReference(djmMotion* x, const mjModel* m, const djmTouch* t, Face
 
 // ---- a line that is clipped --------------------------------------------------------------------
 
-// A line c + z k + radius e of a capsule or a cylinder, axis k, nearly parallel to the reference. e is
-// normal to k and by the contact that MuJoCo found first, so that with T = k x e one of these holds
+// A line c + z k + radius e of a capsule or a cylinder, axis k, nearly parallel to the reference. e
+// is normal to k and by the contact that MuJoCo found first, so that with T = k x e one of these
+// holds
 //   T . r = 0       the face itself,
 //   e . E = 0       an edge E of it,
 //   T . (V - c) = 0 a vertex V of it;
-// their derivatives give the rate theta' at which e turns about k in the geom. z is that of an end, or
-// so that the point stays in a side plane.
+// their derivatives give the rate theta' at which e turns about k in the geom. z is that of an end,
+// or so that the point stays in a side plane.
 typedef struct Line {
   const djmSurface* s;
   mjtNum k[3], e[3], T[3], z, radius;
@@ -335,46 +337,66 @@ static bool makeLine(Line* l, const djmSurface* s, const mjtNum b[3]) {
 // What MuJoCo's iterations leave of the direction e.
 static const mjtNum ANGLE = 1e-6;
 
-// theta' (6). rounded: by the face itself or not at all.
-static bool turnLine(mjtNum turn[6], const Line* l, const Face* ref, const mjtNum pos[3],
-                     bool rounded) {
-  const mjtNum *r = ref->normal, *e = l->e, *T = l->T;
-  mjtNum c[3], E[3], v[3][6];
-  mju_zero(turn, 6);
-  if (fabs(mju_dot3(T, r)) < ANGLE) {
-    mju_cross(turn, T, r);
-    mju_scl3(turn, turn, 1 / mju_dot3(e, r));
-    return true;
+typedef enum LineRule { BY_NOTHING, BY_FACE, BY_EDGE, BY_VERTEX } LineRule;
+
+// Which of the conditions holds best; E: the edge, or the vertex from the geom's centre. rounded:
+// by the face itself or not at all.
+static LineRule lineRule(mjtNum E[3], const Line* l, const Face* ref, bool rounded) {
+  LineRule rule = BY_NOTHING;
+  mjtNum best = ANGLE, x[3];
+  if (fabs(mju_dot3(l->T, ref->normal)) < best) {
+    best = fabs(mju_dot3(l->T, ref->normal));
+    rule = BY_FACE;
   }
   for (int i = 0; i < ref->n && !rounded; i++) {
-    mju_sub3(E, ref->vert[(i + 1) % ref->n], ref->vert[i]);
-    mju_normalize3(E);
-    if (fabs(mju_dot3(e, E)) > ANGLE || fabs(mju_dot3(E, T)) < 1e-6) continue;
-    mju_cross(turn, e, E);
-    mju_scl3(turn, turn, -1 / mju_dot3(E, T));
-    return true;
+    mju_sub3(x, ref->vert[(i + 1) % ref->n], ref->vert[i]);
+    mju_normalize3(x);
+    if (fabs(mju_dot3(l->e, x)) < best && fabs(mju_dot3(x, l->T)) > 1e-6) {
+      best = fabs(mju_dot3(l->e, x));
+      mju_copy3(E, x);
+      rule = BY_EDGE;
+    }
+    mju_sub3(x, ref->vert[i], l->s->pos);
+    mjtNum across = fabs(mju_dot3(l->T, x)) / mju_norm3(x);
+    if (across < best && mju_dot3(l->e, x) > 1e-6 * l->radius) {
+      best = across;
+      mju_copy3(E, x);
+      rule = BY_VERTEX;
+    }
   }
-  djm_materialVelocity(v, l->s->pos, pos);
-  for (int i = 0; i < ref->n && !rounded; i++) {
-    mju_sub3(E, ref->vert[i], l->s->pos);
-    mjtNum along = mju_dot3(e, E);
-    if (fabs(mju_dot3(T, E)) > ANGLE * mju_norm3(E) || along < 1e-6 * l->radius) continue;
-    mju_cross(c, T, E);
-    for (int k = 0; k < 6; k++) turn[k] = ((k < 3 ? c[k] : 0) - rowDot(T, v, k)) / along;
-    return true;
-  }
-  return false;
+  return rule;
 }
 
-// Velocity (3 x 6) of the line's material at b as it moves beside its geom, but for steps along k. A
-// capsule's line by the face itself is at radius (m - k (m . k)), m = -r, which is not normalised.
+// theta' (6).
+static void turnLine(mjtNum turn[6], const Line* l, const mjtNum r[3], LineRule rule,
+                     const mjtNum E[3], const mjtNum pos[3]) {
+  const mjtNum *e = l->e, *T = l->T;
+  mjtNum v[3][6];
+  mju_zero(turn, 6);
+  if (rule == BY_FACE) {
+    mju_cross(turn, T, r);
+    mju_scl3(turn, turn, 1 / mju_dot3(e, r));
+  } else if (rule == BY_EDGE) {
+    mju_cross(turn, e, E);
+    mju_scl3(turn, turn, -1 / mju_dot3(E, T));
+  } else {
+    mju_cross(turn, T, E);
+    djm_materialVelocity(v, l->s->pos, pos);
+    for (int k = 0; k < 6; k++) turn[k] = (turn[k] - rowDot(T, v, k)) / mju_dot3(e, E);
+  }
+}
+
+// Velocity (3 x 6) of the line's material at b as it moves beside its geom, but for steps along k.
+// A capsule's line by the face itself is at radius (m - k (m . k)), m = -r, which is not
+// normalised.
 static bool moveLine(mjtNum rate[3][6], const Line* l, const Face* ref, const mjtNum b[3],
                      const mjtNum pos[3], bool rounded) {
   const mjtNum* r = ref->normal;
-  mjtNum turn[6], c[3], w[3], core[3], size = l->s->size[0], along = -mju_dot3(r, l->k);
+  mjtNum turn[6], E[3], c[3], w[3], core[3], size = l->s->size[0], along = -mju_dot3(r, l->k);
   mjtNum across = sqrt(1 - along * along), tol = ANGLE * size;
-  if (l->s->type == mjGEOM_CAPSULE && fabs(mju_dot3(l->T, r)) < ANGLE &&
-      fabs(l->radius - size * across) < tol) {
+  LineRule rule = lineRule(E, l, ref, rounded);
+  if (rule == BY_NOTHING) return false;
+  if (l->s->type == mjGEOM_CAPSULE && rule == BY_FACE && fabs(l->radius - size * across) < tol) {
     mju_addScl3(core, b, l->e, -l->radius);
     djm_materialVelocity(rate, core, pos);
     for (int j = 0; j < 3; j++) {
@@ -385,7 +407,8 @@ static bool moveLine(mjtNum rate[3][6], const Line* l, const Face* ref, const mj
     }
     return true;
   }
-  if (fabs(l->radius - size) > tol || !turnLine(turn, l, ref, pos, rounded)) return false;
+  if (fabs(l->radius - size) > tol) return false;
+  turnLine(turn, l, r, rule, E, pos);
   djm_materialVelocity(rate, b, pos);
   for (int i = 0; i < 18; i++) rate[i / 6][i % 6] += size * turn[i % 6] * l->T[i / 6];
   return true;
@@ -443,8 +466,8 @@ static mjtNum faceGap(const djmTouch* t, int held, int face) {
   return fabs(mju_dot3(r, axis)) - s->size[face / 2] - reach;
 }
 
-// Which box's face the other one's is clipped by: where they are equally far apart, as flat boxes are,
-// that of the larger face, to which any small turn leads.
+// Which box's face the other one's is clipped by: where they are equally far apart, as flat boxes
+// are, that of the larger face, to which any small turn leads.
 static int boxReference(const djmTouch* t, const int face[2]) {
   if (face[0] < 0 || face[1] < 0) return face[0] < 0;
   mjtNum more = faceGap(t, 1, face[1]) - faceGap(t, 0, face[0]), reach[2];
@@ -472,8 +495,9 @@ static bool clippedBoxes(djmMotion* x, const mjModel* m, const djmTouch* t, mjtN
   return tryReference(x, m, t, &ref, held, false, tol);
 }
 
-// Of meshes. pass 0: faces nearly parallel, the first geom's is the reference, the normal is that of
-// the second. 1, 2: a face and an edge or a vertex, the face of geom[0], geom[1] is the reference.
+// Of meshes. pass 0: faces nearly parallel, the first geom's is the reference, the normal is that
+// of the second. 1, 2: a face and an edge or a vertex, the face of geom[0], geom[1] is the
+// reference.
 static bool clippedMeshes(djmMotion* x, const mjModel* m, const djmTouch* t, int pass, mjtNum tol) {
   int held = pass == 2;
   const djmSurface* s = &t->s[held];

@@ -1,7 +1,8 @@
-// Differences of one pair: geom[1] moves while geom[0] is held, by each component of its twist about
-// its own position o; the collision function of that pair alone is called, and contacts are matched by
-// nearness. Fourth order: f' = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / (12 h). With u the velocity at
-// pos, that at o is u - w x (pos - o). General convex shapes are asked for with a tolerance of zero.
+// Differences of one pair: geom[1] moves while geom[0] is held, by each component of its twist
+// about its own position o; the collision function of that pair alone is called, and contacts are
+// matched by nearness. Fourth order: f' = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / (12 h). With u
+// the velocity at pos, that at o is u - w x (pos - o). General convex shapes are asked for with a
+// tolerance of zero.
 
 #include "contact_part.h"
 
@@ -12,7 +13,7 @@ typedef struct Pair {
   mjData* d;
   int g[2];
   mjtNum margin, size;
-  mjtNum pos[3], mat[9];   // of geom[1], as it is
+  mjtNum pos[3], mat[9];  // of geom[1], as it is
   mjPreContact found[mjMAXCONPAIR];
   int n;
 } Pair;
@@ -53,7 +54,8 @@ static void move(Pair* p, int k, mjtNum h) {
   put(p, pos, mat);
 }
 
-// Which of the found ones are the wanted, each another one: index (n); far: at most so far from them.
+// Which of the found ones are the wanted, each another one: index (n); far: at most so far from
+// them.
 static bool match(int* index, const Pair* p, const mjPreContact* want, int n, mjtNum far) {
   for (int c = 0; c < n; c++) {
     mjtNum least = far;
@@ -84,8 +86,8 @@ static void numbers(mjtNum out[7], const mjPreContact* c, const mjPreContact* fr
   }
 }
 
-// Column k of the contacts `at` (n), which are all, total, or some of them; false: others are found, or
-// a kink lies between: f(h) + f(-h) - 2 f(0) is not of second order.
+// Column k of the contacts `at` (n) while there are `total` (-1: any number); false: others are
+// found, or a kink lies between: f(h) + f(-h) - 2 f(0) is not of second order.
 static bool differenceColumn(djmMotion* x, Pair* p, const mjPreContact* at, int n, int total, int k,
                              mjtNum h) {
   int index[mjMAXCONPAIR];
@@ -93,7 +95,7 @@ static bool differenceColumn(djmMotion* x, Pair* p, const mjPreContact* at, int 
   for (int i = 0; i < 4; i++) {
     move(p, k, h * STEP[i]);
     collide(p);
-    if (p->n != total || !match(index, p, at, n, 100 * h * p->size)) return false;
+    if ((total >= 0 && p->n != total) || !match(index, p, at, n, 100 * h * p->size)) return false;
     for (int c = 0; c < n; c++) {
       numbers(v, &p->found[index[c]], &at[c], p->size);
       for (int r = 0; r < 7; r++) slope[c][r] += WEIGHT[i] * v[r] / h;
@@ -153,6 +155,7 @@ bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjCont
   }
   bool found = false, same = match(index, &p, at, n, 0.02 * p.size);
   for (int c = 0; c < n && same; c++) at[c] = p.found[index[c]];
+  if (n == 1) total = -1;
   static const mjtNum steps[] = {1e-4, 1e-5, 1e-6};
   for (int i = 0; i < 3 && !found && same; i++) {
     found = difference(x, &p, at, n, total, steps[i]);

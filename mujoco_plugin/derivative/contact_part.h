@@ -18,17 +18,17 @@ typedef struct djmMotion {
 typedef struct djmSurface {
   int type, geom, mesh;
   const mjtNum *pos, *mat, *size;
-  mjtNum scale;           // of its size: where tolerances are relative
-  bool on_plane;          // the other geom is a plane: contacts are vertices
+  mjtNum scale;  // of its size: where tolerances are relative
+  bool on_plane;  // the other geom is a plane: contacts are vertices
 } djmSurface;
 
 // What a surface is about a point of it: a core of `dim` dimensions, inflated by a radius.
 typedef struct djmPatch {
-  int dim;                // 0: point, 1: curve, 2: surface
+  int dim;  // 0: point, 1: curve, 2: surface
   mjtNum radius;
-  mjtNum point[3];        // of the core
-  mjtNum tangent[2][3];   // of the core, unit vectors
-  mjtNum bend[3];         // n . second derivatives of the core: 11, 12, 22
+  mjtNum point[3];      // of the core
+  mjtNum tangent[2][3];  // of the core, unit vectors
+  mjtNum bend[3];       // n . second derivatives of the core: 11, 12, 22
   bool curved;
 } djmPatch;
 
@@ -36,19 +36,19 @@ typedef struct djmPatch {
 typedef struct djmTouch {
   djmSurface s[2];
   mjtNum n[3], pos[3], dist, q[2][3];
-  mjtNum size;            // of the smaller one
-  bool rounded;           // a margin: MuJoCo's search sees the shapes inflated by half of it
+  mjtNum size;  // of the smaller one
+  bool rounded;  // a margin: MuJoCo's search sees the shapes inflated by half of it
 } djmTouch;
 
 djmTouch djm_touch(const mjModel* m, const mjData* d, const mjContact* con);
 
-// The patch of a surface at a point q of it with the outward normal out; false: none within tol.
-// By which point: mesh faces, edges and vertices that q is on; else those that lie deepest along out.
+// The patch of a surface at a point q of it with the outward normal out; false: none within tol. By
+// which point: mesh faces, edges and vertices that q is on; else those that lie deepest along out.
 bool djm_findPatch(djmPatch* p, const mjModel* m, const djmSurface* s, const mjtNum q[3],
                    const mjtNum out[3], mjtNum tol, bool by_point);
 
-// The patches that meet at a contact, with the extreme that MuJoCo's contact is (tier -1) or is next
-// to (tiers 0, 1: tolerances): normal, position, distance.
+// The patches that meet at a contact, with the extreme that MuJoCo's contact is (tier -1) or is
+// next to (tiers 0, 1: tolerances): normal, position, distance.
 bool djm_extremeNextTo(djmPatch* A, djmPatch* B, mjtNum n[3], mjtNum at[3], mjtNum* dist,
                        const mjModel* m, const djmTouch* t, int tier);
 
@@ -58,8 +58,8 @@ void djm_bendPatch(djmPatch* p, const djmSurface* s, const mjtNum q[3], const mj
 // To the extreme next to two patches of s; false: none found.
 bool djm_polish(djmPatch* A, djmPatch* B, mjtNum n[3], const djmSurface s[2]);
 
-// Derivatives at the extreme of the distance of patches A of geom[0], B of geom[1]; false: not told by
-// them. slide (3 x 6): how B's core moves beside its material; or NULL.
+// Derivatives at the extreme of the distance of patches A of geom[0], B of geom[1]; false: not told
+// by them. slide (3 x 6): how B's core moves beside its material; or NULL.
 bool djm_extremal(djmMotion* x, const djmPatch* A, const djmPatch* B, const mjtNum n[3],
                   const mjtNum pos[3], const mjtNum* slide);
 
@@ -76,7 +76,8 @@ bool djm_clipped(djmMotion* x, const mjModel* m, const djmTouch* t);
 // The distance below which MuJoCo lists contacts of the pair.
 mjtNum djm_pairMargin(const mjModel* m, const mjContact* con);
 
-// Differences of a pair: x (n) of contacts con (n). false: contacts do not follow small motions.
+// Differences of a pair: x (n) of contacts con (n). false: contacts do not follow small motions;
+// with n > 1 also where others come or go.
 bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con, int n);
 
 static inline void djm_column(mjtNum out[3], const mjtNum jac[3][6], int k) {

@@ -1,10 +1,11 @@
 // Patches of surfaces, and contacts at the extreme of the distance between two of them.
 //
-// A patch is a core - a point, a curve or a surface with tangents T_i and second derivatives - with a
-// radius r about it. At a contact with the normal n (from A to B) the points a, b of the cores obey
+// A patch is a core - a point, a curve or a surface with tangents T_i and second derivatives - with
+// a radius r about it. At a contact with the normal n (from A to B) the points a, b of the cores
+// obey
 //   b - a = l n,   T_A . n = 0,   T_B . n = 0,   l = dist + r_A + r_B.
-// While A is held and B moves by the twist (w, u), v = u + w x (b - pos) at b, the derivatives n' (with
-// n . n' = 0) and the steps s, t along the cores follow from
+// While A is held and B moves by the twist (w, u), v = u + w x (b - pos) at b, the derivatives n'
+// (with n . n' = 0) and the steps s, t along the cores follow from
 //   e . (l n' + T_A s - T_B t) = e . v         for both e normal to n,
 //   T_A . n' + (n . ddA) s = 0,
 //   T_B . n' + (n . ddB) t = -n . (w x T_B),
@@ -158,8 +159,10 @@ static bool cylinderPatch(djmPatch* p, const djmSurface* s, const mjtNum q[3], c
   if (radial > s->size[0] + small || fabs(x[2]) > s->size[1] + small) return false;
   bool cap = fabs(x[2]) > s->size[1] - small, side = radial > s->size[0] - small;
   if (cap && side) {
-    if (fabs(along) > 1 - 1e-14) side = false;
-    else if (fabs(along) < 1e-12) cap = false;
+    if (fabs(along) > 1 - 1e-14)
+      side = false;
+    else if (fabs(along) < 1e-12)
+      cap = false;
   }
   if (cap && side) {
     p->dim = 1;
@@ -181,8 +184,8 @@ static bool cylinderPatch(djmPatch* p, const djmSurface* s, const mjtNum q[3], c
   return true;
 }
 
-static bool ellipsoidPatch(djmPatch* p, const djmSurface* s, const mjtNum q[3],
-                           const mjtNum out[3], mjtNum tol) {
+static bool ellipsoidPatch(djmPatch* p, const djmSurface* s, const mjtNum q[3], const mjtNum out[3],
+                           mjtNum tol) {
   p->dim = 2;
   p->curved = true;
   ellipsoidAt(p, s, q, out);
@@ -263,8 +266,9 @@ static bool spannedPatch(djmPatch* p, const djmSurface* s, mjtNum x[3][3], int c
 // The vertices that may lie deepest: those of the hull, or, without a graph, all.
 typedef struct Hull {
   const float* vert;
-  int n;                  // vertices
-  const int *edge, *id, *list;  // of each its first edge and its number in vert; ends of edges; or NULL
+  int n;                // vertices
+  const int *edge, *id;  // (n) the first edge of each, its number in vert; or NULL
+  const int* list;      // ends of edges, -1 after those of a vertex; or NULL
 } Hull;
 
 static Hull hullOf(const mjModel* m, int mesh) {

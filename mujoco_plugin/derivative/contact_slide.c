@@ -1,14 +1,14 @@
-// Contacts of points that MuJoCo's rules move within a geom: those of a cylinder's rim on a plane, and
-// of points of a capsule's axis on a box.
+// Contacts of points that MuJoCo's rules move within a geom: those of a cylinder's rim on a plane,
+// and of points of a capsule's axis on a box.
 //
-// Plane and cylinder, axis k: the direction e0 in which the rim is deepest turns by theta' about k in
-// the cylinder; T0 = k x e0 stays normal to n, so that theta' = n . (w x T0) / (n . e0). All contacts
-// are points of rims at fixed angles (0, 120, -120 degrees) from e0. Where the tilt is less than
-// UPRIGHT, e0 is that of rounding: the points are taken as fixed to the cylinder.
+// Plane and cylinder, axis k: the direction e0 in which the rim is deepest turns by theta' about k
+// in the cylinder; T0 = k x e0 stays normal to n, so that theta' = n . (w x T0) / (n . e0). All
+// contacts are points of rims at fixed angles (0, 120, -120 degrees) from e0. Where the tilt is
+// less than UPRIGHT, e0 is that of rounding: the points are taken as fixed to the cylinder.
 //
 // Capsule and box: a point c = center + z k of the axis, against the box's nearest vertex, edge or
-// face. z is an end of the axis; or where the axis is next to an edge or a corner; or where it crosses
-// the plane of a side; or a fixed span of the box, 2 s_i / |k_i|, beyond such a place.
+// face. z is an end of the axis; or where the axis is next to an edge or a corner; or where it
+// crosses the plane of a side; or a fixed span of the box, 2 s_i / |k_i|, beyond such a place.
 
 #include "contact_part.h"
 
@@ -60,12 +60,12 @@ bool djm_planeCylinder(djmMotion* x, const djmTouch* t) {
 
 // ---- capsule and box ---------------------------------------------------------------------------
 
-// The axis against a box that is held: k in world axes and, local, in those of the box; a point c of
-// it (local), its velocity by the capsule's twist.
+// The axis against a box that is held: k in world axes and, local, in those of the box; a point c
+// of it (local), its velocity by the capsule's twist.
 typedef struct Line {
   const djmSurface* box;
   mjtNum k[3], local[3], half, tol;
-  mjtNum turn[3][6];       // of k
+  mjtNum turn[3][6];  // of k
 } Line;
 
 // z' of a place at the axis' point c (world), local x, coordinate z; false: it is no such place.

@@ -4,7 +4,7 @@
 // With w = w2 - w1, u = u2 - u1: dist' = D (w, u), pos' = u1 + P (w, u), n' = w1 x n + N (w, u).
 // mju_makeFrame takes an axis a, of the capsule on a plane, else y, or z where |n_y| >= 1/2:
 //   t1 = (a - n (n . a)) / |...|,  t2 = n x t1.
-// The frame turns by n x n' + s n with s = t1' . t2 = (a' . t2 - (n . a) (n' . t2)) / |a - n (n . a)|.
+// The frame turns by n x n' + s n with s = t1' . t2 = (a' . t2 - (n . a) (n' . t2)) / |...|.
 
 #include "contact_part.h"
 
@@ -91,8 +91,8 @@ static bool isGeneral(int a, int b) {
   return a != mjGEOM_BOX || b != mjGEOM_BOX;
 }
 
-// How far from the extreme a contact may be, of its size: points and normals of patches, the normal,
-// the distance, the position.
+// How far from the extreme a contact may be, of its size: points and normals of patches, the
+// normal, the distance, the position.
 typedef struct Tolerance {
   mjtNum patch, normal, dist, pos;
 } Tolerance;
@@ -134,7 +134,7 @@ static bool extreme(djmMotion* x, djmFeature* feature, const mjModel* m, const d
   mjtNum n[3], at[3], dist;
   if (!djm_extremeNextTo(&A, &B, n, at, &dist, m, t, tier)) return false;
   *feature = featureOf(&A, &B, t);
-  return djm_extremal(x, &A, &B, n, at, NULL);
+  return djm_extremal(x, &A, &B, n, t->pos, NULL);
 }
 
 // false: by differences.
@@ -159,8 +159,8 @@ static bool byFormula(djmMotion* x, djmFeature* feature, const mjModel* m, const
   return extreme(x, feature, m, t, 0) || extreme(x, feature, m, t, 1);
 }
 
-// Where axes of capsules meet, centres coincide, contacts come and go: n turns by half of w, pos moves
-// by half of u.
+// Where axes of capsules meet, centres coincide, contacts come and go: n turns by half of w, pos
+// moves by half of u.
 static void kink(djmMotion* x, const djmTouch* t) {
   for (int k = 0; k < 6; k++) {
     mjtNum w[3] = {k == 0, k == 1, k == 2}, turn[3];
@@ -190,16 +190,18 @@ djStatus djm_contactSlopes(djmContactSlope* slope, const mjModel* m, mjData* d,
     const mjContact* c = con + first;
     if (c->geom[0] < 0 || c->geom[1] < 0) return DJ_UNSUPPORTED;
     count = samePair(c, n - first);
-    int asked = 0, found = 0;  // differences: not asked for, not found
+    bool asked = false, all = false;
     for (int i = 0; i < count; i++) {
       djmContactSlope* s = &slope[first + i];
       djmTouch t = djm_touch(m, d, &c[i]);
       djmMotion x;
       if (!byFormula(&x, &s->feature, m, &t)) {
-        if (!asked++) found = djm_pairDifferences(shared, m, d, c, count);
+        if (!asked) all = djm_pairDifferences(shared, m, d, c, count);
+        asked = true;
+        if (all) x = shared[i];
+        bool found = all || (count > 1 && djm_pairDifferences(&x, m, d, &c[i], 1));
         s->feature = found ? DJM_FEATURE_DIFFERENCES : DJM_FEATURE_KINK;
-        if (found) x = shared[i];
-        else kink(&x, &t);
+        if (!found) kink(&x, &t);
       }
       fill(s, &x, &c[i], &t);
     }

@@ -10,14 +10,14 @@
 
 // By which formula.
 typedef enum djmFeature {
-  DJM_FEATURE_CLOSED = 0,   // a point, line or plane of each geom: planes, spheres, capsules
+  DJM_FEATURE_CLOSED = 0,  // a point, line or plane of each geom: planes, spheres, capsules
   DJM_FEATURE_VERTEX_FACE,  // a vertex or an edge against a face of polyhedra
-  DJM_FEATURE_EDGE_EDGE,    // two edges, or what is as sharp
-  DJM_FEATURE_CLIPPED,      // a vertex of two faces clipped against each other
-  DJM_FEATURE_SLIDING,      // a point of a capsule's axis that MuJoCo's rules move along it
-  DJM_FEATURE_CURVED,       // a surface or a rim with curvature
+  DJM_FEATURE_EDGE_EDGE,   // two edges, or what is as sharp
+  DJM_FEATURE_CLIPPED,     // a vertex of two faces clipped against each other
+  DJM_FEATURE_SLIDING,     // a point of a capsule's axis that MuJoCo's rules move along it
+  DJM_FEATURE_CURVED,      // a surface or a rim with curvature
   DJM_FEATURE_DIFFERENCES,  // none told: differences of that pair alone
-  DJM_FEATURE_KINK,         // no derivative: as if fixed midway between the two bodies
+  DJM_FEATURE_KINK,        // no derivative: as if fixed midway between the two bodies
   DJM_NFEATURE
 } djmFeature;
 
@@ -27,7 +27,7 @@ typedef struct djmContactSlope {
   // the velocity of the body's material point that is at contact->pos.
   mjtNum dist[12];
   mjtNum pos[3][12];
-  mjtNum turn[3][12];       // angular velocity of contact->frame, world axes
+  mjtNum turn[3][12];  // angular velocity of contact->frame, world axes
 } djmContactSlope;
 
 const char* djm_featureName(djmFeature feature);
