@@ -35,18 +35,21 @@ cmake_minimum_required(VERSION 3.21)
 
 file(GLOB headers "${INCLUDE}/mujoco/*.h" "${SOURCES}/*.h")
 set(functions "")
-set(variables "") # no arrays
+set(variables "")
 foreach(header IN LISTS headers)
   file(READ "${header}" text)
   string(REGEX MATCHALL "MJAPI [A-Za-z0-9_ *]*[ *]_?mj[A-Za-z0-9_]+ *\\(" calls "${text}")
   string(REGEX MATCHALL "MJAPI extern [A-Za-z0-9_ *]*[ *]mj[A-Za-z0-9_]+ *;" plain "${text}")
   string(REGEX MATCHALL "MJAPI extern [A-Za-z0-9_ *]*\\(\\*mj[A-Za-z0-9_]+\\)" pointers "${text}")
+  string(REPLACE "[" "@" text "${text}") # no item of a list may have a bracket alone
+  string(REGEX MATCHALL "MJAPI extern [A-Za-z0-9_ *]*[ *]mj[A-Za-z0-9_]+ *@" arrays "${text}")
   set(name "^.*[ *](_?mj[A-Za-z0-9_]+) *.?$")
   list(TRANSFORM calls REPLACE "${name}" "\\1")
   list(TRANSFORM plain REPLACE "${name}" "\\1")
   list(TRANSFORM pointers REPLACE "${name}" "\\1")
   list(APPEND functions ${calls})
-  list(APPEND variables ${plain} ${pointers})
+  list(TRANSFORM arrays REPLACE "${name}" "\\1")
+  list(APPEND variables ${plain} ${pointers} ${arrays})
 endforeach()
 
 file(GLOB_RECURSE sources "${SOURCES}/*.c" "${SOURCES}/*.h")

@@ -169,6 +169,36 @@ DJ_API djStatus djm_transition(const mjModel* m, const mjData* d, djmContext* co
                                mjtNum* B, mjtNum* C, mjtNum* D);
 DJ_API bool djm_sensorIsAnalytic(const mjModel* m, int sensor);
 
+// ------------------------------ MuJoCo's own step, differentiated --------------------------------
+
+// Derivatives of stock mj_step at d's state by formula, in the layout of mjd_transitionFD: with
+// nx = 2 nv + na, A (nx x nx), B (nx x nu), C (nsensordata x nx), D (nsensordata x nu); any may be
+// NULL. No import, no settings: MuJoCo's contacts, constraints and integrators (Euler, implicit,
+// implicitfast; discrete where nothing is constrained). The derivative is that of the branch that MuJoCo is on: rows that act, faces that
+// touch. d is not changed; the step from there is taken on a copy, once.
+// C and D are those of sensordata as mj_step leaves it. Sensors of acceleration and force are
+// differenced along the derivative of the acceleration, without another solution.
+// DJ_UNSUPPORTED, err names it: RK4, discrete with constraints, noslip, sleep, diagexact, callbacks,
+// forces of plugins, delays, flex, and what smooth forces lack.
+typedef struct djmTransitionWork djmTransitionWork;
+
+// Of the last call.
+typedef struct djmTransitionInfo {
+  int ncontact;          // contacts that act
+  int differences;       // of these, contacts whose geometry was differenced
+  int newton;            // own Newton steps after the solver's, where it left the step unsolved
+  mjtNum found;          // |M a - forces| after the solver, relative to its terms
+  mjtNum residual;       // the same for the derivative's point
+} djmTransitionInfo;
+
+// Memory for a model, to be used by one thread; the model may be changed, but for its sizes.
+DJ_API djStatus djm_makeTransitionWork(djmTransitionWork** work, const mjModel* m, djError* err);
+DJ_API void djm_deleteTransitionWork(djmTransitionWork* work);
+DJ_API const djmTransitionInfo* djm_transitionInfo(const djmTransitionWork* work);
+
+DJ_API djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTransitionWork* work,
+                                     mjtNum* A, mjtNum* B, mjtNum* C, mjtNum* D, djError* err);
+
 // ------------------------------ inside MuJoCo ----------------------------------------------------
 
 // Register the plugins dijoco.contact and dijoco.gap with MuJoCo; more than once does no harm.

@@ -1,0 +1,166 @@
+// Differences of one pair: geom[1] moves while geom[0] is held, by each component of its twist
+// about its own position o; the collision function of that pair alone is called, and contacts are
+// matched by nearness. Fourth order: f' = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / (12 h). With u
+// the velocity at pos, that at o is u - w x (pos - o). General convex shapes are asked for with a
+// tolerance of zero.
+
+#include "contact_part.h"
+
+#include <math.h>
+
+typedef struct Pair {
+  const mjModel* m;
+  mjData* d;
+  int g[2];
+  mjtNum margin, size;
+  mjtNum pos[3], mat[9];  // of geom[1], as it is
+  mjPreContact found[mjMAXCONPAIR];
+  int n;
+} Pair;
+
+mjtNum djm_pairMargin(const mjModel* m, const mjContact* con) {
+  int a = con->geom[0], b = con->geom[1];
+  mjtNum gap = m->geom_gap[a] + m->geom_gap[b];
+  for (int i = 0; i < m->npair; i++) {
+    int p = m->pair_geom1[i], q = m->pair_geom2[i];
+    if ((p == a && q == b) || (p == b && q == a)) gap = m->pair_gap[i];
+  }
+  return con->includemargin + gap;
+}
+
+static void collide(Pair* p) {
+  int type[2] = {p->m->geom_type[p->g[0]], p->m->geom_type[p->g[1]]};
+  mjfCollision function = mjCOLLISIONFUNC[type[0]][type[1]];
+  p->n = function ? function(p->m, p->d, p->found, p->g[0], p->g[1], p->margin) : 0;
+}
+
+static void put(Pair* p, const mjtNum pos[3], const mjtNum mat[9]) {
+  mju_copy3(p->d->geom_xpos + 3 * p->g[1], pos);
+  mju_copy(p->d->geom_xmat + 9 * p->g[1], mat, 9);
+}
+
+// By h times the component k of the twist about its position.
+static void move(Pair* p, int k, mjtNum h) {
+  mjtNum pos[3], mat[9], quat[4], turn[9], axis[3] = {k == 0, k == 1, k == 2};
+  mju_copy3(pos, p->pos);
+  mju_copy(mat, p->mat, 9);
+  if (k < 3) {
+    mju_axisAngle2Quat(quat, axis, h);
+    mju_quat2Mat(turn, quat);
+    mju_mulMatMat(mat, turn, p->mat, 3, 3, 3);
+  } else {
+    pos[k - 3] += h * p->size;
+  }
+  put(p, pos, mat);
+}
+
+// Which of the found ones are the wanted, each another one: index (n); far: at most so far from
+// them.
+static bool match(int* index, const Pair* p, const mjPreContact* want, int n, mjtNum far) {
+  for (int c = 0; c < n; c++) {
+    mjtNum least = far;
+    index[c] = -1;
+    for (int i = 0; i < p->n; i++) {
+      mjtNum r = mju_dist3(p->found[i].pos, want[c].pos) +
+                 p->size * mju_dist3(p->found[i].normal, want[c].normal);
+      bool taken = false;
+      for (int k = 0; k < c; k++) taken |= index[k] == i;
+      if (r >= least || taken) continue;
+      least = r;
+      index[c] = i;
+    }
+    if (index[c] < 0) return false;
+  }
+  return true;
+}
+
+static const mjtNum WEIGHT[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
+static const int STEP[4] = {-2, -1, 1, 2};
+
+// Numbers of a contact: dist, pos, normal, as multiples of the size.
+static void numbers(mjtNum out[7], const mjPreContact* c, const mjPreContact* from, mjtNum size) {
+  out[0] = (c->dist - from->dist) / size;
+  for (int r = 0; r < 3; r++) {
+    out[1 + r] = (c->pos[r] - from->pos[r]) / size;
+    out[4 + r] = c->normal[r] - from->normal[r];
+  }
+}
+
+// Column k of the contacts `at` (n) while there are `total` (-1: any number); false: others are
+// found, or a kink lies between: f(h) + f(-h) - 2 f(0) is not of second order.
+static bool differenceColumn(djmMotion* x, Pair* p, const mjPreContact* at, int n, int total, int k,
+                             mjtNum h) {
+  int index[mjMAXCONPAIR];
+  mjtNum slope[mjMAXCONPAIR][7] = {{0}}, bend[mjMAXCONPAIR][7] = {{0}}, v[7];
+  for (int i = 0; i < 4; i++) {
+    move(p, k, h * STEP[i]);
+    collide(p);
+    if ((total >= 0 && p->n != total) || !match(index, p, at, n, 100 * h * p->size)) return false;
+    for (int c = 0; c < n; c++) {
+      numbers(v, &p->found[index[c]], &at[c], p->size);
+      for (int r = 0; r < 7; r++) slope[c][r] += WEIGHT[i] * v[r] / h;
+      for (int r = 0; r < 7 && i % 3; r++) bend[c][r] += v[r] / h;
+    }
+  }
+  mjtNum length = k < 3 ? p->size : 1;
+  for (int c = 0; c < n; c++) {
+    for (int r = 0; r < 7; r++) {
+      if (fabs(bend[c][r]) > 0.02 * (1 + fabs(slope[c][r]))) return false;
+    }
+    x[c].dist[k] = slope[c][0] * length;
+    for (int r = 0; r < 3; r++) {
+      x[c].pos[r][k] = slope[c][1 + r] * length;
+      x[c].normal[r][k] = slope[c][4 + r] * length / p->size;
+    }
+  }
+  return true;
+}
+
+static bool difference(djmMotion* x, Pair* p, const mjPreContact* at, int n, int total, mjtNum h) {
+  for (int k = 0; k < 6; k++) {
+    if (!differenceColumn(x, p, at, n, total, k, h)) return false;
+  }
+  return true;
+}
+
+// From the twist about o to that about pos.
+static void shift(djmMotion* x, const mjtNum pos[3], const mjtNum o[3]) {
+  mjtNum r[3] = {pos[0] - o[0], pos[1] - o[1], pos[2] - o[2]};
+  mjtNum* rows[7] = {x->dist,      x->pos[0],    x->pos[1],   x->pos[2],
+                     x->normal[0], x->normal[1], x->normal[2]};
+  for (int i = 0; i < 7; i++) {  // -u . (w x r) = -w . (r x u)
+    mjtNum c[3];
+    mju_cross(c, r, rows[i] + 3);
+    mju_subFrom3(rows[i], c);
+  }
+}
+
+bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con, int n) {
+  mjModel view = *m;
+  Pair p = {.m = &view, .d = d, .g = {con->geom[0], con->geom[1]}};
+  view.opt.ccd_tolerance = 0;
+  if (view.opt.ccd_iterations < 100) view.opt.ccd_iterations = 100;
+  p.margin = djm_pairMargin(m, con);
+  mjtNum a = m->geom_rbound[p.g[0]], b = m->geom_rbound[p.g[1]];
+  p.size = a > 0 && b > 0 ? fmin(a, b) : fmax(a, b);
+  if (!(p.size > 0)) return false;
+  mju_copy3(p.pos, d->geom_xpos + 3 * p.g[1]);
+  mju_copy(p.mat, d->geom_xmat + 9 * p.g[1], 9);
+  collide(&p);
+  mjPreContact at[mjMAXCONPAIR];
+  int index[mjMAXCONPAIR], total = p.n;
+  for (int c = 0; c < n; c++) {
+    mju_copy3(at[c].pos, con[c].pos);
+    mju_copy3(at[c].normal, con[c].frame);
+  }
+  bool found = false, same = match(index, &p, at, n, 0.02 * p.size);
+  for (int c = 0; c < n && same; c++) at[c] = p.found[index[c]];
+  if (n == 1) total = -1;
+  static const mjtNum steps[] = {1e-4, 1e-5, 1e-6};
+  for (int i = 0; i < 3 && !found && same; i++) {
+    found = difference(x, &p, at, n, total, steps[i]);
+  }
+  put(&p, p.pos, p.mat);
+  for (int c = 0; c < n && found; c++) shift(&x[c], con[c].pos, p.pos);
+  return found;
+}

@@ -1,0 +1,215 @@
+// djm_contactSlopes: which formula a contact follows, and from the motion with geom[0] held to the
+// twists of both bodies and to the whole frame.
+//
+// With w = w2 - w1, u = u2 - u1: dist' = D (w, u), pos' = u1 + P (w, u), n' = w1 x n + N (w, u).
+// mju_makeFrame takes an axis a, of the capsule on a plane, else y, or z where |n_y| >= 1/2:
+//   t1 = (a - n (n . a)) / |...|,  t2 = n x t1.
+// The frame turns by n x n' + s n with s = t1' . t2 = (a' . t2 - (n . a) (n' . t2)) / |...|.
+
+#include "contact_part.h"
+
+#include <math.h>
+#include <string.h>
+
+const char* djm_featureName(djmFeature feature) {
+  static const char* names[DJM_NFEATURE] = {"closed",  "vertex-face", "edge-edge",   "clipped",
+                                            "sliding", "curved",      "differences", "kink"};
+  return feature >= 0 && feature < DJM_NFEATURE ? names[feature] : "";
+}
+
+// ---- the frame ---------------------------------------------------------------------------------
+
+// The axis that the first tangent comes from; whether it moves with geom[1].
+static bool frameAxis(mjtNum a[3], const mjContact* con, const djmTouch* t) {
+  if (t->s[0].type == mjGEOM_PLANE && t->s[1].type == mjGEOM_CAPSULE) {
+    for (int i = 0; i < 3; i++) a[i] = t->s[1].mat[3 * i + 2];
+    return true;
+  }
+  bool y = fabs(con->frame[1]) < 0.5;
+  a[0] = 0;
+  a[1] = y;
+  a[2] = !y;
+  return false;
+}
+
+static void fill(djmContactSlope* slope, const djmMotion* x, const mjContact* con,
+                 const djmTouch* t) {
+  const mjtNum *n = con->frame, *t2 = con->frame + 6;
+  mjtNum a[3], across[3];
+  bool moves = frameAxis(a, con, t);
+  mjtNum along = mju_dot3(n, a);
+  mju_addScl3(across, a, n, -along);
+  mjtNum length = mju_norm3(across);
+  for (int c = 0; c < 12; c++) {
+    int k = c % 6;
+    mjtNum sign = c < 6 ? -1 : 1, w[3] = {k == 0, k == 1, k == 2}, rate[3], axis[3], turn[3];
+    slope->dist[c] = sign * x->dist[k];
+    mju_cross(rate, w, n);
+    for (int i = 0; i < 3; i++) {
+      slope->pos[i][c] = sign * x->pos[i][k] + (c == 3 + i);
+      rate[i] = (c < 6 ? rate[i] : 0) + sign * x->normal[i][k];
+    }
+    mju_cross(axis, w, a);
+    mjtNum spin = (moves && c >= 6 ? mju_dot3(axis, t2) : 0) - along * mju_dot3(rate, t2);
+    spin = length > 1e-10 ? spin / length : 0;
+    mju_cross(turn, n, rate);
+    for (int i = 0; i < 3; i++) slope->turn[i][c] = turn[i] + spin * n[i];
+  }
+}
+
+// ---- which formula -----------------------------------------------------------------------------
+
+// Whether n, a and b of the patches obey the equations of an extreme within tol.
+static bool isExtreme(const djmPatch* A, const djmPatch* B, const mjtNum n[3], mjtNum size,
+                      mjtNum tol) {
+  mjtNum r[3];
+  mju_sub3(r, B->point, A->point);
+  mju_addToScl3(r, n, -mju_dot3(r, n));
+  if (mju_norm3(r) > tol * size) return false;
+  for (int i = 0; i < A->dim; i++) {
+    if (fabs(mju_dot3(A->tangent[i], n)) > tol) return false;
+  }
+  for (int i = 0; i < B->dim; i++) {
+    if (fabs(mju_dot3(B->tangent[i], n)) > tol) return false;
+  }
+  return true;
+}
+
+static bool isSolid(int type) { return type == mjGEOM_BOX || type == mjGEOM_MESH; }
+
+static djmFeature featureOf(const djmPatch* A, const djmPatch* B, const djmTouch* t) {
+  if (A->curved || B->curved) return DJM_FEATURE_CURVED;
+  if (!isSolid(t->s[0].type) || !isSolid(t->s[1].type)) return DJM_FEATURE_CLOSED;
+  return A->dim == 1 && B->dim == 1 ? DJM_FEATURE_EDGE_EDGE : DJM_FEATURE_VERTEX_FACE;
+}
+
+// Whether MuJoCo's collision function of a pair is that of all convex shapes.
+static bool isGeneral(int a, int b) {
+  if (a == mjGEOM_PLANE || b == mjGEOM_SDF || a == mjGEOM_HFIELD) return false;
+  if (a == mjGEOM_SPHERE) return b == mjGEOM_ELLIPSOID || b == mjGEOM_MESH;
+  if (a == mjGEOM_CAPSULE) return b != mjGEOM_CAPSULE && b != mjGEOM_BOX;
+  return a != mjGEOM_BOX || b != mjGEOM_BOX;
+}
+
+// How far from the extreme a contact may be, of its size: points and normals of patches, the
+// normal, the distance, the position.
+typedef struct Tolerance {
+  mjtNum patch, normal, dist, pos;
+} Tolerance;
+
+static const Tolerance EXACT = {1e-9, 1e-9, 1e-9, 1e-9};
+// What MuJoCo's iterations leave; with its default tolerance of 1e-6 normals of curved surfaces are
+// exact to some 1e-3.
+static const Tolerance LOOSE[2] = {{1e-6, 1e-4, 1e-6, 1e-3}, {1e-4, 0.02, 1e-4, 0.02}};
+
+bool djm_extremeNextTo(djmPatch* A, djmPatch* B, mjtNum n[3], mjtNum at[3], mjtNum* dist,
+                       const mjModel* m, const djmTouch* t, int tier) {
+  mjtNum minus[3], r[3];
+  const Tolerance* tol = tier < 0 ? &EXACT : &LOOSE[tier];
+  mju_copy3(n, t->n);
+  mju_scl3(minus, n, -1);
+  if (!djm_findPatch(A, m, &t->s[0], t->q[0], n, tol->patch, tier >= 0)) return false;
+  if (!djm_findPatch(B, m, &t->s[1], t->q[1], minus, tol->patch, tier >= 0)) return false;
+  if (A->curved) djm_bendPatch(A, &t->s[0], t->q[0], n);
+  if (B->curved) djm_bendPatch(B, &t->s[1], t->q[1], n);
+  if (!isExtreme(A, B, n, t->size, 2 * tol->normal)) return false;
+  // What is exactly normal to a face is a contact of that face.
+  int a = t->s[0].type, b = t->s[1].type;
+  if (isGeneral(a, b) || (a == mjGEOM_BOX && b == mjGEOM_BOX)) {
+    if (A->dim < 2 && djm_isFaceNormal(m, &t->s[0], n)) return false;
+    if (B->dim < 2 && djm_isFaceNormal(m, &t->s[1], minus)) return false;
+  }
+  if (tier >= 0 && !djm_polish(A, B, n, t->s)) return false;
+  mju_sub3(r, B->point, A->point);
+  *dist = mju_dot3(n, r) - A->radius - B->radius;
+  mju_addScl3(at, A->point, n, A->radius + 0.5 * *dist);
+  return fabs(*dist - t->dist) < tol->dist * t->size && mju_dist3(n, t->n) < tol->normal &&
+         mju_dist3(at, t->pos) < tol->pos * t->size;
+}
+
+// A contact at the extreme of the distance, or, with a tier of tolerances, next to it.
+static bool extreme(djmMotion* x, djmFeature* feature, const mjModel* m, const djmTouch* t,
+                    int tier) {
+  djmPatch A, B;
+  mjtNum n[3], at[3], dist;
+  if (!djm_extremeNextTo(&A, &B, n, at, &dist, m, t, tier)) return false;
+  *feature = featureOf(&A, &B, t);
+  return djm_extremal(x, &A, &B, n, t->pos, NULL);
+}
+
+// false: by differences.
+static bool byFormula(djmMotion* x, djmFeature* feature, const mjModel* m, const djmTouch* t) {
+  int a = t->s[0].type, b = t->s[1].type;
+  if (a == mjGEOM_HFIELD || b == mjGEOM_SDF) return false;
+  if (isGeneral(a, b) && (m->opt.disableflags & mjDSBL_NATIVECCD)) return false;
+  if (djm_planeCylinder(x, t)) {
+    *feature = DJM_FEATURE_CURVED;
+    return true;
+  }
+  if (extreme(x, feature, m, t, -1)) return true;
+  if (djm_capsuleBox(x, m, t)) {
+    *feature = DJM_FEATURE_SLIDING;
+    return true;
+  }
+  if (djm_clipped(x, m, t)) {
+    *feature = DJM_FEATURE_CLIPPED;
+    return true;
+  }
+  if (!isGeneral(a, b) || (isSolid(a) && isSolid(b) && !t->rounded)) return false;
+  return extreme(x, feature, m, t, 0) || extreme(x, feature, m, t, 1);
+}
+
+// Where axes of capsules meet, centres coincide, contacts come and go: n turns by half of w, pos
+// moves by half of u.
+static void kink(djmMotion* x, const djmTouch* t) {
+  for (int k = 0; k < 6; k++) {
+    mjtNum w[3] = {k == 0, k == 1, k == 2}, turn[3];
+    mju_cross(turn, w, t->n);
+    x->dist[k] = k < 3 ? 0 : t->n[k - 3];
+    for (int i = 0; i < 3; i++) {
+      x->pos[i][k] = k == 3 + i ? 0.5 : 0;
+      x->normal[i][k] = 0.5 * turn[i];
+    }
+  }
+}
+
+// Contacts of the pair of con[0] that follow it, itself included.
+static int samePair(const mjContact* con, int n) {
+  int count = 1;
+  while (count < n && count < mjMAXCONPAIR &&
+         memcmp(con[count].geom, con[0].geom, sizeof con->geom) == 0) {
+    count++;
+  }
+  return count;
+}
+
+djStatus djm_contactSlopes(djmContactSlope* slope, const mjModel* m, mjData* d,
+                           const mjContact* con, int n) {
+  djmMotion shared[mjMAXCONPAIR];
+  for (int first = 0, count = 0; first < n; first += count) {
+    const mjContact* c = con + first;
+    if (c->geom[0] < 0 || c->geom[1] < 0) return DJ_UNSUPPORTED;
+    count = samePair(c, n - first);
+    bool asked = false, all = false;
+    for (int i = 0; i < count; i++) {
+      djmContactSlope* s = &slope[first + i];
+      djmTouch t = djm_touch(m, d, &c[i]);
+      djmMotion x;
+      if (!byFormula(&x, &s->feature, m, &t)) {
+        if (!asked) all = djm_pairDifferences(shared, m, d, c, count);
+        asked = true;
+        if (all) x = shared[i];
+        bool found = all || (count > 1 && djm_pairDifferences(&x, m, d, &c[i], 1));
+        s->feature = found ? DJM_FEATURE_DIFFERENCES : DJM_FEATURE_KINK;
+        if (!found) kink(&x, &t);
+      }
+      fill(s, &x, &c[i], &t);
+    }
+  }
+  return DJ_OK;
+}
+
+djStatus djm_contactSlope(djmContactSlope* slope, const mjModel* m, mjData* d,
+                          const mjContact* con) {
+  return djm_contactSlopes(slope, m, d, con, 1);
+}

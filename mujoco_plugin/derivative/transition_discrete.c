@@ -1,0 +1,126 @@
+// The integrator `discrete`: its solver works in a metric G = M + h D + h^2 K of springs, dampers
+// and actuators, G a = t + J^T f, and v+ = v + h a. With the forces F = J^T f of the solution kept,
+// the smooth acceleration A(x, F) = G^-1 (t + F) is a at the solution, so that with any metric
+//
+//   (G + J^T S J) da = G dA/dx + g
+//
+// G^-1 is dA/dF, and dA/dx is differenced: nothing is solved but the metric. Rows of constraints
+// are not had: with s = 1 + h B + h^2 K I their aref is (-B v - K I (pos + h v)) / s, and their R
+// that of other integrators over s, times a factor of the metric along the row that depends on q.
+
+#include "transition_work.h"
+
+#include "slope_error.h"
+
+static void moveState(mjData* e, const mjModel* m, int k, mjtNum x, mjtNum* step) {
+  int nv = (int)m->nv, na = (int)m->na;
+  if (k < nv) {
+    mju_zero(step, nv);
+    step[k] = x;
+    mj_integratePos(m, e->qpos, step, 1);
+  } else if (k < 2 * nv) {
+    e->qvel[k - nv] += x;
+  } else if (k < 2 * nv + na) {
+    e->act[k - 2 * nv] += x;
+  } else {
+    e->ctrl[k - 2 * nv - na] += x;
+  }
+}
+
+static mjModel freeModel(const djmTransitionWork* w) {
+  mjModel view = w->view;
+  view.opt.disableflags |= mjDSBL_CONSTRAINT;
+  return view;
+}
+
+static void startState(djmTransitionWork* w, const mjtNum* force) {
+  mj_copyState(&w->view, w->d, w->e, mjSTATE_INTEGRATION);
+  mju_addTo(w->e->qfrc_applied, force, w->nv);
+}
+
+// w->G = G, of which dA/dF is the inverse. False: not positive.
+static bool fillMetric(djmTransitionWork* w) {
+  int nv = w->nv;
+  mjModel m = freeModel(w);
+  mjtNum *inverse = w->smooth_by, *G = w->G, *start = w->memory;
+  mju_zero(start, nv);
+  startState(w, start);
+  mj_forward(&m, w->e);
+  mju_copy(start, w->e->qacc_smooth, nv);
+  for (int k = 0; k < nv; k++) {
+    mjtNum applied = w->e->qfrc_applied[k], unit = 1 + mju_abs(w->d->qfrc_smooth[k]);
+    w->e->qfrc_applied[k] += unit;
+    mj_fwdAcceleration(&m, w->e);
+    w->e->qfrc_applied[k] = applied;
+    for (int i = 0; i < nv; i++) {
+      inverse[(size_t)i * nv + k] = (w->e->qacc_smooth[i] - start[i]) / unit;
+    }
+  }
+  mju_zero(G, nv * nv);
+  for (int i = 0; i < nv; i++) {
+    G[(size_t)i * (nv + 1)] = 1;
+    for (int k = 0; k < i; k++) {
+      mjtNum *low = inverse + (size_t)i * nv + k, high = inverse[(size_t)k * nv + i];
+      *low = 0.5 * (*low + high);
+    }
+  }
+  if (!djm_factorLower(inverse, nv)) return false;
+  djm_solveLower(G, inverse, nv, nv);
+  return true;
+}
+
+// w->H = G, and w->X = G dA/dx.
+static bool fillSides(djmTransitionWork* w) {
+  static const mjtNum kPoint[4] = {1, -1, 2, -2}, kWeight[4] = {8, -8, -1, 1};
+  const mjtNum step = 2e-4;
+  int nv = w->nv, ncol = w->ncol;
+  mjModel m = freeModel(w);
+  mjtNum *force = w->memory, *move = force + nv;
+  mju_zero(force, nv);
+  if (w->d->nefc) mj_mulJacTVec(&w->view, w->d, force, w->force);
+  mju_zero(w->Y, nv * ncol);
+  for (int k = 0; k < ncol; k++) {
+    for (int p = 0; p < 4; p++) {
+      startState(w, force);
+      moveState(w->e, &m, k, kPoint[p] * step, move);
+      mj_forward(&m, w->e);
+      mjtNum weight = kWeight[p] / (12 * step);
+      for (int i = 0; i < nv; i++) w->Y[(size_t)i * ncol + k] += weight * w->e->qacc_smooth[i];
+    }
+  }
+  mju_copy(w->H, w->G, nv * nv);
+  mju_zero(w->X, nv * ncol);
+  for (int i = 0; i < nv; i++) {
+    for (int j = 0; j < nv; j++) {
+      mju_addToScl(w->X + (size_t)i * ncol, w->Y + (size_t)j * ncol, w->G[(size_t)i * nv + j],
+                   ncol);
+    }
+  }
+  return true;
+}
+
+typedef struct Filling {
+  djmTransitionWork* w;
+  bool (*fill)(djmTransitionWork* w);
+  bool done;
+} Filling;
+
+static void run(void* arg) {
+  Filling* x = arg;
+  x->done = x->fill(x->w);
+}
+
+static djStatus guarded(djmTransitionWork* w, bool (*fill)(djmTransitionWork* w), djError* err) {
+  Filling x = {w, fill, false};
+  djStatus status = djm_guard(run, &x, err);
+  if (status < 0 || x.done) return status;
+  return djm_slopeError(err, DJ_INVALID, "the integrator's metric is not positive");
+}
+
+djStatus djm_findMetric(djmTransitionWork* w, djError* err) {
+  return guarded(w, fillMetric, err);
+}
+
+djStatus djm_discreteSides(djmTransitionWork* w, djError* err) {
+  return guarded(w, fillSides, err);
+}

@@ -1,0 +1,73 @@
+// Memory of djm_transitionMuJoCo, and its parts.
+
+#ifndef DJ_MUJOCO_TRANSITION_WORK_H_
+#define DJ_MUJOCO_TRANSITION_WORK_H_
+
+#include "rows.h"
+
+struct djmTransitionWork {
+  mjtSize nbuffer;       // of the model that it was made for
+  int nv, na, nu, ncol;  // ncol = 2 nv + na + nu: columns of right sides, by q, v, act, ctrl
+  mjModel view;          // of the call's model, without plugins
+  mjData *d, *e;         // at the state; another, for differences
+  djmTransitionInfo info;
+  djmMotion motion;
+  djmSmoothWork* smooth;
+  mjtNum* a;             // (nv) solution
+  mjtNum* end;           // (nv) (v+ - v)/h
+  mjtNum* H;             // (nv x nv) M + J^T S J, lower half, then its factor
+  mjtNum* G;             // (nv x nv) that of the integrator, then its factor
+  mjtNum* X;             // (nv x ncol) right sides, then derivatives of a
+  mjtNum* Y;             // (nv x ncol) those of the velocity's change
+  mjtNum* wrench;        // (nbody x 6)
+  mjtNum* memory;        // scratch of rows and of the inertia's slope
+  mjtNum* smooth_by;     // (nv x ncol) slopes of smooth forces
+  mjtNum* act_by;        // (na x ncol)
+  int* dof;              // (nv)
+  mjtNum* save;          // (nq + nv + na)
+  mjtNum* sensor;        // rows of a sensor, and its scratch
+  int nefc;              // room for rows:
+  mjtNum *y, *force, *dense;   // (nefc), (nefc), (nefc x nv)
+  int* state;            // (nefc)
+  int drop;              // for tests: what is left out
+};
+
+enum {                   // bits of drop
+  DJM_DROP_FORCE = 1,      // dJ^T f
+  DJM_DROP_IMPEDANCE = 2,  // dD
+  DJM_DROP_REFERENCE = 4,  // daref by position
+  DJM_DROP_CURVATURE = 8,  // the cone's block
+  DJM_DROP_FEATURE = 16    // how contact points and frames move
+};
+
+// What the model has that this derivative does not: DJ_UNSUPPORTED, named.
+djStatus djm_checkTransition(const mjModel* m, const mjData* d, djError* err);
+
+// Room for n rows in w->y... and w->dense.
+djStatus djm_roomForRows(djmTransitionWork* w, int n, djError* err);
+
+// w->a and the rows at the solution from w->d; where the solver left it unsolved, solved further.
+djStatus djm_solveRows(djmTransitionWork* w, djError* err);
+
+// Lower half of A (n x n) to factors of A = L^T D L, from the last row; false: not positive.
+bool djm_factorLower(mjtNum* A, int n);
+// X (n x ncol) = A^-1 X
+void djm_solveLower(mjtNum* X, const mjtNum* A, int n, int ncol);
+
+// G (nv x nv) = M - h D; scratch: the same size.
+void djm_implicitMatrix(mjtNum* G, djmTransitionWork* w, mjtNum* scratch);
+// Y += h dD e
+void djm_addDampingSlope(djmTransitionWork* w);
+
+// Of integrator discrete: w->G = its metric; then, at the solution, w->H = w->G, w->X = -dr.
+djStatus djm_findMetric(djmTransitionWork* w, djError* err);
+djStatus djm_discreteSides(djmTransitionWork* w, djError* err);
+
+// From w->X, derivatives of a, to w->Y, those of (v+ - v)/h.
+djStatus djm_endSlopes(djmTransitionWork* w, djError* err);
+
+// C and D from w->X, derivatives of a, after djm_endSlopes; m: with its sensors.
+djStatus djm_sensorSlopes(mjtNum* C, mjtNum* D, djmTransitionWork* w, const mjModel* m,
+                          djError* err);
+
+#endif  // DJ_MUJOCO_TRANSITION_WORK_H_
