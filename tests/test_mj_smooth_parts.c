@@ -183,10 +183,10 @@ static void testVectors(void** state) {
                         mass};
   double p[3], l[3], h[6];
   cross3(p, v, c);
-  for (int i = 0; i < 4; i++) p[i] = mass * (p[i] + v[3 + i]);
+  for (int i = 0; i < 3; i++) p[i] = mass * (p[i] + v[3 + i]);
   cross3(l, c, p);
   mulInertia(h, I, v);
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 3; i++) {
     djt_near(h[i], l[i], 1e-15);
     djt_near(h[3 + i], p[i], 1e-15);
   }
