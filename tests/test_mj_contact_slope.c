@@ -3,7 +3,8 @@
 // exact to rounding they are fourth-order differences of mj_collision's contacts; where it iterates
 // (curved surfaces), of the extreme of the distance next to them, and wide ones of mj_collision.
 
-#include "contact_part.h"
+#include "derivative/contact_part.h"
+#include "derivative/contact_slope.h"
 
 #include "common/mjcf.h"
 #include "common/random.h"
