@@ -95,6 +95,10 @@ djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjMod
                                  err)
                       : DJ_NO_MEMORY;
   if (status == DJ_OK && settings) status = djm_checkHistory(c->model->opt.integrator, err);
+  if (status == DJ_OK && c->model->opt.contact == DJ_CONTACT_MUJOCO) {
+    status = DJ_UNSUPPORTED;
+    snprintf(err->text, sizeof(err->text), "contact: mujoco: is mj_step itself, without a context");
+  }
   if (status == DJ_OK) status = dj_makeData(&c->data, c->model, err);
   if (status == DJ_OK) status = listKept(c, m);
   if (status == DJ_OK && !djm_makeLast(c)) status = DJ_NO_MEMORY;

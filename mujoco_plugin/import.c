@@ -3,6 +3,7 @@
 #include "attach.h"
 #include "import_report.h"
 #include "instance.h"
+#include "physics.h"
 
 #include <stdio.h>
 
@@ -121,5 +122,17 @@ djStatus dj_importMuJoCo(djModel** model, djReport** report, const mjModel* m, d
     snprintf(err->text, sizeof(err->text), "dj_importMuJoCo: no model given");
     return DJ_INVALID;
   }
-  return djm_import(model, report, NULL, m, DJM_WHOLE, NULL, NULL, err);
+  djStatus status = djm_import(model, report, NULL, m, DJM_WHOLE, NULL, NULL, err);
+  if (status != DJ_OK) return status;
+  mjModel* own = NULL;
+  status = djm_copyStock(&own, m, err);
+  if (status == DJ_OK) status = djm_givePhysics(*model, own, err);
+  if (status == DJ_OK) return DJ_OK;
+  dj_deleteModel(*model);
+  *model = NULL;
+  if (report) {
+    dj_deleteReport(*report);
+    *report = NULL;
+  }
+  return status;
 }

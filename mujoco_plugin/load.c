@@ -3,6 +3,7 @@
 #include "attach.h"
 #include "import_report.h"
 #include "instance.h"
+#include "physics.h"
 
 #include <dijoco/mujoco.h>
 
@@ -120,10 +121,23 @@ djStatus dj_loadMJCFWatched(djModel** model, djReport** report, mjModel** stock,
       *model = NULL;
     }
   }
-  if (status == DJ_OK && stock) {
-    *stock = loaded;
-  } else {
+  if (status != DJ_OK) {
     mj_deleteModel(loaded);
+    return status;
+  }
+  mjModel* own = loaded;
+  if (stock) status = djm_copyStock(&own, loaded, err);
+  if (status == DJ_OK) status = djm_givePhysics(*model, own, err);
+  if (status == DJ_OK) {
+    if (stock) *stock = loaded;
+    return DJ_OK;
+  }
+  if (stock) mj_deleteModel(loaded);
+  dj_deleteModel(*model);
+  *model = NULL;
+  if (report) {
+    dj_deleteReport(*report);
+    *report = NULL;
   }
   return status;
 }

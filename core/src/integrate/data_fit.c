@@ -2,7 +2,7 @@
 
 #include "base/status.h"
 #include "contact/contact.h"
-#include "integrate/work.h"
+#include "integrate/outside.h"
 
 #include <string.h>
 
@@ -32,6 +32,10 @@ djStatus dj_checkData(const djModel* m, djData* d) {
   if (w->nstage < dj_stageCount(m)) {
     return dj_fail(&w->error, DJ_INVALID, "data: made for another integrator%s",
                    w->nstage == 1 && dj_hasRestitution(m) ? ", or without restitution" : "");
+  }
+  bool outside = w->outside.data != NULL;
+  if (dj_isOutside(m) != outside || (outside && w->outside.physics != m->physics)) {
+    return dj_fail(&w->error, DJ_INVALID, "data: made with%s contact mujoco", outside ? "" : "out");
   }
   bool contact = dj_contactsOf(&w->forces) != NULL;
   if (dj_hasContact(m) != contact) {
