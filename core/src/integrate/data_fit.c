@@ -26,16 +26,16 @@ bool dj_fitsSizes(const djWork* w, const djModel* m) {
 
 djStatus dj_checkData(const djModel* m, djData* d) {
   djWork* w = d->work;
+  bool outside = w->outside.data != NULL;
+  if (dj_isOutside(m) != outside || (outside && w->outside.physics != m->physics)) {
+    return dj_fail(&w->error, DJ_INVALID, "data: made with%s contact mujoco", outside ? "" : "out");
+  }
   if (!dj_fitsSizes(w, m) || dj_maxContactPairs(m) > w->maxpair) {
     return dj_fail(&w->error, DJ_INVALID, "data: made for a model of other sizes");
   }
   if (w->nstage < dj_stageCount(m)) {
     return dj_fail(&w->error, DJ_INVALID, "data: made for another integrator%s",
                    w->nstage == 1 && dj_hasRestitution(m) ? ", or without restitution" : "");
-  }
-  bool outside = w->outside.data != NULL;
-  if (dj_isOutside(m) != outside || (outside && w->outside.physics != m->physics)) {
-    return dj_fail(&w->error, DJ_INVALID, "data: made with%s contact mujoco", outside ? "" : "out");
   }
   bool contact = dj_contactsOf(&w->forces) != NULL;
   if (dj_hasContact(m) != contact) {

@@ -5,6 +5,7 @@
 #include "integrate/impulse.h"
 #include "integrate/mocap.h"
 
+#include <math.h>
 #include <string.h>
 
 // A step without stages: all that is done for each of them is left out.
@@ -49,12 +50,25 @@ static djPhysicsStep callOf(djWork* w, const djModel* m, bool exact) {
                          .err = &w->error};
 }
 
+// Quaternions that are of unit length up to rounding stay as they are: another's steps may keep
+// their bits.
+static void keepQuats(djWork* w, const djModel* m, const djData* d) {
+  for (int j = 0; j < m->njnt; j++) {
+    if (dj_rotationDof(m, j) < 0) continue;
+    int k = dj_rotationQpos(m, j);
+    double *to = w->start.qpos + k, distance = 0;
+    for (int i = 0; i < 4; i++) distance = fmax(distance, fabs(to[i] - d->qpos[k + i]));
+    if (distance < 1e-14) memcpy(to, d->qpos + k, 4 * sizeof(double));
+  }
+}
+
 static djStatus begin(const djModel* m, djData* d) {
   djWork* w = d->work;
   w->stepped = w->linearized = false;
   w->error.text[0] = 0;
   djStatus status = dj_copyStart(m, d);
   if (status < 0) return status;
+  keepQuats(w, m, d);
   w->h = m->opt.timestep;
   w->npart = 1;
   w->method = &method;
