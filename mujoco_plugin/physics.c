@@ -300,13 +300,13 @@ static djStatus transition(double* A, double* B, const djPhysicsStep* at) {
 
 static const djPhysics mujoco = {
     .name = "mujoco",
-    .copyModel = copyModel,
-    .deleteModel = deleteModel,
+    .copy_model = copyModel,
+    .delete_model = deleteModel,
     .choose = choose,
-    .setParam = setParam,
-    .makeData = makeData,
-    .deleteData = deleteData,
-    .dataBytes = dataBytes,
+    .set_param = setParam,
+    .make_data = makeData,
+    .delete_data = deleteData,
+    .data_bytes = dataBytes,
     .step = step,
     .transition = transition,
 };

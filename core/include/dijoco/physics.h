@@ -31,30 +31,41 @@ typedef struct djPhysicsStep {
   djError* err;            // says what is wrong where a call fails
 } djPhysicsStep;
 
-// Functions of a physics. All but those marked NULL are there.
+// Its part of a model, for a copy of the model; and its end.
+typedef djStatus (*djPhysicsCopy)(void** copy, const void* own, djError* err);
+typedef void (*djPhysicsDelete)(void* own);
+// The model is to be stepped by it from now on, or its options have changed: takes over options and
+// all parameters. Negative: it cannot be, err says why.
+typedef djStatus (*djPhysicsChoose)(void* own, const djModel* model, djError* err);
+// One parameter has changed while it is chosen.
+typedef djStatus (*djPhysicsSet)(void* own, const djModel* model, const djParam* param,
+                                 djError* err);
+// Its part of a djData, made after it was chosen; bytes of that.
+typedef djStatus (*djPhysicsMake)(void** data, const void* own, djError* err);
+typedef size_t (*djPhysicsBytes)(const void* data);
+// The state at the end: qpos (nq), qvel (nv), act (na); iterations of its solver.
+typedef djStatus (*djPhysicsTake)(double* qpos, double* qvel, double* act, int* iterations,
+                                  const djPhysicsStep* at);
+// A (nx x nx) and B (nx x nu), nx = dj_tangentSize, of the step from there.
+typedef djStatus (*djPhysicsLinearize)(double* A, double* B, const djPhysicsStep* at);
+// Adds lambda^T dx+/dparameter, lambda (nx), of n parameters, each ntangent numbers, one after the
+// other.
+typedef djStatus (*djPhysicsParams)(double* gradient, const djPhysicsStep* at,
+                                    const double* lambda, int n, const djParam* param);
+
+// A physics.
 typedef struct djPhysics {
-  const char* name;
-  // Its part of a model, for a copy of the model; and its end.
-  djStatus (*copyModel)(void** copy, const void* own, djError* err);
-  void (*deleteModel)(void* own);
-  // The model is to be stepped by it from now on, or its options have changed: takes over options
-  // and all parameters. Negative: it cannot be, err says why.
-  djStatus (*choose)(void* own, const djModel* model, djError* err);
-  // One parameter has changed while it is chosen.
-  djStatus (*setParam)(void* own, const djModel* model, const djParam* param, djError* err);
-  // Its part of a djData, after `choose`.
-  djStatus (*makeData)(void** data, const void* own, djError* err);
-  void (*deleteData)(void* data);
-  size_t (*dataBytes)(const void* data);
-  // The state at the end: qpos (nq), qvel (nv), act (na); iterations of its solver.
-  djStatus (*step)(double* qpos, double* qvel, double* act, int* iterations,
-                   const djPhysicsStep* at);
-  // A (nx x nx) and B (nx x nu), nx = dj_tangentSize, of the step from there.
-  djStatus (*transition)(double* A, double* B, const djPhysicsStep* at);
-  // Adds lambda^T dx+/dparameter, lambda (nx), of n parameters, each ntangent numbers, one after
-  // the other. NULL: there are no derivatives by parameters.
-  djStatus (*paramVjp)(double* gradient, const djPhysicsStep* at, const double* lambda, int n,
-                       const djParam* param);
+  const char* name;                // a contact model's
+  djPhysicsCopy copy_model;
+  djPhysicsDelete delete_model;
+  djPhysicsChoose choose;
+  djPhysicsSet set_param;
+  djPhysicsMake make_data;
+  djPhysicsDelete delete_data;
+  djPhysicsBytes data_bytes;
+  djPhysicsTake step;
+  djPhysicsLinearize transition;
+  djPhysicsParams param_vjp;       // NULL: there are no derivatives by parameters
 } djPhysics;
 
 // Give a model that has none a physics and its part, which is the model's from then on. A failure,

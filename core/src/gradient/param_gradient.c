@@ -139,7 +139,7 @@ djStatus dj_checkOutsideParams(const djModel* m, int n, const djParam* param, bo
   if (follows) {
     return dj_fail(err, DJ_UNSUPPORTED, "inertia_from_geom: has no derivative under contact mujoco");
   }
-  if (m->physics->paramVjp) return DJ_OK;
+  if (m->physics->param_vjp) return DJ_OK;
   char name[300];
   return dj_fail(err, DJ_UNSUPPORTED,
                  "%s: parameters are not differentiable through MuJoCo's physics yet",

@@ -27,15 +27,15 @@ djStatus dj_makeOutside(djWork* w, const djModel* m, djError* err) {
                    "option: contact: mujoco is of scenes that are loaded by MuJoCo (.xml, .mjb)");
   }
   w->outside.physics = m->physics;
-  return m->physics->makeData(&w->outside.data, m->physics_own, err);
+  return m->physics->make_data(&w->outside.data, m->physics_own, err);
 }
 
 void dj_freeOutside(djWork* w) {
-  if (w->outside.data) w->outside.physics->deleteData(w->outside.data);
+  if (w->outside.data) w->outside.physics->delete_data(w->outside.data);
 }
 
 size_t dj_heldOutside(const djWork* w) {
-  return w->outside.data ? w->outside.physics->dataBytes(w->outside.data) : 0;
+  return w->outside.data ? w->outside.physics->data_bytes(w->outside.data) : 0;
 }
 
 // ---- steps ------------------------------------------------------------------------------------
@@ -120,5 +120,5 @@ djStatus dj_outsideParams(double* gradient, const djModel* m, djData* d, const d
 djStatus dj_lastOutsideParams(double* gradient, const djModel* m, djData* d, const double* lambda,
                               int nparam, const djParam* param) {
   djPhysicsStep call = callOf(d->work, m, true);
-  return m->physics->paramVjp(gradient, &call, lambda, nparam, param);
+  return m->physics->param_vjp(gradient, &call, lambda, nparam, param);
 }

@@ -17,7 +17,7 @@
 void dj_deleteModel(djModel* model) {
   if (!model) return;
   if (model->collision) dj_freeCollision(model);
-  if (model->physics) model->physics->deleteModel(model->physics_own);
+  if (model->physics) model->physics->delete_model(model->physics_own);
   dj_deleteBuilt(model);
 }
 
@@ -49,7 +49,7 @@ djStatus dj_copyModel(djModel** copy, const djModel* model, djError* err) {
   if (status < 0) return status;
   status = dj_copyCollision(*copy, model, err);
   if (status >= 0 && model->physics) {
-    status = model->physics->copyModel(&(*copy)->physics_own, model->physics_own, err);
+    status = model->physics->copy_model(&(*copy)->physics_own, model->physics_own, err);
     if (status >= 0) (*copy)->physics = model->physics;
   }
   if (status < 0) {

@@ -18,7 +18,7 @@ djStatus dj_choosePhysics(djModel* m, djError* err) {
 
 djStatus dj_tellPhysics(djModel* m, const djParam* param, djError* err) {
   if (m->opt.contact != DJ_CONTACT_MUJOCO || !m->physics) return DJ_OK;
-  return m->physics->setParam(m->physics_own, m, param, err);
+  return m->physics->set_param(m->physics_own, m, param, err);
 }
 
 djStatus dj_setPhysics(djModel* m, const djPhysics* physics, void* own, djError* err) {
