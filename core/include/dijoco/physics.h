@@ -22,7 +22,7 @@ extern "C" {
 
 // One call on a step's start.
 typedef struct djPhysicsStep {
-  const djModel* model;
+  const djModel* model;    // whose step it is
   const void* own;         // the physics' part of the model
   void* data;              // and of the djData
   const djData* start;     // state and inputs alone: quaternions are of unit length, and time,
@@ -56,15 +56,15 @@ typedef djStatus (*djPhysicsParams)(double* gradient, const djPhysicsStep* at,
 // A physics.
 typedef struct djPhysics {
   const char* name;                // a contact model's
-  djPhysicsCopy copy_model;
-  djPhysicsDelete delete_model;
-  djPhysicsChoose choose;
-  djPhysicsSet set_param;
-  djPhysicsMake make_data;
-  djPhysicsDelete delete_data;
-  djPhysicsBytes data_bytes;
-  djPhysicsTake step;
-  djPhysicsLinearize transition;
+  djPhysicsCopy copy_model;        // what each does: see its type
+  djPhysicsDelete delete_model;    // likewise
+  djPhysicsChoose choose;          // likewise
+  djPhysicsSet set_param;          // likewise
+  djPhysicsMake make_data;         // likewise
+  djPhysicsDelete delete_data;     // likewise
+  djPhysicsBytes data_bytes;       // likewise
+  djPhysicsTake step;              // likewise
+  djPhysicsLinearize transition;   // likewise
   djPhysicsParams param_vjp;       // NULL: there are no derivatives by parameters
 } djPhysics;
 

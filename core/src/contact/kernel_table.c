@@ -17,4 +17,4 @@ KERNELS(DECLARATION)
 enum { KERNELS(PLACE) NKERNEL };
 const djKernel* const dj_kernelTable[NKERNEL + 1] = {KERNELS(ROW) NULL};
 const djChoice dj_contactNames[NKERNEL + 3] = {
-    {"none", DJ_CONTACT_NONE}, KERNELS(NAME) {"mujoco", DJ_CONTACT_MUJOCO}, {NULL, 0}};
+    {"none", DJ_CONTACT_NONE}, {"mujoco", DJ_CONTACT_MUJOCO}, KERNELS(NAME) {NULL, 0}};
