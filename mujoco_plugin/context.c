@@ -10,6 +10,7 @@ void djm_deleteContext(djmContext* c) {
   if (!c) return;
   if (c->pose) mj_deleteData(c->pose);
   if (c->full) mj_deleteData(c->full);
+  djm_deleteTransitionWork(c->own_work);
   djm_forgetModel(c);
   dj_deleteData(c->data);
   dj_deleteModel(c->model);
@@ -95,10 +96,6 @@ djStatus djm_makeContextFor(djmContext** context, djReport** report, const mjMod
                                  err)
                       : DJ_NO_MEMORY;
   if (status == DJ_OK && settings) status = djm_checkHistory(c->model->opt.integrator, err);
-  if (status == DJ_OK && c->model->opt.contact == DJ_CONTACT_MUJOCO) {
-    status = DJ_UNSUPPORTED;
-    snprintf(err->text, sizeof(err->text), "contact: mujoco: is mj_step itself, without a context");
-  }
   if (status == DJ_OK) status = dj_makeData(&c->data, c->model, err);
   if (status == DJ_OK) status = listKept(c, m);
   if (status == DJ_OK && !djm_makeLast(c)) status = DJ_NO_MEMORY;

@@ -125,14 +125,15 @@ djStatus dj_loadMJCFWatched(djModel** model, djReport** report, mjModel** stock,
     mj_deleteModel(loaded);
     return status;
   }
-  mjModel* own = loaded;
-  if (stock) status = djm_copyStock(&own, loaded, err);
-  if (status == DJ_OK) status = djm_givePhysics(*model, own, err);
+  bool has = (*model)->physics, hand_over = !stock && !has;
+  mjModel* own = hand_over ? loaded : NULL;
+  if (!has && stock) status = djm_copyStock(&own, loaded, err);
+  if (status == DJ_OK && !has) status = djm_givePhysics(*model, own, err);
+  if (!hand_over && (!stock || status < 0)) mj_deleteModel(loaded);
   if (status == DJ_OK) {
     if (stock) *stock = loaded;
     return DJ_OK;
   }
-  if (stock) mj_deleteModel(loaded);
   dj_deleteModel(*model);
   *model = NULL;
   if (report) {

@@ -1,6 +1,7 @@
 // Contact model mujoco: steps beside mj_step, transitions beside djm_transitionMuJoCo, gradients of
 // runs beside differences of runs of mj_step; copies, parameters, and what is refused.
 
+#include "own_step.h"
 #include "physics.h"
 
 #include "common/mj_zoo.h"
@@ -10,6 +11,7 @@
 #include "scene/physics.h"
 
 #include <dijoco/gradient.h>
+#include <dijoco/setting.h>
 
 #include <math.h>
 #include <string.h>
@@ -583,7 +585,6 @@ static void testChosenByScene(void** state) {
   mjData* d = mj_makeData(m);
   djModel* model;
   djReport* report;
-  djmContext* context;
   djError err;
   assert_int_equal(dj_importMuJoCo(&model, &report, m, &err), DJ_OK);
   assert_int_equal(model->opt.contact, DJ_CONTACT_MUJOCO);
@@ -595,8 +596,6 @@ static void testChosenByScene(void** state) {
     mustStep(model, data);
   }
   assert_true(between(data, m, d) < 1e-9);
-  assert_int_equal(djm_makeContext(&context, NULL, m, &err), DJ_UNSUPPORTED);
-  assert_non_null(strstr(err.text, "without a context"));
   assert_int_equal(setContact(model, DJ_CONTACT_NONE, &err), DJ_OK);
   assert_int_equal(dj_renewReport(&report, m, model, &err), DJ_OK);
   assert_true(report->n > 0);
@@ -607,6 +606,55 @@ static void testChosenByScene(void** state) {
   mj_deleteModel(m);
 }
 
+// ---- contexts -----------------------------------------------------------------------------------
+
+// A context's step is mj_step on the caller's data, to the last bit, and follows the caller's model.
+static void testContext(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(DJT_ZOO);
+  mjData *d = mj_makeData(m), *e = mj_makeData(m);
+  djmContext* c;
+  djError err;
+  djSettings settings = {.given = 0};
+  int nx = 2 * (int)m->nv + (int)m->na, ns = (int)m->nsensordata;
+  assert_int_equal(dj_parseSetting(&settings, "contact", "mujoco", &err), DJ_OK);
+  if (djm_makeContextWith(&c, NULL, m, &settings, &err) < 0) fail_msg("%s", err.text);
+  for (int k = 0; k < 60; k++) {
+    if (k == 30) m->opt.timestep = 0.003;
+    if (k == 40) m->body_mass[1] *= 1.5;
+    for (int u = 0; u < m->nu; u++) d->ctrl[u] = e->ctrl[u] = sin(k + u);
+    mj_step(m, d);
+    if (djm_step(m, e, c) != DJ_OK) fail_msg("%s", djm_errorText(c));
+  }
+  assert_int_equal(djm_data(c)->stats.steps, 60);
+  assert_memory_equal(d->qpos, e->qpos, (size_t)m->nq * sizeof(mjtNum));
+  assert_memory_equal(d->sensordata, e->sensordata, (size_t)ns * sizeof(mjtNum));
+  assert_memory_equal(d->efc_force, e->efc_force, (size_t)d->nefc * sizeof(mjtNum));
+  assert_int_equal(djm_forward(m, e, c), DJ_OK);
+  mj_forward(m, d);
+  assert_memory_equal(d->qacc, e->qacc, (size_t)m->nv * sizeof(mjtNum));
+  djmTransitionWork* work;
+  double* A = djt_room((size_t)(2 * (nx + ns) * nx));
+  double *C = A + nx * nx, *ours = C + ns * nx;
+  assert_int_equal(djm_makeTransitionWork(&work, m, &err), DJ_OK);
+  assert_int_equal(djm_transitionMuJoCo(m, d, work, A, NULL, C, NULL, &err), DJ_OK);
+  assert_int_equal(djm_transition(m, e, c, ours, NULL, ours + nx * nx, NULL), DJ_OK);
+  assert_memory_equal(A, ours, (size_t)((nx + ns) * nx) * sizeof(double));
+  djm_stepOption(c)->substeps = 3;
+  m->opt.timestep = 0.001;
+  for (int k = 0; k < 3; k++) mj_step(m, d);
+  m->opt.timestep = 0.003;
+  assert_true(djm_stepsItself(c) && djm_step(m, e, c) == DJ_OK);
+  assert_true(distance(d->qpos, e->qpos, (int)m->nq) < 1e-12);
+  assert_int_equal(djm_transition(m, e, c, ours, NULL, NULL, NULL), DJ_UNSUPPORTED);
+  free(A);
+  djm_deleteTransitionWork(work);
+  djm_deleteContext(c);
+  mj_deleteData(d);
+  mj_deleteData(e);
+  mj_deleteModel(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(testSteps), cmocka_unit_test(testInputs),
@@ -614,7 +662,7 @@ int main(void) {
     cmocka_unit_test(testCopies), cmocka_unit_test(testParams),
     cmocka_unit_test(testUntouched), cmocka_unit_test(testForeign),
     cmocka_unit_test(testRefused), cmocka_unit_test(testScenes),
-    cmocka_unit_test(testChosenByScene),
+    cmocka_unit_test(testChosenByScene), cmocka_unit_test(testContext),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
