@@ -10,6 +10,7 @@ void djm_deleteContext(djmContext* c) {
   if (!c) return;
   if (c->pose) mj_deleteData(c->pose);
   if (c->full) mj_deleteData(c->full);
+  djm_deleteTransitionWork(c->own_work);
   djm_forgetModel(c);
   dj_deleteData(c->data);
   dj_deleteModel(c->model);

@@ -4,6 +4,7 @@
 // with none at all, mj_rnePostConstraint gets contact's wrenches as applied forces and leaves body
 // accelerations, cfrc_int and cfrc_ext of ours; then mj_sensorAcc sees the list of our contacts.
 
+#include "own_step.h"
 #include "sensor.h"
 
 #include <stdlib.h>
@@ -208,6 +209,7 @@ djStatus djm_pass(djmContext* c, const mjModel* m, mjData* d) {
 djStatus djm_forward(const mjModel* m, mjData* d, djmContext* c) {
   djStatus status = djm_begin(c, m, d);
   if (status < 0) return status;
+  if (djm_stepsItself(c)) return djm_forwardItself(m, d, c);
   status = djm_solve(c, m, d);
   if (status < 0) return status;
   djStatus passed = djm_pass(c, m, d);

@@ -3,6 +3,7 @@
 #include "attach.h"
 #include "import_report.h"
 #include "instance.h"
+#include "physics.h"
 
 #include <stdio.h>
 
@@ -25,6 +26,21 @@ static djStatus reportOn(djReport** report, djmImport* imp, const djModel* model
   imp->beside = purpose == DJM_CONTACTS;
   imp->limits = imp->beside && instance->joints;
   return djm_makeReport(report, imp);
+}
+
+// MuJoCo's physics, of a copy of its model.
+static djStatus givePhysics(djModel* model, const mjModel* m, djError* err) {
+  mjModel* own = NULL;
+  djStatus status = djm_copyStock(&own, m, err);
+  return status < 0 ? status : djm_givePhysics(model, own, err);
+}
+
+// Of a context, where it is to be stepped by it; inside MuJoCo's own step it is none.
+static djStatus chosenPhysics(djModel* model, const mjModel* m, djmPurpose purpose, djError* err) {
+  if (model->opt.contact != DJ_CONTACT_MUJOCO) return DJ_OK;
+  if (purpose == DJM_WHOLE) return givePhysics(model, m, err);
+  snprintf(err->text, sizeof(err->text), "contact: mujoco is MuJoCo's own, without the plugin");
+  return DJ_UNSUPPORTED;
 }
 
 djStatus djm_checkHistory(djIntegrator integrator, djError* err) {
@@ -63,6 +79,7 @@ djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_ou
     const char* guide = instance.id >= 0 ? djm_configOf(m, instance.id, "guide_bodies") : "";
     status = djm_setGuideBodies(*model, &imp, guide);
     if (status == DJ_OK) status = djm_setLimitInertia(*model, &imp);
+    if (status == DJ_OK) status = chosenPhysics(*model, m, purpose, err);
     if (status == DJ_OK && report) status = reportOn(report, &imp, *model, &instance, purpose);
     if (status != DJ_OK) {
       dj_deleteModel(*model);
@@ -121,5 +138,15 @@ djStatus dj_importMuJoCo(djModel** model, djReport** report, const mjModel* m, d
     snprintf(err->text, sizeof(err->text), "dj_importMuJoCo: no model given");
     return DJ_INVALID;
   }
-  return djm_import(model, report, NULL, m, DJM_WHOLE, NULL, NULL, err);
+  djStatus status = djm_import(model, report, NULL, m, DJM_WHOLE, NULL, NULL, err);
+  if (status != DJ_OK) return status;
+  if (!(*model)->physics) status = givePhysics(*model, m, err);
+  if (status == DJ_OK) return DJ_OK;
+  dj_deleteModel(*model);
+  *model = NULL;
+  if (report) {
+    dj_deleteReport(*report);
+    *report = NULL;
+  }
+  return status;
 }

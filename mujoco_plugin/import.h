@@ -90,6 +90,9 @@ djStatus djm_makeReport(djReport** report, djmImport* imp);
 // Whether an mjDSBL_* bit is set.
 bool djm_disabled(const mjModel* m, int bit);
 
+// Sets flags of m as bits of djDisable have them; others stay.
+void djm_putDisableBits(mjModel* m, int bits);
+
 // Whether contact shapes of this type exist.
 bool djm_shapeSupported(int type);
 

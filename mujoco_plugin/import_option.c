@@ -9,25 +9,35 @@
 #include <string.h>
 
 // Flags that mean the same to both.
+static const struct {
+  int mujoco, ours;
+} kFlags[] = {
+    {mjDSBL_CONTACT, DJ_DSBL_CONTACT},
+    {mjDSBL_LIMIT, DJ_DSBL_LIMIT},
+    {mjDSBL_FRICTIONLOSS, DJ_DSBL_FRICTIONLOSS},
+    {mjDSBL_SPRING, DJ_DSBL_SPRING},
+    {mjDSBL_DAMPER, DJ_DSBL_DAMPER},
+    {mjDSBL_GRAVITY, DJ_DSBL_GRAVITY},
+    {mjDSBL_CLAMPCTRL, DJ_DSBL_CLAMPCTRL},
+    {mjDSBL_FILTERPARENT, DJ_DSBL_FILTERPARENT},
+    {mjDSBL_ACTUATION, DJ_DSBL_ACTUATION},
+};
+enum { NFLAG = sizeof(kFlags) / sizeof(*kFlags) };
+
 static int disableBits(const mjModel* m) {
-  static const struct {
-    int mujoco, ours;
-  } map[] = {
-      {mjDSBL_CONTACT, DJ_DSBL_CONTACT},
-      {mjDSBL_LIMIT, DJ_DSBL_LIMIT},
-      {mjDSBL_FRICTIONLOSS, DJ_DSBL_FRICTIONLOSS},
-      {mjDSBL_SPRING, DJ_DSBL_SPRING},
-      {mjDSBL_DAMPER, DJ_DSBL_DAMPER},
-      {mjDSBL_GRAVITY, DJ_DSBL_GRAVITY},
-      {mjDSBL_CLAMPCTRL, DJ_DSBL_CLAMPCTRL},
-      {mjDSBL_FILTERPARENT, DJ_DSBL_FILTERPARENT},
-      {mjDSBL_ACTUATION, DJ_DSBL_ACTUATION},
-  };
   int bits = 0;
-  for (size_t i = 0; i < sizeof(map) / sizeof(*map); i++) {
-    if (djm_disabled(m, map[i].mujoco)) bits |= map[i].ours;
+  for (size_t i = 0; i < NFLAG; i++) {
+    if (djm_disabled(m, kFlags[i].mujoco)) bits |= kFlags[i].ours;
   }
   return bits;
+}
+
+void djm_putDisableBits(mjModel* m, int bits) {
+  for (size_t i = 0; i < NFLAG; i++) {
+    bool off = bits & kFlags[i].ours;
+    if (off == djm_disabled(m, kFlags[i].mujoco)) continue;
+    m->opt.disableflags ^= kFlags[i].mujoco;
+  }
 }
 
 // What MuJoCo's own integrator takes by the velocity at the end.

@@ -96,7 +96,7 @@ static djStatus runCheck(djmReport* report, const djmImport* imp, int k) {
 
 // Where the settings in force leave no contact, nothing about it is left to say.
 static void dropContacts(djmImport* imp) {
-  if (imp->model->opt.contact != DJ_CONTACT_NONE) return;
+  if (imp->model->opt.contact >= 0) return;
   memset(imp->geom_dim, 0, (size_t)imp->m->ngeom * sizeof(*imp->geom_dim));
   memset(imp->geom_paired, 0, (size_t)imp->m->ngeom * sizeof(*imp->geom_paired));
   imp->max_dim = 0;
@@ -110,6 +110,7 @@ djStatus djm_makeReport(djReport** report, djmImport* imp) {
   djStatus status = DJ_OK;
   r->check = djm_checks(&n);
   r->declared = imp->declared;
+  if (imp->model->opt.contact == DJ_CONTACT_MUJOCO) n = 0;   // all is MuJoCo's own
   dropContacts(imp);
   for (int i = 0; i < n && status == DJ_OK; i++) status = runCheck(r, imp, i);
   if (status == DJ_OK) status = djm_countExact(r, imp);

@@ -3,6 +3,7 @@
 #include "attach.h"
 #include "import_report.h"
 #include "instance.h"
+#include "physics.h"
 
 #include <dijoco/mujoco.h>
 
@@ -120,10 +121,24 @@ djStatus dj_loadMJCFWatched(djModel** model, djReport** report, mjModel** stock,
       *model = NULL;
     }
   }
-  if (status == DJ_OK && stock) {
-    *stock = loaded;
-  } else {
+  if (status != DJ_OK) {
     mj_deleteModel(loaded);
+    return status;
+  }
+  bool has = (*model)->physics, hand_over = !stock && !has;
+  mjModel* own = hand_over ? loaded : NULL;
+  if (!has && stock) status = djm_copyStock(&own, loaded, err);
+  if (status == DJ_OK && !has) status = djm_givePhysics(*model, own, err);
+  if (!hand_over && (!stock || status < 0)) mj_deleteModel(loaded);
+  if (status == DJ_OK) {
+    if (stock) *stock = loaded;
+    return DJ_OK;
+  }
+  dj_deleteModel(*model);
+  *model = NULL;
+  if (report) {
+    dj_deleteReport(*report);
+    *report = NULL;
   }
   return status;
 }

@@ -1,10 +1,12 @@
 // djm_step: our step on MuJoCo's data.
 
+#include "own_step.h"
 #include "sensor.h"
 
 djStatus djm_step(const mjModel* m, mjData* d, djmContext* c) {
   djStatus status = djm_begin(c, m, d);
   if (status < 0) return status;
+  if (djm_stepsItself(c)) return djm_stepItself(m, d, c);
   status = djm_solve(c, m, d);
   if (status < 0) return status;
   const djModel* x = c->model;

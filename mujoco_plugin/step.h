@@ -51,6 +51,7 @@ struct djmContext {
   mjContact* contact;
   mjtNum* edge;           // (ncontact x 10) forces
   mjData* full;           // for djm_forward at other states, or NULL: not made yet
+  djmTransitionWork* own_work;   // own_step.c; NULL: not made yet
 };
 
 // Sets c->error; returns status.

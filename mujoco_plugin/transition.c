@@ -2,6 +2,7 @@
 // of the sensors at its start.
 
 #include "chain.h"
+#include "own_step.h"
 #include "sensor.h"
 
 #include <stdlib.h>
@@ -124,6 +125,7 @@ djStatus djm_transition(const mjModel* m, const mjData* d, djmContext* c, mjtNum
                         mjtNum* C, mjtNum* D) {
   djStatus status = djm_begin(c, m, d);
   if (status < 0) return status;
+  if (djm_stepsItself(c)) return djm_transitionItself(m, d, c, A, B, C, D);
   bool sensors = C || D;
   Need need = sensors ? needs(m) : (Need){false, false, false};
   if (need.delay) {

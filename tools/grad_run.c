@@ -35,8 +35,8 @@ static int apply_sets(GradPart* part, const Options* o) {
 static int load_scene(GradPart* part, const Options* o) {
   djError err = {""};
   int status = scene_load(&part->scene, o, part->task->scene);
-  if (!status) status = scene_checkIgnored(&part->scene, o);
   if (!status) status = scene_applySettings(&part->scene, o, part->task);
+  if (!status) status = scene_checkIgnored(&part->scene, o);
   if (!status && dj_applySet(part->scene.model, part->task, &err) < 0) {
     status = scene_fail(o, o->argument[0], &err);
   }

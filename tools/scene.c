@@ -189,8 +189,8 @@ int scene_applySets(Scene* s, const Options* o) {
 
 int scene_open(Scene* s, const Options* o, const char* path) {
   int status = scene_load(s, o, path);
-  if (!status) status = scene_checkIgnored(s, o);
   if (!status) status = scene_applySettings(s, o, NULL);
+  if (!status) status = scene_checkIgnored(s, o);
   if (!status) status = scene_applySets(s, o);
   return status;
 }

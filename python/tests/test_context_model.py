@@ -202,7 +202,7 @@ def test_errors_name_the_remedy():
             (TypeError, "colour: unknown.*derivatives.*timestep", lambda: dijoco.Context(m, colour=1)),
             (ValueError, "unknown 'fd', there are: analytic",
              lambda: dijoco.Context(m, derivatives="fd")),
-            (ValueError, "contact: unknown value 'soft', expected one of none, separating_plane",
+            (ValueError, "contact: unknown value 'soft', expected one of none, mujoco, separating_plane",
              lambda: dijoco.Context(m, contact="soft")),
             (dijoco.Error, "bdf2.*use another integrator", lambda: dijoco.Context(m, integrator="bdf2")),
             (TypeError, "positional", lambda: dijoco.Context(m, "penalty")),

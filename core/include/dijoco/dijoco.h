@@ -20,6 +20,7 @@
 #include <dijoco/optimize.h>
 #include <dijoco/overlap.h>
 #include <dijoco/penalty.h>
+#include <dijoco/physics.h>
 #include <dijoco/problem.h>
 #include <dijoco/receding.h>
 #include <dijoco/setting.h>

@@ -522,6 +522,8 @@ typedef struct djModel {
   void* buffer;                 // owns every array
   size_t nbuffer;               // bytes
   struct djCollision* collision;  // contact shapes and pair tables, derived; see contact/contact.h
+  const struct djPhysics* physics;  // from outside, or NULL; see dijoco/physics.h
+  void* physics_own;                // its part of the model
 } djModel;
 
 // Make a model from its definition. On failure *model is NULL and err (may be NULL) says why.

@@ -16,4 +16,5 @@ KERNELS(DECLARATION)
 #define NAME(name, row) {name, PLACE_##row},
 enum { KERNELS(PLACE) NKERNEL };
 const djKernel* const dj_kernelTable[NKERNEL + 1] = {KERNELS(ROW) NULL};
-const djChoice dj_contactNames[NKERNEL + 2] = {{"none", DJ_CONTACT_NONE}, KERNELS(NAME) {NULL, 0}};
+const djChoice dj_contactNames[NKERNEL + 3] = {
+    {"none", DJ_CONTACT_NONE}, {"mujoco", DJ_CONTACT_MUJOCO}, KERNELS(NAME) {NULL, 0}};

@@ -19,7 +19,7 @@ static const djForceRow* const rows[DJ_NFORCE] = {
 // ---- memory -----------------------------------------------------------------------------------
 
 bool dj_hasContact(const djModel* m) {
-  return m->opt.contact != DJ_CONTACT_NONE && !(m->opt.disable & DJ_DSBL_CONTACT);
+  return dj_ownContact(m) && !(m->opt.disable & DJ_DSBL_CONTACT);
 }
 
 static bool isOff(const djModel* m, int i) { return i == DJ_FORCE_CONTACT && !dj_hasContact(m); }

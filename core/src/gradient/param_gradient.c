@@ -6,6 +6,7 @@
 #include "contact/pairs/shape_grad.h"
 #include "inertia/geom_inertia.h"
 #include "integrate/impulse.h"
+#include "integrate/outside.h"
 #include "integrate/parts.h"
 #include "model/body_param.h"
 #include "model/param.h"
@@ -47,7 +48,8 @@ void dj_initParamSums(djParamSums* s, void* memory, const djModel* m) {
   memset(s->param, 0, dj_paramGradSize(m) * sizeof(double));
   memset(s->tensor, 0, 6 * (size_t)m->nbody * sizeof(double));
   s->shape = m->collision ? dj_initShapeGrads(shapes, m) : NULL;
-  s->nfield = 0;
+  s->nfield = s->nparam = 0;
+  s->outside = NULL;
   s->wants = DJ_BY_ALL;
   memset(s->of_body, DJ_BY_ALL, (size_t)m->nbody);
 }
@@ -55,6 +57,8 @@ void dj_initParamSums(djParamSums* s, void* memory, const djModel* m) {
 // What belongs to no body may concern all of them: gravity, and shapes of which inertias are.
 void dj_askParams(djParamSums* s, const djModel* m, int n, const djParam* param, bool follows) {
   int common = 0;
+  s->nparam = n;
+  s->asked = param;
   s->wants = 0;
   memset(s->of_body, 0, (size_t)m->nbody);
   for (int k = 0; k < n; k++) {
@@ -98,9 +102,10 @@ static djStatus addStepParams(djParamSums* s, const djModel* m, djData* d, const
 
 djStatus dj_addStepParams(djParamSums* s, const djModel* m, djData* d, const djLinear* lin,
                           const double* qpos, double* z, const double* lambda) {
+  if (lin->A) return dj_outsideParams(s->outside, m, d, lambda, s->nparam, s->asked);
   djContacts* contacts = dj_contactsOf(&d->work->forces);
   dj_differentiateContacts(contacts, m, true);
-  djStatus status = addStepParams(s, m, d, lin, qpos, z, lambda);
+  djStatus status = addStepParams(s, m, d, lin, qpos, z, lambda + m->nv);
   dj_differentiateContacts(contacts, m, false);
   return status;
 }
@@ -119,11 +124,26 @@ djStatus dj_finishParams(djParamSums* s, const djModel* m, const djModel* compil
 
 void dj_pickParams(double* grad, const djParamSums* s, const djModel* m, int n,
                    const djParam* param) {
+  const double* outside = s->outside;
   for (int i = 0; i < n; i++) {
     const double* from = dj_paramEntry(s->param, m, (djField)param[i].field, param[i].id);
     memcpy(grad, from, (size_t)param[i].ntangent * sizeof(double));
+    for (int k = 0; k < param[i].ntangent && outside; k++) grad[k] += *outside++;
     grad += param[i].ntangent;
   }
+}
+
+djStatus dj_checkOutsideParams(const djModel* m, int n, const djParam* param, bool follows,
+                               djError* err) {
+  if (!dj_isOutside(m) || n == 0) return DJ_OK;
+  if (follows) {
+    return dj_fail(err, DJ_UNSUPPORTED, "inertia_from_geom: has no derivative under contact mujoco");
+  }
+  if (m->physics->param_vjp) return DJ_OK;
+  char name[300];
+  return dj_fail(err, DJ_UNSUPPORTED,
+                 "%s: parameters are not differentiable through MuJoCo's physics yet",
+                 dj_paramName(name, sizeof name, m, param));
 }
 
 // ---- one step -----------------------------------------------------------------------------------
@@ -287,7 +307,26 @@ static djStatus checkParams(const djModel* m, djData* d, const double* P, int np
                             const djParam* param) {
   djError* err = &d->work->error;
   if (!P || nparam < 0 || (nparam > 0 && !param)) return dj_fail(err, DJ_INVALID, "P: missing");
-  return dj_checkParams(m, nparam, param, err);
+  djStatus status = dj_checkParams(m, nparam, param, err);
+  return status < 0 ? status : dj_checkOutsideParams(m, nparam, param, false, err);
+}
+
+// P (nx x np) of a step of physics from outside, row by row.
+static djStatus outsideParams(double* P, const djModel* m, djData* d, int nparam,
+                              const djParam* param) {
+  djLinear lin;
+  djStatus status = dj_linearizeStep(&lin, m, d);
+  if (status != DJ_OK) return status;
+  size_t nx = (size_t)dj_tangentSize(m), np = 0;
+  double* lambda = d->work->tangent;
+  for (int i = 0; i < nparam; i++) np += (size_t)param[i].ntangent;
+  memset(P, 0, nx * np * sizeof(double));
+  for (size_t i = 0; i < nx && status >= 0; i++) {
+    memset(lambda, 0, nx * sizeof(double));
+    lambda[i] = 1;
+    status = dj_lastOutsideParams(P + i * np, m, d, lambda, nparam, param);
+  }
+  return status;
 }
 
 // P (nx x np) of the step that data's workspace holds; memory for it is found here.
@@ -355,5 +394,6 @@ djStatus djd_lastParams(const djModel* m, djData* d, double* P, int nparam,
   djStatus status = checkParams(m, d, P, nparam, param);
   if (status != DJ_OK) return status;
   bool parts = d->work->npart > 1;
+  if (dj_isOutside(m)) return outsideParams(P, m, d, nparam, param);
   return parts ? partsParams(P, m, d, nparam, param) : stepParams(P, m, d, nparam, param);
 }

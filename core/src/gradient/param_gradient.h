@@ -17,7 +17,7 @@ void dj_askParams(djParamSums* sums, const djModel* model, int n, const djParam*
                   bool follows);
 
 // The linearised step from data's state and inputs to qpos (nq). z (nstage x nv): H^-T times the
-// adjoint, of each stage; overwritten. lambda (nv): adjoint of the velocity at the end.
+// adjoint, of each stage; overwritten. lambda (nx): adjoint of the end.
 djStatus dj_addStepParams(djParamSums* sums, const djModel* model, djData* data,
                           const djLinear* linear, const double* qpos, double* z,
                           const double* lambda);
@@ -26,6 +26,12 @@ djStatus dj_addStepParams(djParamSums* sums, const djModel* model, djData* data,
 // follow its geoms (dj_followGeoms), or NULL.
 djStatus dj_finishParams(djParamSums* sums, const djModel* model, const djModel* compiled);
 
+// Whether there are derivatives by parameters of this model's steps: DJ_UNSUPPORTED, of physics from
+// outside that has none.
+djStatus dj_checkOutsideParams(const djModel* model, int n, const djParam* param, bool follows,
+                               djError* err);
+
+// Of physics from outside, sums->outside (np) is added to.
 // grad: those of n parameters, one after the other.
 void dj_pickParams(double* grad, const djParamSums* sums, const djModel* model, int n,
                    const djParam* param);

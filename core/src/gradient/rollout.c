@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "integrate/outside.h"
 #include "integrate/parts.h"
 #include "gradient/loss_run.h"
 #include "gradient/param_gradient.h"
@@ -62,6 +63,8 @@ struct djTape {
   int nreference;      // terms that the following have room for
   double* reference;   // (nreference x 3) of djLossRun, in the pool
   double* pull;        // (nreference x 3)
+  int noutside;        // numbers that the following has room for
+  double* outside;     // of djParamSums, in the pool
   size_t nsums;
   void* sums;          // (nsums bytes) dj_paramSumsSize
 };
@@ -141,8 +144,8 @@ size_t djd_tapeBytes(const djTape* t) { return t ? t->nbuffer + sizeof *t + t->n
 static void emptyPool(djTape* t) {
   for (djPoolChunk* c = t->first; c; c = c->next) c->used = 0;
   t->last = t->first;
-  t->nreference = 0;
-  t->reference = t->pull = NULL;
+  t->nreference = t->noutside = 0;
+  t->reference = t->pull = t->outside = NULL;
 }
 
 static djPoolChunk* addChunk(djTape* t, size_t n) {
@@ -436,11 +439,13 @@ static void addLossGradient(double* lambda, djRolloutResult* result, djParamSums
 }
 
 static djStatus checkParams(const djRolloutResult* result, const djModel* m, djData* d,
-                            const djTape* tape) {
+                            const djRollout* r, const djTape* tape) {
   djError* err = &d->work->error;
   if (result->nparam <= 0 || !result->grad_param) return DJ_OK;
   if (!result->param) return dj_fail(err, DJ_INVALID, "param: missing");
   djStatus status = dj_checkParams(m, result->nparam, result->param, err);
+  if (status < 0) return status;
+  status = dj_checkOutsideParams(m, result->nparam, result->param, r->compiled != NULL, err);
   if (status < 0) return status;
   if (dj_paramSumsSize(m) > tape->nsums) {
     return dj_fail(err, DJ_INVALID, "tape: made for another model");
@@ -460,7 +465,7 @@ static djStatus checkBackward(const djRolloutResult* result, const djModel* m, d
   if (tape->steps != r->horizon) {
     return dj_fail(err, DJ_INVALID, "tape: holds no run of %d steps", r->horizon);
   }
-  return checkParams(result, m, d, tape);
+  return checkParams(result, m, d, r, tape);
 }
 
 // data's state, and its controls, at the start of step k; k = horizon: at the end of the run.
@@ -502,7 +507,7 @@ static djStatus backParts(double** lambda, double** next, double* du, djParamSum
     if (!sums) continue;
     d->work->parts = tape->nparts[k];
     dj_setPartState(d, m, &part[i].at);
-    status = dj_addStepParams(sums, m, d, &part[i].linear, end, tape->scratch, *next + m->nv);
+    status = dj_addStepParams(sums, m, d, &part[i].linear, end, tape->scratch, *next);
     end = dj_partQpos(&part[i].at);
     d->work->parts = 1;
   }
@@ -523,7 +528,23 @@ static djStatus backStep(double** lambda, double** next, djRolloutResult* result
   if (!sums || parts) return status;
   restore(d, m, r, tape, k);   // the product has left z in the scratch
   const double* end = tape->qpos + ((size_t)k + 1) * m->nq;
-  return dj_addStepParams(sums, m, d, &tape->step[k], end, tape->scratch, *next + m->nv);
+  return dj_addStepParams(sums, m, d, &tape->step[k], end, tape->scratch, *next);
+}
+
+// sums->outside = 0
+static djStatus openOutside(djParamSums* sums, djTape* t, const djModel* m, djData* d) {
+  int n = 0;
+  if (!dj_isOutside(m)) return DJ_OK;
+  for (int i = 0; i < sums->nparam; i++) n += sums->asked[i].ntangent;
+  if (n > t->noutside || !t->outside) {
+    double* memory = takePool(t, (size_t)n);
+    if (!memory) return dj_failMemory(&d->work->error);
+    t->noutside = n;
+    t->outside = memory;
+  }
+  sums->outside = t->outside;
+  memset(sums->outside, 0, (size_t)n * sizeof(double));
+  return DJ_OK;
 }
 
 // Of the loss, or of one residual, on which states after its own have no influence, and on effort's
@@ -547,6 +568,8 @@ static djStatus backward(djRolloutResult* result, const djModel* m, djData* d, c
     dj_initParamSums(sums, tape->sums, m);
     dj_askParams(sums, m, result->nparam, result->param, r->compiled != NULL);
     loss.work.wants = sums->of_body;
+    status = openOutside(sums, tape, m, d);
+    if (status < 0) return status;
   }
   double *lambda = tape->lambda, *next = lambda + nx;
   memset(lambda, 0, nx * sizeof(double));

@@ -239,6 +239,11 @@ static void activationRows(double* A, double* B, const djModel* m, const djLinea
 // A and B (or NULL) of one linearised step.
 static void fillMatrices(double* A, double* B, djWork* w, const djModel* m, const djLinear* lin) {
   size_t nx = (size_t)dj_tangentSize(m);
+  if (lin->A) {
+    if (A) memcpy(A, lin->A, nx * nx * sizeof(double));
+    if (B) memcpy(B, lin->B, nx * (size_t)m->nu * sizeof(double));
+    return;
+  }
   if (A) memset(A, 0, nx * nx * sizeof(double));
   if (B) memset(B, 0, nx * (size_t)m->nu * sizeof(double));
   fillRows(A, B, w, m, lin);

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "integrate/impulse.h"
+#include "integrate/outside.h"
 #include "integrate/parts.h"
 
 #include <stdlib.h>
@@ -203,6 +204,7 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->lambda = takeDoubles(a, dj_linearScratch(m));
   w->tangent = takeDoubles(a, 2 * (size_t)dj_tangentSize(m));
   layoutSums(w, a, m);
+  dj_layoutOutside(w, a, m);
 }
 
 // Pairs that one step can report: bounded by what the contact module can hold.
@@ -234,7 +236,7 @@ size_t dj_dataBytes(const djData* d) {
   const djWork* w = d->work;
   return sizeof *d + sizeof *w + w->nbuffer + DJ_ALIGN + w->forces.size +
          dj_contactsBytes(dj_contactsOf(&w->forces)) + dj_heldRoom(w) + dj_heldParts(w) +
-         dj_heldImpulses(w);
+         dj_heldImpulses(w) + dj_heldOutside(w);
 }
 
 int dj_dataGrowths(const djData* d) { return d && d->work ? d->work->growths : 0; }
@@ -272,6 +274,7 @@ djStatus dj_makeData(djData** data, const djModel* m, djError* err) {
   if (status < 0) dj_failMemory(err);
   if (status >= 0) status = dj_makeForces(&w->forces, m, err);
   if (status >= 0 && dj_makeImpulses(w, m) < 0) status = dj_failMemory(err);
+  if (status >= 0) status = dj_makeOutside(w, m, err);
   if (status >= 0) status = dj_resetData(m, d);
   if (status < 0) {
     dj_deleteData(d);
@@ -288,6 +291,7 @@ void dj_deleteData(djData* d) {
     dj_freeRoom(d->work);
     dj_freeParts(d->work);
     dj_freeImpulses(d->work);
+    dj_freeOutside(d->work);
     free(d->work->buffer);
     free(d->work);
   }

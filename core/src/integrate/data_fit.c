@@ -2,7 +2,7 @@
 
 #include "base/status.h"
 #include "contact/contact.h"
-#include "integrate/work.h"
+#include "integrate/outside.h"
 
 #include <string.h>
 
@@ -26,6 +26,10 @@ bool dj_fitsSizes(const djWork* w, const djModel* m) {
 
 djStatus dj_checkData(const djModel* m, djData* d) {
   djWork* w = d->work;
+  bool outside = w->outside.data != NULL;
+  if (dj_isOutside(m) != outside || (outside && w->outside.physics != m->physics)) {
+    return dj_fail(&w->error, DJ_INVALID, "data: made with%s contact mujoco", outside ? "" : "out");
+  }
   if (!dj_fitsSizes(w, m) || dj_maxContactPairs(m) > w->maxpair) {
     return dj_fail(&w->error, DJ_INVALID, "data: made for a model of other sizes");
   }

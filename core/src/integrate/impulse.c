@@ -46,7 +46,7 @@ static djStatus makeMemory(djWork* w, const djModel* m) {
 }
 
 static bool mayMeet(const djModel* m) {
-  return m->collision && m->opt.contact != DJ_CONTACT_NONE && dj_hasRestitution(m);
+  return m->collision && dj_ownContact(m) && dj_hasRestitution(m);
 }
 
 size_t dj_impulsesSize(const djModel* m) {

@@ -1,6 +1,7 @@
 #include "integrate/linear.h"
 
 #include "base/status.h"
+#include "integrate/outside.h"
 #include "integrate/turn.h"
 
 #include <string.h>
@@ -17,7 +18,13 @@ static size_t stageSize(const djModel* m, const djStageLinear* s) {
   return size + dj_blocksSize(s->M.blocks) / sizeof(double) + dj_packedSize(s->M.blocks);
 }
 
+static size_t matricesSize(const djModel* m) {
+  size_t nx = (size_t)dj_tangentSize(m);
+  return nx * (nx + (size_t)m->nu);
+}
+
 size_t dj_linearSize(const djModel* m, const djLinear* src) {
+  if (src->A) return matricesSize(m);
   size_t size = 3 * (size_t)m->nv + m->na + m->nu + dj_impulseLinearSize(&src->impulse);
   for (int k = 0; k < src->method->nstage; k++) size += stageSize(m, &src->stage[k]);
   if (!src->Vplus.data) return size;
@@ -64,8 +71,22 @@ static void copyStage(djStageLinear* dest, double** p, const djModel* m, const d
   dest->M = copyMatrix(p, &src->M, &dest->trees);
 }
 
-void dj_copyLinear(djLinear* dest, double* memory, const djModel* m, const djLinear* src) {
+static void copyMatrices(djLinear* dest, double* memory, const djModel* m, const djLinear* src) {
+  size_t nx = (size_t)dj_tangentSize(m);
   double* p = memory;
+  *dest = (djLinear){.method = src->method, .keeps = src->keeps, .memory = memory};
+  dest->A = copyTo(&p, src->A, nx * nx);
+  dest->B = copyTo(&p, src->B, nx * (size_t)m->nu);
+  dest->size = (size_t)(p - memory);
+}
+
+void dj_copyLinear(djLinear* dest, double* memory, const djModel* m, const djLinear* src) {
+  if (src->A) {
+    copyMatrices(dest, memory, m, src);
+    return;
+  }
+  double* p = memory;
+  dest->A = dest->B = NULL;
   dest->method = src->method;
   dest->coef = src->coef;
   for (int k = 0; k < src->method->nstage; k++) copyStage(&dest->stage[k], &p, m, &src->stage[k]);
@@ -207,6 +228,7 @@ djStatus dj_linearizeStep(djLinear* linear, const djModel* m, djData* d) {
   if (!w->stepped) {
     return dj_fail(&w->error, DJ_INVALID, "no step has been taken since the state was set");
   }
+  if (dj_isOutside(m)) return dj_linearizeOutside(linear, m, d);
   if (w->linearized) return DJ_OK;
   djContacts* contacts = dj_contactsOf(&w->forces);
   dj_differentiateContacts(contacts, m, true);
@@ -306,8 +328,41 @@ static void startJvp(double* src, const djLinear* lin, const djModel* m, const d
   }
 }
 
+// y += M x, M (nx x n)
+static void addMatrix(double* y, const double* M, size_t nx, size_t n, const double* x) {
+  for (size_t i = 0; i < nx; i++) {
+    double sum = 0;
+    for (size_t k = 0; k < n; k++) sum += M[i * n + k] * x[k];
+    y[i] += sum;
+  }
+}
+
+// y += M^T x
+static void addTransposed(double* y, const double* M, size_t nx, size_t n, const double* x) {
+  for (size_t i = 0; i < nx; i++) addScaled(y, x[i], M + i * n, (int)n);
+}
+
+static void outsideJvp(double* dx_next, const djLinear* lin, const djModel* m, const double* dx,
+                       const double* du) {
+  size_t nx = (size_t)dj_tangentSize(m);
+  memset(dx_next, 0, nx * sizeof(double));
+  if (dx) addMatrix(dx_next, lin->A, nx, nx, dx);
+  if (du) addMatrix(dx_next, lin->B, nx, (size_t)m->nu, du);
+}
+
+static void outsideVjp(double* dx, double* du, const djLinear* lin, const djModel* m,
+                       const double* lambda) {
+  size_t nx = (size_t)dj_tangentSize(m);
+  if (dx) addTransposed(dx, lin->A, nx, nx, lambda);
+  if (du) addTransposed(du, lin->B, nx, (size_t)m->nu, lambda);
+}
+
 void dj_linearJvp(double* dx_next, const djLinear* lin, const djModel* m, const double* dx,
                   const double* du, double* scratch) {
+  if (lin->A) {
+    outsideJvp(dx_next, lin, m, dx, du);
+    return;
+  }
   int nv = m->nv, na = m->na, nu = m->nu;
   double *y = scratch, *src = y + DJ_MAX_STAGE * (size_t)nv;
   double *sum = src + DJ_NSOURCE * (size_t)nv, *e = sum + nv;
@@ -386,6 +441,10 @@ static void addBefore(double* src, const double c[DJ_NSOURCE], const djMatrix* A
 
 void dj_linearVjp(double* dx, double* du, const djLinear* lin, const djModel* m,
                   const double* lambda, double* scratch) {
+  if (lin->A) {
+    outsideVjp(dx, du, lin, m, lambda);
+    return;
+  }
   int nv = m->nv, na = m->na, nu = m->nu;
   double *y = scratch, *src = y + DJ_MAX_STAGE * (size_t)nv;
   double *sum = src + DJ_NSOURCE * (size_t)nv, *e = sum + nv;

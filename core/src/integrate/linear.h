@@ -11,6 +11,8 @@
 // w = sum position_k src_k,
 //   dq+ = exp(-w) dq + J_r(w) dw.
 // A velocity that is not by coefficients alone has dv+ += Vplus y + Vstart dq.
+//
+// A step of physics from outside is dx+ = A dx + B du, and has nothing else.
 
 #ifndef DJ_INTEGRATE_LINEAR_H_
 #define DJ_INTEGRATE_LINEAR_H_
@@ -30,6 +32,7 @@ typedef struct djLinear {
   bool keeps;            // the end has a history, where the state has one
   double* act_by_act;    // (na) diagonal of d act+/d act
   double* act_by_ctrl;   // (nu) d act+/d ctrl of each actuator with an activation
+  const double *A, *B;   // (nx x nx), (nx x nu) of physics from outside; NULL: of the core's own
   const double* memory;  // (size) of a copy
   size_t size;
 } djLinear;

@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "integrate/armature.h"
 #include "integrate/mocap.h"
+#include "integrate/outside.h"
 #include "integrate/parts.h"
 #include "integrate/tendon_armature.h"
 
@@ -80,6 +81,7 @@ static bool mayCut(const djModel* m, const djData* d, int n) {
 }
 
 djStatus dj_takeStep(const djModel* m, djData* d) {
+  if (dj_isOutside(m)) return dj_takeOutside(m, d);
   const djStats before = d->stats;
   djWork* w = d->work;
   w->evaluations = w->attempts = 0;

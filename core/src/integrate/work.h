@@ -49,6 +49,13 @@ typedef struct djEulerSpins {
   bool* carries;           // (nbody) others
 } djEulerSpins;
 
+// Of physics from outside (outside.h), where the model's steps are taken by one.
+typedef struct djOutside {
+  const struct djPhysics* physics;
+  void* data;               // its part of the djData
+  double *A, *B;            // (nx x nx), (nx x nu) of the last step that has been linearised
+} djOutside;
+
 struct djWork {
   void* buffer;             // the djData's arrays too
   size_t nbuffer;
@@ -172,6 +179,7 @@ struct djWork {
   double* act_by_ctrl;      // (nu) d act+/d ctrl
   djImpulseLinear impulse;  // of the last step that has been linearised
   double* lambda;           // (dj_linearScratch) scratch of vector products
+  djOutside outside;
 };
 typedef struct djWork djWork;
 

@@ -53,7 +53,10 @@ typedef struct djKernelRule {
 // The laws of a force, without "auto".
 extern const djChoice dj_laws[];
 
-// Names of the kernels of the table, and "none".
+// Whether contact is the core's: neither switched off nor that of physics from outside.
+static inline bool dj_ownContact(const djModel* m) { return (int)m->opt.contact >= 0; }
+
+// Names of the kernels of the table, "none" and "mujoco".
 extern const djChoice dj_contactNames[];
 
 // Kernels of the table, and the number of all slots.

@@ -50,6 +50,8 @@ djStatus dj_copyBuilt(djModel** copy, const djModel* model, djError* err) {
   if (!m) return dj_failMemory(err);
   *m = *model;
   m->collision = NULL;
+  m->physics = NULL;
+  m->physics_own = NULL;
   m->buffer = malloc(m->nbuffer ? m->nbuffer : 1);
   if (!m->buffer) {
     free(m);

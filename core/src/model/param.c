@@ -171,7 +171,7 @@ static djStatus failField(djError* err, const char* name, size_t kind_length, co
 // "contact/SETTING" of the scene's kernel, "contact/KERNEL/SETTING" of any.
 static djStatus settingId(djParam* param, const djModel* m, const char* name, djError* err) {
   const char *first = strchr(name, '/'), *last = strrchr(name, '/');
-  int kernel = m->opt.contact == DJ_CONTACT_NONE ? 0 : (int)m->opt.contact, n, slot;
+  int kernel = dj_ownContact(m) ? (int)m->opt.contact : 0, n, slot;
   bool known = true;
   if (last != first) {
     char text[64] = "";
@@ -323,7 +323,7 @@ static void store(djModel* m, const djParam* p, const double* value) {
 static djStatus failSetting(djError* err, const djModel* m, int slot, const char* problem) {
   int kernel;
   const djSetting* row = dj_settingOfSlot(&kernel, slot);
-  bool scene = kernel == (int)m->opt.contact || (kernel == 0 && m->opt.contact == DJ_CONTACT_NONE);
+  bool scene = kernel == (int)m->opt.contact || (kernel == 0 && !dj_ownContact(m));
   return dj_fail(err, DJ_INVALID, "contact/%s%s%s: %s", scene ? "" : dj_kernelName(kernel),
                  scene ? "" : "/", row->name, problem);
 }

@@ -76,7 +76,7 @@ static void addFound(Found* f, const djModel* m, djField field, int id) {
 
 // Settings of the scene's kernel, or of one that is named.
 static void findSettings(Found* f, const djModel* m, const Pattern* p, bool three) {
-  int n, slot, scene = m->opt.contact == DJ_CONTACT_NONE ? 0 : (int)m->opt.contact;
+  int n, slot, scene = dj_ownContact(m) ? (int)m->opt.contact : 0;
   for (int kernel = 0; kernel < dj_kernelCount() && isPart(p, 0, "contact"); kernel++) {
     if (three ? !isPart(p, 1, dj_kernelName(kernel)) : kernel != scene) continue;
     const djSetting* row = dj_kernelSettings(&n, &slot, kernel);
@@ -158,7 +158,7 @@ int dj_matchParams(djParam* param, int room, const djModel* m, const char* name,
 
 // "contact/SETTING" of the scene's kernel, "contact/KERNEL/SETTING" of another one.
 static int writeSetting(char* text, size_t size, const djModel* m, const djParam* p) {
-  int kernel, scene = m->opt.contact == DJ_CONTACT_NONE ? 0 : (int)m->opt.contact;
+  int kernel, scene = dj_ownContact(m) ? (int)m->opt.contact : 0;
   const djSetting* row = dj_settingOfSlot(&kernel, dj_settingParam(p->id));
   if (kernel == scene) return snprintf(text, size, "contact/%s", row->name);
   return snprintf(text, size, "contact/%s/%s", dj_kernelName(kernel), row->name);

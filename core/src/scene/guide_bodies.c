@@ -120,7 +120,7 @@ djStatus dj_setGuideBackwardOnly(djModel* m, bool only) {
 
 // Whether some pair may have one at all.
 static bool guides(const djModel* m) {
-  if (m->opt.contact == DJ_CONTACT_NONE) return false;
+  if (!dj_ownContact(m)) return false;
   bool any = m->contact.guide > 0;
   for (int i = 0; i < m->nsetting; i++) {
     int kernel;

@@ -1,7 +1,7 @@
 // What can be measured on a state.
 
 #include "base/status.h"
-#include "integrate/work.h"
+#include "integrate/outside.h"
 #include "model/momentum.h"
 
 #include <dijoco/penalty.h>
@@ -68,9 +68,15 @@ static djStatus checkStepped(const djModel* m, djData* d) {
   return dj_fail(&w->error, DJ_INVALID, "no step has been taken since the state was set");
 }
 
+static djStatus checkLimits(const djModel* m, djData* d) {
+  djStatus status = checkStepped(m, d);
+  if (status < 0 || !dj_isOutside(m)) return status;
+  return dj_fail(&d->work->error, DJ_UNSUPPORTED, "limits: contact mujoco tells no forces of theirs");
+}
+
 djStatus dj_limitForces(double* force, const djModel* m, djData* d) {
   if (!force || !m || !d) return DJ_INVALID;
-  djStatus status = checkStepped(m, d);
+  djStatus status = checkLimits(m, d);
   if (status < 0) return status;
   djMotion motion = dj_motionAt(d->work, m, &d->work->now);
   for (int j = 0; j < m->njnt; j++) {
@@ -115,7 +121,7 @@ djStatus dj_contactPoints(int* n, djcPenaltyPoint* point, double* place, int* ge
 
 djStatus dj_tendonLimitForces(double* force, const djModel* m, djData* d) {
   if (!force || !m || !d) return DJ_INVALID;
-  djStatus status = checkStepped(m, d);
+  djStatus status = checkLimits(m, d);
   if (status < 0) return status;
   djMotion motion = dj_motionAt(d->work, m, &d->work->now);
   for (int t = 0; t < m->ntendon; t++) {

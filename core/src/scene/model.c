@@ -7,6 +7,9 @@
 #include "model/kinematics.h"
 #include "model/make.h"
 #include "model/param.h"
+#include "scene/physics.h"
+
+#include <dijoco/physics.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +17,7 @@
 void dj_deleteModel(djModel* model) {
   if (!model) return;
   if (model->collision) dj_freeCollision(model);
+  if (model->physics) model->physics->delete_model(model->physics_own);
   dj_deleteBuilt(model);
 }
 
@@ -44,6 +48,10 @@ djStatus dj_copyModel(djModel** copy, const djModel* model, djError* err) {
   djStatus status = dj_copyBuilt(copy, model, err);
   if (status < 0) return status;
   status = dj_copyCollision(*copy, model, err);
+  if (status >= 0 && model->physics) {
+    status = model->physics->copy_model(&(*copy)->physics_own, model->physics_own, err);
+    if (status >= 0) (*copy)->physics = model->physics;
+  }
   if (status < 0) {
     dj_deleteModel(*copy);
     *copy = NULL;
@@ -65,6 +73,9 @@ djStatus dj_addMeshVertices(djModel* model, int n, const int* mesh, const double
     }
   }
   if (n == 0) return DJ_OK;
+  if (model->opt.contact == DJ_CONTACT_MUJOCO) {
+    return dj_fail(err, DJ_UNSUPPORTED, "vertices: contact mujoco: none can be added");
+  }
   djStatus status = dj_growMeshes(model, n, mesh, vert, err);
   return status < 0 ? status : dj_makeCollision(model, true, err);
 }
@@ -75,15 +86,17 @@ djStatus dj_setOption(djModel* model, const djOption* option, djError* err) {
   if (status < 0) return status;
   djOption old = model->opt;
   model->opt = dj_plainOption(option);
-  status = dj_makeCollision(model, false, err);
-  if (status < 0) model->opt = old;
+  status = dj_choosePhysics(model, err);
+  if (status == DJ_OK) status = dj_makeCollision(model, false, err);
+  if (status < 0) {
+    model->opt = old;
+    dj_choosePhysics(model, NULL);
+  }
   return status;
 }
 
-djStatus dj_setParam(djModel* model, const djParam* param, const double* value, djError* err) {
-  if (!model || !param || !value) {
-    return dj_fail(err, DJ_INVALID, "model, parameter or value: NULL");
-  }
+static djStatus setParam(djModel* model, const djParam* param, const double* value,
+                         djError* err) {
   if (!dj_paramMovesShapes(param)) {
     djStatus written = dj_writeParam(model, param, value, err);
     if (written == DJ_OK && param->field == DJ_FIELD_SETTING) dj_settingsChanged(model);
@@ -105,6 +118,26 @@ djStatus dj_setParam(djModel* model, const djParam* param, const double* value, 
       memcpy(dj_paramData(model, param), old, sizeof(double) * (size_t)param->nvalue);
       dj_changeCollision(model, param, NULL);   // shapes that were made before one failed
     }
+  }
+  free(old);
+  return status;
+}
+
+djStatus dj_setParam(djModel* model, const djParam* param, const double* value, djError* err) {
+  if (!model || !param || !value) {
+    return dj_fail(err, DJ_INVALID, "model, parameter or value: NULL");
+  }
+  if (model->opt.contact != DJ_CONTACT_MUJOCO || !model->physics) {
+    return setParam(model, param, value, err);
+  }
+  double* old = calloc(param->nvalue > 0 ? (size_t)param->nvalue : 1, sizeof(double));
+  if (!old) return dj_failMemory(err);
+  djStatus status = dj_getParam(old, model, param);
+  if (status < 0) dj_fail(err, status, "not a parameter of this model");
+  else status = setParam(model, param, value, err);
+  if (status == DJ_OK) {
+    status = dj_tellPhysics(model, param, err);
+    if (status < 0) setParam(model, param, old, NULL);
   }
   free(old);
   return status;

@@ -69,7 +69,7 @@ static bool handles(const djKernel* kernel, int t1, int t2) {
 
 int dj_pairKernel(const djModel* m, int g1, int g2) {
   int t1 = m->geom_type[g1], t2 = m->geom_type[g2], named = namedKernel(m, g1, g2);
-  if (m->opt.contact == DJ_CONTACT_NONE || named == DJ_CONTACT_NONE) return -1;
+  if (!dj_ownContact(m) || named == DJ_CONTACT_NONE) return -1;
   if (named != DJ_CONTACT_DEFAULT && handles(dj_kernel(named), t1, t2)) return named;
   if (handles(dj_kernel(m->opt.contact), t1, t2)) return (int)m->opt.contact;
   return dj_kernelOf(t1, t2);

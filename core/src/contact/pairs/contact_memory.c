@@ -95,7 +95,7 @@ static void setKernels(djContacts* c, const djModel* m) {
 static bool setSizes(djContacts* c, const djModel* m) {
   const struct djCollision* col = m->collision;
   memset(c, 0, sizeof *c);
-  if (!col || m->opt.contact == DJ_CONTACT_NONE) return false;
+  if (!col || !dj_ownContact(m)) return false;
   c->nbody = m->nbody;
   for (int g = 0; g < m->ngeom; g++) c->nbox += dj_collides(col, g);
   long heap = dj_pairsOfHeap(c->nbox);

@@ -135,7 +135,7 @@ static void addUse(int* use, int* n, int kernel) {
 int dj_kernelsInUse(int* use, const djModel* m) {
   int n = 0;
   bool type[DJ_NGEOMTYPE] = {false};
-  addUse(use, &n, m->opt.contact == DJ_CONTACT_NONE ? 0 : (int)m->opt.contact);
+  addUse(use, &n, dj_ownContact(m) ? (int)m->opt.contact : 0);
   const djKernel* scene = dj_kernel(use[0]);
   for (int g = 0; g < m->ngeom; g++) {
     addUse(use, &n, m->geom_contact[g]);

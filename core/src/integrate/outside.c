@@ -1,0 +1,124 @@
+#include "integrate/outside.h"
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "integrate/impulse.h"
+#include "integrate/mocap.h"
+
+#include <math.h>
+#include <string.h>
+
+// A step without stages: all that is done for each of them is left out.
+static const djMethod method = {.name = "outside"};
+
+// ---- memory -----------------------------------------------------------------------------------
+
+void dj_layoutOutside(djWork* w, djArena* a, const djModel* m) {
+  if (!dj_isOutside(m)) return;
+  size_t nx = (size_t)dj_tangentSize(m), nu = (size_t)m->nu;
+  w->outside.A = dj_take(a, nx * nx + 1, sizeof(double));
+  w->outside.B = dj_take(a, nx * nu + 1, sizeof(double));
+}
+
+djStatus dj_makeOutside(djWork* w, const djModel* m, djError* err) {
+  if (!dj_isOutside(m)) return DJ_OK;
+  if (!m->physics) {
+    return dj_fail(err, DJ_UNSUPPORTED,
+                   "option: contact: mujoco is of scenes that are loaded by MuJoCo (.xml, .mjb)");
+  }
+  w->outside.physics = m->physics;
+  return m->physics->make_data(&w->outside.data, m->physics_own, err);
+}
+
+void dj_freeOutside(djWork* w) {
+  if (w->outside.data) w->outside.physics->delete_data(w->outside.data);
+}
+
+size_t dj_heldOutside(const djWork* w) {
+  return w->outside.data ? w->outside.physics->data_bytes(w->outside.data) : 0;
+}
+
+// ---- steps ------------------------------------------------------------------------------------
+
+// Derivatives of a run are of solutions, not of iterates.
+static djPhysicsStep callOf(djWork* w, const djModel* m, bool exact) {
+  return (djPhysicsStep){.model = m,
+                         .own = m->physics_own,
+                         .data = w->outside.data,
+                         .start = &w->start,
+                         .exact = exact || w->refinement_steps > 0,
+                         .err = &w->error};
+}
+
+// Quaternions that are of unit length up to rounding stay as they are: another's steps may keep
+// their bits.
+static void keepQuats(djWork* w, const djModel* m, const djData* d) {
+  for (int j = 0; j < m->njnt; j++) {
+    if (dj_rotationDof(m, j) < 0) continue;
+    int k = dj_rotationQpos(m, j);
+    double *to = w->start.qpos + k, distance = 0;
+    for (int i = 0; i < 4; i++) distance = fmax(distance, fabs(to[i] - d->qpos[k + i]));
+    if (distance < 1e-14) memcpy(to, d->qpos + k, 4 * sizeof(double));
+  }
+}
+
+static djStatus begin(const djModel* m, djData* d) {
+  djWork* w = d->work;
+  w->stepped = w->linearized = false;
+  w->error.text[0] = 0;
+  djStatus status = dj_copyStart(m, d);
+  if (status < 0) return status;
+  keepQuats(w, m, d);
+  w->h = m->opt.timestep;
+  w->npart = 1;
+  w->method = &method;
+  memset(&w->coef, 0, sizeof w->coef);
+  w->stage = 0;
+  w->lags = w->drifts = w->bends = false;
+  dj_dropImpulses(w);
+  return DJ_OK;
+}
+
+djStatus dj_takeOutside(const djModel* m, djData* d) {
+  djWork* w = d->work;
+  djStatus status = begin(m, d);
+  if (status < 0) return status;
+  dj_setStart(w, m);
+  int iterations = 0;
+  djPhysicsStep call = callOf(w, m, false);
+  status = m->physics->step(w->qnext, w->qvel, w->act_next, &iterations, &call);
+  if (status < 0) return status;
+  memcpy(w->now.q, w->qnext, (size_t)m->nq * sizeof(double));
+  dj_setPlaceAt(&w->now, w, m, 1);
+  d->stats.iterations = iterations;
+  d->stats.newton_iterations += iterations;
+  d->stats.evaluations = iterations;
+  d->stats.attempts = 1;
+  d->stats.residual = 0;
+  w->stepped = true;
+  return DJ_OK;
+}
+
+djStatus dj_linearizeOutside(djLinear* linear, const djModel* m, djData* d) {
+  djWork* w = d->work;
+  *linear = (djLinear){.method = &method, .A = w->outside.A, .B = w->outside.B, .keeps = true};
+  if (w->linearized) return DJ_OK;
+  djPhysicsStep call = callOf(w, m, true);
+  djStatus status = m->physics->transition(w->outside.A, w->outside.B, &call);
+  if (status < 0) return status;
+  w->linearized = true;
+  return DJ_OK;
+}
+
+djStatus dj_outsideParams(double* gradient, const djModel* m, djData* d, const double* lambda,
+                          int nparam, const djParam* param) {
+  djStatus status = begin(m, d);
+  if (status < 0) return status;
+  return dj_lastOutsideParams(gradient, m, d, lambda, nparam, param);
+}
+
+djStatus dj_lastOutsideParams(double* gradient, const djModel* m, djData* d, const double* lambda,
+                              int nparam, const djParam* param) {
+  djPhysicsStep call = callOf(d->work, m, true);
+  return m->physics->param_vjp(gradient, &call, lambda, nparam, param);
+}

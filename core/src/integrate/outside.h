@@ -1,0 +1,33 @@
+// Steps of physics from outside (dijoco/physics.h), in the place of dj_takeStep and dj_linearizeStep.
+
+#ifndef DJ_INTEGRATE_OUTSIDE_H_
+#define DJ_INTEGRATE_OUTSIDE_H_
+
+#include "integrate/linear.h"
+
+#include <dijoco/physics.h>
+
+// The step is not the core's.
+static inline bool dj_isOutside(const djModel* m) { return m->opt.contact == DJ_CONTACT_MUJOCO; }
+
+// Memory of a djData for it: the arena's part, and the physics' own.
+void dj_layoutOutside(djWork* work, djArena* arena, const djModel* model);
+djStatus dj_makeOutside(djWork* work, const djModel* model, djError* err);
+void dj_freeOutside(djWork* work);
+size_t dj_heldOutside(const djWork* work);
+
+// As dj_takeStep: the end is in work->qnext, qvel, act_next and `now`.
+djStatus dj_takeOutside(const djModel* model, djData* data);
+
+// As dj_linearizeStep: *linear has A and B, and no stage.
+djStatus dj_linearizeOutside(djLinear* linear, const djModel* model, djData* data);
+
+// Adds lambda^T dx+/dparameter, lambda (nx), of the step that starts at data's state and inputs.
+djStatus dj_outsideParams(double* gradient, const djModel* model, djData* data,
+                          const double* lambda, int nparam, const djParam* param);
+
+// The same of the step just taken.
+djStatus dj_lastOutsideParams(double* gradient, const djModel* model, djData* data,
+                              const double* lambda, int nparam, const djParam* param);
+
+#endif  // DJ_INTEGRATE_OUTSIDE_H_

@@ -1,0 +1,352 @@
+// A step is mj_step's on an mjModel of the djModel's own, from a state that is written whole: no
+// warm start, so that it depends on nothing else. Derivatives are djm_transitionMuJoCo's there.
+//
+// A djModel and its copies share the mjModel that they were imported from. One that chooses MuJoCo's
+// physics has a copy besides, to which options and parameters are written by their names.
+
+#include "physics.h"
+
+#include "attach.h"
+#include "import.h"
+#include "param_table.h"
+#include "stock_work.h"
+
+#include <dijoco/physics.h>
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Source {
+  atomic_int users;
+  mjModel* m;
+} Source;
+
+typedef struct Physics {
+  Source* source;
+  djStock* stock;            // NULL: it has not been chosen
+} Physics;
+
+typedef struct PhysicsData {
+  mjModel view;              // of the last call: the stock's, without plugins and sensors
+  mjData* d;
+  djmTransitionWork* work;   // NULL: no derivatives have been asked for
+} PhysicsData;
+
+// ---- models -------------------------------------------------------------------------------------
+
+static void deleteSource(void* arg) { mj_deleteModel(arg); }
+
+static void deleteModel(void* own) {
+  Physics* p = own;
+  if (!p) return;
+  dj_deleteStock(p->stock);
+  if (p->source && atomic_fetch_sub(&p->source->users, 1) == 1) {
+    djm_guard(deleteSource, p->source->m, NULL);
+    free(p->source);
+  }
+  free(p);
+}
+
+static djStatus copyModel(void** copy, const void* own, djError* err) {
+  const Physics* p = own;
+  Physics* to = calloc(1, sizeof(*to));
+  if (!to) return djm_stockError(err, DJ_NO_MEMORY, "out of memory");
+  to->source = p->source;
+  atomic_fetch_add(&to->source->users, 1);
+  djStatus status = p->stock ? dj_makeStock(&to->stock, p->stock->m, err) : DJ_OK;
+  if (status < 0) {
+    deleteModel(to);
+    return status;
+  }
+  *copy = to;
+  return DJ_OK;
+}
+
+// What a state of (qpos, qvel, act) leaves out, or a step of mj_step alone does not show.
+static const char* refused(const mjModel* m, const djModel* model) {
+  if (m->nhistory > 0) return "delays and intervals";
+  if (m->nplastic > 0) return "springyield";
+  if (m->opt.enableflags & mjENBL_SLEEP) return "flag sleep";
+  if (m->na != model->na) return "an activation that is left out";
+  return NULL;
+}
+
+static bool isSame(double a, double b) { return fabs(a - b) <= 1e-12 * fmax(fabs(a), fabs(b)); }
+
+static djStatus setParam(void* own, const djModel* model, const djParam* param, djError* err) {
+  djStock* s = ((Physics*)own)->stock;
+  size_t size = dj_paramNameSize(model, param);
+  double* value = calloc((size_t)param->nvalue + 1, sizeof(*value));
+  char* name = malloc(size);
+  djStatus status = value && name ? DJ_OK : djm_stockError(err, DJ_NO_MEMORY, "out of memory");
+  if (status == DJ_OK) status = dj_getParam(value, model, param);
+  if (status == DJ_OK) {
+    dj_paramName(name, size, model, param);
+    status = dj_setStockParam(s, name, param->nvalue, value, err);
+    mju_copy3(s->m->opt.gravity, s->work->gravity);
+  }
+  free(value);
+  free(name);
+  return status;
+}
+
+// Whether the mjModel has a parameter's numbers.
+static bool hasParam(const mjModel* m, const djmParamRow* row, const djParam* param,
+                     const double* value) {
+  int n;
+  const mjtNum* place = djm_paramPlace(&n, m, row, param->id);
+  for (int k = 0; k < n && k < param->nvalue; k++) {
+    if (!isSame(place[k], value[k])) return false;
+  }
+  return true;
+}
+
+static djStatus followRow(Physics* p, const djModel* model, const djmParamRow* row, djError* err) {
+  djmParamList list;
+  djStatus status = DJ_OK;
+  if (!djm_listParams(&list, model, row->name)) {
+    return djm_stockError(err, DJ_NO_MEMORY, "out of memory");
+  }
+  for (int i = 0; i < list.n && status == DJ_OK; i++) {
+    const djParam* param = &list.param[i];
+    double* value = calloc((size_t)param->nvalue + 1, sizeof(*value));
+    if (!value) status = djm_stockError(err, DJ_NO_MEMORY, "out of memory");
+    else status = dj_getParam(value, model, param);
+    if (status == DJ_OK && !hasParam(p->stock->m, row, param, value)) {
+      status = setParam(p, model, param, err);
+    }
+    free(value);
+  }
+  free(list.param);
+  return status;
+}
+
+static djStatus followMeshes(Physics* p, const djModel* model, djError* err) {
+  const mjModel* m = p->stock->m;
+  djmParamList list;
+  djStatus status = DJ_OK;
+  if (!djm_listParams(&list, model, "mesh/N/vert")) {
+    return djm_stockError(err, DJ_NO_MEMORY, "out of memory");
+  }
+  for (int i = 0; i < list.n && status == DJ_OK; i++) {
+    int mesh = list.param[i].id, n = 3 * m->mesh_vertnum[mesh];
+    const double* ours = model->mesh_vert + 3 * model->mesh_vertadr[mesh];
+    const float* vert = m->mesh_vert + 3 * m->mesh_vertadr[mesh];
+    bool same = list.param[i].nvalue == n;
+    for (int k = 0; k < n && same; k++) same = (float)ours[k] == vert[k];
+    if (!same) status = setParam(p, model, &list.param[i], err);
+  }
+  free(list.param);
+  return status;
+}
+
+static djStatus choose(void* own, const djModel* model, djError* err) {
+  Physics* p = own;
+  const char* why = refused(p->source->m, model);
+  if (why) return djm_stockError(err, DJ_UNSUPPORTED, "contact: mujoco: %s: is not stepped", why);
+  djStatus status = p->stock ? DJ_OK : dj_makeStock(&p->stock, p->source->m, err);
+  if (status < 0) return status;
+  mjOption* to = &p->stock->m->opt;
+  const djOption* from = &model->opt;
+  to->timestep = from->timestep;
+  mju_copy3(p->stock->work->gravity, from->gravity);
+  mju_copy3(to->gravity, from->gravity);
+  mju_copy3(to->wind, from->wind);
+  to->density = from->density;
+  to->viscosity = from->viscosity;
+  djm_putDisableBits(p->stock->m, from->disable);
+  const djmParamRow* row;
+  for (int i = 0; (row = djm_paramRow(i)) && status == DJ_OK; i++) {
+    status = followRow(p, model, row, err);
+  }
+  return status < 0 ? status : followMeshes(p, model, err);
+}
+
+// ---- data ---------------------------------------------------------------------------------------
+
+static void deleteMjData(void* arg) { mj_deleteData(arg); }
+
+static void deleteData(void* data) {
+  PhysicsData* p = data;
+  if (!p) return;
+  djm_deleteTransitionWork(p->work);
+  if (p->d) djm_guard(deleteMjData, p->d, NULL);
+  free(p);
+}
+
+static void makeMjData(void* arg) {
+  PhysicsData* p = arg;
+  p->d = mj_makeData(&p->view);
+}
+
+static djStatus makeData(void** data, const void* own, djError* err) {
+  const Physics* physics = own;
+  if (!physics->stock) return djm_stockError(err, DJ_INVALID, "contact: mujoco: not chosen");
+  PhysicsData* p = calloc(1, sizeof(*p));
+  if (!p) return djm_stockError(err, DJ_NO_MEMORY, "out of memory");
+  p->view = *physics->stock->m;
+  p->view.nplugin = 0;
+  djStatus status = djm_guard(makeMjData, p, err);
+  if (status >= 0 && !p->d) status = djm_stockError(err, DJ_NO_MEMORY, "out of memory");
+  if (status < 0) {
+    deleteData(p);
+    return status;
+  }
+  *data = p;
+  return DJ_OK;
+}
+
+static size_t dataBytes(const void* data) {
+  const PhysicsData* p = data;
+  return sizeof(*p) + (size_t)p->d->nbuffer + (size_t)p->d->narena;
+}
+
+// ---- steps --------------------------------------------------------------------------------------
+
+// Where derivatives are wanted, the solver goes on as long as it finds anything.
+static void solveExactly(mjOption* opt) {
+  opt->solver = mjSOL_NEWTON;
+  opt->tolerance = 0;
+  opt->iterations = opt->iterations > 100 ? opt->iterations : 100;
+  opt->ls_tolerance = fmin(opt->ls_tolerance, 1e-10);
+  opt->ls_iterations = opt->ls_iterations > 100 ? opt->ls_iterations : 100;
+}
+
+// The mjModel and the start of a step.
+static void begin(const djPhysicsStep* at) {
+  PhysicsData* p = at->data;
+  const djModel* model = at->model;
+  const djData* from = at->start;
+  mjData* d = p->d;
+  p->view = *((const Physics*)at->own)->stock->m;
+  p->view.nplugin = 0;
+  p->view.opt.disableflags |= mjDSBL_SENSOR | mjDSBL_WARMSTART | mjDSBL_AUTORESET;
+  p->view.opt.enableflags &= ~(mjENBL_ENERGY | mjENBL_FWDINV);
+  mju_scl3(p->view.opt.gravity, p->view.opt.gravity, from->gravity_scale);
+  if (at->exact) solveExactly(&p->view.opt);
+  d->time = from->time;
+  mju_copy(d->qpos, from->qpos, model->nq);
+  mju_copy(d->qvel, from->qvel, model->nv);
+  mju_copy(d->act, from->act, model->na);
+  mju_copy(d->ctrl, from->ctrl, model->nu);
+  mju_copy(d->qfrc_applied, from->qfrc_applied, model->nv);
+  mju_copy(d->xfrc_applied, from->xfrc_applied, 6 * model->nbody);
+  mju_copy(d->mocap_pos, from->mocap_pos, 3 * model->nmocap);
+  mju_copy(d->mocap_quat, from->mocap_quat, 4 * model->nmocap);
+  mju_zero(d->qacc_warmstart, model->nv);
+}
+
+static void runStep(void* arg) {
+  PhysicsData* p = arg;
+  mj_step(&p->view, p->d);
+}
+
+static void runReset(void* arg) {
+  PhysicsData* p = arg;
+  mj_resetData(&p->view, p->d);
+}
+
+static djStatus checkFinite(const char* name, const mjtNum* v, int n, djError* err) {
+  for (int i = 0; i < n; i++) {
+    if (mju_isBad(v[i])) {
+      return djm_stockError(err, DJ_INVALID, "MuJoCo: %s[%d] = %g", name, i, v[i]);
+    }
+  }
+  return DJ_OK;
+}
+
+static int iterationsOf(const mjData* d) {
+  int islands = d->nisland < 1 ? 1 : d->nisland < mjNISLAND ? d->nisland : mjNISLAND, n = 0;
+  for (int k = 0; k < islands; k++) n += d->solver_niter[k];
+  return n;
+}
+
+static djStatus step(double* qpos, double* qvel, double* act, int* iterations,
+                     const djPhysicsStep* at) {
+  PhysicsData* p = at->data;
+  const djModel* model = at->model;
+  const mjData* d = p->d;
+  djError text;
+  begin(at);
+  djStatus status = djm_guard(runStep, p, &text);
+  if (status < 0) {
+    djm_guard(runReset, p, NULL);
+    return djm_stockError(at->err, status, "MuJoCo: %.480s", text.text);
+  }
+  status = checkFinite("qpos", d->qpos, model->nq, at->err);
+  if (status == DJ_OK) status = checkFinite("qvel", d->qvel, model->nv, at->err);
+  if (status == DJ_OK) status = checkFinite("act", d->act, model->na, at->err);
+  if (status < 0) return status;
+  mju_copy(qpos, d->qpos, model->nq);
+  mju_copy(qvel, d->qvel, model->nv);
+  mju_copy(act, d->act, model->na);
+  *iterations = iterationsOf(d);
+  return DJ_OK;
+}
+
+static djStatus transition(double* A, double* B, const djPhysicsStep* at) {
+  PhysicsData* p = at->data;
+  begin(at);
+  djStatus status = DJ_OK;
+  if (!p->work) status = djm_makeTransitionWork(&p->work, &p->view, at->err);
+  if (status < 0) return status;
+  return djm_transitionMuJoCo(&p->view, p->d, p->work, A, B, NULL, NULL, at->err);
+}
+
+// ---- giving it ----------------------------------------------------------------------------------
+
+static const djPhysics mujoco = {
+    .name = "mujoco",
+    .copy_model = copyModel,
+    .delete_model = deleteModel,
+    .choose = choose,
+    .set_param = setParam,
+    .make_data = makeData,
+    .delete_data = deleteData,
+    .data_bytes = dataBytes,
+    .step = step,
+    .transition = transition,
+};
+
+typedef struct Copying {
+  const mjModel* from;
+  mjModel* to;
+} Copying;
+
+static void runCopy(void* arg) {
+  Copying* job = arg;
+  job->to = mj_copyModel(NULL, job->from);
+}
+
+djStatus djm_copyStock(mjModel** copy, const mjModel* m, djError* err) {
+  Copying job = {m, NULL};
+  djStatus status = djm_guard(runCopy, &job, err);
+  if (status == DJ_OK && !job.to) status = djm_stockError(err, DJ_NO_MEMORY, "out of memory");
+  *copy = job.to;
+  return status;
+}
+
+djStatus djm_givePhysics(djModel* model, mjModel* m, djError* err) {
+  Physics* p = calloc(1, sizeof(*p));
+  Source* source = calloc(1, sizeof(*source));
+  if (!p || !source) {
+    free(p);
+    free(source);
+    djm_guard(deleteSource, m, NULL);
+    return djm_stockError(err, DJ_NO_MEMORY, "out of memory");
+  }
+  source->m = m;
+  atomic_init(&source->users, 1);
+  p->source = source;
+  djStatus status = dj_setPhysics(model, &mujoco, p, err);
+  if (status < 0) deleteModel(p);
+  return status;
+}
+
+const mjModel* djm_physicsModel(const djModel* model) {
+  if (model->physics != &mujoco || model->opt.contact != DJ_CONTACT_MUJOCO) return NULL;
+  return ((const Physics*)model->physics_own)->stock->m;
+}
