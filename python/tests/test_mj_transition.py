@@ -318,6 +318,18 @@ def test_callbacks_are_refused():
     finally:
         mujoco.set_mjcb_control(None)
     transition(m, d)
+    user = WALKER.replace("<sensor>", '<sensor><user dim="2" needstage="acc"/>')
+    m = mujoco.MjModel.from_xml_string(user)
+    d = moved(m, 10)
+    A, _, C, _ = Transition(m)(d, sensors=True)
+    assert not C[:2].any() and C[2:].any()
+    mujoco.set_mjcb_sensor(lambda m, d, stage: None)
+    try:
+        with pytest.raises(dijoco.Error, match="sensor #0: callbacks"):
+            transition(m, d, None, None, C)
+        transition(m, d, A)
+    finally:
+        mujoco.set_mjcb_sensor(None)
 
 
 def test_numbers_that_are_not_finite():
