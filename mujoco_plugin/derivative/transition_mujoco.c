@@ -147,6 +147,26 @@ djStatus djm_checkTransition(const mjModel* m, const mjData* d, djError* err) {
   return DJ_OK;
 }
 
+// What mj_step would set back to the start, or leave out.
+static djStatus checkState(const mjModel* m, const mjData* d, djError* err) {
+  const struct {
+    const char* name;
+    const mjtNum* x;
+    mjtSize n;
+  } parts[] = {{"qpos", d->qpos, m->nq}, {"qvel", d->qvel, m->nv}, {"act", d->act, m->na},
+               {"ctrl", d->ctrl, m->nu}, {"qfrc_applied", d->qfrc_applied, m->nv},
+               {"xfrc_applied", d->xfrc_applied, 6 * m->nbody}};
+  for (size_t k = 0; k < sizeof(parts) / sizeof(*parts); k++) {
+    for (mjtSize i = 0; i < parts[k].n; i++) {
+      if (mju_isBad(parts[k].x[i])) {
+        return djm_slopeError(err, DJ_INVALID, "%s[%d] is not finite, or beyond what MuJoCo takes",
+                              parts[k].name, (int)i);
+      }
+    }
+  }
+  return DJ_OK;
+}
+
 // ---- assembly -----------------------------------------------------------------------------------
 
 static void forward(void* arg) {
@@ -272,6 +292,7 @@ djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTransitionWo
     return djm_slopeError(err, DJ_INVALID, "the work was made for another model");
   }
   djStatus status = djm_checkTransition(m, d, err);
+  if (status >= 0) status = checkState(m, d, err);
   if (status < 0) return status;
   if (!A && !B && !C && !D) return DJ_OK;
   setView(w, m);

@@ -21,6 +21,9 @@ static djStatus check(bool* differences, const mjModel* m, djError* err) {
     if (m->sensor_type[i] == mjSENS_PLUGIN) {
       return djm_slopeError(err, DJ_UNSUPPORTED, "sensor #%d: a plugin's has no derivative", i);
     }
+    if (m->sensor_type[i] == mjSENS_USER && mjcb_sensor) {
+      return djm_slopeError(err, DJ_UNSUPPORTED, "sensor #%d: callbacks have no derivative", i);
+    }
     *differences = true;
   }
   return DJ_OK;

@@ -1,6 +1,7 @@
 """Inside MuJoCo programs: our step and its derivatives on `mujoco.MjData`, and our plugins."""
 import collections
 import ctypes
+import importlib
 from ctypes import byref, c_void_p
 
 import numpy as np
@@ -8,22 +9,11 @@ import numpy as np
 from . import _lib, setting
 from ._lib import Handle, call, core
 from .data import Data
+from .mj_transition import Transition, TransitionInfo, check_sizes, transition  # noqa: F401
 from .model import Model, mujoco_address, take_report, warn_ignored
-
-_SIZES = ("nq", "nv", "na", "nu", "nbody", "nmocap", "nsensordata", "nactuator",
-          "ngeom", "nsite", "njnt")
-
 
 PluginState = collections.namedtuple("PluginState", "model data")
 PluginState.__repr__ = lambda s: _lib.line("PluginState", "of %r" % s.data)
-
-
-def check_sizes(mj_model, mj_data):
-    """C reads mj_data by the sizes of mj_model."""
-    made_for = mj_data.model
-    if made_for is not mj_model and any(getattr(made_for, n) != getattr(mj_model, n)
-                                        for n in _SIZES):
-        raise ValueError("mj_data: made for another model")
 
 
 class _CStepOption(ctypes.Structure):
@@ -33,7 +23,7 @@ class _CStepOption(ctypes.Structure):
 _lib.MIRRORS.update(djmStepOption=_CStepOption)
 
 
-DERIVATIVES = ("analytic",)  # how `transition` finds A and B
+DERIVATIVES = ("analytic", "mujoco")  # of our step, or of MuJoCo's own
 
 
 class Context:
@@ -45,8 +35,11 @@ class Context:
 
         context = dijoco.Context(mj_model, contact="penalty", preset="smooth", restitution="given")
 
-    Keyword arguments are `derivatives` ("analytic"), `substeps`, `sensors` (the properties of these
+    Keyword arguments are `derivatives`, `substeps`, `sensors` (the properties of these
     names) and any of `dijoco.settings()`, which are stronger than the scene's.
+
+    derivatives="mujoco": a `MuJoCoContext`, whose step is stock mj_step, with its derivatives; it
+    takes no other keyword.
 
     Calls see what has changed of the MjModel: its options, sizes, poses, masses, friction,
     gains..., all but meshes, height fields, keyframes, names and what joins elements to each other.
@@ -62,12 +55,15 @@ class Context:
     __slots__ = ("_library", "_handle", "_address", "_mj_model", "_m", "_model", "_data", "_lock",
                  "_changes", "status", "__weakref__")
 
-    def __init__(self, mj_model, *, derivatives="analytic", substeps=None, sensors=None,
-                 **settings):
-        address = mujoco_address(mj_model, "MjModel")
+    def __new__(cls, mj_model, *, derivatives="analytic", **_):
         if derivatives not in DERIVATIVES:
             raise ValueError("derivatives: unknown %r, there are: %s"
                              % (derivatives, ", ".join(DERIVATIVES)))
+        return super().__new__(MuJoCoContext if derivatives == "mujoco" else cls)
+
+    def __init__(self, mj_model, *, derivatives="analytic", substeps=None, sensors=None,
+                 **settings):
+        address = mujoco_address(mj_model, "MjModel")
         given = setting.given(settings, ("derivatives", "substeps", "sensors"))
         library = _lib.plugin()
         context, report = c_void_p(), c_void_p()
@@ -128,6 +124,11 @@ class Context:
 
     def __reduce__(self):
         raise TypeError("a Context cannot be copied or pickled")
+
+    @property
+    def derivatives(self):
+        """Which derivatives `transition` gives."""
+        return "analytic"
 
     @property
     def model(self):
@@ -263,6 +264,78 @@ class Context:
         differences."""
         index = sensor_index(self._mj_model, sensor)
         return bool(self._library.djm_sensorIsAnalytic(self._m, index))
+
+
+class MuJoCoContext(Context):
+    """MuJoCo's own step and its derivatives, called as a `Context`'s.
+
+        context = dijoco.Context(mj_model, derivatives="mujoco")
+        context.step(mj_data)                # mujoco.mj_step
+        A, B = context.transition(mj_data)   # of it
+
+    The scene is not imported: there is no `model`, `data`, `report` of ours, nothing to set. `info`
+    is a `TransitionInfo` of the last transition.
+    """
+
+    __slots__ = ("_functions", "_transition")
+
+    def __init__(self, mj_model, *, derivatives="mujoco", **given):
+        for name in given:
+            if name in ("substeps", "sensors") or name in setting.TABLE:
+                raise ValueError("%s: not with derivatives=\"mujoco\", which are of MuJoCo's own "
+                                 "step" % name)
+        setting.given(given, ("derivatives",))
+        self._transition = Transition(mj_model)
+        self._functions = importlib.import_module("mujoco._functions")
+        self._mj_model, self.status = mj_model, 0
+
+    def __repr__(self):
+        m = self._mj_model
+        return _lib.line("Context", "nq=%d nv=%d nu=%d ngeom=%d derivatives=mujoco"
+                         % (m.nq, m.nv, m.nu, m.ngeom))
+
+    def _none(self, *_):
+        raise AttributeError("a Context with derivatives=\"mujoco\" has none: its step is MuJoCo's")
+
+    model = data = report = mocap_velocity = set_mocap_velocity = property(_none)
+    substeps = property(lambda self: 1, _none, doc="1")
+    sensors = property(lambda self: True, _none, doc="True: as mj_step does")
+
+    @property
+    def derivatives(self):
+        """"mujoco"."""
+        return "mujoco"
+
+    @property
+    def info(self):
+        """A `TransitionInfo` of the last transition; None before the first."""
+        return self._transition.info
+
+    def step(self, mj_data, n=1):
+        """n times mj_step; returns 0."""
+        self._target(mj_data)
+        n = _lib.count(n, "n")
+        if n:
+            self._functions.mj_step(self._mj_model, mj_data, n)
+        return 0
+
+    def forward(self, mj_data):
+        """mj_forward."""
+        self._target(mj_data)
+        self._functions.mj_forward(self._mj_model, mj_data)
+        return 0
+
+    def transition(self, mj_data, sensors=False):
+        """Derivatives of mj_step from mj_data's state, which is not changed: A, B, and with sensors
+        C, D, of the shapes of mujoco.mjd_transitionFD."""
+        return self._transition(mj_data, sensors=sensors)
+
+    def sensor_is_analytic(self, sensor):
+        """Whether a sensor's rows (name or index) of C and D are analytic. If not, they are
+        differences along the derivatives of the acceleration, at the forces' own solution."""
+        m, index = self._mj_model, sensor_index(self._mj_model, sensor)
+        return m.sensor_needstage[index] != 3 and bool(
+            _lib.plugin().djm_sensorIsAnalytic(m._address, index))
 
 
 def sensor_index(mj_model, sensor):

@@ -4,8 +4,9 @@
 
 hopper: gymnasium's, to hop forward at 1 m/s. push: an arm, to push a box to a mark and turn it.
 Every two steps, one iteration of iLQG improves the plan from the state that was reached. DiJoCo's
-contact is that of its preset `smooth`; --preset none shows what the defaults give. In the last row
-MuJoCo's step has DiJoCo's derivatives, which are those of another step. The first start is the
+contact is that of its preset `smooth`; --preset none shows what the defaults give. "MuJoCo, exact"
+is MuJoCo's step with DiJoCo's derivatives of it, in place of mjd_transitionFD's. In the last row
+MuJoCo's step has those of DiJoCo's, which is another step. The first start is the
 scene's; others are moved a little, the same ones for all.
 """
 import argparse
@@ -38,6 +39,15 @@ class Stock:
             mujoco.mjd_transitionFD(model, data, 1e-6, False, *out)
             return out
         self.transition = transition
+
+
+class Exact:
+    """MuJoCo's step, its derivatives by formula."""
+
+    def __init__(self, model):
+        context = dijoco.Context(model, derivatives="mujoco")
+        self.step, self.forward = context.step, context.forward
+        self.transition = lambda data: context.transition(data, sensors=True)
 
 
 class Ours:
@@ -160,7 +170,8 @@ def main():
     print("%38s  wall s: all = steps + derivatives + sweeps" % "start cost/step")
     for name in args.task or tasks:
         task, steps, outcome = tasks[name]()
-        engines = {"MuJoCo": Stock(task.model), "DiJoCo": Ours(task.model, args.preset),
+        engines = {"MuJoCo": Stock(task.model), "MuJoCo, exact": Exact(task.model),
+                   "DiJoCo": Ours(task.model, args.preset),
                    "MuJoCo, our A, B": Mixed(task.model, args.preset)}
         if args.short:
             steps = 50

@@ -24,7 +24,7 @@ HEADERS = "\n".join(pathlib.Path(p).read_text() for p in abi.headers.paths(str(R
 ENUMS = set(re.findall(r"^typedef enum (\w+)", HEADERS, re.M))
 FUNCTIONS = set(re.findall(r"^typedef .*\(\*(\w+)\)\(", HEADERS, re.M))
 PLAIN = {ctypes.c_int: {"int"} | ENUMS, ctypes.c_uint: {"unsigned"}, ctypes.c_bool: {"bool"},
-         ctypes.c_double: {"double"}, ctypes.c_size_t: {"size_t"}, ctypes.c_char: {"char"},
+         ctypes.c_double: {"double", "mjtNum"}, ctypes.c_size_t: {"size_t"}, ctypes.c_char: {"char"},
          ctypes.c_char_p: {"const char*"}}
 
 

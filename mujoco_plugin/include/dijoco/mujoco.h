@@ -179,7 +179,8 @@ DJ_API bool djm_sensorIsAnalytic(const mjModel* m, int sensor);
 // C and D are those of sensordata as mj_step leaves it. Sensors of acceleration and force are
 // differenced along the derivative of the acceleration, without another solution.
 // DJ_UNSUPPORTED, err names it: RK4, discrete with constraints, noslip, sleep, diagexact, callbacks,
-// forces of plugins, delays, flex, and what smooth forces lack.
+// forces of plugins, delays, flex, and what smooth forces lack. DJ_INVALID: a state that mj_step would
+// reset.
 typedef struct djmTransitionWork djmTransitionWork;
 
 // Of the last call.
