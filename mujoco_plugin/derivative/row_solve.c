@@ -138,6 +138,11 @@ static void denseRows(djmTransitionWork* w) {
   }
 }
 
+void djm_findHessian(djmTransitionWork* w) {
+  denseRows(w);
+  hessian(w);
+}
+
 // Along a + t step the cost is convex: the t where its slope is zero, between 0 and where the slope
 // is positive, by false position with the old end's weight halved. g: the gradient at that point.
 static mjtNum lineSearch(mjtNum* g, djmTransitionWork* w, const mjtNum* step, mjtNum* trial,
