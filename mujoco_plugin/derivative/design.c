@@ -52,6 +52,7 @@ static const Field kField[] = {
   ROW(pair_solref, pair, mjNREF),
   ROW(pair_solreffriction, pair, mjNREF),
   ROW(pair_solimp, pair, mjNIMP),
+  ROW(eq_data, equality, mjNEQDATA),
   ROW(eq_solref, equality, mjNREF),
   ROW(eq_solimp, equality, mjNIMP),
   ROW(tendon_stiffness, tendon, 1),

@@ -61,6 +61,7 @@ static void addRow(djmSweep* s, djmTransitionWork* w, const Row* r, mjtNum scale
   for (int i = 0; i < nv; i++) s->design->dof_armature[i] -= scale * r->x[i] * r->x[i];
   for (int t = 0; t < (int)m->ntendon; t++) {
     mjtNum sum = 0;
+    if (!djm_canHaveArmature(m, t)) continue;
     for (int k = m->ten_J_rowadr[t]; k < m->ten_J_rowadr[t] + m->ten_J_rownnz[t]; k++) {
       sum += d->ten_J[k] * r->x[m->ten_J_colind[k]];
     }
@@ -123,6 +124,37 @@ static void tendons(djmSweep* s, djmTransitionWork* w, Row* r, mjtNum* jac) {
   }
 }
 
+// The second anchor of a connect is where the first is at qpos0.
+static void anchors(djmSweep* s, djmTransitionWork* w, Row* r) {
+  const mjModel* m = &w->view;
+  const mjData* d = w->d;
+  const mjtNum none[3] = {0};
+  bool any = false;
+  mju_zero(r->beta, w->nv);
+  s->beta = s->acc = r->beta;
+  djm_openSweep(s, false);
+  for (int i = 0; i < (int)m->neq; i++) {
+    mjtNum *by = s->design->eq_data + mjNEQDATA * i, world[3], local[3], point[3], at[3];
+    if (m->eq_type[i] != mjEQ_CONNECT || m->eq_objtype[i] != mjOBJ_BODY) continue;
+    if (mju_isZero(by + 3, 3)) continue;
+    int id1 = m->eq_obj1id[i], id2 = m->eq_obj2id[i];
+    any = true;
+    mju_mulMatVec3(world, d->xmat + 9 * id2, by + 3);
+    mju_mulMatTVec3(local, d->xmat + 9 * id1, world);
+    mju_addTo3(by, local);
+    mju_mulMatVec3(point, d->xmat + 9 * id1, m->eq_data + mjNEQDATA * i);
+    mju_addTo3(point, d->xpos + 3 * id1);
+    mju_sub3(at, point, djm_center(m, d, id1));
+    djm_addWrenchAt(s->body[id1].T, none, world, at, 1);
+    mju_sub3(at, point, djm_center(m, d, id2));
+    djm_addWrenchAt(s->body[id2].T, none, world, at, -1);
+    mju_zero3(by + 3);
+  }
+  if (!any) return;
+  djm_closeWrenches(s);
+  djm_closeSweep(s, NULL, NULL);
+}
+
 djStatus djm_finishDesign(djmDesignGradient* g, const mjModel* m, djmTransitionWork* w,
                           djError* err) {
   if (m->nbuffer != w->nbuffer || (int)m->nv != w->nv || (int)m->nu != w->nu) {
@@ -141,6 +173,7 @@ djStatus djm_finishDesign(djmDesignGradient* g, const mjModel* m, djmTransitionW
   bodies(&s, w, &r, jac);
   joints(&s, w, &r, jac);
   tendons(&s, w, &r, jac);
+  anchors(&s, w, &r);
   mju_zero(g->body_invweight0, 2 * (int)m->nbody);
   mju_zero(g->dof_invweight0, w->nv);
   mju_zero(g->tendon_invweight0, (int)m->ntendon);

@@ -19,6 +19,23 @@ static bool dampsEnd(const mjModel* m) {
          (m->opt.integrator == mjINT_EULER && !(m->opt.disableflags & mjDSBL_EULERDAMP));
 }
 
+// x^T (J^T J) y of the entries that the integrator's matrix has; J: (n) at dofs.
+static mjtNum inPattern(djmTransitionWork* w, const mjtNum* J, const int* dof, int n,
+                        const mjtNum* x, const mjtNum* y) {
+  const mjModel* m = &w->view;
+  mjtNum sum = 0, *dense = w->smooth->row;
+  if (n == 1) return J[0] * J[0] * x[dof[0]] * y[dof[0]];
+  mju_zero(dense, w->nv);
+  for (int k = 0; k < n; k++) dense[dof[k]] = J[k];
+  for (int k = 0; k < n; k++) {
+    int i = dof[k];
+    for (int c = m->D_rowadr[i]; c < m->D_rowadr[i] + m->D_rownnz[i]; c++) {
+      sum += x[i] * J[k] * dense[m->D_colind[c]] * y[m->D_colind[c]];
+    }
+  }
+  return sum;
+}
+
 // ---- joints -------------------------------------------------------------------------------------
 
 static void joints(djmBackward* b) {
@@ -73,6 +90,17 @@ static mjtNum tendonTimes(const mjModel* m, const mjData* d, int t, const mjtNum
   return sum;
 }
 
+bool djm_canHaveArmature(const mjModel* m, int tendon) {
+  int adr = m->ten_J_rowadr[tendon], n = m->ten_J_rownnz[tendon];
+  if (!n) return false;
+  int i = m->ten_J_colind[adr + n - 1];
+  for (int k = n - 2; k >= 0; k--) {
+    while (i > m->ten_J_colind[adr + k]) i = m->dof_parentid[i];
+    if (i != m->ten_J_colind[adr + k]) return false;
+  }
+  return true;
+}
+
 static void tendons(djmBackward* b) {
   const djmTransitionWork* w = b->w;
   const mjModel* m = &w->view;
@@ -85,7 +113,7 @@ static void tendons(djmBackward* b) {
     const mjtNum* rest = m->tendon_lengthspring + 2 * t;
     mjtNum length = d->ten_length[t];
     int side = length > rest[1] ? 1 : length < rest[0] ? 0 : -1;
-    b->g->tendon_armature[t] += mu * (a - e) - lambda * a;
+    if (djm_canHaveArmature(m, t)) b->g->tendon_armature[t] += mu * (a - e) - lambda * a;
     if (springs && side >= 0) {
       mjtNum x = length - rest[side];
       djm_polyForce(&slope, m->tendon_stiffness[t], m->tendon_stiffnesspoly + mjNPOLY * t, x, false);
@@ -94,7 +122,10 @@ static void tendons(djmBackward* b) {
     }
     if (!passive) continue;
     b->g->tendon_damping[t] -= lambda * d->ten_velocity[t];
-    if (isImplicit(m)) b->g->tendon_damping[t] -= m->opt.timestep * mu * e;
+    if (!isImplicit(m)) continue;
+    int adr = m->ten_J_rowadr[t];
+    b->g->tendon_damping[t] -= m->opt.timestep * inPattern(b->w, d->ten_J + adr, m->ten_J_colind + adr,
+                                                           m->ten_J_rownnz[t], b->mu, w->end);
   }
 }
 
@@ -107,12 +138,13 @@ typedef struct Output {
   const mjtNum* next;
 } Output;
 
-static mjtNum momentTimes(const djmBackward* b, int o, const mjtNum* x, bool clamp) {
+// Without dofs whose actuator force is at its range.
+static mjtNum momentTimes(const djmBackward* b, int o, const mjtNum* x) {
   const mjData* d = b->w->d;
   mjtNum sum = 0;
   for (int k = d->moment_rowadr[o]; k < d->moment_rowadr[o] + d->moment_rownnz[o]; k++) {
     int dof = d->moment_colind[k];
-    if (!clamp || !b->w->smooth->clamped[dof]) sum += d->actuator_moment[k] * x[dof];
+    if (!b->w->smooth->clamped[dof]) sum += d->actuator_moment[k] * x[dof];
   }
   return sum;
 }
@@ -184,6 +216,25 @@ static void byAffine(djmBackward* b, const Output* o, mjtNum l, mjtNum v, const 
   }
 }
 
+// Derivative of dp/dv as length and velocity grow in proportion; zero where p is affine in them.
+static mjtNum bendSlope(djmBackward* b, int i, int out) {
+  static const mjtNum kPoint[4] = {1, -1, 2, -2}, kWeight[4] = {8, -8, -1, 1};
+  const mjModel* m = &b->w->view;
+  mjData* d = b->w->d;
+  mjtNum l = d->actuator_length[out], v = d->actuator_velocity[out], sum = 0, h = 1e-3;
+  if (m->actuator_gaintype[i] <= mjGAIN_AFFINE && m->actuator_biastype[i] <= mjBIAS_AFFINE) return 0;
+  for (int p = 0; p < 4; p++) {
+    djmLaw law;
+    d->actuator_length[out] = l * (1 + kPoint[p] * h);
+    d->actuator_velocity[out] = v * (1 + kPoint[p] * h);
+    djm_law(&law, m, d, i);
+    sum += kWeight[p] / (12 * h) * (law.force.d[DJM_SPEED] + law.extra.d[DJM_SPEED]);
+  }
+  d->actuator_length[out] = l;
+  d->actuator_velocity[out] = v;
+  return sum;
+}
+
 // Of scalar joints and tendons length, velocity and moment are as the gear.
 static void byGear(djmBackward* b, const Output* o, mjtNum l, mjtNum v, const djmLaw* law,
                    mjtNum free, mjtNum all) {
@@ -197,7 +248,7 @@ static void byGear(djmBackward* b, const Output* o, mjtNum l, mjtNum v, const dj
   mjtNum by_l = law->force.d[DJM_LENGTH] + law->extra.d[DJM_LENGTH];
   mjtNum by_v = law->force.d[DJM_SPEED] + law->extra.d[DJM_SPEED];
   mjtNum sum = free * b->w->d->actuator_force[out] + o->sigma * (by_l * l + by_v * v);
-  sum += 2 * all * by_v;
+  sum += 2 * all * by_v + all * bendSlope(b, i, out);
   b->g->actuator_gear[6 * out] += sum / gear;
 }
 
@@ -214,10 +265,11 @@ static void actuators(djmBackward* b, const mjtNum* act_end) {
     mjtNum p = law.force.x;
     const mjtNum* range = m->actuator_forcerange + 2 * i;
     bool held = m->actuator_forcelimited[i] && (p < range[0] || p > range[1]);
-    mjtNum free = momentTimes(b, o, b->lambda, true), bend = 0;
+    mjtNum free = momentTimes(b, o, b->lambda), bend = 0;
     if (isImplicit(m) && !held) {
-      bend = m->opt.timestep * momentTimes(b, o, b->mu, false) *
-             momentTimes(b, o, w->end, false);
+      int adr = d->moment_rowadr[o];
+      bend = m->opt.timestep * inPattern(w, d->actuator_moment + adr, d->moment_colind + adr,
+                                         d->moment_rownnz[o], b->mu, w->end);
     }
     Output out = {i, held ? 0 : free, bend, NULL};
     int act = m->actuator_actadr[i];

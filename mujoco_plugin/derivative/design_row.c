@@ -133,31 +133,40 @@ static void addRange(djmBackward* b, int adr, mjtNum by_pos) {
   by[upper] += upper ? by_pos : -by_pos;
 }
 
-// Lengths at rest in the equality of two tendons; y1 - y1_0 = p(y2 - y2_0).
-static void addLengths(djmBackward* b, int adr, mjtNum by_pos, mjtNum by_slope) {
-  const mjModel* m = &b->w->view;
-  int eq = b->w->d->efc_id[adr], id1 = m->eq_obj1id[eq], id2 = m->eq_obj2id[eq];
-  b->g->tendon_length0[id1] -= by_pos;
+// Equalities y1 - y1_0 = p(y2 - y2_0) of joints or tendons: by coefficients, tendons' lengths at rest.
+// Rows are J1 - p' J2; by_slope: by p'.
+static void addEquality(djmBackward* b, int adr, mjtNum by_pos, mjtNum f, mjtNum g, mjtNum B) {
+  const djmTransitionWork* w = b->w;
+  const mjModel* m = &w->view;
+  const mjData* d = w->d;
+  int eq = d->efc_id[adr], id1 = m->eq_obj1id[eq], id2 = m->eq_obj2id[eq];
+  bool tendon = m->eq_type[eq] == mjEQ_TENDON;
+  mjtNum rho = 0, rate = 0, x = 0, *by = b->g->eq_data + mjNEQDATA * eq;
+  if (tendon) b->g->tendon_length0[id1] -= by_pos;
+  by[0] -= by_pos;
   if (id2 < 0) return;
+  if (tendon) {
+    x = d->ten_length[id2] - m->tendon_length0[id2];
+    for (int k = m->ten_J_rowadr[id2]; k < m->ten_J_rowadr[id2] + m->ten_J_rownnz[id2]; k++) {
+      int i = m->ten_J_colind[k];
+      rho += d->ten_J[k] * b->lambda[i];
+      rate += d->ten_J[k] * (w->a[i] + B * d->qvel[i]);
+    }
+  } else {
+    int i = m->jnt_dofadr[id2];
+    x = d->qpos[m->jnt_qposadr[id2]] - m->qpos0[m->jnt_qposadr[id2]];
+    rho = b->lambda[i];
+    rate = w->a[i] + B * d->qvel[i];
+  }
+  mjtNum by_slope = -(f * rho + g * rate), power = 1;
   const mjtNum* c = m->eq_data + mjNEQDATA * eq;
-  mjtNum x = b->w->d->ten_length[id2] - m->tendon_length0[id2];
+  for (int k = 1; k < 5; k++) {
+    by[k] -= by_pos * power * x - by_slope * k * power;
+    power *= x;
+  }
   mjtNum slope = c[1] + x * (2 * c[2] + x * (3 * c[3] + x * 4 * c[4]));
   mjtNum bend = 2 * c[2] + x * (6 * c[3] + x * 12 * c[4]);
-  b->g->tendon_length0[id2] += by_pos * slope + by_slope * bend;
-}
-
-// By the slope p of the second tendon's row: rows are J1 - p J2.
-static mjtNum slopeOf(const djmBackward* b, int adr, mjtNum f, mjtNum g, mjtNum B) {
-  const mjModel* m = &b->w->view;
-  int id2 = m->eq_obj2id[b->w->d->efc_id[adr]];
-  if (id2 < 0) return 0;
-  mjtNum rho = 0, rate = 0;
-  for (int k = m->ten_J_rowadr[id2]; k < m->ten_J_rowadr[id2] + m->ten_J_rownnz[id2]; k++) {
-    int i = m->ten_J_colind[k];
-    rho += b->w->d->ten_J[k] * b->lambda[i];
-    rate += b->w->d->ten_J[k] * (b->w->a[i] + B * b->w->d->qvel[i]);
-  }
-  return -(f * rho + g * rate);
+  if (tendon) b->g->tendon_length0[id2] += by_pos * slope - by_slope * bend;
 }
 
 static void addScalar(djmBackward* b, int adr, mjtNum rho, mjtNum speed) {
@@ -184,9 +193,7 @@ static void addScalar(djmBackward* b, int adr, mjtNum rho, mjtNum speed) {
   }
   mjtNum by_pos = g * djm_springSlope(d, adr) + ln_D * djm_impedanceSlope(d, adr);
   if (type == mjCNSTR_LIMIT_JOINT || type == mjCNSTR_LIMIT_TENDON) addRange(b, adr, by_pos);
-  if (type == mjCNSTR_EQUALITY && w->view.eq_type[id] == mjEQ_TENDON) {
-    addLengths(b, adr, by_pos, slopeOf(b, adr, w->force[adr], g, K[1]));
-  }
+  if (type == mjCNSTR_EQUALITY) addEquality(b, adr, by_pos, w->force[adr], g, K[1]);
 }
 
 static mjtNum rowTimes(const djmBackward* b, int adr, const mjtNum* x) {

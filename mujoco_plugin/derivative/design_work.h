@@ -28,6 +28,8 @@ void djm_lawSlope(mjtNum* by_ref, mjtNum* by_friction, mjtNum* by_imp, const djm
                   const mjModel* m, const mjtNum* solref, const mjtNum* solreffriction,
                   const mjtNum* solimp, mjtNum depth);
 
+// Whether M has room for a tendon's armature: all its dofs on one way to the root.
+bool djm_canHaveArmature(const mjModel* m, int tendon);
 // (nbody) of the work; NULL: out of memory.
 djmPart* djm_sweepRoom(djmTransitionWork* w);
 

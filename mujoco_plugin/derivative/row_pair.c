@@ -341,7 +341,7 @@ static mjtNum rowsAt(const Pair* p, const PairBack* x, const mjData* d, mjtNum s
   return size > 0 ? sum + x->by_size * dsize / size : sum;
 }
 
-static void openBack(PairBack* x, const Pair* p, const djmBackward* b, mjtNum size,
+static void openBack(PairBack* x, const Pair* p, const djmBackward* b,
                      const mjtNum beta[2][6]) {
   const mjData* d = b->w->d;
   const mjtNum *K = d->efc_KBIP + 4 * p->adr, *force = b->w->force + p->adr;
@@ -360,7 +360,6 @@ static void openBack(PairBack* x, const Pair* p, const djmBackward* b, mjtNum si
     x->by_size += x->g[k] * K[0] * K[3] * d->efc_pos[p->adr + k] +
                   x->rho[k] * force[k] * djm_impedanceSlope(d, p->adr + k);
   }
-  (void)size;
 }
 
 // With vp = v + w x r at the point, its acceleration a + w' x r + w x vp: from derivatives by those
@@ -379,14 +378,14 @@ void djm_backPair(djmBackward* b, int adr) {
   const djmFlow* flow = &b->sweep.body->flow;
   Pair p;
   PairBack x;
-  mjtNum beta[2][6], none[3] = {0};
+  mjtNum beta[2][6];
   openPair(&p, &w->view, w->d, w->force, adr, flow->vel, flow->acc, flow->bias,
            sizeof(djmPart) / sizeof(mjtNum));
   for (int s = 0; s < 2; s++) {
     djm_moveTwist(beta[s], b->sweep.body[p.side[s].body].flow.beta, p.side[s].r);
   }
   mjtNum size = mju_norm(w->d->efc_pos + adr, p.dim), relative[3], torque[3];
-  openBack(&x, &p, b, size, beta);
+  openBack(&x, &p, b, beta);
   mju_sub3(relative, beta[0], beta[1]);
   for (int s = 0; s < 2; s++) {
     const Side* side = p.side + s;
@@ -413,6 +412,10 @@ void djm_backPair(djmBackward* b, int adr) {
     djm_addWrenchAt(part->P, acc, acc + 3, side->r, 1);
     djm_addWrenchAt(part->Q, acc, acc + 3, side->r, 1);
     djm_addWrenchAt(part->T, turn, move, side->r, 1);
+    int eq = w->d->efc_id[adr];
+    if (!b->g || w->view.eq_objtype[eq] == mjOBJ_SITE) continue;
+    mjtNum local[3];
+    mju_mulMatTVec3(local, w->d->xmat + 9 * side->body, move);
+    mju_addTo3(b->g->eq_data + mjNEQDATA * eq + (p.dim == 6 ? 3 - 3 * s : 3 * s), local);
   }
-  (void)none;
 }

@@ -210,7 +210,7 @@ typedef struct djmDesignGradient {
   mjtNum *geom_pos, *geom_quat, *geom_size, *geom_friction, *geom_margin, *geom_solref,
     *geom_solimp;
   mjtNum *pair_friction, *pair_margin, *pair_solref, *pair_solreffriction, *pair_solimp;
-  mjtNum *eq_solref, *eq_solimp;
+  mjtNum *eq_data, *eq_solref, *eq_solimp;   // data: anchors, coefficients
   mjtNum *tendon_stiffness, *tendon_damping, *tendon_frictionloss, *tendon_armature, *tendon_range,
     *tendon_margin, *tendon_lengthspring, *tendon_solref_lim, *tendon_solimp_lim,
     *tendon_solref_fri, *tendon_solimp_fri;
