@@ -224,9 +224,9 @@ static void compareDesign(Design* x, djRng* rng) {
     if (!n) continue;
     chooseDirection(x, f, rng);
     double coarse, fine, found = mju_dot(arrayOf(x->g, f->gradient), x->along, n);
-    bool same = difference(&coarse, x, f, 1e-4);
-    same = difference(&fine, x, f, 5e-5) && same;
-    double size = fmax(fabs(fine), 1e-4);
+    bool same = difference(&coarse, x, f, 2e-4);
+    same = difference(&fine, x, f, 1e-4) && same;
+    double size = fmax(fabs(fine), 2e-3);
     if (!same || fabs(coarse - fine) > 1e-6 * size) {
       x->left++;
       continue;

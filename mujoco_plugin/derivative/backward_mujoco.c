@@ -143,8 +143,7 @@ static void sweepApplied(djmBackward* b) {
 }
 
 // mu . dM (a - e)
-static djStatus sweepInertia(mjtNum* start, djmBackward* b, const mjtNum* rest, djError* err) {
-  djmTransitionWork* w = b->w;
+static void sweepInertia(mjtNum* start, djmBackward* b, const mjtNum* rest) {
   djmSweep* s = &b->sweep;
   s->beta = b->mu;
   s->acc = rest;
@@ -152,12 +151,9 @@ static djStatus sweepInertia(mjtNum* start, djmBackward* b, const mjtNum* rest, 
   mjtNum* gravity = s->gravity;
   s->gravity = NULL;
   djm_openSweep(s, false);
-  djm_closeWrenches(s);
   djm_sweepInertia(s);
   djm_closeSweep(s, start, NULL);
   s->gravity = gravity;
-  mju_zero(w->Y, w->nv * w->ncol);
-  return djm_addTendonInertia(w, rest, err);
 }
 
 // -h mu . d(dc/dv) e, of rows that have it, from c (v + s e) - c(v - s e).
@@ -184,7 +180,6 @@ static void sweepBias(djmBackward* b, Room* r) {
     s->acc = r->e;
     s->vel = r->v;
     djm_openSweep(s, false);
-    djm_closeWrenches(s);
     djm_sweepInertia(s);
     djm_closeSweep(s, NULL, NULL);
   }
@@ -197,13 +192,19 @@ static djStatus addEnd(mjtNum* start, mjtNum* ctrl, djmBackward* b, Room* r, djE
   bool implicit = w->view.opt.integrator != mjINT_EULER;
   mju_sub(r->e, w->a, w->end, nv);
   if (mju_isZero(r->e, nv) && !implicit) return DJ_OK;
-  djStatus status = sweepInertia(start, b, r->e, err);
-  if (status < 0) return status;
-  if (implicit) djm_addDampingSlope(w);
-  for (int i = 0; i < nv; i++) {
-    const mjtNum* row = w->Y + (size_t)i * w->ncol;
-    mju_addToScl(start, row, b->mu[i], 2 * nv + na);
-    mju_addToScl(ctrl, row + 2 * nv + na, b->mu[i], w->nu);
+  sweepInertia(start, b, r->e);
+  bool heavy = false;
+  for (int t = 0; t < (int)w->view.ntendon && !heavy; t++) heavy = w->view.tendon_type[t] != 0;
+  if (heavy || implicit) {
+    mju_zero(w->Y, nv * w->ncol);
+    djStatus status = djm_addTendonInertia(w, r->e, err);
+    if (status < 0) return status;
+    if (implicit) djm_addDampingSlope(w);
+    for (int i = 0; i < nv; i++) {
+      const mjtNum* row = w->Y + (size_t)i * w->ncol;
+      mju_addToScl(start, row, b->mu[i], 2 * nv + na);
+      mju_addToScl(ctrl, row + 2 * nv + na, b->mu[i], w->nu);
+    }
   }
   if (implicit && b->g) sweepBias(b, r);
   return DJ_OK;

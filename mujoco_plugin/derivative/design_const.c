@@ -42,6 +42,7 @@ static void addRow(djmSweep* s, djmTransitionWork* w, const Row* r, mjtNum scale
   djm_openSweep(s, false);
   if (r->body >= 0) {
     djmPart* p = s->body + r->body;
+    p->loaded = true;
     mjtNum e[3] = {0}, none[3] = {0}, at[3], by[3], local[3];
     e[r->axis % 3] = 2 * scale;
     mju_sub3(at, d->xipos + 3 * r->body, djm_center(m, d, r->body));
@@ -145,6 +146,7 @@ static void anchors(djmSweep* s, djmTransitionWork* w, Row* r) {
     mju_mulMatVec3(point, d->xmat + 9 * id1, m->eq_data + mjNEQDATA * i);
     mju_addTo3(point, d->xpos + 3 * id1);
     mju_sub3(at, point, djm_center(m, d, id1));
+    s->body[id1].loaded = s->body[id2].loaded = true;
     djm_addWrenchAt(s->body[id1].T, none, world, at, 1);
     mju_sub3(at, point, djm_center(m, d, id2));
     djm_addWrenchAt(s->body[id2].T, none, world, at, -1);

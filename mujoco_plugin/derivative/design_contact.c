@@ -198,6 +198,7 @@ static void addTouch(djmBackward* b, const Touch* t, const mjtNum* force,
     mjtNum sign = s ? 1 : -1, T[6], about[6];
     int geom = t->con->geom[s], body = t->body[s];
     djmPart* p = b->sweep.body + body;
+    p->loaded = true;
     djm_addWrenchAt(p->F, W, W + 3, t->r[s], sign);
     djm_addWrenchAt(p->P, G, G + 3, t->r[s], sign);
     djm_addWrenchAt(p->V, V, V + 3, t->r[s], sign);

@@ -407,6 +407,7 @@ void djm_backPair(djmBackward* b, int adr) {
     mjtNum sign = s ? -1 : 1, part_move[3];
     mju_cross(part_move, beta[s], p.force);
     mju_addToScl3(move, part_move, sign);
+    part->loaded = true;
     djm_addWrenchAt(part->F, p.torque, p.force, side->r, -sign);
     djm_addWrenchAt(part->V, vel, vel + 3, side->r, 1);
     djm_addWrenchAt(part->P, acc, acc + 3, side->r, 1);

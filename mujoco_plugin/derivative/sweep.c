@@ -62,7 +62,8 @@ void djm_addWrenchAt(mjtNum out[6], const mjtNum torque[3], const mjtNum force[3
   djm_add6(out, w, scale);
 }
 
-static void addCrossForce(mjtNum out[6], const mjtNum m[6], const mjtNum f[6], mjtNum scale) {
+static inline void addCrossForce(mjtNum* restrict out, const mjtNum* restrict m,
+                                 const mjtNum* restrict f, mjtNum scale) {
   mjtNum y[6];
   djm_crossForce(y, m, f);
   djm_add6(out, y, scale);
@@ -71,6 +72,7 @@ static void addCrossForce(mjtNum out[6], const mjtNum m[6], const mjtNum f[6], m
 void djm_closeWrenches(djmSweep* s) {
   for (int b = 0; b < (int)s->m->nbody; b++) {
     djmPart* p = s->body + b;
+    if (!p->loaded) continue;
     djm_copy6(p->N, p->T);
     addCrossForce(p->N, p->flow.beta, p->F, 1);
     addCrossForce(p->N, p->flow.acc, p->P, 1);
@@ -85,6 +87,7 @@ static void addForce(mjtNum out[3], djmSweep* s, int b, const mjtNum force[3],
   djmPart* p = s->body + b;
   const mjtNum none[3] = {0};
   mjtNum r[3];
+  p->loaded = true;
   mju_sub3(r, s->d->xipos + 3 * b, djm_center(s->m, s->d, b));
   djm_addWrenchAt(p->F, torque, force, r, -1);
   djm_cross(out, p->flow.beta, force);           // -(force x beta)
@@ -161,7 +164,7 @@ void djm_sweepInertia(djmSweep* s) {
     djm_add6(p->F, y, 1);
     djm_mulInertia(y, I, f->beta);
     djm_add6(p->P, y, 1);
-    djm_add6(p->Q, y, 1);
+    if (s->vel) djm_add6(p->Q, y, 1);
     if (s->gravity) mju_subFrom3(s->gravity, y + 3);
     if (s->design) addInertial(s->design, s, b, f->beta, a);
     if (!s->vel) continue;
@@ -178,15 +181,15 @@ void djm_sweepInertia(djmSweep* s) {
 // ---- places -------------------------------------------------------------------------------------
 
 // out = dL by a twist of all that body p has behind it, of which f comes before.
-static void gradientAt(mjtNum out[6], const djmPart* p, const djmFlow* f) {
-  mjtNum c[6];
+static void gradientAt(mjtNum out[6], const djmSweep* s, const djmPart* p, const djmFlow* f) {
   djm_copy6(out, p->N);
   addCrossForce(out, f->beta, p->F, -1);
   addCrossForce(out, f->acc, p->P, -1);
-  addCrossForce(out, f->bias, p->Q, -1);
-  addCrossForce(out, f->vel, p->V, -1);
-  djm_copy6(c, p->C);
+  if (!s->vel) return;
+  mjtNum c[6];
+  for (int k = 0; k < 6; k++) c[k] = p->V[k] + p->C[k];
   addCrossForce(c, f->vel, p->Q, -1);
+  addCrossForce(out, f->bias, p->Q, -1);
   addCrossForce(out, f->vel, c, -1);
 }
 
@@ -203,16 +206,15 @@ static void localAt(mjtNum torque[3], mjtNum force[3], const mjtNum g[6], const 
 }
 
 // A body's frame, before its joints: quat turns with it.
-static void bodyFrame(djmSweep* s, int b, const djmFlow* f, mjtNum quat[4]) {
+static void bodyFrame(djmSweep* s, int b, const mjtNum g[6], mjtNum quat[4]) {
   const mjModel* m = s->m;
   const mjData* d = s->d;
   int parent = m->body_parentid[b];
-  mjtNum g[6], point[3], torque[3], force[3];
+  mjtNum point[3], torque[3], force[3];
   mju_mulQuat(quat, d->xquat + 4 * parent, m->body_quat + 4 * b);
   if (m->body_mocapid[b] >= 0) return;
   mju_mulMatVec3(point, d->xmat + 9 * parent, m->body_pos + 3 * b);
   mju_addTo3(point, d->xpos + 3 * parent);
-  gradientAt(g, s->body + b, f);
   localAt(torque, force, g, point, djm_center(m, d, b), quat);
   mju_addTo3(s->design->body_quat + 3 * b, torque);
   mju_mulMatTVec3(force, d->xmat + 9 * parent, g + 3);
@@ -236,23 +238,21 @@ static void turnJoint(mjtNum quat[4], const djmSweep* s, int j) {
 }
 
 // A joint's place: what is before it moves one way, what is behind the other.
-static void jointFrame(djmSweep* s, int b, int j, const djmFlow* before, const djmFlow* behind,
+static void jointFrame(djmSweep* s, int b, int j, const mjtNum before[6], const mjtNum behind[6],
                        const mjtNum old[4], const mjtNum quat[4]) {
   const mjModel* m = s->m;
   const mjtNum *center = djm_center(m, s->d, b), *anchor = s->d->xanchor + 3 * j;
-  mjtNum g[6], torque[2][3], force[2][3], by[3];
+  mjtNum torque[2][3], force[2][3], by[3];
   int type = m->jnt_type[j];
-  gradientAt(g, s->body + b, before);
-  localAt(torque[0], force[0], g, anchor, center, old);
-  gradientAt(g, s->body + b, behind);
+  localAt(torque[0], force[0], before, anchor, center, old);
   if (type == mjJNT_SLIDE) {
     // the anchor that the turn goes back about has moved along the axis
     mjtNum moved[3];
     mju_addScl3(moved, anchor, s->d->xaxis + 3 * j,
                 s->d->qpos[m->jnt_qposadr[j]] - m->qpos0[m->jnt_qposadr[j]]);
-    localAt(torque[1], force[1], g, moved, center, quat);
+    localAt(torque[1], force[1], behind, moved, center, quat);
   } else {
-    localAt(torque[1], force[1], g, anchor, center, quat);
+    localAt(torque[1], force[1], behind, anchor, center, quat);
     mju_sub3(by, force[0], force[1]);
     mju_addTo3(s->design->jnt_pos + 3 * j, by);
   }
@@ -263,57 +263,69 @@ static void jointFrame(djmSweep* s, int b, int j, const djmFlow* before, const d
   mju_addTo3(s->design->jnt_axis + 3 * j, part);
 }
 
-// Of a joint's dofs.
-static void jointState(djmSweep* s, int b, int j, const djmFlow* before, const mjtNum* drag,
-                       mjtNum* by_q, mjtNum* by_v) {
+// Of a joint's dofs; g: at what they do not carry.
+static void jointState(djmSweep* s, int b, int j, const djmFlow* before, const mjtNum g[6],
+                       const mjtNum* drag, mjtNum* by_q, mjtNum* by_v) {
   const djmPart* p = s->body + b;
   int adr = s->m->jnt_dofadr[j], type = s->m->jnt_type[j];
   int n = type == mjJNT_FREE ? 6 : type == mjJNT_BALL ? 3 : 1;
-  mjtNum g[6], c[6];
-  gradientAt(g, p, before);
-  djm_copy6(c, p->C);
+  for (int k = 0; k < n && by_q; k++) by_q[adr + k] += djm_dot6(s->d->cdof + 6 * (adr + k), g);
+  if (!by_v) return;
+  mjtNum c[6];
+  for (int k = 0; k < 6; k++) c[k] = p->V[k] + p->C[k];
   addCrossForce(c, before->vel, p->Q, -1);
-  djm_add6(c, p->V, 1);
   for (int k = 0; k < n; k++) {
-    const mjtNum* S = s->d->cdof + 6 * (adr + k);
-    if (by_q) by_q[adr + k] += djm_dot6(S, g);
-    if (by_v) by_v[adr + k] += djm_dot6(S, c) + djm_dot6(p->Q, drag + 6 * k);
+    by_v[adr + k] += djm_dot6(s->d->cdof + 6 * (adr + k), c) + djm_dot6(p->Q, drag + 6 * k);
   }
 }
 
-static void addUp(djmPart* to, const djmPart* from) {
+static void addUp(djmPart* to, const djmPart* from, bool moves) {
   djm_add6(to->F, from->F, 1);
   djm_add6(to->P, from->P, 1);
+  djm_add6(to->N, from->N, 1);
+  if (!moves) return;
   djm_add6(to->Q, from->Q, 1);
   djm_add6(to->V, from->V, 1);
-  djm_add6(to->N, from->N, 1);
   djm_add6(to->C, from->C, 1);
+}
+
+static void closeBody(djmSweep* s, int b, mjtNum* by_q, mjtNum* by_v) {
+  const mjModel* m = s->m;
+  djmPart* p = s->body + b;
+  djmFlow f = s->body[m->body_parentid[b]].flow, before;
+  int first = m->body_jntadr[b], end = first + m->body_jntnum[b];
+  bool free = end > first && m->jnt_type[first] == mjJNT_FREE;
+  mjtNum quat[4] = {1, 0, 0, 0}, prior[4], drag[36], g[6], next[6];
+  if (free) {
+    passJoint(&f, &before, drag, s, first);
+    gradientAt(g, s, p, &before);
+    jointState(s, b, first, &before, g, drag, by_q, by_v);
+    return;
+  }
+  gradientAt(g, s, p, &f);
+  if (s->design) bodyFrame(s, b, g, quat);
+  for (int j = first; j < end; j++) {
+    passJoint(&f, &before, drag, s, j);
+    jointState(s, b, j, &before, g, drag, by_q, by_v);
+    if (!s->design && j + 1 == end) return;
+    gradientAt(next, s, p, &f);
+    if (s->design) {
+      mju_copy4(prior, quat);
+      turnJoint(quat, s, j);
+      jointFrame(s, b, j, g, next, prior, quat);
+    }
+    djm_copy6(g, next);
+  }
 }
 
 void djm_closeSweep(djmSweep* s, mjtNum* by_q, mjtNum* by_v) {
   const mjModel* m = s->m;
-  for (int b = 1; b < (int)m->nbody; b++) {
+  for (int b = 1; b < (int)m->nbody && s->vel; b++) {
     djmPart* p = s->body + b;
-    mju_zero(p->C, 6);
-    if (s->vel) addCrossForce(p->C, p->flow.vel, p->Q, 1);
+    addCrossForce(p->C, p->flow.vel, p->Q, 1);
   }
   for (int b = (int)m->nbody - 1; b > 0; b--) {
-    if (m->body_parentid[b]) addUp(s->body + m->body_parentid[b], s->body + b);
+    if (m->body_parentid[b]) addUp(s->body + m->body_parentid[b], s->body + b, s->vel);
   }
-  for (int b = 1; b < (int)m->nbody; b++) {
-    djmFlow f = s->body[m->body_parentid[b]].flow, old, before;
-    int first = m->body_jntadr[b], end = first + m->body_jntnum[b];
-    bool free = end > first && m->jnt_type[first] == mjJNT_FREE;
-    mjtNum quat[4] = {1, 0, 0, 0}, prior[4], drag[36];
-    if (s->design && !free) bodyFrame(s, b, &f, quat);
-    for (int j = first; j < end; j++) {
-      old = f;
-      passJoint(&f, &before, drag, s, j);
-      jointState(s, b, j, &before, drag, by_q, by_v);
-      if (!s->design || free) continue;
-      mju_copy4(prior, quat);
-      turnJoint(quat, s, j);
-      jointFrame(s, b, j, &old, &f, prior, quat);
-    }
-  }
+  for (int b = 1; b < (int)m->nbody; b++) closeBody(s, b, by_q, by_v);
 }

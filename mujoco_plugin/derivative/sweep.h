@@ -28,6 +28,7 @@ typedef struct djmFlow {
 typedef struct djmPart {
   djmFlow flow;
   mjtNum F[6], P[6], Q[6], V[6], T[6], N[6], C[6];
+  bool loaded;           // by wrenches
 } djmPart;
 
 typedef struct djmSweep {
@@ -39,7 +40,8 @@ typedef struct djmSweep {
   mjtNum* gravity;       // (3) derivative by gravity, or NULL
 } djmSweep;
 
-// Motions of bodies; all derivatives zero. gravity: the bias has minus that.
+// Motions of bodies; all derivatives zero. gravity: the bias has minus that, where there are
+// velocities.
 void djm_openSweep(djmSweep* s, bool gravity);
 // After wrenches: N of bodies.
 void djm_closeWrenches(djmSweep* s);
