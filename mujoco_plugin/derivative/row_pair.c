@@ -7,6 +7,7 @@
 // go by |pos|. Moved along a dof, all of this follows by the product rule from the changes of the
 // bodies' rotations, velocities and accelerations.
 
+#include "design_work.h"
 #include "rows.h"
 #include "spatial.h"
 
@@ -74,9 +75,10 @@ static void frames(Pair* p, mjtNum pos[2][3], const mjModel* m, const mjData* d,
   p->scale = data[10];
 }
 
-static void openPair(Pair* p, const djmRowSum* sum, int adr) {
-  const mjModel* m = sum->m;
-  const mjData* d = sum->d;
+// vel, acc (nbody x stride): of bodies; bias: of accelerations. force: (nefc)
+static void openPair(Pair* p, const mjModel* m, const mjData* d, const mjtNum* force, int adr,
+                     const mjtNum* vel, const mjtNum* acceleration, const mjtNum* bias,
+                     size_t stride) {
   int eq = d->efc_id[adr];
   mjtNum pos[2][3];
   p->adr = adr;
@@ -84,18 +86,18 @@ static void openPair(Pair* p, const djmRowSum* sum, int adr) {
   frames(p, pos, m, d, eq);
   for (int s = 0; s < 2; s++) {
     Side* side = p->side + s;
-    const djmRates* rates = sum->motion->body + side->body;
+    size_t at = stride * (size_t)side->body;
     mjtNum acc[6];
     mju_sub3(side->r, pos[s], djm_center(m, d, side->body));
-    djm_moveTwist(side->vel, rates->vel, side->r);
-    for (int k = 0; k < 6; k++) acc[k] = rates->acc[k] + rates->bias[k];
+    djm_moveTwist(side->vel, vel + at, side->r);
+    for (int k = 0; k < 6; k++) acc[k] = acceleration[at + k] + bias[at + k];
     djm_moveTwist(side->acc, acc, side->r);
   }
-  mju_copy3(p->force, sum->force + adr);
+  mju_copy3(p->force, force + adr);
   mju_zero3(p->torque);
   if (p->dim == 3) return;
   // f . c/2 (Q_0 w^ + w^ x Q_v) = w^ . c/2 (Q_0 f + Q_v x f)
-  const mjtNum* f = sum->force + adr + 3;
+  const mjtNum* f = force + adr + 3;
   mjtNum local[3];
   mju_scl3(local, f, p->Q[0]);
   djm_addCross(local, p->Q + 1, f);
@@ -302,7 +304,9 @@ static void addWrenches(djmRowSum* sum, const Pair* p) {
 
 void djm_addPair(djmRowSum* sum, int adr) {
   Pair p;
-  openPair(&p, sum, adr);
+  const djmRates* rates = sum->motion->body;
+  openPair(&p, sum->m, sum->d, sum->force, adr, rates->vel, rates->acc, rates->bias,
+           sizeof(*rates) / sizeof(mjtNum));
   Column* column = (Column*)sum->memory;
   unsigned char* which = (unsigned char*)(column + sum->m->nv);
   int n = djm_unionDofs(sum->dof, which, sum->m, p.side[0].body, p.side[1].body);
@@ -312,4 +316,107 @@ void djm_addPair(djmRowSum* sum, int adr) {
   }
   addColumns(sum, &p, column, n);
   if (!sum->drop_force) addWrenches(sum, &p);
+}
+
+// ---- adjoint ------------------------------------------------------------------------------------
+
+// L by changes of the sides: of rows' forces, L = rho . f, and of their wrenches. Derivatives of
+// what is linear, by its value at unit changes.
+typedef struct PairBack {
+  mjtNum g[6];           // L by y
+  mjtNum rho[6];
+  mjtNum by_size;        // by |pos|
+  mjtNum K;              // K I
+} PairBack;
+
+static mjtNum rowsAt(const Pair* p, const PairBack* x, const mjData* d, mjtNum size,
+                     const Change c[2]) {
+  mjtNum pos[6], vel[6], acc[6], dQ[4], sum = 0, dsize = 0;
+  rowChanges(pos, vel, acc, dQ, p, c);
+  for (int k = 0; k < p->dim; k++) {
+    mjtNum B = d->efc_KBIP[4 * (p->adr + k) + 1];
+    sum += x->g[k] * (acc[k] + B * vel[k] + x->K * pos[k]);
+    dsize += d->efc_pos[p->adr + k] * pos[k];
+  }
+  return size > 0 ? sum + x->by_size * dsize / size : sum;
+}
+
+static void openBack(PairBack* x, const Pair* p, const djmBackward* b,
+                     const mjtNum beta[2][6]) {
+  const mjData* d = b->w->d;
+  const mjtNum *K = d->efc_KBIP + 4 * p->adr, *force = b->w->force + p->adr;
+  Change c[2];
+  mjtNum pos[6], vel[6], acc[6], dQ[4];
+  memset(c, 0, sizeof(c));
+  for (int s = 0; s < 2; s++) {
+    for (int k = 0; k < 6; k++) c[s].vel[k] = -beta[s][k];
+  }
+  rowChanges(pos, vel, acc, dQ, p, c);
+  x->K = K[0] * K[2];
+  x->by_size = 0;
+  for (int k = 0; k < p->dim; k++) {
+    x->rho[k] = vel[k];
+    x->g[k] = -d->efc_D[p->adr + k] * vel[k];
+    x->by_size += x->g[k] * K[0] * K[3] * d->efc_pos[p->adr + k] +
+                  x->rho[k] * force[k] * djm_impedanceSlope(d, p->adr + k);
+  }
+}
+
+// With vp = v + w x r at the point, its acceleration a + w' x r + w x vp: from derivatives by those
+// of the material point (vel, acc) to those by the motions and the point's motion at their places.
+static void toMotions(mjtNum vel[6], mjtNum acc[6], mjtNum move[3], const Side* side) {
+  // acc_lin has w x vp
+  djm_addCross(vel, side->vel + 3, acc + 3);
+  djm_addCross(vel + 3, acc + 3, side->vel);
+  // vp moves by w x dp, the acceleration by w' x dp
+  djm_addCross(move, vel + 3, side->vel);
+  djm_addCross(move, acc + 3, side->acc);
+}
+
+void djm_backPair(djmBackward* b, int adr) {
+  djmTransitionWork* w = b->w;
+  const djmFlow* flow = &b->sweep.body->flow;
+  Pair p;
+  PairBack x;
+  mjtNum beta[2][6];
+  openPair(&p, &w->view, w->d, w->force, adr, flow->vel, flow->acc, flow->bias,
+           sizeof(djmPart) / sizeof(mjtNum));
+  for (int s = 0; s < 2; s++) {
+    djm_moveTwist(beta[s], b->sweep.body[p.side[s].body].flow.beta, p.side[s].r);
+  }
+  mjtNum size = mju_norm(w->d->efc_pos + adr, p.dim), relative[3], torque[3];
+  openBack(&x, &p, b, beta);
+  mju_sub3(relative, beta[0], beta[1]);
+  for (int s = 0; s < 2; s++) {
+    const Side* side = p.side + s;
+    djmPart* part = b->sweep.body + side->body;
+    mjtNum by[18], *turn = by, *move = by + 3, *vel = by + 6, *acc = by + 12;
+    for (int k = 0; k < 18; k++) {
+      Change c[2];
+      mjtNum pos[6], v[6], a[6], dQ[4] = {0};
+      memset(c, 0, sizeof(c));
+      (k < 3 ? c[s].turn : k < 6 ? c[s].move - 3 : k < 12 ? c[s].vel - 6 : c[s].acc - 12)[k] = 1;
+      by[k] = rowsAt(&p, &x, w->d, size, c);
+      if (k >= 3 || p.dim == 3) continue;
+      rowChanges(pos, v, a, dQ, &p, c);
+      torqueChange(torque, &p, w->force + adr + 3, dQ, c[1].turn);
+      by[k] -= mju_dot3(relative, torque);
+    }
+    toMotions(vel, acc, move, side);
+    // the wrench's point: L -= beta . f at it, on the first body
+    mjtNum sign = s ? -1 : 1, part_move[3];
+    mju_cross(part_move, beta[s], p.force);
+    mju_addToScl3(move, part_move, sign);
+    part->loaded = true;
+    djm_addWrenchAt(part->F, p.torque, p.force, side->r, -sign);
+    djm_addWrenchAt(part->V, vel, vel + 3, side->r, 1);
+    djm_addWrenchAt(part->P, acc, acc + 3, side->r, 1);
+    djm_addWrenchAt(part->Q, acc, acc + 3, side->r, 1);
+    djm_addWrenchAt(part->T, turn, move, side->r, 1);
+    int eq = w->d->efc_id[adr];
+    if (!b->g || w->view.eq_objtype[eq] == mjOBJ_SITE) continue;
+    mjtNum local[3];
+    mju_mulMatTVec3(local, w->d->xmat + 9 * side->body, move);
+    mju_addTo3(b->g->eq_data + mjNEQDATA * eq + (p.dim == 6 ? 3 - 3 * s : 3 * s), local);
+  }
 }

@@ -44,7 +44,25 @@ bool djm_factorLower(mjtNum* A, int n) {
   return true;
 }
 
+static void solveVector(mjtNum* x, const mjtNum* A, int n) {
+  for (int k = n - 1; k >= 0; k--) {
+    const mjtNum* L = A + (size_t)k * n;
+    djm_addScaled(x, L, -x[k], k);
+    x[k] /= L[k];
+  }
+  for (int k = 0; k < n; k++) {
+    const mjtNum* L = A + (size_t)k * n;
+    mjtNum sum = 0;
+    for (int i = 0; i < k; i++) sum += L[i] * x[i];
+    x[k] -= sum;
+  }
+}
+
 void djm_solveLower(mjtNum* X, const mjtNum* A, int n, int ncol) {
+  if (ncol == 1) {
+    solveVector(X, A, n);
+    return;
+  }
   for (int k = n - 1; k >= 0; k--) {
     const mjtNum* L = A + (size_t)k * n;
     mjtNum *row = X + (size_t)k * ncol, inverse = 1 / L[k];
@@ -136,6 +154,11 @@ static void denseRows(djmTransitionWork* w) {
   } else {
     mju_copy(w->dense, d->efc_J, d->nefc * w->nv);
   }
+}
+
+void djm_findHessian(djmTransitionWork* w) {
+  denseRows(w);
+  hessian(w);
 }
 
 // Along a + t step the cost is convex: the t where its slope is zero, between 0 and where the slope

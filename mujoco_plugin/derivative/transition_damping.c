@@ -18,7 +18,7 @@
 // ---- matrices -----------------------------------------------------------------------------------
 
 // A body with a free joint alone, and nothing that it carries.
-static bool isFreeBody(const mjModel* m, int joint) {
+bool djm_isFreeBody(const mjModel* m, int joint) {
   int body = m->jnt_bodyid[joint];
   return m->jnt_type[joint] == mjJNT_FREE && m->body_jntnum[body] == 1 &&
          m->tree_dofnum[m->dof_treeid[m->jnt_dofadr[joint]]] == 6 &&
@@ -74,7 +74,7 @@ static void dampingMatrix(mjtNum* D, const mjModel* m, const mjData* d, bool bia
     }
   }
   for (int joint = 0; joint < (int)m->njnt && fast; joint++) {
-    if (!isFreeBody(m, joint)) continue;
+    if (!djm_isFreeBody(m, joint)) continue;
     mjtNum B[36];
     int adr = m->jnt_dofadr[joint];
     freeBias(B, m, d, joint);
@@ -191,7 +191,7 @@ static void addBias(djmTransitionWork* w, mjtNum* by_q, mjtNum* by_v, mjtNum* no
     djm_inverseSlope(by_q, by_v, m, d, none, w->smooth);
     mjtNum scale = -m->opt.timestep * side / (2 * s);
     for (int i = 0; i < nv; i++) {
-      if (m->opt.integrator == mjINT_IMPLICITFAST && !isFreeBody(m, m->dof_jntid[i])) continue;
+      if (m->opt.integrator == mjINT_IMPLICITFAST && !djm_isFreeBody(m, m->dof_jntid[i])) continue;
       mjtNum* row = w->Y + (size_t)i * w->ncol;
       mju_addToScl(row, by_q + (size_t)i * nv, scale, nv);
       mju_addToScl(row + nv, by_v + (size_t)i * nv, scale, nv);
@@ -204,7 +204,7 @@ static void addBias(djmTransitionWork* w, mjtNum* by_q, mjtNum* by_v, mjtNum* no
 static bool hasBias(const mjModel* m) {
   if (m->opt.integrator == mjINT_IMPLICIT) return true;
   for (int j = 0; j < (int)m->njnt; j++) {
-    if (isFreeBody(m, j)) return true;
+    if (djm_isFreeBody(m, j)) return true;
   }
   return false;
 }

@@ -69,8 +69,13 @@ static void mulInertia(djmTransitionWork* w) {
 // what is proportional to the acceleration in armature_slope.c.
 static djStatus addInertiaSlope(djmTransitionWork* w, const mjtNum* x, djError* err) {
   const mjModel* m = &w->view;
-  int nv = w->nv;
   djm_massSlope(w->Y, w->ncol, m, w->d, x, w->memory);
+  return djm_addTendonInertia(w, x, err);
+}
+
+djStatus djm_addTendonInertia(djmTransitionWork* w, const mjtNum* x, djError* err) {
+  const mjModel* m = &w->view;
+  int nv = w->nv;
   bool any = false;
   for (int t = 0; t < (int)m->ntendon; t++) {
     any = any || (m->tendon_type[t] != 0 &&
@@ -190,4 +195,69 @@ djStatus djm_endSlopes(djmTransitionWork* w, djError* err) {
     return DJ_OK;
   }
   return w->view.opt.integrator == mjINT_EULER ? endEuler(w, err) : endImplicit(w, err);
+}
+
+// ---- adjoint ------------------------------------------------------------------------------------
+
+// x = A^-T b
+static void solveTransposed(mjtNum* x, mjtNum* b, const mjtNum* A, const int* order, int n) {
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < i; k++) b[i] -= A[(size_t)k * n + i] * b[k];
+    b[i] /= A[(size_t)i * (n + 1)];
+  }
+  for (int i = n - 1; i >= 0; i--) {
+    for (int k = i + 1; k < n; k++) b[i] -= A[(size_t)k * n + i] * b[k];
+  }
+  for (int i = 0; i < n; i++) x[order[i]] = b[i];
+}
+
+djStatus djm_endStep(djmTransitionWork* w, djError* err) {
+  const mjModel* m = &w->view;
+  int nv = w->nv;
+  mjtNum* slope = w->motion.drag;
+  w->damped = true;
+  if (m->opt.integrator == mjINT_EULER) {
+    mj_fullM(m, w->d, w->G);
+    w->damped = addDamping(w->G, slope, m, w->d);
+    mju_copy(w->end, w->a, nv);
+    if (!w->damped) return DJ_OK;
+    if (!djm_factorLower(w->G, nv)) {
+      return djm_slopeError(err, DJ_INVALID, "inertia is not positive");
+    }
+    mj_mulM(m, w->d, w->end, w->a);
+    djm_solveLower(w->end, w->G, nv, 1);
+    return DJ_OK;
+  }
+  mjtNum* force = slope + nv;
+  djm_implicitMatrix(w->G, w, w->smooth_by);
+  if (!factorRows(w->G, w->dof, nv)) {
+    return djm_slopeError(err, DJ_INVALID, "the integrator's matrix is singular");
+  }
+  mj_mulM(m, w->d, force, w->a);
+  solveRowsOf(w->end, force, w->G, w->dof, nv, 1);
+  return DJ_OK;
+}
+
+void djm_endBackward(mjtNum* mu, mjtNum* a, mjtNum* by_v, djmTransitionWork* w,
+                     const mjtNum* end) {
+  const mjModel* m = &w->view;
+  int nv = w->nv;
+  mjtNum *slope = w->motion.drag, *force = slope + nv;
+  mju_copy(force, end, nv);
+  if (!w->damped) {
+    mju_copy(a, end, nv);
+    mju_zero(mu, nv);
+    if (!(m->opt.disableflags & (mjDSBL_EULERDAMP | mjDSBL_DAMPER))) {
+      mj_solveM(m, w->d, mu, force, 1);
+    }
+    return;
+  }
+  if (m->opt.integrator == mjINT_EULER) {
+    mju_copy(mu, end, nv);
+    djm_solveLower(mu, w->G, nv, 1);
+    for (int i = 0; i < nv; i++) by_v[i] -= m->opt.timestep * slope[i] * w->end[i] * mu[i];
+  } else {
+    solveTransposed(mu, force, w->G, w->dof, nv);
+  }
+  mj_mulM(m, w->d, a, mu);
 }

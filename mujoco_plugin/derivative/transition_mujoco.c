@@ -25,6 +25,7 @@ void djm_deleteTransitionWork(djmTransitionWork* w) {
   free(w->force);
   free(w->dense);
   free(w->state);
+  free(w->back);
   free(w);
 }
 
@@ -39,7 +40,7 @@ static void makeData(void* arg) {
 }
 
 // What the step is taken of: m without plugins, sensors and energies.
-static void setView(djmTransitionWork* w, const mjModel* m) {
+void djm_setView(djmTransitionWork* w, const mjModel* m) {
   w->view = *m;
   w->view.nplugin = 0;
   w->view.opt.disableflags |= mjDSBL_SENSOR;
@@ -91,7 +92,7 @@ djStatus djm_makeTransitionWork(djmTransitionWork** work, const mjModel* m, djEr
   w->na = (int)m->na;
   w->nu = (int)m->nu;
   w->ncol = 2 * w->nv + w->na + w->nu;
-  setView(w, m);
+  djm_setView(w, m);
   Making making = {w};
   status = djm_guard(makeData, &making, err);
   if (status >= 0 && (!w->d || !w->e || !makeRoom(w))) {
@@ -286,16 +287,15 @@ static djStatus activations(mjtNum* A, mjtNum* B, djmTransitionWork* w, djError*
   return DJ_OK;
 }
 
-djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTransitionWork* w, mjtNum* A,
-                              mjtNum* B, mjtNum* C, mjtNum* D, djError* err) {
+djStatus djm_openTransition(djmTransitionWork* w, const mjModel* m, const mjData* d,
+                            djError* err) {
   if (m->nbuffer != w->nbuffer || (int)m->nv != w->nv || (int)m->nu != w->nu) {
     return djm_slopeError(err, DJ_INVALID, "the work was made for another model");
   }
   djStatus status = djm_checkTransition(m, d, err);
   if (status >= 0) status = checkState(m, d, err);
   if (status < 0) return status;
-  if (!A && !B && !C && !D) return DJ_OK;
-  setView(w, m);
+  djm_setView(w, m);
   mj_copyState(&w->view, d, w->d, mjSTATE_INTEGRATION);
   mj_normalizeQuat(&w->view, w->d->qpos);
   status = djm_guard(forward, w, err);
@@ -306,7 +306,17 @@ djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTransitionWo
     }
     status = djm_findMetric(w, err);
   }
-  if (status >= 0) status = djm_solveRows(w, err);
+  return status < 0 ? status : djm_solveRows(w, err);
+}
+
+djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTransitionWork* w, mjtNum* A,
+                              mjtNum* B, mjtNum* C, mjtNum* D, djError* err) {
+  if (!A && !B && !C && !D) {
+    bool same = m->nbuffer == w->nbuffer && (int)m->nv == w->nv && (int)m->nu == w->nu;
+    return same ? djm_checkTransition(m, d, err)
+                : djm_slopeError(err, DJ_INVALID, "the work was made for another model");
+  }
+  djStatus status = djm_openTransition(w, m, d, err);
   if (status >= 0) status = rightSides(w, err);
   if (status < 0) return status;
   if (!djm_factorLower(w->H, w->nv)) {

@@ -29,6 +29,8 @@ struct djmTransitionWork {
   int nefc;              // room for rows:
   mjtNum *y, *force, *dense;   // (nefc), (nefc), (nefc x nv)
   int* state;            // (nefc)
+  bool damped;           // whether G has more than M
+  void* back;            // memory of the adjoint, or NULL
   int drop;              // for tests: what is left out
 };
 
@@ -58,6 +60,23 @@ void djm_solveLower(mjtNum* X, const mjtNum* A, int n, int ncol);
 void djm_implicitMatrix(mjtNum* G, djmTransitionWork* w, mjtNum* scratch);
 // Y += h dD e
 void djm_addDampingSlope(djmTransitionWork* w);
+
+// A body with a free joint alone, and nothing that it carries.
+bool djm_isFreeBody(const mjModel* m, int joint);
+// Y += dM x of spatial tendons' armature.
+djStatus djm_addTendonInertia(djmTransitionWork* w, const mjtNum* x, djError* err);
+
+// H = M + J^T S J of the solution, lower half.
+void djm_findHessian(djmTransitionWork* w);
+// w->end, and G's factor where the integrator has one; then, from the gradient (nv) by e: mu =
+// G^-T end, that by w->a, and what goes by v at once, added.
+djStatus djm_endStep(djmTransitionWork* w, djError* err);
+void djm_endBackward(mjtNum* mu, mjtNum* a, mjtNum* by_v, djmTransitionWork* w, const mjtNum* end);
+
+// What the step is taken of: m without plugins, sensors and energies.
+void djm_setView(djmTransitionWork* w, const mjModel* m);
+// The state's view, at which the step is evaluated and solved.
+djStatus djm_openTransition(djmTransitionWork* w, const mjModel* m, const mjData* d, djError* err);
 
 // Of integrator discrete: w->G = its metric; then, at the solution, w->H = w->G, w->X = -dr.
 djStatus djm_findMetric(djmTransitionWork* w, djError* err);

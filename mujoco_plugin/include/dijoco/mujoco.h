@@ -200,6 +200,48 @@ DJ_API const djmTransitionInfo* djm_transitionInfo(const djmTransitionWork* work
 DJ_API djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTransitionWork* work,
                                      mjtNum* A, mjtNum* B, mjtNum* C, mjtNum* D, djError* err);
 
+// A scalar's gradient by numbers of an mjModel: arrays as the model has them, but for quaternions,
+// which have three entries each: q exp(w), w in the element's frame. Entries of axes are normal to
+// them. Numbers without an effect, or whose effect is not known (djm_backwardMuJoCo), stay zero.
+typedef struct djmDesignGradient {
+  mjtNum *body_pos, *body_quat, *body_ipos, *body_iquat, *body_mass, *body_inertia, *body_gravcomp;
+  mjtNum *jnt_pos, *jnt_axis, *jnt_stiffness, *jnt_range, *jnt_margin, *jnt_solref, *jnt_solimp;
+  mjtNum* qpos_spring;
+  mjtNum *dof_armature, *dof_damping, *dof_frictionloss, *dof_solref, *dof_solimp;
+  mjtNum *geom_pos, *geom_quat, *geom_size, *geom_friction, *geom_margin, *geom_solref,
+    *geom_solimp;
+  mjtNum *pair_friction, *pair_margin, *pair_solref, *pair_solreffriction, *pair_solimp;
+  mjtNum *eq_data, *eq_solref, *eq_solimp;   // data: anchors, coefficients
+  mjtNum *tendon_stiffness, *tendon_damping, *tendon_frictionloss, *tendon_armature, *tendon_range,
+    *tendon_margin, *tendon_lengthspring, *tendon_solref_lim, *tendon_solimp_lim,
+    *tendon_solref_fri, *tendon_solimp_fri;
+  mjtNum *actuator_gainprm, *actuator_biasprm, *actuator_dynprm, *actuator_gear;
+  mjtNum* gravity;
+  // By what mj_setConst derives from the others: djm_finishDesign takes it to them.
+  mjtNum *body_invweight0, *dof_invweight0, *tendon_invweight0, *tendon_length0;
+} djmDesignGradient;
+
+DJ_API djStatus djm_makeDesignGradient(djmDesignGradient** g, const mjModel* m, djError* err);
+DJ_API void djm_deleteDesignGradient(djmDesignGradient* g);
+DJ_API void djm_zeroDesignGradient(djmDesignGradient* g, const mjModel* m);
+
+// Adjoint of stock mj_step at d's state. end (2nv + na): a scalar's gradient by the state after the
+// step, in the order of A's rows; start (2nv + na) and ctrl (nu), each may be NULL, are written: its
+// gradient by the state before and the controls, of A^T end and B^T end. design (or NULL) is added
+// to: that by the numbers of m, as if they were set in m before the step; mj_setConst's part comes
+// with djm_finishDesign. One solution for all of these. A call whose d->qacc_warmstart is the step's
+// own acceleration needs hardly any iteration of the solver.
+// DJ_UNSUPPORTED: as djm_transitionMuJoCo; with a design also the integrator discrete, fluids, spatial
+// tendons and transmissions other than joints and fixed tendons.
+DJ_API djStatus djm_backwardMuJoCo(mjtNum* start, mjtNum* ctrl, djmDesignGradient* design,
+                                   const mjModel* m, const mjData* d, djmTransitionWork* work,
+                                   const mjtNum* end, djError* err);
+
+// After the last step: what was found by mj_setConst's numbers becomes part of the rest, and is zero
+// then. m: as it was in the steps.
+DJ_API djStatus djm_finishDesign(djmDesignGradient* g, const mjModel* m, djmTransitionWork* work,
+                                 djError* err);
+
 // ------------------------------ inside MuJoCo ----------------------------------------------------
 
 // Register the plugins dijoco.contact and dijoco.gap with MuJoCo; more than once does no harm.
