@@ -40,7 +40,11 @@ add_custom_target(dijoco_fuzz)
 set(DIJOCO_GYMNASIUM_DIR "${CMAKE_SOURCE_DIR}/build/deps/gymnasium" CACHE PATH
     "Folder with gymnasium's MJCF models (scripts/fetch_models.sh fetches it)")
 set(DIJOCO_DM_CONTROL_DIR "${CMAKE_SOURCE_DIR}/build/deps/dm_control" CACHE PATH
-    "Folder with some of dm_control's MJCF models (scripts/fetch_models.sh fetches it)")
+    "Folder with dm_control's MJCF models (scripts/fetch_models.sh fetches it)")
+set(DIJOCO_ROBOSUITE_DIR "${CMAKE_SOURCE_DIR}/build/deps/robosuite" CACHE PATH
+    "Folder with robosuite's robots (scripts/fetch.py robosuite fetches it)")
+set(DIJOCO_METAWORLD_DIR "${CMAKE_SOURCE_DIR}/build/deps/metaworld" CACHE PATH
+    "Folder with metaworld's assets (scripts/fetch.py metaworld fetches it)")
 
 # Whether this build has the test.
 function(dj_wants_test out name)
@@ -80,6 +84,12 @@ function(dj_add_test name)
   endif()
   if(EXISTS "${DIJOCO_DM_CONTROL_DIR}")
     list(APPEND environment "DIJOCO_DM_CONTROL=${DIJOCO_DM_CONTROL_DIR}")
+  endif()
+  if(EXISTS "${DIJOCO_ROBOSUITE_DIR}")
+    list(APPEND environment "DIJOCO_ROBOSUITE=${DIJOCO_ROBOSUITE_DIR}")
+  endif()
+  if(EXISTS "${DIJOCO_METAWORLD_DIR}")
+    list(APPEND environment "DIJOCO_METAWORLD=${DIJOCO_METAWORLD_DIR}")
   endif()
   # Exit status 77: skipped (as automake has it).
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT 900

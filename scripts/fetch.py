@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Downloads a pinned package into build/deps: `fetch.py mujoco`, `coacd`,
-`gymnasium` or `dm_control`.
+`gymnasium`, `dm_control`, `robosuite` or `metaworld`.
 
 Wheels are taken by pip, for fixed platform tags whatever this Python is, and by checksum. What is
 there already is not fetched again. DIJOCO_OFFLINE=1 forbids the network.
 """
+import hashlib
 import os
 import platform
 import shutil
@@ -24,6 +25,9 @@ COACD_HASH = {
     "aarch64": "1242941fc9d49ebcb0368c68f31c86e278b9a6f1a255d11da2f1668797e2626e",
 }
 MACHINE = platform.machine()
+SUITE = ("acrobot", "ball_in_cup", "cartpole", "cheetah", "dog", "finger", "fish", "hopper",
+         "humanoid", "humanoid_CMU", "manipulator", "pendulum", "point_mass", "quadruped",
+         "reacher", "stacker", "swimmer", "walker")
 # name: (package, version, sha256, pip's platform options, {folder or file prefix: new prefix})
 PACKAGES = {
     "mujoco": ("mujoco-core", "4.0.1", MUJOCO_HASH.get(MACHINE),
@@ -47,10 +51,18 @@ PACKAGES = {
                    {"dm_control/suite/common/materials.xml": "common/materials.xml",
                     "dm_control/suite/common/skybox.xml": "common/skybox.xml",
                     "dm_control/suite/common/visual.xml": "common/visual.xml",
-                    "dm_control/suite/ball_in_cup.xml": "ball_in_cup.xml",
-                    "dm_control/suite/fish.xml": "fish.xml",
-                    "dm_control/suite/point_mass.xml": "point_mass.xml",
+                    "dm_control/suite/dog_assets/": "dog_assets/",
+                    **{"dm_control/suite/%s.xml" % name: name + ".xml" for name in SUITE},
                     "dm_control-1.0.50.dist-info/licenses/": "licenses/"}),
+    "robosuite": ("robosuite", "1.5.2",
+                  "b9e02df55de8949739de6ba1d196d2ba59cf33c51a76efcfbe5c2f73cdcf99ce",
+                  ["--python-version", "3.11"],
+                  {"robosuite/models/assets/robots/": "",
+                   "robosuite-1.5.2.dist-info/licenses/": "licenses/"}),
+    "metaworld": ("metaworld", "3.1.1",
+                  "99e25d9baf97f2f1a19ca89c0d2ca9c6a2b396d9a9be81729de64eedc683f0d3",
+                  ["--python-version", "3.11"],
+                  {"metaworld/assets/": "", "metaworld-3.1.1.dist-info/licenses/": "licenses/"}),
 }
 
 
@@ -71,9 +83,12 @@ def fetch(name):
     if digest is None:
         return "%s: no pinned build for %s; set %s to your own" % (
             what, MACHINE, "DIJOCO_COACD" if name == "coacd" else "MUJOCO_DIR")
+    # what is taken of the wheel is part of the stamp
+    digest_of = hashlib.sha256(repr((digest, sorted(PACKAGES[name][4].items()))).encode())
+    mark = digest_of.hexdigest()
     target = os.path.join(DEPS, name)
     stamp = os.path.join(target, ".sha256")
-    if os.path.exists(stamp) and open(stamp).read() == digest:
+    if os.path.exists(stamp) and open(stamp).read() == mark:
         return None
     if os.environ.get("DIJOCO_OFFLINE", "0") == "1":
         return "%s is not in %s, and DIJOCO_OFFLINE=1" % (what, os.path.relpath(target, ROOT))
@@ -93,7 +108,7 @@ def fetch(name):
     wheel = [f for f in os.listdir(work) if f.endswith(".whl")][0]
     extract(os.path.join(work, wheel), os.path.join(work, "tree"), prefixes)
     with open(os.path.join(work, "tree", ".sha256"), "w") as f:
-        f.write(digest)
+        f.write(mark)
     shutil.rmtree(target, ignore_errors=True)
     os.rename(os.path.join(work, "tree"), target)  # complete or not there at all
     shutil.rmtree(work, ignore_errors=True)

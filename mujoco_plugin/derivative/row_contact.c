@@ -129,6 +129,8 @@ typedef struct Column {
   mjtNum row[DJM_MAXROWS];    // of the Jacobian
   mjtNum bent[DJM_MAXROWS];   // S row
   mjtNum damped[DJM_MAXROWS]; // S (B row)
+  mjtNum y[DJM_MAXROWS];      // change of y
+  mjtNum ln_D;           // change
   mjtNum change[6];      // of the wrench
 } Column;
 
@@ -233,9 +235,11 @@ static void fillColumn(Column* col, const Common* x, const Contact* c, const djm
     }
   }
   drow[0] += c->spring * geometry[0];
+  mju_copy(col->y, drow, dim);
+  col->ln_D = c->ln_D * geometry[0];
   mju_zero(col->change, 6);
   for (int k = 0; k < dim; k++) {
-    mjtNum s = c->force[k] * c->ln_D * geometry[0];
+    mjtNum s = c->force[k] * col->ln_D;
     for (int l = 0; l < dim; l++) s -= c->S[k * dim + l] * drow[l];
     mju_addToScl3(col->change + (k < 3 ? 3 : 0), frame + 3 * (k % 3), s);
   }
@@ -289,6 +293,28 @@ static void addColumns(djmRowSum* sum, const Contact* c, const Column* column, i
   }
 }
 
+// Forces of the rows along the dof, of pyramids those of edges.
+static void storeForces(djmRowSum* sum, const Contact* c, const Column* col) {
+  int nv = (int)sum->m->nv;
+  mjtNum *by_q = sum->by_force + (size_t)c->adr * 2 * nv + col->dof, *by_v = by_q + nv;
+  if (sum->d->efc_type[c->adr] != mjCNSTR_CONTACT_PYRAMIDAL) {
+    for (int k = 0; k < c->dim; k++) {
+      mjtNum f = c->force[k] * col->ln_D;
+      for (int l = 0; l < c->dim; l++) f -= c->S[k * c->dim + l] * col->y[l];
+      by_q[(size_t)k * 2 * nv] = f;
+      by_v[(size_t)k * 2 * nv] = -col->damped[k];
+    }
+    return;
+  }
+  for (int e = 0; e < 2 * (c->dim - 1); e++) {
+    int row = c->adr + e, k = 1 + e / 2;
+    if (sum->state[row] == mjCNSTRSTATE_SATISFIED) continue;
+    mjtNum mu = e % 2 ? -c->con->friction[k - 1] : c->con->friction[k - 1], D = sum->d->efc_D[row];
+    by_q[(size_t)e * 2 * nv] = sum->force[row] * col->ln_D - D * (col->y[0] + mu * col->y[k]);
+    by_v[(size_t)e * 2 * nv] = -D * (c->B[0] * col->row[0] + mu * c->B[k] * col->row[k]);
+  }
+}
+
 int djm_unionDofs(int* dof, unsigned char* which, const mjModel* m, int body1, int body2) {
   int i = djm_lastDof(m, body1), j = djm_lastDof(m, body2), n = 0;
   while (i >= 0 || j >= 0) {
@@ -325,5 +351,6 @@ void djm_addContact(djmRowSum* sum, const mjContact* con, const djmContactSlope*
     fillRows(col, &c);
   }
   addColumns(sum, &c, column, n);
+  for (int k = 0; k < n && sum->by_force; k++) storeForces(sum, &c, column + k);
   if (!sum->drop_force) addWrenches(&c, sum);
 }

@@ -315,6 +315,13 @@ void djm_addPair(djmRowSum* sum, int adr) {
     fillColumn(column + k, &p, sum, which[k]);
   }
   addColumns(sum, &p, column, n);
+  int nv = (int)sum->m->nv;
+  for (int k = 0; k < n * p.dim && sum->by_force; k++) {
+    const Column* col = column + k / p.dim;
+    mjtNum* to = sum->by_force + (size_t)(adr + k % p.dim) * 2 * nv + col->dof;
+    to[0] = col->by_q[k % p.dim];
+    to[nv] = col->by_v[k % p.dim];
+  }
   if (!sum->drop_force) addWrenches(sum, &p);
 }
 

@@ -121,7 +121,7 @@ static djStatus turnRow(Row* row, const djmRowSum* sum, int adr, djError* err) {
 
 // ---- sums ---------------------------------------------------------------------------------------
 
-static void addCurved(djmRowSum* sum, const Row* row, mjtNum S, mjtNum B, mjtNum f) {
+static void addCurved(djmRowSum* sum, const Row* row, int adr, mjtNum S, mjtNum B, mjtNum f) {
   int nv = (int)sum->m->nv;
   mjtNum* change = row->dJ + (size_t)nv * nv;   // of J a + B J v
   mju_zero(change, nv);
@@ -137,6 +137,7 @@ static void addCurved(djmRowSum* sum, const Row* row, mjtNum S, mjtNum B, mjtNum
   for (int i = 0; i < row->n; i++) {
     mju_addToScl(sum->by_q + (size_t)row->dof[i] * sum->stride, change, -S * row->J[i], nv);
   }
+  if (sum->by_force) mju_addToScl(sum->by_force + (size_t)adr * 2 * nv, change, -S, nv);
 }
 
 djStatus djm_addScalar(djmRowSum* sum, int adr, djError* err) {
@@ -149,12 +150,16 @@ djStatus djm_addScalar(djmRowSum* sum, int adr, djError* err) {
   if (status < 0) return status;
   mjtNum f = sum->force[adr], B = d->efc_KBIP[4 * adr + 1];
   mjtNum S = sum->state[adr] == mjCNSTRSTATE_QUADRATIC ? d->efc_D[adr] : 0;
-  if (row.dJ) addCurved(sum, &row, S, B, f);
+  if (row.dJ) addCurved(sum, &row, adr, S, B, f);
   if (S == 0) return DJ_OK;
   mjtNum slope = sum->drop_reference ? 0 : -S * djm_springSlope(d, adr);
   if (!sum->drop_impedance) slope += f * djm_impedanceSlope(d, adr);
   for (int p = 0; p < row.n; p++) {
     int i = row.dof[p];
+    if (sum->by_force) {
+      sum->by_force[(size_t)adr * 2 * nv + i] += slope * row.J[p];
+      sum->by_force[(size_t)adr * 2 * nv + nv + i] = -S * B * row.J[p];
+    }
     for (int r = 0; r < row.n; r++) {
       int j = row.dof[r];
       mjtNum JJ = row.J[p] * row.J[r];

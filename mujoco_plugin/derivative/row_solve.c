@@ -100,6 +100,17 @@ static void smoothPart(mjtNum* g, djmTransitionWork* w, const mjtNum* a, mjtNum*
   mju_mulMatVec(g, w->G, scratch, w->nv, w->nv);
 }
 
+// Size of a force by 1/M of its dofs: accelerations of light bodies count as much as heavy ones'.
+static mjtNum forceSize(const djmTransitionWork* w, const mjtNum* force) {
+  const mjModel* m = &w->view;
+  mjtNum sum = 0;
+  for (int i = 0; i < w->nv; i++) {
+    mjtNum inertia = w->d->M[m->M_rowadr[i] + m->M_rownnz[i] - 1];
+    if (inertia > 0) sum += force[i] * force[i] / inertia;
+  }
+  return sqrt(sum);
+}
+
 // gradient = M a - smooth forces - J^T f; returns its size, relative to that of its terms.
 static mjtNum gradient(mjtNum* g, djmTransitionWork* w, const mjtNum* a, mjtNum* scratch) {
   int nv = w->nv;
@@ -107,9 +118,9 @@ static mjtNum gradient(mjtNum* g, djmTransitionWork* w, const mjtNum* a, mjtNum*
   smoothPart(g, w, a, scratch);
   mju_zero(scratch, nv);
   if (w->d->nefc) mj_mulJacTVec(&w->view, w->d, scratch, w->force);
-  mjtNum scale = mju_norm(g, nv) + mju_norm(scratch, nv) + mju_norm(w->d->qfrc_smooth, nv);
+  mjtNum scale = forceSize(w, g) + forceSize(w, scratch) + forceSize(w, w->d->qfrc_smooth);
   mju_subFrom(g, scratch, nv);
-  mjtNum size = mju_norm(g, nv);
+  mjtNum size = forceSize(w, g);
   return scale > 0 ? size / scale : 0;
 }
 

@@ -37,6 +37,8 @@ typedef struct djmRowSum {
   djmSmoothWork* smooth;
   mjtNum* memory;        // (djm_rowScratchSize)
   mjtNum* hessian;       // (nv x nv) scratch
+  mjtNum* by_force;      // (nefc x 2 nv) or NULL: derivatives of forces while a is held, by q and v;
+                         //   zero before
   int ncontact, ndifferenced;   // contacts that act, and those of which geometry was differenced
   int* dof;              // (nv)
   bool drop_force, drop_impedance, drop_reference, drop_curvature, drop_feature;

@@ -26,6 +26,8 @@ void djm_deleteTransitionWork(djmTransitionWork* w) {
   free(w->dense);
   free(w->state);
   free(w->back);
+  free(w->by_force);
+  free(w->rate);
   free(w);
 }
 
@@ -208,7 +210,7 @@ static djStatus smoothSides(djmTransitionWork* w, djError* err) {
 }
 
 // X = -dr + g
-static djStatus rightSides(djmTransitionWork* w, djError* err) {
+static djStatus rightSides(djmTransitionWork* w, bool sensed, djError* err) {
   djStatus status = w->view.opt.integrator == mjINT_DISCRETE ? djm_discreteSides(w, err)
                                                              : smoothSides(w, err);
   if (status < 0) return status;
@@ -218,7 +220,7 @@ static djStatus rightSides(djmTransitionWork* w, djError* err) {
     .m = &w->view, .d = w->d, .pose = w->d, .a = w->a, .motion = &w->motion, .y = w->y,
     .force = w->force, .state = w->state, .stride = w->ncol, .H = w->H, .by_q = w->X,
     .by_v = w->X + w->nv, .wrench = w->wrench, .smooth = w->smooth, .memory = w->memory,
-    .hessian = w->G,
+    .hessian = w->G, .by_force = sensed ? w->by_force : NULL,
     .dof = w->dof, .drop_force = w->drop & DJM_DROP_FORCE,
     .drop_impedance = w->drop & DJM_DROP_IMPEDANCE,
     .drop_reference = w->drop & DJM_DROP_REFERENCE,
@@ -317,7 +319,9 @@ djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTransitionWo
                 : djm_slopeError(err, DJ_INVALID, "the work was made for another model");
   }
   djStatus status = djm_openTransition(w, m, d, err);
-  if (status >= 0) status = rightSides(w, err);
+  bool sensed = false;
+  if (status >= 0 && (C || D)) status = djm_roomForForces(&sensed, w, m, err);
+  if (status >= 0) status = rightSides(w, sensed, err);
   if (status < 0) return status;
   if (!djm_factorLower(w->H, w->nv)) {
     return djm_slopeError(err, DJ_INVALID, "inertia is not positive");

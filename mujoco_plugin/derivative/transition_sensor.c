@@ -1,12 +1,15 @@
 // C and D of MuJoCo's own step: sensors at its start. What sensors of position and velocity have by
 // formula is in sensor.c and sensor_frame.c. Others are differenced along each column, where the
-// acceleration moves by its derivative, and with it the rows' forces: nothing is solved again.
+// acceleration moves by its derivative, and with it the rows' forces by theirs:
+//   df = (f by q, v while a is held, rows.h) - S J da
+// Nothing is solved again.
 
 #include "transition_work.h"
 
 #include "sensor.h"
 #include "slope_error.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool byFormula(const mjModel* m, int i) {
@@ -71,16 +74,63 @@ static void moveState(djmTransitionWork* w, int k, mjtNum x, mjtNum* step) {
   }
 }
 
-// Sensors at e's state and acceleration, past mj_fwdPosition.
-static void sense(const mjModel* m, mjData* e, mjtNum* y) {
+// w->rate from w->by_force.
+static void findRates(djmTransitionWork* w) {
+  const mjData* d = w->d;
+  int nv = w->nv, ncol = w->ncol;
+  mjtNum *da = w->memory, *dy = w->y, S[DJM_MAXROWS * DJM_MAXROWS];
+  mjtNum* at = w->dense;    // y of the solution, which the cones' curvature is by
+  mju_copy(at, w->y, d->nefc);
+  for (int k = 0; k < ncol; k++) {
+    for (int i = 0; i < nv; i++) da[i] = w->X[(size_t)i * ncol + k];
+    mj_mulJacVec(&w->view, d, dy, da);
+    for (int i = 0; i < d->nefc; i++) {
+      mjtNum* to = w->rate + (size_t)i * ncol + k;
+      int dim = 1;
+      to[0] = k < 2 * nv ? w->by_force[(size_t)i * 2 * nv + k] : 0;
+      if (w->state[i] == mjCNSTRSTATE_QUADRATIC) to[0] -= d->efc_D[i] * dy[i];
+      if (w->state[i] != mjCNSTRSTATE_CONE) continue;
+      const mjContact* con = d->contact + d->efc_id[i];
+      dim = con->dim;
+      djm_coneCurvature(S, d, con, i, at + i);
+      for (int r = 0; r < dim; r++) {
+        mjtNum* row = w->rate + (size_t)(i + r) * ncol + k;
+        row[0] = k < 2 * nv ? w->by_force[(size_t)(i + r) * 2 * nv + k] : 0;
+        for (int c = 0; c < dim; c++) row[0] -= S[r * dim + c] * dy[i + c];
+      }
+      i += dim - 1;
+    }
+  }
+}
+
+static bool sameRows(const mjData* a, const mjData* b) {
+  if (a->nefc != b->nefc || a->ncon != b->ncon) return false;
+  for (int i = 0; i < a->nefc; i++) {
+    if (a->efc_type[i] != b->efc_type[i] || a->efc_id[i] != b->efc_id[i]) return false;
+  }
+  for (int i = 0; i < a->ncon; i++) {
+    if (memcmp(a->contact[i].geom, b->contact[i].geom, sizeof(a->contact[i].geom)) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Sensors at e's state and acceleration, s along column k, past mj_fwdPosition.
+static void sense(const mjModel* m, djmTransitionWork* w, int k, mjtNum s) {
+  mjData* e = w->e;
   mj_sensorPos(m, e);
   mj_fwdVelocity(m, e);
   mj_sensorVel(m, e);
   mj_fwdActuation(m, e);
-  if (e->nefc) {
-    mj_mulJacVec(m, e, y, e->qacc);
-    mju_subFrom(y, e->efc_aref, e->nefc);
-    mj_constraintUpdate(m, e, y, NULL, 0);
+  if (w->nsense && sameRows(e, w->d)) {
+    for (int i = 0; i < e->nefc; i++) {
+      e->efc_force[i] = w->force[i] + s * w->rate[(size_t)i * w->ncol + k];
+    }
+  } else if (e->nefc) {
+    mj_mulJacVec(m, e, w->dense, e->qacc);
+    mju_subFrom(w->dense, e->efc_aref, e->nefc);
+    mj_constraintUpdate(m, e, w->dense, NULL, 0);
   }
   e->flg_rnepost = 0;
   mj_sensorAcc(m, e);
@@ -94,39 +144,64 @@ typedef struct Differing {
   djError* err;
 } Differing;
 
-static void addColumn(Differing* x, int k, mjtNum weight) {
-  int nx = 2 * x->w->nv + x->w->na, nu = x->w->nu;
+// out (nsensordata x stride), at column k: = weight times sensors, or += where not first.
+static void addColumn(Differing* x, int k, mjtNum weight, bool first) {
+  int nx = 2 * x->w->nv + x->w->na;
+  bool state = k < nx;
+  mjtNum* out = state ? x->C + k : x->D + (k - nx);
+  size_t stride = (size_t)(state ? nx : x->w->nu);
   for (int i = 0; i < (int)x->m->nsensor; i++) {
     if (byFormula(x->m, i)) continue;
     for (int r = x->m->sensor_adr[i]; r < x->m->sensor_adr[i] + x->m->sensor_dim[i]; r++) {
       mjtNum value = weight * x->w->e->sensordata[r];
-      if (k < nx) {
-        x->C[(size_t)r * (size_t)nx + (size_t)k] += value;
-      } else {
-        x->D[(size_t)r * (size_t)nu + (size_t)(k - nx)] += value;
-      }
+      out[(size_t)r * stride] = value + (first ? 0 : out[(size_t)r * stride]);
     }
   }
 }
 
-static void differ(void* arg) {
-  static const mjtNum kPoint[4] = {1, -1, 2, -2}, kWeight[4] = {8, -8, -1, 1};
-  const mjtNum step = 4e-6;
-  Differing* x = arg;
+// Column k by a step; false: contacts come or go.
+static bool differColumn(Differing* x, int k, mjtNum step) {
+  static const mjtNum kPoint[4] = {2, -2, 1, -1}, kWeight[4] = {-1, 1, 8, -8};
   djmTransitionWork* w = x->w;
-  int nx = 2 * w->nv + w->na, first = x->C ? 0 : nx, end = x->D ? w->ncol : nx;
-  for (int k = first; k < end; k++) {
-    for (int p = 0; p < 4; p++) {
-      mjtNum s = kPoint[p] * step;
-      moveState(w, k, s, w->memory);
-      for (int i = 0; i < w->nv; i++) w->e->qacc[i] = w->a[i] + s * w->X[(size_t)i * w->ncol + k];
-      mj_fwdPosition(x->m, w->e);   // how many rows there are
-      x->status = djm_roomForRows(w, w->e->nefc, x->err);
-      if (x->status < 0) return;
-      sense(x->m, w->e, w->y);
-      addColumn(x, k, kWeight[p] / (12 * step));
+  bool same = true;
+  for (int p = 0; p < 4; p++) {
+    mjtNum s = kPoint[p] * step;
+    moveState(w, k, s, w->memory);
+    for (int i = 0; i < w->nv; i++) w->e->qacc[i] = w->a[i] + s * w->X[(size_t)i * w->ncol + k];
+    mj_fwdPosition(x->m, w->e);   // how many rows there are
+    same = same && sameRows(w->e, w->d);
+    x->status = djm_roomForRows(w, w->e->nefc, x->err);
+    if (x->status < 0) return true;
+    sense(x->m, w, k, s);
+    addColumn(x, k, kWeight[p] / (12 * step), p == 0);
+  }
+  return same;
+}
+
+static void differ(void* arg) {
+  static const mjtNum kStep[3] = {4e-6, 2e-7, 1e-8};
+  Differing* x = arg;
+  int nx = 2 * x->w->nv + x->w->na, first = x->C ? 0 : nx, end = x->D ? x->w->ncol : nx;
+  for (int k = first; k < end && x->status >= 0; k++) {
+    for (int i = 0; i < 3 && !differColumn(x, k, kStep[i]); i++) {
     }
   }
+}
+
+djStatus djm_roomForForces(bool* wanted, djmTransitionWork* w, const mjModel* m, djError* err) {
+  size_t n = (size_t)w->d->nefc, nv = (size_t)w->nv;
+  *wanted = false;
+  for (int i = 0; i < (int)m->nsensor; i++) {
+    if (m->sensor_needstage[i] == mjSTAGE_ACC) *wanted = n > 0;
+  }
+  if (m->opt.disableflags & mjDSBL_SENSOR) *wanted = false;
+  w->nsense = *wanted ? w->d->nefc : 0;
+  if (!*wanted) return DJ_OK;
+  free(w->by_force);
+  free(w->rate);
+  w->by_force = calloc(n * 2 * nv, sizeof(mjtNum));
+  w->rate = malloc(n * (size_t)w->ncol * sizeof(mjtNum));
+  return w->by_force && w->rate ? DJ_OK : djm_slopeError(err, DJ_NO_MEMORY, "out of memory");
 }
 
 djStatus djm_sensorSlopes(mjtNum* C, mjtNum* D, djmTransitionWork* w, const mjModel* m,
@@ -142,6 +217,7 @@ djStatus djm_sensorSlopes(mjtNum* C, mjtNum* D, djmTransitionWork* w, const mjMo
   view.opt.disableflags = m->opt.disableflags;
   formulaRows(C, D, w, &view);
   if (!differences) return DJ_OK;
+  if (w->nsense) findRates(w);
   Differing x = {w, &view, C, D, DJ_OK, err};
   status = djm_guard(differ, &x, err);
   return status < 0 ? status : x.status;

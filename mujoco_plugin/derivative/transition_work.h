@@ -31,6 +31,8 @@ struct djmTransitionWork {
   int* state;            // (nefc)
   bool damped;           // whether G has more than M
   void* back;            // memory of the adjoint, or NULL
+  int nsense;            // rows whose forces sensors see, 0 where none does:
+  mjtNum *by_force, *rate;     // (nefc x 2 nv) while a is held, (nefc x ncol) altogether
   int drop;              // for tests: what is left out
 };
 
@@ -84,6 +86,9 @@ djStatus djm_discreteSides(djmTransitionWork* w, djError* err);
 
 // From w->X, derivatives of a, to w->Y, those of (v+ - v)/h.
 djStatus djm_endSlopes(djmTransitionWork* w, djError* err);
+
+// Whether sensors see forces of rows; then w->by_force has room for those of w->d, and is zero.
+djStatus djm_roomForForces(bool* wanted, djmTransitionWork* w, const mjModel* m, djError* err);
 
 // C and D from w->X, derivatives of a, after djm_endSlopes; m: with its sensors.
 djStatus djm_sensorSlopes(mjtNum* C, mjtNum* D, djmTransitionWork* w, const mjModel* m,
