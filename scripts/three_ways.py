@@ -129,7 +129,7 @@ def draw(results):
             panel.curve(list(zip(1e3 * s, slope)), COLORS[name], "6 4" if name == "window" else "")
         parts += panel.parts
     for i, (name, text) in enumerate(LEGEND):
-        parts.append('<text x="%d" y="785" fill="%s">%s</text>' % (90 + 215 * i, COLORS[name], text))
+        parts.append('<text x="%d" y="785" fill="%s">%s</text>' % (90 + 190 * i, COLORS[name], text))
     return parts
 
 
