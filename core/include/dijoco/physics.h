@@ -46,7 +46,7 @@ typedef size_t (*djPhysicsBytes)(const void* data);
 // The state at the end: qpos (nq), qvel (nv), act (na); iterations of its solver.
 typedef djStatus (*djPhysicsTake)(double* qpos, double* qvel, double* act, int* iterations,
                                   const djPhysicsStep* at);
-// A (nx x nx) and B (nx x nu), nx = dj_tangentSize, of the step from there.
+// A (nx x nx) and B (nx x nu), nx = dj_tangentSize, of the step from there, which `step` has taken last.
 typedef djStatus (*djPhysicsLinearize)(double* A, double* B, const djPhysicsStep* at);
 // Adds lambda^T dx+/dparameter, lambda (nx), of n parameters, each ntangent numbers, one after the
 // other.
