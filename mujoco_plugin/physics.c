@@ -206,10 +206,10 @@ static size_t dataBytes(const void* data) {
 
 // ---- steps --------------------------------------------------------------------------------------
 
-// Where derivatives are wanted, the solver goes on as long as it finds anything.
+// Where derivatives are wanted, the solver goes on until it finds next to nothing.
 static void solveExactly(mjOption* opt) {
   opt->solver = mjSOL_NEWTON;
-  opt->tolerance = 0;
+  opt->tolerance = fmin(opt->tolerance, 1e-20);
   opt->iterations = opt->iterations > 100 ? opt->iterations : 100;
   opt->ls_tolerance = fmin(opt->ls_tolerance, 1e-10);
   opt->ls_iterations = opt->ls_iterations > 100 ? opt->ls_iterations : 100;
@@ -236,7 +236,6 @@ static void begin(const djPhysicsStep* at) {
   mju_copy(d->xfrc_applied, from->xfrc_applied, 6 * model->nbody);
   mju_copy(d->mocap_pos, from->mocap_pos, 3 * model->nmocap);
   mju_copy(d->mocap_quat, from->mocap_quat, 4 * model->nmocap);
-  mju_zero(d->qacc_warmstart, model->nv);
 }
 
 static void runStep(void* arg) {
@@ -287,9 +286,11 @@ static djStatus step(double* qpos, double* qvel, double* act, int* iterations,
   return DJ_OK;
 }
 
+// The step's solution begins the one that is differentiated, which need not be found again.
 static djStatus transition(double* A, double* B, const djPhysicsStep* at) {
   PhysicsData* p = at->data;
   begin(at);
+  p->view.opt.disableflags &= ~mjDSBL_WARMSTART;
   djStatus status = DJ_OK;
   if (!p->work) status = djm_makeTransitionWork(&p->work, &p->view, at->err);
   if (status < 0) return status;

@@ -218,14 +218,15 @@ static void testTransitions(void** state) {
 typedef struct Run {
   mjModel* m;
   mjData* d;
-  int horizon, body, rows;     // what the rows did on the way: a hash
+  int horizon, body;
+  unsigned rows;               // what the rows did on the way: a hash
   double *q, *v, *u;           // start and controls
   double target[3];
 } Run;
 
 static void hashRows(Run* r) {
-  for (int i = 0; i < r->d->nefc; i++) r->rows = 31 * r->rows + r->d->efc_state[i] + 1;
-  r->rows = 31 * r->rows + r->d->ncon;
+  for (int i = 0; i < r->d->nefc; i++) r->rows = 31 * r->rows + (unsigned)r->d->efc_state[i] + 1;
+  r->rows = 31 * r->rows + (unsigned)r->d->ncon;
 }
 
 // Loss of a run of mj_step: place of a body, velocities, effort, as losses of ours are.
@@ -261,7 +262,7 @@ static bool differenceAlong(double* out, Run* r, const double* dq, const double*
   double *q = djt_room((size_t)(nq + nv + n)), *v = q + nq, *u = v + nv;
   bool same = true;
   runLoss(r, r->q, r->v, r->u);
-  int rows = r->rows;
+  unsigned rows = r->rows;
   *out = 0;
   for (int p = 0; p < 4; p++) {
     double x = kPoint[p] * h;
@@ -343,7 +344,7 @@ static void testGradients(void** state) {
   (void)state;
   for (int i = 0; i < NROBOT; i++) {
     Run r;
-    djRng rng = {30 + (unsigned)i};
+    djRng rng = {30 + i};
     openRun(&r, kRobot[i], 30, &rng);
     djModel* model = chosenLoosely(r.m);
     djData* data = dataOf(model);

@@ -48,10 +48,15 @@ typedef djStatus (*djPhysicsTake)(double* qpos, double* qvel, double* act, int* 
                                   const djPhysicsStep* at);
 // A (nx x nx) and B (nx x nu), nx = dj_tangentSize, of the step from there.
 typedef djStatus (*djPhysicsLinearize)(double* A, double* B, const djPhysicsStep* at);
-// Adds lambda^T dx+/dparameter, lambda (nx), of n parameters, each ntangent numbers, one after the
-// other.
-typedef djStatus (*djPhysicsParams)(double* gradient, const djPhysicsStep* at,
-                                    const double* lambda, int n, const djParam* param);
+// The adjoint of the step from there: dx (nx) += A^T lambda, du (nu) += B^T lambda, either may be
+// NULL; and to sums in data, lambda^T dx+/dparameter of the parameters asked for.
+typedef djStatus (*djPhysicsVjp)(double* dx, double* du, const djPhysicsStep* at,
+                                 const double* lambda);
+// From now on those n parameters, from sums that are zero.
+typedef djStatus (*djPhysicsAsk)(const djPhysicsStep* at, int n, const djParam* param);
+// gradient (sum of ntangent) += the sums, after the last step: one parameter after the other.
+typedef djStatus (*djPhysicsAnswer)(double* gradient, const djPhysicsStep* at, int n,
+                                    const djParam* param);
 
 // A physics.
 typedef struct djPhysics {
@@ -65,7 +70,9 @@ typedef struct djPhysics {
   djPhysicsBytes data_bytes;       // likewise
   djPhysicsTake step;              // likewise
   djPhysicsLinearize transition;   // likewise
-  djPhysicsParams param_vjp;       // NULL: there are no derivatives by parameters
+  djPhysicsVjp vjp;                // NULL: adjoints are by A and B; then also
+  djPhysicsAsk ask;                // NULL: there are no derivatives by parameters; likewise
+  djPhysicsAnswer answer;          // of `ask`
 } djPhysics;
 
 // Give a model that has none a physics and its part, which is the model's from then on. A failure,

@@ -38,10 +38,6 @@ typedef struct djParamSums {
   int nfield;
   djFrameField field[DJ_MAX_FRAME_FIELD];
   struct djTwistForces* twist;   // of prompt motions
-  // Of physics from outside: (np) gradients by what is asked for, one after the other.
-  double* outside;
-  int nparam;
-  const djParam* asked;
 } djParamSums;
 
 // A configuration, and the frames there that are asked for.

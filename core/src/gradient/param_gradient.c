@@ -48,8 +48,7 @@ void dj_initParamSums(djParamSums* s, void* memory, const djModel* m) {
   memset(s->param, 0, dj_paramGradSize(m) * sizeof(double));
   memset(s->tensor, 0, 6 * (size_t)m->nbody * sizeof(double));
   s->shape = m->collision ? dj_initShapeGrads(shapes, m) : NULL;
-  s->nfield = s->nparam = 0;
-  s->outside = NULL;
+  s->nfield = 0;
   s->wants = DJ_BY_ALL;
   memset(s->of_body, DJ_BY_ALL, (size_t)m->nbody);
 }
@@ -57,8 +56,6 @@ void dj_initParamSums(djParamSums* s, void* memory, const djModel* m) {
 // What belongs to no body may concern all of them: gravity, and shapes of which inertias are.
 void dj_askParams(djParamSums* s, const djModel* m, int n, const djParam* param, bool follows) {
   int common = 0;
-  s->nparam = n;
-  s->asked = param;
   s->wants = 0;
   memset(s->of_body, 0, (size_t)m->nbody);
   for (int k = 0; k < n; k++) {
@@ -102,10 +99,9 @@ static djStatus addStepParams(djParamSums* s, const djModel* m, djData* d, const
 
 djStatus dj_addStepParams(djParamSums* s, const djModel* m, djData* d, const djLinear* lin,
                           const double* qpos, double* z, const double* lambda) {
-  if (lin->A) return dj_outsideParams(s->outside, m, d, lambda, s->nparam, s->asked);
   djContacts* contacts = dj_contactsOf(&d->work->forces);
   dj_differentiateContacts(contacts, m, true);
-  djStatus status = addStepParams(s, m, d, lin, qpos, z, lambda + m->nv);
+  djStatus status = addStepParams(s, m, d, lin, qpos, z, lambda);
   dj_differentiateContacts(contacts, m, false);
   return status;
 }
@@ -124,11 +120,9 @@ djStatus dj_finishParams(djParamSums* s, const djModel* m, const djModel* compil
 
 void dj_pickParams(double* grad, const djParamSums* s, const djModel* m, int n,
                    const djParam* param) {
-  const double* outside = s->outside;
   for (int i = 0; i < n; i++) {
     const double* from = dj_paramEntry(s->param, m, (djField)param[i].field, param[i].id);
     memcpy(grad, from, (size_t)param[i].ntangent * sizeof(double));
-    for (int k = 0; k < param[i].ntangent && outside; k++) grad[k] += *outside++;
     grad += param[i].ntangent;
   }
 }
@@ -139,7 +133,7 @@ djStatus dj_checkOutsideParams(const djModel* m, int n, const djParam* param, bo
   if (follows) {
     return dj_fail(err, DJ_UNSUPPORTED, "inertia_from_geom: has no derivative under contact mujoco");
   }
-  if (m->physics->param_vjp) return DJ_OK;
+  if (m->physics->vjp && m->physics->ask) return DJ_OK;
   char name[300];
   return dj_fail(err, DJ_UNSUPPORTED,
                  "%s: parameters are not differentiable through MuJoCo's physics yet",
@@ -324,7 +318,9 @@ static djStatus outsideParams(double* P, const djModel* m, djData* d, int nparam
   for (size_t i = 0; i < nx && status >= 0; i++) {
     memset(lambda, 0, nx * sizeof(double));
     lambda[i] = 1;
-    status = dj_lastOutsideParams(P + i * np, m, d, lambda, nparam, param);
+    status = dj_askOutside(m, d, nparam, param);
+    if (status >= 0) status = dj_lastOutsideVjp(NULL, NULL, m, d, lambda);
+    if (status >= 0) status = dj_answerOutside(P + i * np, m, d, nparam, param);
   }
   return status;
 }

@@ -17,7 +17,7 @@ void dj_askParams(djParamSums* sums, const djModel* model, int n, const djParam*
                   bool follows);
 
 // The linearised step from data's state and inputs to qpos (nq). z (nstage x nv): H^-T times the
-// adjoint, of each stage; overwritten. lambda (nx): adjoint of the end.
+// adjoint, of each stage; overwritten. lambda (nv): adjoint of the velocity at the end.
 djStatus dj_addStepParams(djParamSums* sums, const djModel* model, djData* data,
                           const djLinear* linear, const double* qpos, double* z,
                           const double* lambda);
@@ -31,7 +31,6 @@ djStatus dj_finishParams(djParamSums* sums, const djModel* model, const djModel*
 djStatus dj_checkOutsideParams(const djModel* model, int n, const djParam* param, bool follows,
                                djError* err);
 
-// Of physics from outside, sums->outside (np) is added to.
 // grad: those of n parameters, one after the other.
 void dj_pickParams(double* grad, const djParamSums* sums, const djModel* model, int n,
                    const djParam* param);

@@ -63,8 +63,6 @@ struct djTape {
   int nreference;      // terms that the following have room for
   double* reference;   // (nreference x 3) of djLossRun, in the pool
   double* pull;        // (nreference x 3)
-  int noutside;        // numbers that the following has room for
-  double* outside;     // of djParamSums, in the pool
   size_t nsums;
   void* sums;          // (nsums bytes) dj_paramSumsSize
 };
@@ -144,8 +142,8 @@ size_t djd_tapeBytes(const djTape* t) { return t ? t->nbuffer + sizeof *t + t->n
 static void emptyPool(djTape* t) {
   for (djPoolChunk* c = t->first; c; c = c->next) c->used = 0;
   t->last = t->first;
-  t->nreference = t->noutside = 0;
-  t->reference = t->pull = t->outside = NULL;
+  t->nreference = 0;
+  t->reference = t->pull = NULL;
 }
 
 static djPoolChunk* addChunk(djTape* t, size_t n) {
@@ -311,6 +309,8 @@ static djStatus keepParts(double* condition, djTape* tape, const djModel* m, djD
 static djStatus linearize(double* condition, djTape* tape, const djModel* m, djData* d, int k) {
   djLinear lin;
   tape->nparts[k] = d->work->npart;
+  tape->step[k].A = NULL;
+  if (dj_outsideHasVjp(m)) return DJ_OK;
   if (tape->nparts[k] > 1) return keepParts(condition, tape, m, d, k);
   djStatus status = dj_linearizeStep(&lin, m, d);
   return status == DJ_OK ? keepStep(&tape->step[k], condition, tape, m, d, &lin) : status;
@@ -507,44 +507,53 @@ static djStatus backParts(double** lambda, double** next, double* du, djParamSum
     if (!sums) continue;
     d->work->parts = tape->nparts[k];
     dj_setPartState(d, m, &part[i].at);
-    status = dj_addStepParams(sums, m, d, &part[i].linear, end, tape->scratch, *next);
+    status = dj_addStepParams(sums, m, d, &part[i].linear, end, tape->scratch, *next + m->nv);
     end = dj_partQpos(&part[i].at);
     d->work->parts = 1;
   }
   return status;
 }
 
-static djStatus backStep(double** lambda, double** next, djRolloutResult* result,
-                         djParamSums* sums, const djModel* m, djData* d, const djRollout* r,
-                         djTape* tape, int k) {
-  size_t nu = m->nu;
-  double* du = result->grad_ctrl ? result->grad_ctrl + (size_t)k * nu : NULL;
-  bool parts = tape->nparts[k] > 1;
+// The same of physics from outside that has an adjoint of its own. Many residuals of one run go by
+// matrices, which are found for the first of them.
+static djStatus backOutside(double** lambda, double** next, double* du, const djModel* m,
+                            djData* d, const djRollout* r, djTape* tape, int k, bool matrices) {
+  double condition = 0;
+  djLinear lin;
   djStatus status = DJ_OK;
-  if (k > 0 && tape->nparts[k - 1] == 1) dj_fetchLinear(&tape->step[k - 1]);
-  if (parts) status = backParts(lambda, next, du, sums, m, d, r, tape, k);
-  else backLinear(lambda, next, du, &tape->step[k], m, tape);
-  for (size_t i = 0; i < nu && du && tape->given; i++) du[i] += tape->dctrl[(size_t)k * nu + i];
-  if (!sums || parts) return status;
-  restore(d, m, r, tape, k);   // the product has left z in the scratch
-  const double* end = tape->qpos + ((size_t)k + 1) * m->nq;
-  return dj_addStepParams(sums, m, d, &tape->step[k], end, tape->scratch, *next);
+  if (!matrices || !tape->step[k].A) restore(d, m, r, tape, k);
+  if (!matrices) {
+    memset(*next, 0, (size_t)dj_tangentSize(m) * sizeof(double));
+    status = dj_outsideVjp(*next, du, m, d, *lambda);
+    double* swap = *lambda;
+    *lambda = *next;
+    *next = swap;
+    return status;
+  }
+  if (!tape->step[k].A) {
+    status = dj_openOutside(&lin, m, d);
+    if (status >= 0) status = keepStep(&tape->step[k], &condition, tape, m, d, &lin);
+  }
+  if (status >= 0) backLinear(lambda, next, du, &tape->step[k], m, tape);
+  return status;
 }
 
-// sums->outside = 0
-static djStatus openOutside(djParamSums* sums, djTape* t, const djModel* m, djData* d) {
-  int n = 0;
-  if (!dj_isOutside(m)) return DJ_OK;
-  for (int i = 0; i < sums->nparam; i++) n += sums->asked[i].ntangent;
-  if (n > t->noutside || !t->outside) {
-    double* memory = takePool(t, (size_t)n);
-    if (!memory) return dj_failMemory(&d->work->error);
-    t->noutside = n;
-    t->outside = memory;
-  }
-  sums->outside = t->outside;
-  memset(sums->outside, 0, (size_t)n * sizeof(double));
-  return DJ_OK;
+static djStatus backStep(double** lambda, double** next, djRolloutResult* result,
+                         djParamSums* sums, const djModel* m, djData* d, const djRollout* r,
+                         djTape* tape, int k, bool one) {
+  size_t nu = m->nu;
+  double* du = result->grad_ctrl ? result->grad_ctrl + (size_t)k * nu : NULL;
+  bool parts = tape->nparts[k] > 1, outside = dj_outsideHasVjp(m);
+  djStatus status = DJ_OK;
+  if (k > 0 && tape->nparts[k - 1] == 1 && !outside) dj_fetchLinear(&tape->step[k - 1]);
+  if (outside) status = backOutside(lambda, next, du, m, d, r, tape, k, one && !sums);
+  else if (parts) status = backParts(lambda, next, du, sums, m, d, r, tape, k);
+  else backLinear(lambda, next, du, &tape->step[k], m, tape);
+  for (size_t i = 0; i < nu && du && tape->given; i++) du[i] += tape->dctrl[(size_t)k * nu + i];
+  if (!sums || parts || outside) return status;
+  restore(d, m, r, tape, k);   // the product has left z in the scratch
+  const double* end = tape->qpos + ((size_t)k + 1) * m->nq;
+  return dj_addStepParams(sums, m, d, &tape->step[k], end, tape->scratch, *next + m->nv);
 }
 
 // Of the loss, or of one residual, on which states after its own have no influence, and on effort's
@@ -568,7 +577,9 @@ static djStatus backward(djRolloutResult* result, const djModel* m, djData* d, c
     dj_initParamSums(sums, tape->sums, m);
     dj_askParams(sums, m, result->nparam, result->param, r->compiled != NULL);
     loss.work.wants = sums->of_body;
-    status = openOutside(sums, tape, m, d);
+  }
+  if (dj_outsideHasVjp(m)) {
+    status = dj_askOutside(m, d, sums ? result->nparam : 0, result->param);
     if (status < 0) return status;
   }
   double *lambda = tape->lambda, *next = lambda + nx;
@@ -579,12 +590,12 @@ static djStatus backward(djRolloutResult* result, const djModel* m, djData* d, c
   if (none) addLossGradient(lambda, result, sums, &loss, tape, one, last);
   for (int k = none ? 0 : last; k > 0 && status >= 0; k--) {
     addLossGradient(lambda, result, sums, &loss, tape, one, k);
-    status = backStep(&lambda, &next, result, sums, m, d, r, tape, k - 1);
+    status = backStep(&lambda, &next, result, sums, m, d, r, tape, k - 1, one != NULL);
     if (status >= 0) {
       status = dj_tell(&r->watch, 1 - (k - 1.0) / r->horizon, &d->work->error);
     }
   }
-  if (sums) {
+  if (sums || dj_outsideHasVjp(m)) {
     restore(d, m, r, tape, r->horizon);
     d->work->stepped = d->work->linearized = false;
   }
@@ -593,6 +604,10 @@ static djStatus backward(djRolloutResult* result, const djModel* m, djData* d, c
   if (status < 0) return status;
   tape->moment = sums && r->compiled && !one ? sums->moment : NULL;
   if (sums) dj_pickParams(result->grad_param, sums, m, result->nparam, result->param);
+  if (sums && dj_isOutside(m)) {
+    status = dj_answerOutside(result->grad_param, m, d, result->nparam, result->param);
+    if (status < 0) return status;
+  }
   if (result->grad_qpos0) memcpy(result->grad_qpos0, lambda, nv * sizeof(double));
   if (result->grad_qvel0) memcpy(result->grad_qvel0, lambda + nv, nv * sizeof(double));
   if (result->grad_act0) memcpy(result->grad_act0, lambda + 2 * nv, na * sizeof(double));

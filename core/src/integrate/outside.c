@@ -110,15 +110,31 @@ djStatus dj_linearizeOutside(djLinear* linear, const djModel* m, djData* d) {
   return DJ_OK;
 }
 
-djStatus dj_outsideParams(double* gradient, const djModel* m, djData* d, const double* lambda,
-                          int nparam, const djParam* param) {
+djStatus dj_openOutside(djLinear* linear, const djModel* m, djData* d) {
   djStatus status = begin(m, d);
-  if (status < 0) return status;
-  return dj_lastOutsideParams(gradient, m, d, lambda, nparam, param);
+  return status < 0 ? status : dj_linearizeOutside(linear, m, d);
 }
 
-djStatus dj_lastOutsideParams(double* gradient, const djModel* m, djData* d, const double* lambda,
-                              int nparam, const djParam* param) {
+// ---- adjoints ---------------------------------------------------------------------------------
+
+djStatus dj_lastOutsideVjp(double* dx, double* du, const djModel* m, djData* d,
+                           const double* lambda) {
   djPhysicsStep call = callOf(d->work, m, true);
-  return m->physics->param_vjp(gradient, &call, lambda, nparam, param);
+  return m->physics->vjp(dx, du, &call, lambda);
+}
+
+djStatus dj_outsideVjp(double* dx, double* du, const djModel* m, djData* d, const double* lambda) {
+  djStatus status = begin(m, d);
+  return status < 0 ? status : dj_lastOutsideVjp(dx, du, m, d, lambda);
+}
+
+djStatus dj_askOutside(const djModel* m, djData* d, int nparam, const djParam* param) {
+  djPhysicsStep call = callOf(d->work, m, true);
+  return m->physics->ask ? m->physics->ask(&call, nparam, param) : DJ_OK;
+}
+
+djStatus dj_answerOutside(double* gradient, const djModel* m, djData* d, int nparam,
+                          const djParam* param) {
+  djPhysicsStep call = callOf(d->work, m, true);
+  return m->physics->answer(gradient, &call, nparam, param);
 }

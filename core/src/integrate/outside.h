@@ -22,12 +22,19 @@ djStatus dj_takeOutside(const djModel* model, djData* data);
 // As dj_linearizeStep: *linear has A and B, and no stage.
 djStatus dj_linearizeOutside(djLinear* linear, const djModel* model, djData* data);
 
-// Adds lambda^T dx+/dparameter, lambda (nx), of the step that starts at data's state and inputs.
-djStatus dj_outsideParams(double* gradient, const djModel* model, djData* data,
-                          const double* lambda, int nparam, const djParam* param);
+// Adjoints are the physics' own, and need no matrices.
+static inline bool dj_outsideHasVjp(const djModel* m) { return dj_isOutside(m) && m->physics->vjp; }
 
-// The same of the step just taken.
-djStatus dj_lastOutsideParams(double* gradient, const djModel* model, djData* data,
-                              const double* lambda, int nparam, const djParam* param);
+// Those of djPhysics. The step is that from data's state and inputs; or the one just taken.
+djStatus dj_outsideVjp(double* dx, double* du, const djModel* model, djData* data,
+                       const double* lambda);
+djStatus dj_lastOutsideVjp(double* dx, double* du, const djModel* model, djData* data,
+                           const double* lambda);
+djStatus dj_askOutside(const djModel* model, djData* data, int nparam, const djParam* param);
+djStatus dj_answerOutside(double* gradient, const djModel* model, djData* data, int nparam,
+                          const djParam* param);
+
+// As dj_linearizeStep, of the step from data's state and inputs, which need not have been taken.
+djStatus dj_openOutside(djLinear* linear, const djModel* model, djData* data);
 
 #endif  // DJ_INTEGRATE_OUTSIDE_H_
