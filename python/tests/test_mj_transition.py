@@ -128,7 +128,7 @@ def test_data_are_unchanged():
     d.time, d.xfrc_applied[1, 2], d.qfrc_applied[7] = .1, .3, .1
     before = everything(d)
     assert {"qpos", "qvel", "act", "qacc_warmstart", "sensordata", "time", "efc_force",
-            "dist"} <= set(before)
+            "dist", "warning"} <= set(before)
     transition(m, d, *found(m, d))
     Transition(m)(d, sensors=True)
     dijoco.Context(m, derivatives="mujoco").transition(d, sensors=True)
@@ -264,7 +264,8 @@ def test_arrays_that_are_refused():
 
 def test_things_that_are_no_models():
     m, d = walker()
-    other = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
+    other = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
     for bad in (None, m, "d", 3):
         for run in (lambda: transition(m, bad), lambda: Transition(m)(bad)):
             with pytest.raises(TypeError, match="expected a mujoco.MjData"):
