@@ -7,6 +7,7 @@ import os
 import pathlib
 import pickle
 import threading
+import warnings
 import weakref
 
 import numpy as np
@@ -439,3 +440,20 @@ def test_context_has_nothing_to_set():
     assert dijoco.Context(pendulum).derivatives == "analytic"
     with pytest.raises(TypeError, match="Context cannot be"):
         copy.copy(context)
+
+
+def test_classes_of_contexts():
+    m, d = walker()
+
+    class Mine(dijoco.Context):
+        pass
+
+    with pytest.raises(TypeError, match="derived"):
+        Mine(m, derivatives="mujoco")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dijoco.ModelWarning)
+        assert type(Mine(m)) is Mine
+    stock = type(dijoco.Context(m, derivatives="mujoco"))
+    assert stock(m).transition(d)[0].shape == shapes(m)[0]
+    with pytest.raises(ValueError, match="derivatives: expected mujoco, not 'analytic'"):
+        stock(m, derivatives="analytic")
