@@ -290,6 +290,7 @@ def test_things_that_are_no_models():
 def test_what_is_refused(change, text):
     m, d = walker()
     good = found(m, d)
+    assert len(mj_transition._works[m]) == 1
     option, t = copy.copy(m), Transition(m)
     change(option)
     context, other = dijoco.Context(option, derivatives="mujoco"), Transition(option)
@@ -298,7 +299,7 @@ def test_what_is_refused(change, text):
         with pytest.raises(dijoco.Error, match=text) as caught:
             run()
         assert caught.value.status == -2
-    assert other.info is None
+    assert other.info is None and len(mj_transition._works[option]) == 1
     integrator, noslip, flags = m.opt.integrator, m.opt.noslip_iterations, m.opt.enableflags
     change(m)
     with pytest.raises(dijoco.Error, match=text):
@@ -347,6 +348,26 @@ def test_numbers_that_are_not_finite():
             array[0] = kept
     for X, Y in zip(found(m, d), found(m, good)):
         np.testing.assert_array_equal(X, Y)
+
+
+def test_errors_of_mujoco():
+    """Too little memory for contacts, which MuJoCo finds in the middle of a step."""
+    m = mujoco.MjModel.from_xml_string(
+        WALKER.replace("<default>", '<size memory="4K"/><default>', 1))
+    d, t = mujoco.MjData(m), Transition(m)
+    good = t(d)
+    for _ in range(50):
+        d.qpos[2] = .57
+        for run in (lambda: t(d), lambda: transition(m, d, *map(np.copy, good))):
+            with pytest.raises(dijoco.Error, match="memory"):
+                run()
+        d.qpos[2] = .62
+        A, B = np.zeros_like(good[0]), np.zeros_like(good[1])
+        transition(m, d, A, B)
+        for X, Y, Z in zip(t(d), good, (A, B)):
+            np.testing.assert_array_equal(X, Y)
+            np.testing.assert_array_equal(X, Z)
+    assert len(mj_transition._works[m]) == 1
 
 
 # ---- threads -----------------------------------------------------------------------------------
