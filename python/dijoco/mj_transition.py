@@ -127,8 +127,10 @@ def transition(m, d, A=None, B=None, C=None, D=None):
         work = works.pop()
     except IndexError:
         work = _Work(library, m)
-    work.run(library, m, d, outputs)
-    works.append(work)  # one in which MuJoCo has failed is not used again
+    try:
+        work.run(library, m, d, outputs)
+    finally:
+        works.append(work)
 
 
 class Transition:
@@ -172,11 +174,7 @@ class Transition:
         outputs = _outputs(m, A, B, C, D)
         with self._lock:
             self._called = False
-            try:
-                self._work.run(self._library, m, d, outputs)
-            except _lib.Error:
-                self._work = _Work(self._library, m)
-                raise
+            self._work.run(self._library, m, d, outputs)
             self._called = True
         return (A, B, C, D) if sensors else (A, B)
 

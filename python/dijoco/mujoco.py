@@ -59,7 +59,11 @@ class Context:
         if derivatives not in DERIVATIVES:
             raise ValueError("derivatives: unknown %r, there are: %s"
                              % (derivatives, ", ".join(DERIVATIVES)))
-        return super().__new__(MuJoCoContext if derivatives == "mujoco" else cls)
+        if derivatives == "mujoco" and cls is not MuJoCoContext:
+            if cls is not Context:
+                raise TypeError("derivatives=\"mujoco\": not of a class derived from Context")
+            cls = MuJoCoContext
+        return super().__new__(cls)
 
     def __init__(self, mj_model, *, derivatives="analytic", substeps=None, sensors=None,
                  **settings):
@@ -280,6 +284,8 @@ class MuJoCoContext(Context):
     __slots__ = ("_functions", "_transition")
 
     def __init__(self, mj_model, *, derivatives="mujoco", **given):
+        if derivatives != "mujoco":
+            raise ValueError("derivatives: expected mujoco, not %r" % derivatives)
         for name in given:
             if name in ("substeps", "sensors") or name in setting.TABLE:
                 raise ValueError("%s: not with derivatives=\"mujoco\", which are of MuJoCo's own "

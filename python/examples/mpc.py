@@ -1,6 +1,6 @@
 """Model predictive control by iLQG: MuJoCo's step and mjd_transitionFD beside DiJoCo's.
 
-    python mpc.py [hopper] [push] [--starts N] [--preset NAME] [--short]
+    python mpc.py [hopper] [push] [--starts N] [--preset NAME] [--short] [--compare]
 
 hopper: gymnasium's, to hop forward at 1 m/s. push: an arm, to push a box to a mark and turn it.
 Every two steps, one iteration of iLQG improves the plan from the state that was reached. DiJoCo's
@@ -8,6 +8,10 @@ contact is that of its preset `smooth`; --preset none shows what the defaults gi
 is MuJoCo's step with DiJoCo's derivatives of it, in place of mjd_transitionFD's. In the last row
 MuJoCo's step has those of DiJoCo's, which is another step. The first start is the
 scene's; others are moved a little, the same ones for all.
+
+Runs through contact part at the least difference, and their costs with them. --compare therefore
+improves each plan of a run with exact derivatives, too, and with centred differences, from the same
+state and plan: costs of these plans beside the run's, and times.
 """
 import argparse
 import os
@@ -26,9 +30,9 @@ GYMNASIUM = pathlib.Path(os.environ.get("DIJOCO_GYMNASIUM", ROOT / "build/deps/g
 
 
 class Stock:
-    """MuJoCo's step; derivatives by forward differences of it."""
+    """MuJoCo's step; derivatives by forward or centred differences of it."""
 
-    def __init__(self, model):
+    def __init__(self, model, centred=False):
         nx = 2 * model.nv + model.na
         shapes = [(i, j) for i in (nx, model.nsensordata) for j in (nx, model.nu)]
         self.step = lambda data: mujoco.mj_step(model, data)
@@ -36,7 +40,7 @@ class Stock:
 
         def transition(data):
             out = [np.zeros(shape) for shape in shapes]
-            mujoco.mjd_transitionFD(model, data, 1e-6, False, *out)
+            mujoco.mjd_transitionFD(model, data, 1e-6, centred, *out)
             return out
         self.transition = transition
 
@@ -139,8 +143,9 @@ def push():
     return task, 100, outcome
 
 
-def control(task, engine, steps, start):
-    """MPC in an engine; returns the cost per step, the states, and where the time went."""
+def control(task, engine, steps, start, watch=None):
+    """MPC in an engine; returns the cost per step, the states, and where the time went.
+    watch(plan, state, iterations) improves the plan in its place."""
     m, data = task.model, task.reset(start)
     plan, path, cost = ILQG(m, engine, **task.plan), [], 0.0
     if task.key:
@@ -150,7 +155,7 @@ def control(task, engine, steps, start):
         path.append(np.empty(mujoco.mj_stateSize(m, STATE)))
         mujoco.mj_getState(m, data, path[-1], STATE)
         if i % 2 == 0:
-            plan.improve(path[-1], 1 if i else 20)
+            (watch or ILQG.improve)(plan, path[-1], 1 if i else 20)
         data.ctrl[:] = plan.ctrl[0]
         engine.step(data)
         cost += plan.cost(data.sensordata, data.ctrl)
@@ -158,15 +163,48 @@ def control(task, engine, steps, start):
     return cost / steps, np.array(path), time.perf_counter() - clock, plan.seconds
 
 
+def compare(name, task, steps, starts):
+    """Plans improved once with other derivatives; whether those with exact ones cost as much."""
+    engines = {"exact": Exact(task.model), "centred": Stock(task.model, centred=True)}
+    plans = {title: ILQG(task.model, engine, **task.plan) for title, engine in engines.items()}
+    ratios, seconds = {title: [] for title in plans}, 0.0
+
+    def watch(plan, state, iterations):
+        ctrl, damping = plan.ctrl.copy(), plan.damping
+        cost = plan.improve(state, iterations)
+        for title, other in plans.items():
+            other.ctrl, other.damping = ctrl.copy(), damping
+            ratio = other.improve(state, iterations) / cost
+            if iterations == 1:
+                ratios[title].append(ratio)
+
+    for start in range(starts):
+        seconds += control(task, Stock(task.model), steps, start, watch)[3]["derivatives"]
+    for title, plan in plans.items():
+        near = np.abs(np.array(ratios[title]) - 1) < 0.01
+        print("%-6s %-8s cost of the forward differences' within 1%% in %d of %d plans, median of "
+              "the ratio %.6f; derivatives %.2f s beside %.2f s (%.2f)" % (
+                  name, title, near.sum(), near.size, np.median(ratios[title]),
+                  plan.seconds["derivatives"], seconds, plan.seconds["derivatives"] / seconds),
+              flush=True)
+    return np.mean(np.abs(np.array(ratios["exact"]) - 1) < 0.01) > 0.95
+
+
 def main():
     tasks = {"hopper": hopper, "push": push}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("task", nargs="*", metavar="hopper|push")
     parser.add_argument("--short", action="store_true", help="half a second, two engines")
+    parser.add_argument("--compare", action="store_true", help="derivatives on the same plans")
     parser.add_argument("--starts", type=int, default=1, metavar="N", help="from N starts")
     parser.add_argument("--preset", default="smooth", metavar="NAME", help="of DiJoCo's contact")
     args = parser.parse_args()
     failed = False
+    if args.compare:
+        for name in args.task or tasks:
+            task, steps, _ = tasks[name]()
+            failed |= not compare(name, task, 50 if args.short else steps, args.starts)
+        sys.exit(failed)
     print("%38s  wall s: all = steps + derivatives + sweeps" % "start cost/step")
     for name in args.task or tasks:
         task, steps, outcome = tasks[name]()

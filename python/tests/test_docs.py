@@ -13,7 +13,7 @@ def test_tour(root, monkeypatch, capsys):
         pytest.skip("the package mujoco is not installed")
     monkeypatch.chdir(root)
     blocks = re.findall(r"```python\n(.*?)```", (root / "docs" / "python.md").read_text(), re.S)
-    assert len(blocks) == 9
+    assert len(blocks) == 10
     scope = {}
     for block in blocks:
         exec(compile(block, "docs/python.md", "exec"), scope)

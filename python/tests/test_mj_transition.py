@@ -7,6 +7,7 @@ import os
 import pathlib
 import pickle
 import threading
+import warnings
 import weakref
 
 import numpy as np
@@ -128,7 +129,7 @@ def test_data_are_unchanged():
     d.time, d.xfrc_applied[1, 2], d.qfrc_applied[7] = .1, .3, .1
     before = everything(d)
     assert {"qpos", "qvel", "act", "qacc_warmstart", "sensordata", "time", "efc_force",
-            "dist"} <= set(before)
+            "dist", "warning"} <= set(before)
     transition(m, d, *found(m, d))
     Transition(m)(d, sensors=True)
     dijoco.Context(m, derivatives="mujoco").transition(d, sensors=True)
@@ -264,7 +265,8 @@ def test_arrays_that_are_refused():
 
 def test_things_that_are_no_models():
     m, d = walker()
-    other = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
+    other = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
     for bad in (None, m, "d", 3):
         for run in (lambda: transition(m, bad), lambda: Transition(m)(bad)):
             with pytest.raises(TypeError, match="expected a mujoco.MjData"):
@@ -288,6 +290,7 @@ def test_things_that_are_no_models():
 def test_what_is_refused(change, text):
     m, d = walker()
     good = found(m, d)
+    assert len(mj_transition._works[m]) == 1
     option, t = copy.copy(m), Transition(m)
     change(option)
     context, other = dijoco.Context(option, derivatives="mujoco"), Transition(option)
@@ -296,7 +299,7 @@ def test_what_is_refused(change, text):
         with pytest.raises(dijoco.Error, match=text) as caught:
             run()
         assert caught.value.status == -2
-    assert other.info is None
+    assert other.info is None and len(mj_transition._works[option]) == 1
     integrator, noslip, flags = m.opt.integrator, m.opt.noslip_iterations, m.opt.enableflags
     change(m)
     with pytest.raises(dijoco.Error, match=text):
@@ -345,6 +348,26 @@ def test_numbers_that_are_not_finite():
             array[0] = kept
     for X, Y in zip(found(m, d), found(m, good)):
         np.testing.assert_array_equal(X, Y)
+
+
+def test_errors_of_mujoco():
+    """Too little memory for contacts, which MuJoCo finds in the middle of a step."""
+    m = mujoco.MjModel.from_xml_string(
+        WALKER.replace("<default>", '<size memory="4K"/><default>', 1))
+    d, t = mujoco.MjData(m), Transition(m)
+    good = t(d)
+    for _ in range(50):
+        d.qpos[2] = .57
+        for run in (lambda: t(d), lambda: transition(m, d, *map(np.copy, good))):
+            with pytest.raises(dijoco.Error, match="memory"):
+                run()
+        d.qpos[2] = .62
+        A, B = np.zeros_like(good[0]), np.zeros_like(good[1])
+        transition(m, d, A, B)
+        for X, Y, Z in zip(t(d), good, (A, B)):
+            np.testing.assert_array_equal(X, Y)
+            np.testing.assert_array_equal(X, Z)
+    assert len(mj_transition._works[m]) == 1
 
 
 # ---- threads -----------------------------------------------------------------------------------
@@ -438,3 +461,20 @@ def test_context_has_nothing_to_set():
     assert dijoco.Context(pendulum).derivatives == "analytic"
     with pytest.raises(TypeError, match="Context cannot be"):
         copy.copy(context)
+
+
+def test_classes_of_contexts():
+    m, d = walker()
+
+    class Mine(dijoco.Context):
+        pass
+
+    with pytest.raises(TypeError, match="derived"):
+        Mine(m, derivatives="mujoco")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dijoco.ModelWarning)
+        assert type(Mine(m)) is Mine
+    stock = type(dijoco.Context(m, derivatives="mujoco"))
+    assert stock(m).transition(d)[0].shape == shapes(m)[0]
+    with pytest.raises(ValueError, match="derivatives: expected mujoco, not 'analytic'"):
+        stock(m, derivatives="analytic")
