@@ -87,6 +87,7 @@ static const Field kField[] = {
   ROW(dof_solimp, DOF, 5, PLAIN, false, false),
   ROW(geom_pos, GEOM, 3, PLAIN, true, false),
   ROW(geom_quat, GEOM, 3, QUAT, true, false),
+  ROW(geom_size, GEOM, 3, PLAIN, true, false),
   ROW(geom_friction, GEOM, 3, PLAIN, false, false),
   ROW(geom_margin, GEOM, 1, PLAIN, false, false),
   ROW(geom_solref, GEOM, 2, PLAIN, false, false),
@@ -203,6 +204,9 @@ static void chooseDirection(Design* x, const Field* f, djRng* rng) {
     if (f->model == offsetof(mjModel, eq_data) && m->eq_type[i] == mjEQ_WELD) {
       mju_zero(along + 6, f->width - 6);   // rotations and scales of welds are not known
     }
+    if (f->model == offsetof(mjModel, geom_size) && m->geom_type[i] >= mjGEOM_MESH) {
+      mju_zero(along, 3);
+    }
     if (f->kind == AXIS) mju_addToScl3(along, from + 3 * i, -mju_dot3(along, from + 3 * i));
   }
 }
@@ -269,7 +273,8 @@ static void closeDesign(Design* x) {
   djt_closeStep(&x->s);
 }
 
-static void runDesign(mjModel* m, int integrator, int steps, int every, const char* name) {
+static void runTo(double tolerance, mjModel* m, int integrator, int steps, int every,
+                  const char* name) {
   Design x;
   djRng rng = {31};
   openDesign(&x, m, integrator);
@@ -285,10 +290,14 @@ static void runDesign(mjModel* m, int integrator, int steps, int every, const ch
   for (int i = 0; i < NFIELD; i++) {
     if (!x.taken[i]) continue;
     print_message("  %-20s %.1e in %d\n", kField[i].name, x.worst[i], x.taken[i]);
-    if (!(x.worst[i] < 1e-6)) fails = true;
+    if (!(x.worst[i] < tolerance)) fails = true;
   }
   closeDesign(&x);
   assert_false(fails);
+}
+
+static void runDesign(mjModel* m, int integrator, int steps, int every, const char* name) {
+  runTo(1e-6, m, integrator, steps, every, name);
 }
 
 #define FREE_BODIES(option, cone)                                                                  \
@@ -369,6 +378,50 @@ static void testContacts(void** state) {
   runDesign(djt_compile(STICKY("pyramidal")), mjINT_EULER, 60, 6, "adhesion, pyramids");
 }
 
+#define SHAPES(one, two)                                                                          \
+  "<mujoco><option timestep='0.002' cone='elliptic' ccd_tolerance='1e-15' ccd_iterations='500'/>"  \
+  "<default><geom friction='.6 .02 .01' solref='.02 .9' mass='1'/></default><worldbody>"           \
+  "<body pos='0 0 0' quat='1 .02 .03 .1'><joint type='slide' axis='0 0 1' stiffness='90'/>"        \
+  "<joint axis='1 0 .1' stiffness='3'/><joint axis='0 1 0' stiffness='3'/><geom " one              \
+  " pos='.01 .02 0'/></body><body " two "/></body></worldbody></mujoco>"
+
+#define FLOOR(two)                                                                                \
+  "<mujoco><option timestep='0.002' cone='elliptic'/><default><geom friction='.6 .02 .01' "        \
+  "solref='.02 .9' mass='1'/></default><worldbody><geom type='plane' size='1 1 1' "                \
+  "euler='2 3 0'/><body " two "/></body></worldbody></mujoco>"
+
+static void testSizes(void** state) {
+  (void)state;
+  static const struct {
+    const char *name, *text;
+  } kCase[] = {
+    {"box, box", SHAPES("type='box' size='.2 .15 .1'", "pos='.15 .02 .149' quat='1 .03 -.02 .3'>"
+                        "<freejoint/><geom type='box' size='.1 .12 .05'")},
+    {"box, capsule", SHAPES("type='box' size='.2 .15 .1'", "pos='.05 .02 .15' quat='1 .03 .8 .3'>"
+                            "<freejoint/><geom type='capsule' size='.05 .12'")},
+    {"box, sphere", SHAPES("type='box' size='.2 .15 .1'", "pos='.2 .17 .135'>"
+                           "<freejoint/><geom size='.05'")},
+    {"capsules", SHAPES("type='capsule' size='.1 .3' euler='90 0 0'", "pos='.05 .02 .17' "
+                        "quat='1 .03 .8 .3'><freejoint/><geom type='capsule' size='.08 .12'")},
+    {"plane, box", FLOOR("pos='.05 .02 .09' quat='1 .03 -.02 .3'>"
+                          "<freejoint/><geom type='box' size='.08 .12 .1'")},
+    {"plane, cylinder", FLOOR("pos='.05 .02 .09' "
+                               "quat='1 .03 -.02 .3'><freejoint/><geom type='cylinder' size='.08 .1'")},
+    {"plane, ellipsoid", FLOOR("pos='.05 .02 .09' "
+                                "quat='1 .3 -.2 .3'><freejoint/><geom type='ellipsoid' "
+                                "size='.08 .13 .1'")},
+    {"ellipsoids", SHAPES("type='ellipsoid' size='.2 .15 .1'", "pos='.05 .02 .18' "
+                          "quat='1 .3 -.2 .3'><freejoint/><geom type='ellipsoid' size='.08 .13 .1'")},
+    {"box, cylinder", SHAPES("type='box' size='.2 .15 .1'", "pos='.15 .02 .2' "
+                             "quat='1 .3 -.2 .3'><freejoint/><geom type='cylinder' size='.08 .1'")},
+  };
+  for (size_t i = 0; i < sizeof(kCase) / sizeof(*kCase); i++) {
+    // where MuJoCo searches for contacts they have errors of their own
+    bool search = strcmp(kCase[i].name, "ellipsoids") == 0 || strcmp(kCase[i].name, "box, cylinder") == 0;
+    runTo(search ? 1e-4 : 1e-6, djt_compile(kCase[i].text), mjINT_EULER, 30, 3, kCase[i].name);
+  }
+}
+
 static void testRobots(void** state) {
   (void)state;
   static const char* const kName[] = {"hopper", "half_cheetah", "ant", "humanoid", "walker2d_v5"};
@@ -398,7 +451,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(testState), cmocka_unit_test(testSmooth),
     cmocka_unit_test(testRows), cmocka_unit_test(testContacts),
-    cmocka_unit_test(testRobots),
+    cmocka_unit_test(testSizes), cmocka_unit_test(testRobots),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,6 +194,15 @@ static void addTouch(djmBackward* b, const Touch* t, const mjtNum* force,
   djm_sub6(surface, t->surface[1], t->surface[0]);
   djm_addCross(by_pos, slip + 3, surface);
   addTurn(turn, t, slips, surface);
+  if (b->g) {
+    mjtNum size[2][3][7];
+    djm_contactSize(size, &b->w->view, b->w->d, t->con, slope, b->sizes);
+    for (int i = 0; i < 6; i++) {
+      const mjtNum* x = size[i / 3][i % 3];
+      b->g->geom_size[3 * t->con->geom[i / 3] + i % 3] +=
+        by_dist * x[0] + mju_dot3(by_pos, x + 1) + mju_dot3(turn, x + 4);
+    }
+  }
   for (int s = 0; s < 2; s++) {
     mjtNum sign = s ? 1 : -1, T[6], about[6];
     int geom = t->con->geom[s], body = t->body[s];
