@@ -189,6 +189,7 @@ static void addTouch(djmBackward* b, const Touch* t, const mjtNum* force,
   if (b->w->drop & DJM_DROP_FORCE) mju_zero(minus, t->dim);
   // e . (w x dp) = dp . (e x w)
   djm_cross(by_pos, W + 3, t->beta);
+  if (b->w->drop & DJM_DROP_FORCE) mju_zero3(by_pos);
   djm_addCross(by_pos, G + 3, t->acc);
   djm_addCross(by_pos, V + 3, t->vel);
   addTurn(turn, t, minus, t->beta);
