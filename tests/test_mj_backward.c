@@ -484,6 +484,34 @@ static void testDropped(void** state) {
   }
 }
 
+// Gravity, with compensation.
+static void testGravity(void** state) {
+  (void)state;
+  Design x;
+  djError err;
+  openDesign(&x, djt_compile(FREE_BODIES("", "pyramidal")), mjINT_IMPLICIT);
+  djtStep* s = &x.s;
+  for (int i = 0; i < s->nx; i++) x.end[i] = sin(i + 1);
+  for (int i = 0; i < 10; i++) mj_step(s->m, s->d);
+  assert_int_equal(djm_backwardMuJoCo(NULL, NULL, x.g, s->m, s->d, s->w, x.end, &err), DJ_OK);
+  for (int k = 0; k < 3; k++) {
+    double value[2], *diff = djt_room((size_t)s->nx);
+    for (int side = 0; side < 2; side++) {
+      mju_copy3(x.changed->opt.gravity, s->m->opt.gravity);
+      x.changed->opt.gravity[k] += side ? 0.1 : -0.1;
+      mj_copyState(s->m, s->d, x.e, mjSTATE_INTEGRATION);
+      mj_step(x.changed, x.e);
+      mj_differentiatePos(s->m, diff, 1, s->d->qpos, x.e->qpos);
+      mju_copy(diff + s->nv, x.e->qvel, s->nv);
+      value[side] = mju_dot(diff, x.end, s->nx);
+    }
+    free(diff);
+    double slope = (value[1] - value[0]) / 0.2;
+    assert_true(fabs(slope - x.g->gravity[k]) < 1e-6 * fabs(slope));
+  }
+  closeDesign(&x);
+}
+
 // Rollouts add up, and what is not known is refused.
 static void testCall(void** state) {
   (void)state;
@@ -498,6 +526,15 @@ static void testCall(void** state) {
   assert_int_equal(djm_backwardMuJoCo(other, NULL, x.g, s->m, s->d, s->w, x.end, &err), DJ_OK);
   assert_true(once != 0 && fabs(x.g->body_mass[2] - 2 * once) < 1e-12 * fabs(once));
   assert_memory_equal(start, other, (size_t)s->nx * sizeof(double));
+  double value[6];
+  int n;
+  assert_int_equal(djm_readDesign(value, &n, x.g, s->m, "body/#2/mass", &err), DJ_OK);
+  assert_true(n == 1 && value[0] == x.g->body_mass[2]);
+  assert_int_equal(djm_readDesign(value, &n, x.g, s->m, "joint/foot_joint/axis", &err), DJ_OK);
+  assert_true(n == 3 && memcmp(value, x.g->jnt_axis + 15, sizeof(double[3])) == 0);
+  assert_int_equal(djm_readDesign(value, &n, x.g, s->m, "option/gravity", &err), DJ_OK);
+  assert_true(n == 3 && value[2] != 0);
+  assert_int_equal(djm_readDesign(value, &n, x.g, s->m, "body/none/mass", &err), DJ_UNSUPPORTED);
   djm_zeroDesignGradient(x.g, s->m);
   assert_true(x.g->body_mass[2] == 0);
   free(start);
@@ -515,7 +552,8 @@ int main(void) {
     cmocka_unit_test(testState), cmocka_unit_test(testSmooth),
     cmocka_unit_test(testRows), cmocka_unit_test(testContacts),
     cmocka_unit_test(testSizes), cmocka_unit_test(testRobots),
-    cmocka_unit_test(testDropped), cmocka_unit_test(testCall),
+    cmocka_unit_test(testDropped), cmocka_unit_test(testGravity),
+    cmocka_unit_test(testCall),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
