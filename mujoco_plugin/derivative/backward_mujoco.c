@@ -20,13 +20,14 @@ typedef struct Room {
   djmPart* body;         // (nbody)
   mjtNum *lambda, *beta, *mu, *e, *v, *masked;   // (nv)
   mjtNum *start, *ctrl;  // (2nv + na), (nu)
+  mjtNum* sizes;         // (ngeom x 3)
 } Room;
 
 static Room* roomOf(djmTransitionWork* w) {
   size_t nv = (size_t)w->nv, nbody = (size_t)w->view.nbody;
   if (w->back) return w->back;
   size_t head = (sizeof(Room) + 63) / 64 * 64;
-  char* memory = calloc(1, head + nbody * sizeof(djmPart) + (6 * nv + (size_t)w->ncol) * sizeof(mjtNum));
+  char* memory = calloc(1, head + nbody * sizeof(djmPart) + (6 * nv + (size_t)w->ncol + 3 * (size_t)w->view.ngeom) * sizeof(mjtNum));
   if (!memory) return NULL;
   Room* r = (Room*)(void*)memory;
   r->body = (djmPart*)(void*)(memory + head);
@@ -39,6 +40,7 @@ static Room* roomOf(djmTransitionWork* w) {
   r->masked = p + 5 * nv;
   r->start = p + 6 * nv;
   r->ctrl = r->start + 2 * nv + (size_t)w->na;
+  r->sizes = r->ctrl + w->nu;
   w->back = r;
   return r;
 }
@@ -332,7 +334,8 @@ djStatus djm_backwardMuJoCo(mjtNum* start, mjtNum* ctrl, djmDesignGradient* desi
   if (status < 0) return status;
   mju_zero(by_start, 2 * w->nv + w->na);
   mju_zero(by_ctrl, w->nu);
-  djmBackward b = {.w = w, .g = design, .lambda = r->lambda, .beta = r->beta, .mu = r->mu};
+  djmBackward b = {.w = w, .g = design, .lambda = r->lambda, .beta = r->beta, .mu = r->mu,
+                   .sizes = r->sizes};
   b.sweep = (djmSweep){.m = &w->view, .d = w->d, .body = r->body, .design = design,
                        .gravity = design ? design->gravity : NULL};
   if (m->opt.integrator == mjINT_DISCRETE) {

@@ -14,6 +14,8 @@ typedef struct Pair {
   int g[2];
   mjtNum margin, size;
   mjtNum pos[3], mat[9];  // of geom[1], as it is
+  mjtNum* sizes;          // (ngeom x 3) of the view, the pair's alone; or NULL
+  mjtNum old[2][3];       // as they are
   mjPreContact found[mjMAXCONPAIR];
   int n;
 } Pair;
@@ -39,8 +41,13 @@ static void put(Pair* p, const mjtNum pos[3], const mjtNum mat[9]) {
   mju_copy(p->d->geom_xmat + 9 * p->g[1], mat, 9);
 }
 
-// By h times the component k of the twist about its position.
+// By h times the component k of the twist about its position; 6 to 8, 9 to 11: a size of one geom.
 static void move(Pair* p, int k, mjtNum h) {
+  if (k >= 6) {
+    int s = (k - 6) / 3, e = (k - 6) % 3;
+    p->sizes[3 * p->g[s] + e] = p->old[s][e] + h * p->size;
+    return;
+  }
   mjtNum pos[3], mat[9], quat[4], turn[9], axis[3] = {k == 0, k == 1, k == 2};
   mju_copy3(pos, p->pos);
   mju_copy(mat, p->mat, 9);
@@ -86,12 +93,13 @@ static void numbers(mjtNum out[7], const mjPreContact* c, const mjPreContact* fr
   }
 }
 
-// Column k of the contacts `at` (n) while there are `total` (-1: any number); false: others are
-// found, or a kink lies between: f(h) + f(-h) - 2 f(0) is not of second order.
-static bool differenceColumn(djmMotion* x, Pair* p, const mjPreContact* at, int n, int total, int k,
-                             mjtNum h) {
+// Derivatives of the numbers of contacts `at` (n) while there are `total` (-1: any number); false:
+// others are found, or a kink lies between: f(h) + f(-h) - 2 f(0) is not of second order.
+static bool differenceNumbers(mjtNum slope[][7], Pair* p, const mjPreContact* at, int n, int total,
+                              int k, mjtNum h) {
   int index[mjMAXCONPAIR];
-  mjtNum slope[mjMAXCONPAIR][7] = {{0}}, bend[mjMAXCONPAIR][7] = {{0}}, v[7];
+  mjtNum bend[mjMAXCONPAIR][7] = {{0}}, v[7];
+  for (int c = 0; c < n; c++) mju_zero(slope[c], 7);
   for (int i = 0; i < 4; i++) {
     move(p, k, h * STEP[i]);
     collide(p);
@@ -102,11 +110,19 @@ static bool differenceColumn(djmMotion* x, Pair* p, const mjPreContact* at, int 
       for (int r = 0; r < 7 && i % 3; r++) bend[c][r] += v[r] / h;
     }
   }
-  mjtNum length = k < 3 ? p->size : 1;
   for (int c = 0; c < n; c++) {
     for (int r = 0; r < 7; r++) {
       if (fabs(bend[c][r]) > 0.02 * (1 + fabs(slope[c][r]))) return false;
     }
+  }
+  return true;
+}
+
+static bool differenceColumn(djmMotion* x, Pair* p, const mjPreContact* at, int n, int total, int k,
+                             mjtNum h) {
+  mjtNum slope[mjMAXCONPAIR][7], length = k < 3 ? p->size : 1;
+  if (!differenceNumbers(slope, p, at, n, total, k, h)) return false;
+  for (int c = 0; c < n; c++) {
     x[c].dist[k] = slope[c][0] * length;
     for (int r = 0; r < 3; r++) {
       x[c].pos[r][k] = slope[c][1 + r] * length;
@@ -135,32 +151,66 @@ static void shift(djmMotion* x, const mjtNum pos[3], const mjtNum o[3]) {
   }
 }
 
-bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con, int n) {
-  mjModel view = *m;
-  Pair p = {.m = &view, .d = d, .g = {con->geom[0], con->geom[1]}};
-  view.opt.ccd_tolerance = 0;
-  if (view.opt.ccd_iterations < 100) view.opt.ccd_iterations = 100;
-  p.margin = djm_pairMargin(m, con);
-  mjtNum a = m->geom_rbound[p.g[0]], b = m->geom_rbound[p.g[1]];
-  p.size = a > 0 && b > 0 ? fmin(a, b) : fmax(a, b);
-  if (!(p.size > 0)) return false;
-  mju_copy3(p.pos, d->geom_xpos + 3 * p.g[1]);
-  mju_copy(p.mat, d->geom_xmat + 9 * p.g[1], 9);
-  collide(&p);
-  mjPreContact at[mjMAXCONPAIR];
-  int index[mjMAXCONPAIR], total = p.n;
+// Opens the pair's contacts next to con (n), which are in `at` then.
+static bool openPair(Pair* p, mjModel* view, mjPreContact* at, const mjModel* m, mjData* d,
+                     const mjContact* con, int n) {
+  *view = *m;
+  p->m = view;
+  p->d = d;
+  p->g[0] = con->geom[0];
+  p->g[1] = con->geom[1];
+  view->opt.ccd_tolerance = 0;
+  if (view->opt.ccd_iterations < 100) view->opt.ccd_iterations = 100;
+  p->margin = djm_pairMargin(m, con);
+  mjtNum a = m->geom_rbound[p->g[0]], b = m->geom_rbound[p->g[1]];
+  p->size = a > 0 && b > 0 ? fmin(a, b) : fmax(a, b);
+  if (!(p->size > 0)) return false;
+  mju_copy3(p->pos, d->geom_xpos + 3 * p->g[1]);
+  mju_copy(p->mat, d->geom_xmat + 9 * p->g[1], 9);
+  collide(p);
+  int index[mjMAXCONPAIR];
   for (int c = 0; c < n; c++) {
     mju_copy3(at[c].pos, con[c].pos);
     mju_copy3(at[c].normal, con[c].frame);
   }
-  bool found = false, same = match(index, &p, at, n, 0.02 * p.size);
-  for (int c = 0; c < n && same; c++) at[c] = p.found[index[c]];
-  if (n == 1) total = -1;
-  static const mjtNum steps[] = {1e-4, 1e-5, 1e-6};
-  for (int i = 0; i < 3 && !found && same; i++) {
-    found = difference(x, &p, at, n, total, steps[i]);
-  }
+  if (!match(index, p, at, n, 0.02 * p->size)) return false;
+  for (int c = 0; c < n; c++) at[c] = p->found[index[c]];
+  return true;
+}
+
+static const mjtNum WIDTH[3] = {1e-4, 1e-5, 1e-6};
+
+bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con, int n) {
+  mjModel view;
+  Pair p = {.sizes = NULL};
+  mjPreContact at[mjMAXCONPAIR];
+  if (!openPair(&p, &view, at, m, d, con, n)) return false;
+  int total = n == 1 ? -1 : p.n;
+  bool found = false;
+  for (int i = 0; i < 3 && !found; i++) found = difference(x, &p, at, n, total, WIDTH[i]);
   put(&p, p.pos, p.mat);
   for (int c = 0; c < n && found; c++) shift(&x[c], con[c].pos, p.pos);
+  return found;
+}
+
+bool djm_sizeDifferences(mjtNum slope[7], const mjModel* m, mjData* d, const mjContact* con, int side,
+                         int entry, mjtNum* sizes) {
+  mjModel view;
+  Pair p = {.sizes = sizes};
+  mjPreContact at[1];
+  mjtNum numbers[1][7];
+  if (!openPair(&p, &view, at, m, d, con, 1)) return false;
+  view.geom_size = sizes;
+  for (int s = 0; s < 2; s++) {
+    mju_copy3(p.old[s], m->geom_size + 3 * p.g[s]);
+    mju_copy3(sizes + 3 * p.g[s], p.old[s]);
+  }
+  bool found = false;
+  for (int i = 0; i < 3 && !found; i++) {
+    found = differenceNumbers(numbers, &p, at, 1, -1, 6 + 3 * side + entry, WIDTH[i]);
+  }
+  // of lengths by a length, and of the normal
+  mju_copy(slope, numbers[0], 7);
+  for (int r = 4; r < 7; r++) slope[r] /= p.size;
   return found;
 }

@@ -32,6 +32,19 @@ static bool frameAxis(mjtNum a[3], const mjContact* con, const djmTouch* t) {
   return false;
 }
 
+void djm_frameTurn(mjtNum turn[3], const mjModel* m, const mjData* d, const mjContact* con,
+                   const mjtNum rate[3]) {
+  const mjtNum *n = con->frame, *t2 = con->frame + 6;
+  djmTouch t = djm_touch(m, d, con);
+  mjtNum a[3], across[3];
+  frameAxis(a, con, &t);
+  mjtNum along = mju_dot3(n, a);
+  mju_addScl3(across, a, n, -along);
+  mjtNum length = mju_norm3(across), spin = -along * mju_dot3(rate, t2);
+  mju_cross(turn, n, rate);
+  if (length > 1e-10) mju_addToScl3(turn, n, spin / length);
+}
+
 static void fill(djmContactSlope* slope, const djmMotion* x, const mjContact* con,
                  const djmTouch* t) {
   const mjtNum *n = con->frame, *t2 = con->frame + 6;

@@ -137,6 +137,9 @@ static void cone(Touch* t, const djmTransitionWork* w) {
     t->ln_D += t->rho[k] * t->f[k];
   }
   if (state == mjCNSTRSTATE_CONE) djm_coneCurvature(S, w->d, t->con, t->adr, w->y + t->adr);
+  if (state == mjCNSTRSTATE_CONE && (w->drop & DJM_DROP_CURVATURE)) {
+    for (int k = 1; k < dim * dim; k++) S[k] = 0;
+  }
   for (int k = 0; k < dim; k++) {
     for (int l = 0; l < dim; l++) t->g[k] -= S[k * dim + l] * t->rho[l];
   }
@@ -183,8 +186,10 @@ static void addTouch(djmBackward* b, const Touch* t, const mjtNum* force,
   wrenchOf(G, t, t->g);
   wrenchOf(V, t, damped);
   wrenchOf(slip, t, slips);
+  if (b->w->drop & DJM_DROP_FORCE) mju_zero(minus, t->dim);
   // e . (w x dp) = dp . (e x w)
   djm_cross(by_pos, W + 3, t->beta);
+  if (b->w->drop & DJM_DROP_FORCE) mju_zero3(by_pos);
   djm_addCross(by_pos, G + 3, t->acc);
   djm_addCross(by_pos, V + 3, t->vel);
   addTurn(turn, t, minus, t->beta);
@@ -194,6 +199,16 @@ static void addTouch(djmBackward* b, const Touch* t, const mjtNum* force,
   djm_sub6(surface, t->surface[1], t->surface[0]);
   djm_addCross(by_pos, slip + 3, surface);
   addTurn(turn, t, slips, surface);
+  if (b->w->drop & DJM_DROP_FEATURE) mju_zero3(by_pos);
+  if (b->g) {
+    mjtNum size[2][3][7];
+    djm_contactSize(size, &b->w->view, b->w->d, t->con, slope, b->sizes);
+    for (int i = 0; i < 6; i++) {
+      const mjtNum* x = size[i / 3][i % 3];
+      b->g->geom_size[3 * t->con->geom[i / 3] + i % 3] +=
+        by_dist * x[0] + mju_dot3(by_pos, x + 1) + mju_dot3(turn, x + 4);
+    }
+  }
   for (int s = 0; s < 2; s++) {
     mjtNum sign = s ? 1 : -1, T[6], about[6];
     int geom = t->con->geom[s], body = t->body[s];
@@ -325,7 +340,9 @@ static void addContact(djmBackward* b, const mjContact* con, const djmContactSlo
     }
     force[0] -= con->adhesion;
   }
-  mjtNum by_dist = t.g[0] * djm_springSlope(d, adr) + t.ln_D * djm_impedanceSlope(d, adr);
+  if (b->w->drop & DJM_DROP_IMPEDANCE) t.ln_D = 0;
+  mjtNum by_dist = t.ln_D * djm_impedanceSlope(d, adr);
+  if (!(b->w->drop & DJM_DROP_REFERENCE)) by_dist += t.g[0] * djm_springSlope(d, adr);
   addTouch(b, &t, force, slope, by_dist);
   if (!b->g) return;
   addLaw(b, &t, -by_dist);

@@ -194,26 +194,58 @@ static void byLaw(djmBackward* b, const Output* o) {
 }
 
 // p = (g_0 + g_1 l + g_2 v) u + b_0 + b_1 l + b_2 v
-static void byAffine(djmBackward* b, const Output* o, mjtNum l, mjtNum v, const djmLaw* law) {
+static void byAffine(djmBackward* b, const Output* o, mjtNum l, mjtNum v, mjtNum u) {
   const mjModel* m = &b->w->view;
   const mjtNum x[3] = {o->sigma, o->sigma * l, o->sigma * v + o->bend};
   int i = o->i, gain = m->actuator_gaintype[i], n = gain == mjGAIN_FIXED ? 1 : 3;
-  if (gain == mjGAIN_FIXED || gain == mjGAIN_AFFINE) {
-    // what the gain multiplies
-    mjtNum u = 0;
-    const mjtNum* act = b->w->d->act;
-    if (m->actuator_dyntype[i] == mjDYN_NONE) {
-      mjtNum by;
-      u = djm_control(&by, m, b->w->d, m->actuator_ctrladr[i]);
-    } else {
-      int last = m->actuator_actadr[i] + m->actuator_actnum[i] - 1;
-      u = m->actuator_actearly[i] ? law->next[m->actuator_actnum[i] - 1].x : act[last];
-    }
-    for (int k = 0; k < n; k++) b->g->actuator_gainprm[mjNGAIN * i + k] += x[k] * u;
+  for (int k = 0; k < n && gain <= mjGAIN_AFFINE; k++) {
+    b->g->actuator_gainprm[mjNGAIN * i + k] += x[k] * u;
   }
   if (m->actuator_biastype[i] == mjBIAS_AFFINE) {
     mju_addTo3(b->g->actuator_biasprm + mjNBIAS * i, x);
   }
+}
+
+// Before forcerange, with what its gain multiplies.
+typedef struct Plain {
+  mjtNum p, by_l, by_v, u;
+} Plain;
+
+static bool isPlain(const mjModel* m, int i) {
+  return m->actuator_gaintype[i] <= mjGAIN_AFFINE && m->actuator_biastype[i] <= mjBIAS_AFFINE &&
+         m->actuator_dyntype[i] <= mjDYN_INTEGRATOR && m->actuator_actnum[i] <= 1 &&
+         m->actuator_ctrlnum[i] == 1 && !m->actuator_actearly[i];
+}
+
+static Plain lawOf(const djmBackward* b, int i, mjtNum l, mjtNum v) {
+  const mjModel* m = &b->w->view;
+  const mjData* d = b->w->d;
+  const mjtNum *g = m->actuator_gainprm + mjNGAIN * i, *c = m->actuator_biasprm + mjNBIAS * i;
+  mjtNum by, u = 0;
+  int last = m->actuator_actnum[i] - 1, act = m->actuator_actadr[i];
+  if (m->actuator_dyntype[i] == mjDYN_NONE) u = djm_control(&by, m, d, m->actuator_ctrladr[i]);
+  else u = d->act[act + last];
+  if (!isPlain(m, i)) {
+    djmLaw law;
+    djm_law(&law, m, d, i);
+    if (m->actuator_actearly[i] && act >= 0) u = law.next[last].x;
+    return (Plain){law.force.x, law.force.d[DJM_LENGTH] + law.extra.d[DJM_LENGTH],
+                   law.force.d[DJM_SPEED] + law.extra.d[DJM_SPEED], u};
+  }
+  bool affine = m->actuator_gaintype[i] == mjGAIN_AFFINE;
+  bool biased = m->actuator_biastype[i] == mjBIAS_AFFINE;
+  Plain x = {g[0] * u, 0, 0, u};
+  if (affine) {
+    x.p += (g[1] * l + g[2] * v) * u;
+    x.by_l += g[1] * u;
+    x.by_v += g[2] * u;
+  }
+  if (biased) {
+    x.p += c[0] + c[1] * l + c[2] * v;
+    x.by_l += c[1];
+    x.by_v += c[2];
+  }
+  return x;
 }
 
 // Derivative of dp/dv as length and velocity grow in proportion; zero where p is affine in them.
@@ -236,7 +268,7 @@ static mjtNum bendSlope(djmBackward* b, int i, int out) {
 }
 
 // Of scalar joints and tendons length, velocity and moment are as the gear.
-static void byGear(djmBackward* b, const Output* o, mjtNum l, mjtNum v, const djmLaw* law,
+static void byGear(djmBackward* b, const Output* o, mjtNum l, mjtNum v, const Plain* law,
                    mjtNum free, mjtNum all) {
   const mjModel* m = &b->w->view;
   int i = o->i, out = m->actuator_outadr[i], id = m->actuator_trnid[2 * i];
@@ -245,10 +277,8 @@ static void byGear(djmBackward* b, const Output* o, mjtNum l, mjtNum v, const dj
   mjtNum gear = m->actuator_gear[6 * out];
   if (gear == 0 || (!joint && type != mjTRN_TENDON)) return;
   if (joint && m->jnt_type[id] != mjJNT_SLIDE && m->jnt_type[id] != mjJNT_HINGE) return;
-  mjtNum by_l = law->force.d[DJM_LENGTH] + law->extra.d[DJM_LENGTH];
-  mjtNum by_v = law->force.d[DJM_SPEED] + law->extra.d[DJM_SPEED];
-  mjtNum sum = free * b->w->d->actuator_force[out] + o->sigma * (by_l * l + by_v * v);
-  sum += 2 * all * by_v + all * bendSlope(b, i, out);
+  mjtNum sum = free * b->w->d->actuator_force[out] + o->sigma * (law->by_l * l + law->by_v * v);
+  sum += 2 * all * law->by_v + all * bendSlope(b, i, out);
   b->g->actuator_gear[6 * out] += sum / gear;
 }
 
@@ -260,9 +290,9 @@ static void actuators(djmBackward* b, const mjtNum* act_end) {
   for (int i = 0; i < (int)m->nactuator; i++) {
     int o = m->actuator_outadr[i];
     if (djm_actuatorOff(m, i) || m->actuator_gaintype[i] == mjGAIN_SO3) continue;
-    djmLaw law;
-    djm_law(&law, m, d, i);
-    mjtNum p = law.force.x;
+    mjtNum l = d->actuator_length[o], v = d->actuator_velocity[o];
+    Plain law = lawOf(b, i, l, v);
+    mjtNum p = law.p;
     const mjtNum* range = m->actuator_forcerange + 2 * i;
     bool held = m->actuator_forcelimited[i] && (p < range[0] || p > range[1]);
     mjtNum free = momentTimes(b, o, b->lambda), bend = 0;
@@ -274,9 +304,8 @@ static void actuators(djmBackward* b, const mjtNum* act_end) {
     Output out = {i, held ? 0 : free, bend, NULL};
     int act = m->actuator_actadr[i];
     if (act >= 0) out.next = act_end + act;
-    mjtNum l = d->actuator_length[o], v = d->actuator_velocity[o];
-    byAffine(b, &out, l, v, &law);
-    byLaw(b, &out);
+    byAffine(b, &out, l, v, law.u);
+    if (!isPlain(m, i)) byLaw(b, &out);
     byGear(b, &out, l, v, &law, free, bend);
   }
 }

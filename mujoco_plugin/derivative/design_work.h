@@ -14,6 +14,7 @@ typedef struct djmBackward {
   mjtNum* lambda;        // (nv) of the solution
   mjtNum* beta;          // (nv) -lambda
   mjtNum* mu;            // (nv) of the integrator's
+  mjtNum* sizes;         // (ngeom x 3) scratch
 } djmBackward;
 
 // L by a row's own numbers (getimpedance): stiffness K, damping B, impedance I.

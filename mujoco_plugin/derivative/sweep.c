@@ -196,13 +196,15 @@ static void gradientAt(mjtNum out[6], const djmSweep* s, const djmPart* p, const
 // Torque about a point in the axes of a rotation; force in them.
 static void localAt(mjtNum torque[3], mjtNum force[3], const mjtNum g[6], const mjtNum point[3],
                     const mjtNum center[3], const mjtNum quat[4]) {
-  mjtNum r[3], t[3], conj[4];
+  mjtNum r[3], t[3], R[9];
   mju_sub3(r, point, center);
   mju_copy3(t, g);
   djm_addCross(t, g + 3, r);
-  mju_negQuat(conj, quat);
-  mju_rotVecQuat(torque, t, conj);
-  mju_rotVecQuat(force, g + 3, conj);
+  mju_quat2Mat(R, quat);
+  for (int k = 0; k < 3; k++) {
+    torque[k] = R[k] * t[0] + R[3 + k] * t[1] + R[6 + k] * t[2];
+    force[k] = R[k] * g[3] + R[3 + k] * g[4] + R[6 + k] * g[5];
+  }
 }
 
 // A body's frame, before its joints: quat turns with it.
