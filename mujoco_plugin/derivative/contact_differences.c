@@ -123,30 +123,60 @@ static bool difference(djmMotion* x, Pair* p, const mjPreContact* at, int n, int
   return true;
 }
 
-// From the twist about o to that about pos.
-static void shift(djmMotion* x, const mjtNum pos[3], const mjtNum o[3]) {
+// From the twist about o to that about pos: sign 1; back: -1.
+static void shift(djmMotion* x, const mjtNum pos[3], const mjtNum o[3], mjtNum sign) {
   mjtNum r[3] = {pos[0] - o[0], pos[1] - o[1], pos[2] - o[2]};
   mjtNum* rows[7] = {x->dist,      x->pos[0],    x->pos[1],   x->pos[2],
                      x->normal[0], x->normal[1], x->normal[2]};
   for (int i = 0; i < 7; i++) {  // -u . (w x r) = -w . (r x u)
     mjtNum c[3];
     mju_cross(c, r, rows[i] + 3);
-    mju_subFrom3(rows[i], c);
+    mju_addToScl3(rows[i], c, -sign);
   }
 }
 
+// view: m, to search to the end.
+static bool openPair(Pair* p, mjModel* view, const mjModel* m, mjData* d, const mjContact* con) {
+  *view = *m;
+  *p = (Pair){.m = view, .d = d, .g = {con->geom[0], con->geom[1]}};
+  view->opt.ccd_tolerance = 0;
+  if (view->opt.ccd_iterations < 100) view->opt.ccd_iterations = 100;
+  p->margin = djm_pairMargin(m, con);
+  mjtNum a = m->geom_rbound[p->g[0]], b = m->geom_rbound[p->g[1]];
+  p->size = a > 0 && b > 0 ? fmin(a, b) : fmax(a, b);
+  if (!(p->size > 0)) return false;
+  mju_copy3(p->pos, d->geom_xpos + 3 * p->g[1]);
+  mju_copy(p->mat, d->geom_xmat + 9 * p->g[1], 9);
+  collide(p);
+  return true;
+}
+
+void djm_partDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con) {
+  mjModel view;
+  Pair p;
+  if (!openPair(&p, &view, m, d, con)) return;
+  mjPreContact at;
+  int index;
+  mju_copy3(at.pos, con->pos);
+  mju_copy3(at.normal, con->frame);
+  if (match(&index, &p, &at, 1, 0.02 * p.size)) {
+    at = p.found[index];
+    shift(x, con->pos, p.pos, -1);
+    for (int k = 0; k < 6; k++) {
+      bool found = false;
+      for (int i = 0; i < 2 && !found; i++) {
+        found = differenceColumn(x, &p, &at, 1, -1, k, i ? 1e-6 : 1e-5);
+      }
+    }
+    shift(x, con->pos, p.pos, 1);
+  }
+  put(&p, p.pos, p.mat);
+}
+
 bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con, int n) {
-  mjModel view = *m;
-  Pair p = {.m = &view, .d = d, .g = {con->geom[0], con->geom[1]}};
-  view.opt.ccd_tolerance = 0;
-  if (view.opt.ccd_iterations < 100) view.opt.ccd_iterations = 100;
-  p.margin = djm_pairMargin(m, con);
-  mjtNum a = m->geom_rbound[p.g[0]], b = m->geom_rbound[p.g[1]];
-  p.size = a > 0 && b > 0 ? fmin(a, b) : fmax(a, b);
-  if (!(p.size > 0)) return false;
-  mju_copy3(p.pos, d->geom_xpos + 3 * p.g[1]);
-  mju_copy(p.mat, d->geom_xmat + 9 * p.g[1], 9);
-  collide(&p);
+  mjModel view;
+  Pair p;
+  if (!openPair(&p, &view, m, d, con)) return false;
   mjPreContact at[mjMAXCONPAIR];
   int index[mjMAXCONPAIR], total = p.n;
   for (int c = 0; c < n; c++) {
@@ -161,6 +191,6 @@ bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjCont
     found = difference(x, &p, at, n, total, steps[i]);
   }
   put(&p, p.pos, p.mat);
-  for (int c = 0; c < n && found; c++) shift(&x[c], con[c].pos, p.pos);
+  for (int c = 0; c < n && found; c++) shift(&x[c], con[c].pos, p.pos, 1);
   return found;
 }

@@ -80,6 +80,9 @@ mjtNum djm_pairMargin(const mjModel* m, const mjContact* con);
 // with n > 1 also where others come or go.
 bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con, int n);
 
+// Columns of x along which the contact follows, in place of what is there.
+void djm_partDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con);
+
 static inline void djm_column(mjtNum out[3], const mjtNum jac[3][6], int k) {
   for (int i = 0; i < 3; i++) out[i] = jac[i][k];
 }
