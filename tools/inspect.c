@@ -1,6 +1,6 @@
 // dijoco inspect: what a scene contains, and what of it is simulated how.
 
-#include "features.h"
+#include "contact_features.h"
 #include "inputs.h"
 #include "overlap.h"
 #include "verbs.h"

@@ -1,4 +1,4 @@
-#include "features.h"
+#include "contact_features.h"
 
 #ifdef DJ_HAVE_MUJOCO
 

@@ -1,7 +1,7 @@
 // Which formulas MuJoCo's contacts of a scene are differentiated by.
 
-#ifndef DJ_TOOLS_FEATURES_H_
-#define DJ_TOOLS_FEATURES_H_
+#ifndef DJ_TOOLS_CONTACT_FEATURES_H_
+#define DJ_TOOLS_CONTACT_FEATURES_H_
 
 #include "scene.h"
 
@@ -9,4 +9,4 @@
 void features_print(const Scene* s, int key);
 void features_write(Json* out, const Scene* s, int key);   // "mujoco_contacts"
 
-#endif  // DJ_TOOLS_FEATURES_H_
+#endif  // DJ_TOOLS_CONTACT_FEATURES_H_
