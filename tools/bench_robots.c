@@ -5,7 +5,7 @@
 // set in turn, so that both start warm from the previous state, as in a run; they are timed
 // alternately. `cold`: warm starts are forgotten before each step (ours by dj_resetData, MuJoCo's
 // by clearing qacc_warmstart). `run`: each engine on its own run from the model's start, with the
-// same controls.
+// same controls. `mujoco_transition`: mj_step and A and B of it by formula, beside mjd_transitionFD.
 
 #include "bench.h"
 
@@ -37,7 +37,8 @@ typedef struct Robot {
   double* state;           // (STEPS x size)
   double *A, *B, *peer_A, *peer_B;
   // results
-  Times step, peer_step, transition, both, peer_fd;
+  djmTransitionWork* work; // of MuJoCo's own step
+  Times step, peer_step, transition, both, peer_fd, exact;
   Times iterations;        // of Newton, as "seconds" of 1e-6
   long failed, unconverged, recovering;
 } Robot;
@@ -166,6 +167,28 @@ static void pass_derivatives(Robot* r) {
   }
 }
 
+// A and B of MuJoCo's own step, by formula and by mjd_transitionFD, and the step.
+static void pass_mujoco(Robot* r) {
+  djError err;
+  mj_resetData(r->m, r->d);
+  for (int k = 0; k < STEPS; k++) {
+    set_peer(r, k);
+    if (timed(k)) {
+      double t0 = tool_clock();
+      djStatus status = djm_transitionMuJoCo(r->m, r->d, r->work, r->A, r->B, NULL, NULL, &err);
+      double t1 = tool_clock();
+      mjd_transitionFD(r->m, r->d, 1e-6, 0, r->peer_A, r->peer_B, NULL, NULL);
+      double t2 = tool_clock();
+      r->failed += status < 0;
+      times_add(&r->exact, t1 - t0);
+      times_add(&r->peer_fd, t2 - t1);
+    }
+    double t3 = tool_clock();
+    mj_step(r->m, r->d);
+    if (timed(k)) times_add(&r->peer_step, tool_clock() - t3);
+  }
+}
+
 static const char* solver(const mjModel* m) {
   return m->opt.solver == mjSOL_PGS ? "PGS" : m->opt.solver == mjSOL_CG ? "CG" : "Newton";
 }
@@ -217,6 +240,21 @@ typedef struct Job {
   Mean* mean;
 } Job;
 
+static void run_mujoco(Job* job) {
+  Robot* r = job->r;
+  char note[400];
+  forget(r);
+  r->peer_fd.n = 0;
+  for (int k = 0; k < REPEATS; k++) pass_mujoco(r);
+  double step = times_median(&r->peer_step), exact = times_median(&r->exact);
+  snprintf(note, sizeof note, "An mj_step of %.1f us, and A and B of it by formula, %.1f us, which "
+           "take a step of their own; %ld of %d states refused. MuJoCo: Euler, %s, 2 ms",
+           step, exact, r->failed, REPEATS * TIMED, solver(r->m));
+  add_item(job->b, &job->mean[5], r, "mujoco_transition", step + exact,
+           "mjd_transitionFD, forward, 1e-6", times_median(&r->peer_fd), note);
+  r->peer_fd.n = 0;
+}
+
 static void run_robot(void* arg) {
   Job* job = arg;
   Bench* b = job->b;
@@ -240,6 +278,7 @@ static void run_robot(void* arg) {
     add_item(b, &job->mean[4], r, "run", times_median(&r->step), "mj_step",
              times_median(&r->peer_step), note);
   }
+  if (wants(b, "mujoco_transition", r->name)) run_mujoco(job);
   if (!wants(b, "transition", r->name) && !wants(b, "step+transition", r->name)) return;
   pass_derivatives(r);
   double fd = times_median(&r->peer_fd);
@@ -252,7 +291,9 @@ static void run_robot(void* arg) {
 }
 
 static void close_robot(Robot* r) {
-  Times* all[] = {&r->step, &r->peer_step, &r->iterations, &r->transition, &r->both, &r->peer_fd};
+  Times* all[] = {&r->step, &r->peer_step, &r->iterations, &r->transition, &r->both, &r->peer_fd,
+                  &r->exact};
+  djm_deleteTransitionWork(r->work);
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) times_free(all[i]);
   if (r->data) dj_deleteData(r->data);
   if (r->model) dj_deleteModel(r->model);
@@ -282,6 +323,10 @@ static bool open_robot(Bench* b, Robot* r, const char* name) {
     return false;
   }
   r->d = mj_makeData(r->m);
+  if (djm_makeTransitionWork(&r->work, r->m, &err) < 0) {
+    bench_skip(b, name, "%.150s", err.text);
+    return false;
+  }
   size_t nx = 2 * (size_t)r->model->nv + (size_t)r->model->na, nu = (size_t)r->model->nu;
   r->size = r->model->nq + r->model->nv + r->model->na + r->model->nu;
   r->state = tool_alloc((size_t)STEPS * (size_t)r->size, sizeof(double));
@@ -293,7 +338,8 @@ static bool open_robot(Bench* b, Robot* r, const char* name) {
 }
 
 void bench_robots(Bench* b) {
-  static const char* const items[] = {"step", "step_cold", "transition", "step+transition", "run"};
+  static const char* const items[] = {"step", "step_cold", "transition", "step+transition", "run",
+                                      "mujoco_transition"};
   enum { ITEMS = sizeof items / sizeof items[0] };
   Mean mean[ITEMS] = {{0}};
   for (int k = 0; k < MAX_ROBOTS; k++) {
@@ -314,7 +360,7 @@ void bench_robots(Bench* b) {
     close_robot(&r);
   }
   for (int i = 0; i < ITEMS; i++) {
-    bool linear = i == 2 || i == 3;
+    bool linear = i == 2 || i == 3 || i == 5;
     char name[60];
     if (mean[i].n == 0) continue;
     snprintf(name, sizeof name, "%s/geomean", items[i]);

@@ -1,5 +1,6 @@
 // dijoco inspect: what a scene contains, and what of it is simulated how.
 
+#include "contact_features.h"
 #include "inputs.h"
 #include "overlap.h"
 #include "verbs.h"
@@ -245,7 +246,8 @@ static const char* state_name(const Scene* s, bool surfaces) {
 static bool is_ignored(const Scene* s) { return (void)s, false; }
 #endif
 
-static void write_json(Buffer* text, const Scene* s, const djSurface* surface, const Options* o) {
+static void write_json(Buffer* text, const Scene* s, const djSurface* surface, int key,
+                       const Options* o) {
   const djModel* m = s->model;
   Json out;
   json_start(&out, text);
@@ -273,6 +275,7 @@ static void write_json(Buffer* text, const Scene* s, const djSurface* surface, c
   json_end(&out);
   write_points(&out, m);
   overlap_write(&out, m);
+  features_write(&out, s, key);
   json_text(&out, "state", state_name(s, has_surfaces(m, surface)));
   scene_writeSettings(&out, s, o);
   json_end(&out);
@@ -384,7 +387,7 @@ static void print_own(const djModel* m, bool all) {
   }
 }
 
-static void print_text(const Scene* s, const djSurface* surface, bool all) {
+static void print_text(const Scene* s, const djSurface* surface, int key, bool all) {
   const djModel* m = s->model;
   const djContactSettings* c = &m->contact;
   printf("%s: %s\n", s->path, state_name(s, has_surfaces(m, surface)));
@@ -398,6 +401,7 @@ static void print_text(const Scene* s, const djSurface* surface, bool all) {
   printf("  support %.4g, barrier coefficient (stiffness) %.4g J, skin %.4g m, range %.4g m\n",
          c->support, c->stiffness, c->skin, c->range);
   print_own(m, all);
+  features_print(s, key);
   scene_printIdle(m);
   if (all) print_all(s);
   else print_report(s);
@@ -417,10 +421,10 @@ int verb_inspect(const Options* o) {
     djSurface* surface = find_surfaces(s.model);
     if (o->json) {
       Buffer text = {0};
-      write_json(&text, &s, surface, o);
+      write_json(&text, &s, surface, key, o);
       opt_print(&text);
     } else {
-      print_text(&s, surface, o->all);
+      print_text(&s, surface, key, o->all);
     }
     free(surface);
     status = is_ignored(&s) ? EXIT_NOT_HELD : EXIT_DONE;

@@ -139,15 +139,15 @@ static bool difference(djmMotion* x, Pair* p, const mjPreContact* at, int n, int
   return true;
 }
 
-// From the twist about o to that about pos.
-static void shift(djmMotion* x, const mjtNum pos[3], const mjtNum o[3]) {
+// From the twist about o to that about pos: sign 1; back: -1.
+static void shift(djmMotion* x, const mjtNum pos[3], const mjtNum o[3], mjtNum sign) {
   mjtNum r[3] = {pos[0] - o[0], pos[1] - o[1], pos[2] - o[2]};
   mjtNum* rows[7] = {x->dist,      x->pos[0],    x->pos[1],   x->pos[2],
                      x->normal[0], x->normal[1], x->normal[2]};
   for (int i = 0; i < 7; i++) {  // -u . (w x r) = -w . (r x u)
     mjtNum c[3];
     mju_cross(c, r, rows[i] + 3);
-    mju_subFrom3(rows[i], c);
+    mju_addToScl3(rows[i], c, -sign);
   }
 }
 
@@ -180,6 +180,22 @@ static bool openPair(Pair* p, mjModel* view, mjPreContact* at, const mjModel* m,
 
 static const mjtNum WIDTH[3] = {1e-4, 1e-5, 1e-6};
 
+void djm_partDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con) {
+  mjModel view;
+  Pair p = {.sizes = NULL};
+  mjPreContact at[1];
+  if (!openPair(&p, &view, at, m, d, con, 1)) return;
+  shift(x, con->pos, p.pos, -1);
+  for (int k = 0; k < 6; k++) {
+    bool found = false;
+    for (int i = 1; i < 3 && !found; i++) {
+      found = differenceColumn(x, &p, at, 1, -1, k, WIDTH[i]);
+    }
+  }
+  shift(x, con->pos, p.pos, 1);
+  put(&p, p.pos, p.mat);
+}
+
 bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con, int n) {
   mjModel view;
   Pair p = {.sizes = NULL};
@@ -189,7 +205,7 @@ bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjCont
   bool found = false;
   for (int i = 0; i < 3 && !found; i++) found = difference(x, &p, at, n, total, WIDTH[i]);
   put(&p, p.pos, p.mat);
-  for (int c = 0; c < n && found; c++) shift(&x[c], con[c].pos, p.pos);
+  for (int c = 0; c < n && found; c++) shift(&x[c], con[c].pos, p.pos, 1);
   return found;
 }
 

@@ -86,6 +86,8 @@ void djm_frameTurn(mjtNum turn[3], const mjModel* m, const mjData* d, const mjCo
 // slope: dist, pos, normal by an entry of a geom's size. sizes: (ngeom x 3) scratch
 bool djm_sizeDifferences(mjtNum slope[7], const mjModel* m, mjData* d, const mjContact* con, int side,
                          int entry, mjtNum* sizes);
+// Columns of x along which the contact follows, in place of what is there.
+void djm_partDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con);
 
 static inline void djm_column(mjtNum out[3], const mjtNum jac[3][6], int k) {
   for (int i = 0; i < 3; i++) out[i] = jac[i][k];

@@ -173,7 +173,7 @@ static bool byFormula(djmMotion* x, djmFeature* feature, const mjModel* m, const
 }
 
 // Where axes of capsules meet, centres coincide, contacts come and go: n turns by half of w, pos
-// moves by half of u.
+// moves by half of u, but for twists along which the contact follows.
 static void kink(djmMotion* x, const djmTouch* t) {
   for (int k = 0; k < 6; k++) {
     mjtNum w[3] = {k == 0, k == 1, k == 2}, turn[3];
@@ -214,10 +214,26 @@ djStatus djm_contactSlopes(djmContactSlope* slope, const mjModel* m, mjData* d,
         if (all) x = shared[i];
         bool found = all || (count > 1 && djm_pairDifferences(&x, m, d, &c[i], 1));
         s->feature = found ? DJM_FEATURE_DIFFERENCES : DJM_FEATURE_KINK;
-        if (!found) kink(&x, &t);
+        if (!found) {
+          kink(&x, &t);
+          djm_partDifferences(&x, m, d, &c[i]);
+        }
       }
       fill(s, &x, &c[i], &t);
     }
+  }
+  return DJ_OK;
+}
+
+djStatus djm_countFeatures(int contacts[DJM_NFEATURE], const mjModel* m, mjData* d) {
+  enum { MOST = mjMAXCONPAIR };
+  djmContactSlope slope[MOST];
+  for (int i = 0; i < DJM_NFEATURE; i++) contacts[i] = 0;
+  for (int first = 0, n; first < d->ncon; first += n) {
+    const mjContact* con = d->contact + first;
+    n = samePair(con, d->ncon - first);
+    if (djm_contactSlopes(slope, m, d, con, n) < 0) return DJ_UNSUPPORTED;
+    for (int i = 0; i < n; i++) contacts[slope[i].feature]++;
   }
   return DJ_OK;
 }

@@ -4,22 +4,9 @@
 #ifndef MUJOCO_PLUGIN_DERIVATIVE_CONTACT_SLOPE_H_
 #define MUJOCO_PLUGIN_DERIVATIVE_CONTACT_SLOPE_H_
 
-#include <dijoco/types.h>
+#include <dijoco/mujoco.h>
 
 #include <mujoco/mujoco.h>
-
-// By which formula.
-typedef enum djmFeature {
-  DJM_FEATURE_CLOSED = 0,  // a point, line or plane of each geom: planes, spheres, capsules
-  DJM_FEATURE_VERTEX_FACE,  // a vertex or an edge against a face of polyhedra
-  DJM_FEATURE_EDGE_EDGE,   // two edges, or what is as sharp
-  DJM_FEATURE_CLIPPED,     // a vertex of two faces clipped against each other
-  DJM_FEATURE_SLIDING,     // a point of a capsule's axis that MuJoCo's rules move along it
-  DJM_FEATURE_CURVED,      // a surface or a rim with curvature
-  DJM_FEATURE_DIFFERENCES,  // none told: differences of that pair alone
-  DJM_FEATURE_KINK,        // no derivative: as if fixed midway between the two bodies
-  DJM_NFEATURE
-} djmFeature;
 
 typedef struct djmContactSlope {
   djmFeature feature;
@@ -29,8 +16,6 @@ typedef struct djmContactSlope {
   mjtNum pos[3][12];
   mjtNum turn[3][12];  // angular velocity of contact->frame, world axes
 } djmContactSlope;
-
-const char* djm_featureName(djmFeature feature);
 
 // slope: (n), of con (n), contacts at d's poses. Contacts of a pair that stand next to each other
 // share their differences. d is used for these: poses of geoms are moved and put back, its stack is

@@ -206,7 +206,10 @@ static djStatus addContacts(djmRowSum* sum, djError* err) {
       if (!acts[k]) continue;
       djm_addContact(sum, con + k, slope + k);
       sum->ncontact++;
-      if (slope[k].feature == DJM_FEATURE_DIFFERENCES) sum->ndifferenced++;
+      sum->features[slope[k].feature]++;
+      if (slope[k].feature == DJM_FEATURE_KINK && sum->info) {
+        djm_addKink(sum->info, DJM_KINK_CONTACT, d, con[k].efc_address, 0);
+      }
     }
   }
   return DJ_OK;

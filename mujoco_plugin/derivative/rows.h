@@ -39,7 +39,8 @@ typedef struct djmRowSum {
   mjtNum* hessian;       // (nv x nv) scratch
   mjtNum* by_force;      // (nefc x 2 nv) or NULL: derivatives of forces while a is held, by q and v;
                          //   zero before
-  int ncontact, ndifferenced;   // contacts that act, and those of which geometry was differenced
+  int ncontact, features[DJM_NFEATURE];   // contacts that act, and by feature
+  djmTransitionInfo* info;   // or NULL: where kinks are listed
   int* dof;              // (nv)
   bool drop_force, drop_impedance, drop_reference, drop_curvature, drop_feature;
 } djmRowSum;
@@ -58,6 +59,10 @@ void djm_coneCurvature(mjtNum* S, const mjData* d, const mjContact* con, int adr
 mjtNum djm_impedanceSlope(const mjData* d, int adr);
 // Of K I (pos - margin), by pos.
 mjtNum djm_springSlope(const mjData* d, int adr);
+
+// Adds a kink, of DJM_KINK_DISTANCE or nearer, to the list.
+void djm_addKink(djmTransitionInfo* info, djmKinkKind kind, const mjData* d, int adr,
+                 mjtNum distance);
 
 // Adds all constraints.
 djStatus djm_addRows(djmRowSum* sum, djError* err);

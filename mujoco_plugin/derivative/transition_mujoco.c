@@ -216,7 +216,9 @@ static djStatus rightSides(djmTransitionWork* w, bool sensed, djError* err) {
   if (status < 0) return status;
   djm_findMotion(&w->motion, &w->view, w->d, w->a);
   mju_zero(w->wrench, 6 * (int)w->view.nbody);
+  w->info.nkink = 0;
   djmRowSum sum = {
+    .info = &w->info,
     .m = &w->view, .d = w->d, .pose = w->d, .a = w->a, .motion = &w->motion, .y = w->y,
     .force = w->force, .state = w->state, .stride = w->ncol, .H = w->H, .by_q = w->X,
     .by_v = w->X + w->nv, .wrench = w->wrench, .smooth = w->smooth, .memory = w->memory,
@@ -229,7 +231,9 @@ static djStatus rightSides(djmTransitionWork* w, bool sensed, djError* err) {
   status = djm_addRows(&sum, err);
   if (status < 0) return status;
   w->info.ncontact = sum.ncontact;
-  w->info.differences = sum.ndifferenced;
+  w->info.differences = sum.features[DJM_FEATURE_DIFFERENCES];
+  for (int i = 0; i < DJM_NFEATURE; i++) w->info.features[i] = sum.features[i];
+  djm_findKinks(w);
   djm_wrenchSlope(w->X, w->ncol, &w->view, w->d, w->wrench);
   return DJ_OK;
 }

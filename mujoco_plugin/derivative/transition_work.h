@@ -58,6 +58,9 @@ bool djm_factorLower(mjtNum* A, int n);
 // X (n x ncol) = A^-1 X
 void djm_solveLower(mjtNum* X, const mjtNum* A, int n, int ncol);
 
+// Rows near a switch, into w->info.
+void djm_findKinks(djmTransitionWork* w);
+
 // G (nv x nv) = M - h D; scratch: the same size.
 void djm_implicitMatrix(mjtNum* G, djmTransitionWork* w, mjtNum* scratch);
 // Y += h dD e

@@ -183,10 +183,54 @@ DJ_API bool djm_sensorIsAnalytic(const mjModel* m, int sensor);
 // reset.
 typedef struct djmTransitionWork djmTransitionWork;
 
+// By which formula a contact's distance, point and frame follow its geoms.
+typedef enum djmFeature {
+  DJM_FEATURE_CLOSED = 0,  // a point, line or plane of each geom: planes, spheres, capsules
+  DJM_FEATURE_VERTEX_FACE,  // a vertex or an edge against a face of polyhedra
+  DJM_FEATURE_EDGE_EDGE,   // two edges, or what is as sharp
+  DJM_FEATURE_CLIPPED,     // a vertex of two faces clipped against each other
+  DJM_FEATURE_SLIDING,     // a point of a capsule's axis that MuJoCo's rules move along it
+  DJM_FEATURE_CURVED,      // a surface or a rim with curvature
+  DJM_FEATURE_DIFFERENCES,  // none told: differences of that pair alone
+  DJM_FEATURE_KINK,        // no derivative: as if fixed midway between the two bodies
+  DJM_NFEATURE
+} djmFeature;
+
+DJ_API const char* djm_featureName(djmFeature feature);
+
+// contacts: how many of d follow each feature, at d's poses. d is used for differences of single
+// pairs, and put back.
+DJ_API djStatus djm_countFeatures(int contacts[DJM_NFEATURE], const mjModel* m, mjData* d);
+
+// A place where the step has no derivative, or is about to have none: the derivative there is that
+// of the branch MuJoCo is on.
+typedef enum djmKinkKind {
+  DJM_KINK_SWITCH = 0,   // a row's force begins or ends, or friction loss reaches its limit
+  DJM_KINK_CONE,         // an elliptic contact begins to slip, sticks or parts
+  DJM_KINK_MARGIN,       // a limit or a contact is about to leave the rows
+  DJM_KINK_CONTACT       // a contact of DJM_FEATURE_KINK
+} djmKinkKind;
+
+typedef struct djmKink {
+  djmKinkKind kind;
+  int type;              // mjtConstraint of the row
+  int id[2];             // geoms of a contact; else the joint, dof, tendon or equality, and -1
+  mjtNum distance;       // how far: metres or radians of the row's position or, of friction loss,
+} djmKink;               //   of its velocity; 0 of DJM_KINK_CONTACT
+
+#define DJM_KINK_DISTANCE 1e-6   // up to which kinks are listed
+enum { DJM_MAXKINK = 8 };
+
+// What it is, with names: "contact of geoms 'a' and 'b': slips, sticks or parts within 3e-08".
+DJ_API void djm_kinkText(char text[200], const mjModel* m, const djmKink* kink);
+
 // Of the last call.
 typedef struct djmTransitionInfo {
   int ncontact;          // contacts that act
   int differences;       // of these, contacts whose geometry was differenced
+  int features[DJM_NFEATURE];   // of these, by feature
+  int nkink;             // kinks within DJM_KINK_DISTANCE; the first of them:
+  djmKink kink[DJM_MAXKINK];
   int newton;            // own Newton steps after the solver's, where it left the step unsolved
   mjtNum found;          // |M a - forces| after the solver, relative to its terms
   mjtNum residual;       // the same for the derivative's point
