@@ -1,5 +1,5 @@
-// The step of contact model mujoco on the caller's mjData, by the caller's mjModel: of the context's
-// model only options act that MuJoCo has.
+// The step of contact model mujoco on the caller's mjData, by the caller's mjModel: of the
+// context's model only options act that MuJoCo has.
 
 #include "own_step.h"
 

@@ -1,8 +1,8 @@
 // A step is mj_step's on an mjModel of the djModel's own, from a state that is written whole: no
 // warm start, so that it depends on nothing else. Derivatives are djm_transitionMuJoCo's there.
 //
-// A djModel and its copies share the mjModel that they were imported from. One that chooses MuJoCo's
-// physics has a copy besides, to which options and parameters are written by their names.
+// A djModel and its copies share the mjModel that they were imported from. One that chooses
+// MuJoCo's physics has a copy besides, to which options and parameters are written by their names.
 
 #include "physics.h"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Contact model mujoco by the command: runs beside stock MuJoCo, certified gradients, what is refused."""
+"""Contact model mujoco by the command: beside stock MuJoCo, certificates, what is refused."""
 import csv
 import json
 import os
@@ -16,9 +16,11 @@ PUSH = """<mujoco><option timestep="0.005" solver="%s"/><worldbody>
 <geom type="plane" size="2 2 .1"/>
 <body name="hand" pos="0 0 .06"><joint name="slide" type="slide" axis="1 0 0" damping="1"/>
 <geom name="hand" type="sphere" size=".05"/></body>
-<body name="box" pos=".0975 .01 .0498"><freejoint/><geom name="box" type="box" size=".05 .05 .05"/></body>
-<body name="rod" pos="0 1 .5"><joint axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/>
-</body></worldbody><equality><connect body1="rod" anchor=".3 0 0"/></equality>
+<body name="box" pos=".0975 .01 .0498"><freejoint/>
+<geom name="box" type="box" size=".05 .05 .05"/></body>
+<body name="rod" pos="0 1 .5"><joint axis="0 1 0"/>
+<geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/></body></worldbody>
+<equality><connect body1="rod" anchor=".3 0 0"/></equality>
 <actuator><position joint="slide" kp="100" kv="20" ctrlrange="-1 1"/></actuator></mujoco>"""
 TASK = {"scene": "push.xml", "contact": "mujoco", "horizon": 40, "ctrl": [0.2],
         "initial": {"qvel": [0.3] + 7 * [0]},
@@ -51,8 +53,8 @@ class Physics(cli.Case):
         self.refused("simulate", self.scene, "--time", "0.1", names=["connect"])
         half = self.states("--contact", "mujoco", "--timestep", "0.0025", "--set",
                            "geom/box/friction=0.2,0.005,0.0001")[1]
-        stock = self.states("--engine", "mujoco", "--timestep", "0.0025", "--allow-ignored", "--set",
-                            "geom/box/friction=0.2,0.005,0.0001")[1]
+        stock = self.states("--engine", "mujoco", "--timestep", "0.0025", "--allow-ignored",
+                            "--set", "geom/box/friction=0.2,0.005,0.0001")[1]
         self.assertEqual(len(half), 201)
         self.assertAlmostEqual(half[-1][2], stock[-1][2], delta=1e-6)
         self.assertNotAlmostEqual(half[-1][2], ours[-1][2], delta=1e-4)
@@ -90,8 +92,8 @@ class Physics(cli.Case):
         own = os.path.join(SOURCE, "examples/box.json")
         self.refused("simulate", own, "--contact", "mujoco", "--time", "0.1",
                      names=["loaded by MuJoCo"])
-        self.refused("simulate", self.scene, "--contact", "mujoco", "--integrator", "bdf2", "--time",
-                     "0.1", names=["bdf2"])
+        self.refused("simulate", self.scene, "--contact", "mujoco", "--integrator", "bdf2",
+                     "--time", "0.1", names=["bdf2"])
         mass = self.write("mass.json", dict(TASK, variables=[{"name": "body/box/mass"}]))
         self.refused("grad", mass, names=["body/box/mass"])
         follows = self.write("f.json", dict(TASK, inertia_from_geom=True,

@@ -620,7 +620,7 @@ static void testChosenByScene(void** state) {
 
 // ---- contexts -----------------------------------------------------------------------------------
 
-// A context's step is mj_step on the caller's data, to the last bit, and follows the caller's model.
+// A context's step is mj_step on the caller's data, to the last bit, by the caller's model.
 static void testContext(void** state) {
   (void)state;
   mjModel* m = djt_compile(DJT_ZOO);

@@ -252,7 +252,8 @@ static void residual(double* g, const djModel* m, djData* d, djTape* tape) {
   djLossTerm term = {.type = DJ_LOSS_QVEL, .weight = 1};
   double u[HORIZON], q = 0.1, v = 0.7;
   for (int k = 0; k < HORIZON; k++) u[k] = cos(k);
-  djRollout r = {.horizon = HORIZON, .qpos0 = &q, .qvel0 = &v, .ctrl = u, .nloss = 1, .loss = &term};
+  djRollout r = {.horizon = HORIZON, .qpos0 = &q, .qvel0 = &v, .ctrl = u, .nloss = 1,
+                 .loss = &term};
   djRolloutResult result = {.grad_qpos0 = g, .grad_qvel0 = g + 1, .grad_ctrl = g + 2};
   djResidual one = {.term = 0, .step = HORIZON, .by = {1, 0, 0}};
   assert_int_equal(djd_rolloutForward(&result, m, d, &r, tape), DJ_OK);

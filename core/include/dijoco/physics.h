@@ -1,11 +1,12 @@
 // Physics from outside: steps that another library takes, in place of the core's own.
 //
 // A model may have one, which dj_setPhysics gives it. While its option `contact` is
-// DJ_CONTACT_MUJOCO, dj_step, derivatives of the step, and runs with their adjoint are those of this
-// physics: its step takes state and inputs to the next state, its transition gives the matrices.
+// DJ_CONTACT_MUJOCO, dj_step, derivatives of the step, and runs with their adjoint are those of
+// this physics: its step takes state and inputs to the next state, its transition gives the
+// matrices.
 // Poses, losses, maps and parameters stay the core's. What is promised:
-// - Layouts of qpos, qvel, act, ctrl, applied forces and mocap poses are those of djData; changes of
-//   a state are tangent vectors (dj_tangentSize), matrices row-major.
+// - Layouts of qpos, qvel, act, ctrl, applied forces and mocap poses are those of djData; changes
+//   of a state are tangent vectors (dj_tangentSize), matrices row-major.
 // - A step depends on state, inputs, time and parameters alone: the same bits from the same start,
 //   whatever was stepped before, in whichever djData.
 // - Where derivatives are wanted (`exact`) it is solved as far as rounding allows.

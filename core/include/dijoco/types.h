@@ -142,10 +142,10 @@ typedef enum djImplicitTerms {
 // gyroscopic term has it, which gains energy.
 typedef enum djSpin { DJ_SPIN_EXACT = 0, DJ_SPIN_MUJOCO = 1 } djSpin;
 
-// Contact models: rows of the kernel table. DJ_CONTACT_NONE switches contact off. DJ_CONTACT_MUJOCO
-// leaves the whole step to MuJoCo, from whose model the scene came (dijoco/physics.h). Pairs and geoms
-// that name none have DJ_CONTACT_DEFAULT: the scene's, or where that does not know their types the
-// first that does.
+// Contact models: rows of the kernel table. DJ_CONTACT_NONE switches contact off; DJ_CONTACT_MUJOCO
+// leaves whole steps to MuJoCo, from which the scene came (dijoco/physics.h). Pairs and geoms that
+// name none have DJ_CONTACT_DEFAULT: the scene's, or where that does not know their types the first
+// that does.
 typedef enum djContactModel {
   DJ_CONTACT_MUJOCO = -3,
   DJ_CONTACT_DEFAULT = -2,

@@ -131,7 +131,7 @@ djStatus dj_checkOutsideParams(const djModel* m, int n, const djParam* param, bo
                                djError* err) {
   if (!dj_isOutside(m) || n == 0) return DJ_OK;
   if (follows) {
-    return dj_fail(err, DJ_UNSUPPORTED, "inertia_from_geom: has no derivative under contact mujoco");
+    return dj_fail(err, DJ_UNSUPPORTED, "inertia_from_geom: no derivatives under contact mujoco");
   }
   if (m->physics->vjp && m->physics->ask) return DJ_OK;
   char name[300];

@@ -26,8 +26,8 @@ djStatus dj_addStepParams(djParamSums* sums, const djModel* model, djData* data,
 // follow its geoms (dj_followGeoms), or NULL.
 djStatus dj_finishParams(djParamSums* sums, const djModel* model, const djModel* compiled);
 
-// Whether there are derivatives by parameters of this model's steps: DJ_UNSUPPORTED, of physics from
-// outside that has none.
+// Whether there are derivatives by parameters of this model's steps: DJ_UNSUPPORTED, of physics
+// from outside that has none.
 djStatus dj_checkOutsideParams(const djModel* model, int n, const djParam* param, bool follows,
                                djError* err);
 

@@ -1,4 +1,5 @@
-// Steps of physics from outside (dijoco/physics.h), in the place of dj_takeStep and dj_linearizeStep.
+// Steps of physics from outside (dijoco/physics.h), in the place of dj_takeStep and
+// dj_linearizeStep.
 
 #ifndef DJ_INTEGRATE_OUTSIDE_H_
 #define DJ_INTEGRATE_OUTSIDE_H_

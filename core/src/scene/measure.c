@@ -71,7 +71,7 @@ static djStatus checkStepped(const djModel* m, djData* d) {
 static djStatus checkLimits(const djModel* m, djData* d) {
   djStatus status = checkStepped(m, d);
   if (status < 0 || !dj_isOutside(m)) return status;
-  return dj_fail(&d->work->error, DJ_UNSUPPORTED, "limits: contact mujoco tells no forces of theirs");
+  return dj_fail(&d->work->error, DJ_UNSUPPORTED, "limits: contact mujoco tells no forces");
 }
 
 djStatus dj_limitForces(double* force, const djModel* m, djData* d) {
