@@ -235,6 +235,13 @@ static djStatus checkDesign(const mjModel* m, djError* err) {
   for (int t = 0; t < (int)m->ntendon && !what; t++) {
     if (m->tendon_type[t] != 0 && acts(m, t)) what = "spatial tendon";
   }
+  for (int t = 0; t < (int)m->ntendon && !what; t++) {
+    if (m->tendon_actfrclimited[t]) what = "tendon actuatorfrcrange";
+    if (m->tendon_actuatorid[t] != -1) what = "damping of a tendon's actuator";
+  }
+  for (int j = 0; j < (int)m->njnt && m->flg_gravcomp && !what; j++) {
+    if (m->jnt_actgravcomp[j]) what = "actuatorgravcomp";
+  }
   for (int i = 0; i < (int)m->nactuator && !what; i++) {
     int type = m->actuator_trntype[i];
     if (type != mjTRN_JOINT && type != mjTRN_JOINTINPARENT && type != mjTRN_TENDON) {

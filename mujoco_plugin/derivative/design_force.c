@@ -267,6 +267,21 @@ static mjtNum bendSlope(djmBackward* b, int i, int out) {
   return sum;
 }
 
+// An actuator's own damping and armature go by its gear squared to the joint.
+static mjtNum ownDamping(const djmBackward* b, int i, int dof) {
+  const djmTransitionWork* w = b->w;
+  const mjModel* m = &w->view;
+  mjtNum v = w->d->qvel[dof], e = w->end[dof], a = w->a[dof], rate = v, slope = 1;
+  mjtNum c = m->actuator_damping[i], sum = 0;
+  const mjtNum* poly = m->actuator_dampingpoly + mjNPOLY * i;
+  if (djm_hasForce(c, poly) && !(m->opt.disableflags & mjDSBL_DAMPER)) {
+    rate = djm_polyForce(&slope, c, poly, v, true);
+    sum -= b->lambda[dof] * rate;
+    if (dampsEnd(m)) sum -= m->opt.timestep * slope * b->mu[dof] * e;
+  }
+  return sum + m->actuator_armature[i] * (b->mu[dof] * (a - e) - b->lambda[dof] * a);
+}
+
 // Of scalar joints and tendons length, velocity and moment are as the gear.
 static void byGear(djmBackward* b, const Output* o, mjtNum l, mjtNum v, const Plain* law,
                    mjtNum free, mjtNum all) {
@@ -279,6 +294,7 @@ static void byGear(djmBackward* b, const Output* o, mjtNum l, mjtNum v, const Pl
   if (joint && m->jnt_type[id] != mjJNT_SLIDE && m->jnt_type[id] != mjJNT_HINGE) return;
   mjtNum sum = free * b->w->d->actuator_force[out] + o->sigma * (law->by_l * l + law->by_v * v);
   sum += 2 * all * law->by_v + all * bendSlope(b, i, out);
+  if (joint) sum += 2 * gear * gear * ownDamping(b, i, m->jnt_dofadr[id]);
   b->g->actuator_gear[6 * out] += sum / gear;
 }
 
