@@ -1,5 +1,5 @@
-// djm_backwardMuJoCo against matrices of the transition, and against differences of mj_step by every
-// number of a design, set in the model with mj_setConst.
+// djm_backwardMuJoCo against matrices of the transition, and against differences of mj_step by
+// every number of a design, set in the model with mj_setConst.
 
 #include "common/mj_rows.h"
 #include "common/mj_step_slope.h"
@@ -63,8 +63,9 @@ typedef struct Field {
   bool absolute, frames;   // frames: bodies that are `simple` keep theirs
 } Field;
 
-#define ROW(name, of, width, kind, absolute, frames) \
-  {#name, offsetof(mjModel, name), offsetof(djmDesignGradient, name), of, width, kind, absolute, frames}
+#define ROW(name, of, width, kind, absolute, frames)                                              \
+  {#name,  offsetof(mjModel, name), offsetof(djmDesignGradient, name), of, width, kind, absolute, \
+   frames}
 static const Field kField[] = {
   ROW(body_mass, BODY, 1, PLAIN, false, false),
   ROW(body_inertia, BODY, 3, PLAIN, false, false),
@@ -238,7 +239,9 @@ static void compareDesign(Design* x, djRng* rng) {
     }
     if (fabs(fine) > 1e-9) x->taken[i]++;
     double error = fmin(fabs(found - fine), fabs(found - coarse)) / size;
-    if (error > 1e-6 && !x->unfinished && !s->w->drop) print_message("  %s: %.9g, differences %.9g\n", f->name, found, fine);
+    if (error > 1e-6 && !x->unfinished && !s->w->drop) {
+      print_message("  %s: %.9g, differences %.9g\n", f->name, found, fine);
+    }
     x->worst[i] = djt_worst(x->worst[i], error);
   }
 }
@@ -254,7 +257,8 @@ static void openDesign(Design* x, mjModel* m, int integrator) {
   for (int i = 0; i < 3 * (int)m->ngeom; i++) m->geom_friction[i] *= 1 + 0.01 * (i % 7);
   // nor shall times of contacts be at their bound
   for (int i = 0; i < (int)m->ngeom; i++) {
-    if (m->geom_solref[2 * i] > 0) m->geom_solref[2 * i] = fmax(m->geom_solref[2 * i], 3 * m->opt.timestep);
+    double* ref = m->geom_solref + 2 * i;
+    if (ref[0] > 0) ref[0] = fmax(ref[0], 3 * m->opt.timestep);
   }
   mj_setConst(m, x->probe);
   x->changed = mj_copyModel(NULL, m);
@@ -358,7 +362,8 @@ static const char kLimbs[] =
   "<weld site1='s2' site2='s4' solref='.1 1'/>"
   "<joint joint1='j3' joint2='j1' polycoef='.1 .8 .5 -.2 .1' solimp='.8 .95 .5 .5 2'/>"
   "<tendon tendon1='t3' tendon2='t2' polycoef='.02 .8 .9' solimp='.8 .95 .1 .5 2'/></equality>"
-  "<actuator><motor joint='a' gear='3' damping='.02' armature='.003'/><position joint='b' kp='5' kv='.3' gear='.7' "
+  "<actuator><motor joint='a' gear='3' damping='.02' armature='.003'/>"
+  "<position joint='b' kp='5' kv='.3' gear='.7' "
   "forcerange='-4 4'/><intvelocity joint='s' kp='7' kv='.1' actrange='-1 1'/>"
   "<general tendon='t1' gear='2' dyntype='filter' dynprm='.05' gaintype='affine' "
   "gainprm='2 .3 -.4' biastype='affine' biasprm='.1 -.5 -.2'/>"
@@ -377,7 +382,8 @@ static void testContacts(void** state) {
   (void)state;
   runDesign(djt_compile(CONTACTS("elliptic")), mjINT_EULER, 60, 6, "cones");
   runDesign(djt_compile(CONTACTS("pyramidal")), mjINT_EULER, 60, 6, "pyramids");
-  runDesign(djt_compile(CONTACTS("pyramidal")), mjINT_IMPLICITFAST, 60, 6, "pyramids, implicitfast");
+  runDesign(djt_compile(CONTACTS("pyramidal")), mjINT_IMPLICITFAST, 60, 6,
+            "pyramids, implicitfast");
   runDesign(djt_compile(kBelts), mjINT_EULER, 60, 6, "belts");
   runDesign(djt_compile(STICKY("elliptic")), mjINT_EULER, 60, 6, "adhesion, cones");
   runDesign(djt_compile(STICKY("pyramidal")), mjINT_EULER, 60, 6, "adhesion, pyramids");
@@ -411,18 +417,21 @@ static void testSizes(void** state) {
     {"plane, box", FLOOR("pos='.05 .02 .09' quat='1 .03 -.02 .3'>"
                           "<freejoint/><geom type='box' size='.08 .12 .1'")},
     {"plane, cylinder", FLOOR("pos='.05 .02 .09' "
-                               "quat='1 .03 -.02 .3'><freejoint/><geom type='cylinder' size='.08 .1'")},
+                               "quat='1 .03 -.02 .3'><freejoint/><geom type='cylinder' "
+                              "size='.08 .1'")},
     {"plane, ellipsoid", FLOOR("pos='.05 .02 .09' "
                                 "quat='1 .3 -.2 .3'><freejoint/><geom type='ellipsoid' "
                                 "size='.08 .13 .1'")},
     {"ellipsoids", SHAPES("type='ellipsoid' size='.2 .15 .1'", "pos='.05 .02 .18' "
-                          "quat='1 .3 -.2 .3'><freejoint/><geom type='ellipsoid' size='.08 .13 .1'")},
+                          "quat='1 .3 -.2 .3'><freejoint/><geom type='ellipsoid' "
+                          "size='.08 .13 .1'")},
     {"box, cylinder", SHAPES("type='box' size='.2 .15 .1'", "pos='.15 .02 .2' "
                              "quat='1 .3 -.2 .3'><freejoint/><geom type='cylinder' size='.08 .1'")},
   };
   for (size_t i = 0; i < sizeof(kCase) / sizeof(*kCase); i++) {
     // where MuJoCo searches for contacts they have errors of their own
-    bool search = strcmp(kCase[i].name, "ellipsoids") == 0 || strcmp(kCase[i].name, "box, cylinder") == 0;
+    const char* name = kCase[i].name;
+    bool search = strcmp(name, "ellipsoids") == 0 || strcmp(name, "box, cylinder") == 0;
     runTo(search ? 1e-4 : 1e-6, djt_compile(kCase[i].text), mjINT_EULER, 30, 3, kCase[i].name);
   }
 }

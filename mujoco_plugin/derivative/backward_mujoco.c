@@ -27,7 +27,8 @@ static Room* roomOf(djmTransitionWork* w) {
   size_t nv = (size_t)w->nv, nbody = (size_t)w->view.nbody;
   if (w->back) return w->back;
   size_t head = (sizeof(Room) + 63) / 64 * 64;
-  char* memory = calloc(1, head + nbody * sizeof(djmPart) + (6 * nv + (size_t)w->ncol + 3 * (size_t)w->view.ngeom) * sizeof(mjtNum));
+  size_t numbers = 6 * nv + (size_t)w->ncol + 3 * (size_t)w->view.ngeom;
+  char* memory = calloc(1, head + nbody * sizeof(djmPart) + numbers * sizeof(mjtNum));
   if (!memory) return NULL;
   Room* r = (Room*)(void*)memory;
   r->body = (djmPart*)(void*)(memory + head);

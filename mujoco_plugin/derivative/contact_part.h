@@ -84,8 +84,8 @@ bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjCont
 void djm_frameTurn(mjtNum turn[3], const mjModel* m, const mjData* d, const mjContact* con,
                    const mjtNum rate[3]);
 // slope: dist, pos, normal by an entry of a geom's size. sizes: (ngeom x 3) scratch
-bool djm_sizeDifferences(mjtNum slope[7], const mjModel* m, mjData* d, const mjContact* con, int side,
-                         int entry, mjtNum* sizes);
+bool djm_sizeDifferences(mjtNum slope[7], const mjModel* m, mjData* d, const mjContact* con,
+                         int side, int entry, mjtNum* sizes);
 
 static inline void djm_column(mjtNum out[3], const mjtNum jac[3][6], int k) {
   for (int i = 0; i < 3; i++) out[i] = jac[i][k];

@@ -1,6 +1,6 @@
-// djm_finishDesign: from constants that mj_setConst derives to the numbers that they are made of. At
-// the state qpos0 they are s J M^-1 J^T, with J of a body's centre of mass, a dof, a tendon; with x =
-// M^-1 J^T
+// djm_finishDesign: from constants that mj_setConst derives to the numbers that they are made of.
+// At the state qpos0 they are s J M^-1 J^T, with J of a body's centre of mass, a dof, a tendon;
+// with x = M^-1 J^T
 //
 //   d(s J x) = s (2 dJ x - x^T dM x)
 
