@@ -523,6 +523,70 @@ static void testGravity(void** state) {
   closeDesign(&x);
 }
 
+// A run of several steps: its end by masses, damping and sizes, from the last step to the first.
+static double runEnd(Design* x, const Field* f, double h, int steps) {
+  djtStep* s = &x->s;
+  change(x, f, h);
+  mj_setConst(x->changed, x->probe);
+  mj_copyState(s->m, s->d, x->e, mjSTATE_INTEGRATION);
+  for (int i = 0; i < steps; i++) mj_step(x->changed, x->e);
+  double* diff = djt_room((size_t)s->nx);
+  mj_differentiatePos(s->m, diff, 1, s->next->qpos, x->e->qpos);
+  mju_sub(diff + s->nv, x->e->qvel, s->next->qvel, s->nv);
+  double y = mju_dot(diff, x->end, s->nx);
+  free(diff);
+  change(x, f, 0);
+  return y;
+}
+
+static void testRun(void** state) {
+  (void)state;
+  enum { STEPS = 20 };
+  static const char* const kName[] = {"body_mass", "body_pos", "dof_damping", "geom_size",
+                                      "geom_friction", "jnt_axis"};
+  Design x;
+  djRng rng = {8};
+  djError err;
+  openDesign(&x, djt_robot("humanoid"), mjINT_EULER);
+  djtStep* s = &x.s;
+  for (int i = 0; i < 100; i++) mj_step(s->m, s->d);
+  for (int u = 0; u < s->nu; u++) s->d->ctrl[u] = djt_uniform(&rng, -0.4, 0.4);
+  for (int i = 0; i < s->nx; i++) x.end[i] = djt_uniform(&rng, -1, 1);
+  mjData* path[STEPS];
+  mj_copyData(s->next, s->m, s->d);
+  for (int i = 0; i < STEPS; i++) {
+    path[i] = mj_copyData(NULL, s->m, s->next);
+    mj_step(s->m, s->next);
+  }
+  double* by = djt_room((size_t)s->nx);
+  mju_copy(by, x.end, s->nx);
+  for (int i = STEPS - 1; i >= 0; i--) {
+    if (djm_backwardMuJoCo(by, NULL, x.g, s->m, path[i], s->w, by, &err) < 0) {
+      fail_msg("%s", err.text);
+    }
+    mj_deleteData(path[i]);
+  }
+  assert_int_equal(djm_finishDesign(x.g, s->m, s->w, &err), DJ_OK);
+  for (int i = 0; i < NFIELD; i++) {
+    const Field* f = kField + i;
+    bool wanted = false;
+    for (size_t k = 0; k < sizeof(kName) / sizeof(*kName); k++) {
+      wanted = wanted || strcmp(kName[k], f->name) == 0;
+    }
+    if (!wanted) continue;
+    chooseDirection(&x, f, &rng);
+    double h = 2e-5, found = mju_dot(arrayOf(x.g, f->gradient), x.along,
+                                     countOf(s->m, f->of) * f->width);
+    double near = runEnd(&x, f, h, STEPS) - runEnd(&x, f, -h, STEPS);
+    double far = runEnd(&x, f, 2 * h, STEPS) - runEnd(&x, f, -2 * h, STEPS);
+    double slope = (8 * near - far) / (12 * h);
+    print_message("%s: %.9g, differences %.9g\n", f->name, found, slope);
+    assert_true(fabs(found - slope) < 1e-5 * fmax(fabs(slope), 1e-2));
+  }
+  free(by);
+  closeDesign(&x);
+}
+
 // Rollouts add up, and what is not known is refused.
 static void testCall(void** state) {
   (void)state;
@@ -564,7 +628,7 @@ int main(void) {
     cmocka_unit_test(testRows), cmocka_unit_test(testContacts),
     cmocka_unit_test(testSizes), cmocka_unit_test(testRobots),
     cmocka_unit_test(testDropped), cmocka_unit_test(testGravity),
-    cmocka_unit_test(testCall),
+    cmocka_unit_test(testRun), cmocka_unit_test(testCall),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
