@@ -1,5 +1,5 @@
-// djm_backwardMuJoCo against matrices of the transition, and against differences of mj_step by every
-// number of a design, set in the model with mj_setConst.
+// djm_backwardMuJoCo against matrices of the transition, and against differences of mj_step by
+// every number of a design, set in the model with mj_setConst.
 
 #include "common/mj_rows.h"
 #include "common/mj_step_slope.h"
@@ -63,8 +63,9 @@ typedef struct Field {
   bool absolute, frames;   // frames: bodies that are `simple` keep theirs
 } Field;
 
-#define ROW(name, of, width, kind, absolute, frames) \
-  {#name, offsetof(mjModel, name), offsetof(djmDesignGradient, name), of, width, kind, absolute, frames}
+#define ROW(name, of, width, kind, absolute, frames)                                              \
+  {#name,  offsetof(mjModel, name), offsetof(djmDesignGradient, name), of, width, kind, absolute, \
+   frames}
 static const Field kField[] = {
   ROW(body_mass, BODY, 1, PLAIN, false, false),
   ROW(body_inertia, BODY, 3, PLAIN, false, false),
@@ -238,7 +239,9 @@ static void compareDesign(Design* x, djRng* rng) {
     }
     if (fabs(fine) > 1e-9) x->taken[i]++;
     double error = fmin(fabs(found - fine), fabs(found - coarse)) / size;
-    if (error > 1e-6 && !x->unfinished && !s->w->drop) print_message("  %s: %.9g, differences %.9g\n", f->name, found, fine);
+    if (error > 1e-6 && !x->unfinished && !s->w->drop) {
+      print_message("  %s: %.9g, differences %.9g\n", f->name, found, fine);
+    }
     x->worst[i] = djt_worst(x->worst[i], error);
   }
 }
@@ -254,7 +257,8 @@ static void openDesign(Design* x, mjModel* m, int integrator) {
   for (int i = 0; i < 3 * (int)m->ngeom; i++) m->geom_friction[i] *= 1 + 0.01 * (i % 7);
   // nor shall times of contacts be at their bound
   for (int i = 0; i < (int)m->ngeom; i++) {
-    if (m->geom_solref[2 * i] > 0) m->geom_solref[2 * i] = fmax(m->geom_solref[2 * i], 3 * m->opt.timestep);
+    double* ref = m->geom_solref + 2 * i;
+    if (ref[0] > 0) ref[0] = fmax(ref[0], 3 * m->opt.timestep);
   }
   mj_setConst(m, x->probe);
   x->changed = mj_copyModel(NULL, m);
@@ -358,7 +362,8 @@ static const char kLimbs[] =
   "<weld site1='s2' site2='s4' solref='.1 1'/>"
   "<joint joint1='j3' joint2='j1' polycoef='.1 .8 .5 -.2 .1' solimp='.8 .95 .5 .5 2'/>"
   "<tendon tendon1='t3' tendon2='t2' polycoef='.02 .8 .9' solimp='.8 .95 .1 .5 2'/></equality>"
-  "<actuator><motor joint='a' gear='3'/><position joint='b' kp='5' kv='.3' gear='.7' "
+  "<actuator><motor joint='a' gear='3' damping='.02' armature='.003'/>"
+  "<position joint='b' kp='5' kv='.3' gear='.7' "
   "forcerange='-4 4'/><intvelocity joint='s' kp='7' kv='.1' actrange='-1 1'/>"
   "<general tendon='t1' gear='2' dyntype='filter' dynprm='.05' gaintype='affine' "
   "gainprm='2 .3 -.4' biastype='affine' biasprm='.1 -.5 -.2'/>"
@@ -377,7 +382,8 @@ static void testContacts(void** state) {
   (void)state;
   runDesign(djt_compile(CONTACTS("elliptic")), mjINT_EULER, 60, 6, "cones");
   runDesign(djt_compile(CONTACTS("pyramidal")), mjINT_EULER, 60, 6, "pyramids");
-  runDesign(djt_compile(CONTACTS("pyramidal")), mjINT_IMPLICITFAST, 60, 6, "pyramids, implicitfast");
+  runDesign(djt_compile(CONTACTS("pyramidal")), mjINT_IMPLICITFAST, 60, 6,
+            "pyramids, implicitfast");
   runDesign(djt_compile(kBelts), mjINT_EULER, 60, 6, "belts");
   runDesign(djt_compile(STICKY("elliptic")), mjINT_EULER, 60, 6, "adhesion, cones");
   runDesign(djt_compile(STICKY("pyramidal")), mjINT_EULER, 60, 6, "adhesion, pyramids");
@@ -411,18 +417,21 @@ static void testSizes(void** state) {
     {"plane, box", FLOOR("pos='.05 .02 .09' quat='1 .03 -.02 .3'>"
                           "<freejoint/><geom type='box' size='.08 .12 .1'")},
     {"plane, cylinder", FLOOR("pos='.05 .02 .09' "
-                               "quat='1 .03 -.02 .3'><freejoint/><geom type='cylinder' size='.08 .1'")},
+                               "quat='1 .03 -.02 .3'><freejoint/><geom type='cylinder' "
+                              "size='.08 .1'")},
     {"plane, ellipsoid", FLOOR("pos='.05 .02 .09' "
                                 "quat='1 .3 -.2 .3'><freejoint/><geom type='ellipsoid' "
                                 "size='.08 .13 .1'")},
     {"ellipsoids", SHAPES("type='ellipsoid' size='.2 .15 .1'", "pos='.05 .02 .18' "
-                          "quat='1 .3 -.2 .3'><freejoint/><geom type='ellipsoid' size='.08 .13 .1'")},
+                          "quat='1 .3 -.2 .3'><freejoint/><geom type='ellipsoid' "
+                          "size='.08 .13 .1'")},
     {"box, cylinder", SHAPES("type='box' size='.2 .15 .1'", "pos='.15 .02 .2' "
                              "quat='1 .3 -.2 .3'><freejoint/><geom type='cylinder' size='.08 .1'")},
   };
   for (size_t i = 0; i < sizeof(kCase) / sizeof(*kCase); i++) {
     // where MuJoCo searches for contacts they have errors of their own
-    bool search = strcmp(kCase[i].name, "ellipsoids") == 0 || strcmp(kCase[i].name, "box, cylinder") == 0;
+    const char* name = kCase[i].name;
+    bool search = strcmp(name, "ellipsoids") == 0 || strcmp(name, "box, cylinder") == 0;
     runTo(search ? 1e-4 : 1e-6, djt_compile(kCase[i].text), mjINT_EULER, 30, 3, kCase[i].name);
   }
 }
@@ -494,21 +503,87 @@ static void testGravity(void** state) {
   for (int i = 0; i < s->nx; i++) x.end[i] = sin(i + 1);
   for (int i = 0; i < 10; i++) mj_step(s->m, s->d);
   assert_int_equal(djm_backwardMuJoCo(NULL, NULL, x.g, s->m, s->d, s->w, x.end, &err), DJ_OK);
+  mj_copyData(s->next, s->m, s->d);
+  mj_step(s->m, s->next);
   for (int k = 0; k < 3; k++) {
     double value[2], *diff = djt_room((size_t)s->nx);
     for (int side = 0; side < 2; side++) {
       mju_copy3(x.changed->opt.gravity, s->m->opt.gravity);
-      x.changed->opt.gravity[k] += side ? 0.1 : -0.1;
+      x.changed->opt.gravity[k] += side ? 0.01 : -0.01;
       mj_copyState(s->m, s->d, x.e, mjSTATE_INTEGRATION);
       mj_step(x.changed, x.e);
-      mj_differentiatePos(s->m, diff, 1, s->d->qpos, x.e->qpos);
-      mju_copy(diff + s->nv, x.e->qvel, s->nv);
+      mj_differentiatePos(s->m, diff, 1, s->next->qpos, x.e->qpos);
+      mju_sub(diff + s->nv, x.e->qvel, s->next->qvel, s->nv);
       value[side] = mju_dot(diff, x.end, s->nx);
     }
     free(diff);
-    double slope = (value[1] - value[0]) / 0.2;
+    double slope = (value[1] - value[0]) / 0.02;
     assert_true(fabs(slope - x.g->gravity[k]) < 1e-6 * fabs(slope));
   }
+  closeDesign(&x);
+}
+
+// A run of several steps: its end by masses, damping and sizes, from the last step to the first.
+static double runEnd(Design* x, const Field* f, double h, int steps) {
+  djtStep* s = &x->s;
+  change(x, f, h);
+  mj_setConst(x->changed, x->probe);
+  mj_copyState(s->m, s->d, x->e, mjSTATE_INTEGRATION);
+  for (int i = 0; i < steps; i++) mj_step(x->changed, x->e);
+  double* diff = djt_room((size_t)s->nx);
+  mj_differentiatePos(s->m, diff, 1, s->next->qpos, x->e->qpos);
+  mju_sub(diff + s->nv, x->e->qvel, s->next->qvel, s->nv);
+  double y = mju_dot(diff, x->end, s->nx);
+  free(diff);
+  change(x, f, 0);
+  return y;
+}
+
+static void testRun(void** state) {
+  (void)state;
+  enum { STEPS = 20 };
+  static const char* const kName[] = {"body_mass", "body_pos", "dof_damping", "geom_size",
+                                      "geom_friction", "jnt_axis"};
+  Design x;
+  djRng rng = {8};
+  djError err;
+  openDesign(&x, djt_robot("humanoid"), mjINT_EULER);
+  djtStep* s = &x.s;
+  for (int i = 0; i < 100; i++) mj_step(s->m, s->d);
+  for (int u = 0; u < s->nu; u++) s->d->ctrl[u] = djt_uniform(&rng, -0.4, 0.4);
+  for (int i = 0; i < s->nx; i++) x.end[i] = djt_uniform(&rng, -1, 1);
+  mjData* path[STEPS];
+  mj_copyData(s->next, s->m, s->d);
+  for (int i = 0; i < STEPS; i++) {
+    path[i] = mj_copyData(NULL, s->m, s->next);
+    mj_step(s->m, s->next);
+  }
+  double* by = djt_room((size_t)s->nx);
+  mju_copy(by, x.end, s->nx);
+  for (int i = STEPS - 1; i >= 0; i--) {
+    if (djm_backwardMuJoCo(by, NULL, x.g, s->m, path[i], s->w, by, &err) < 0) {
+      fail_msg("%s", err.text);
+    }
+    mj_deleteData(path[i]);
+  }
+  assert_int_equal(djm_finishDesign(x.g, s->m, s->w, &err), DJ_OK);
+  for (int i = 0; i < NFIELD; i++) {
+    const Field* f = kField + i;
+    bool wanted = false;
+    for (size_t k = 0; k < sizeof(kName) / sizeof(*kName); k++) {
+      wanted = wanted || strcmp(kName[k], f->name) == 0;
+    }
+    if (!wanted) continue;
+    chooseDirection(&x, f, &rng);
+    double h = 2e-5, found = mju_dot(arrayOf(x.g, f->gradient), x.along,
+                                     countOf(s->m, f->of) * f->width);
+    double near = runEnd(&x, f, h, STEPS) - runEnd(&x, f, -h, STEPS);
+    double far = runEnd(&x, f, 2 * h, STEPS) - runEnd(&x, f, -2 * h, STEPS);
+    double slope = (8 * near - far) / (12 * h);
+    print_message("%s: %.9g, differences %.9g\n", f->name, found, slope);
+    assert_true(fabs(found - slope) < 1e-5 * fmax(fabs(slope), 1e-2));
+  }
+  free(by);
   closeDesign(&x);
 }
 
@@ -553,7 +628,7 @@ int main(void) {
     cmocka_unit_test(testRows), cmocka_unit_test(testContacts),
     cmocka_unit_test(testSizes), cmocka_unit_test(testRobots),
     cmocka_unit_test(testDropped), cmocka_unit_test(testGravity),
-    cmocka_unit_test(testCall),
+    cmocka_unit_test(testRun), cmocka_unit_test(testCall),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,8 @@ static Room* roomOf(djmTransitionWork* w) {
   size_t nv = (size_t)w->nv, nbody = (size_t)w->view.nbody;
   if (w->back) return w->back;
   size_t head = (sizeof(Room) + 63) / 64 * 64;
-  char* memory = calloc(1, head + nbody * sizeof(djmPart) + (6 * nv + (size_t)w->ncol + 3 * (size_t)w->view.ngeom) * sizeof(mjtNum));
+  size_t numbers = 6 * nv + (size_t)w->ncol + 3 * (size_t)w->view.ngeom;
+  char* memory = calloc(1, head + nbody * sizeof(djmPart) + numbers * sizeof(mjtNum));
   if (!memory) return NULL;
   Room* r = (Room*)(void*)memory;
   r->body = (djmPart*)(void*)(memory + head);
@@ -234,6 +235,13 @@ static djStatus checkDesign(const mjModel* m, djError* err) {
   if (m->opt.density != 0 || m->opt.viscosity != 0) what = "fluid";
   for (int t = 0; t < (int)m->ntendon && !what; t++) {
     if (m->tendon_type[t] != 0 && acts(m, t)) what = "spatial tendon";
+  }
+  for (int t = 0; t < (int)m->ntendon && !what; t++) {
+    if (m->tendon_actfrclimited[t]) what = "tendon actuatorfrcrange";
+    if (m->tendon_actuatorid[t] != -1) what = "damping of a tendon's actuator";
+  }
+  for (int j = 0; j < (int)m->njnt && m->flg_gravcomp && !what; j++) {
+    if (m->jnt_actgravcomp[j]) what = "actuatorgravcomp";
   }
   for (int i = 0; i < (int)m->nactuator && !what; i++) {
     int type = m->actuator_trntype[i];

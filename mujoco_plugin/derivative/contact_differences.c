@@ -209,8 +209,8 @@ bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjCont
   return found;
 }
 
-bool djm_sizeDifferences(mjtNum slope[7], const mjModel* m, mjData* d, const mjContact* con, int side,
-                         int entry, mjtNum* sizes) {
+bool djm_sizeDifferences(mjtNum slope[7], const mjModel* m, mjData* d, const mjContact* con,
+                         int side, int entry, mjtNum* sizes) {
   mjModel view;
   Pair p = {.sizes = sizes};
   mjPreContact at[1];

@@ -84,8 +84,8 @@ bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjCont
 void djm_frameTurn(mjtNum turn[3], const mjModel* m, const mjData* d, const mjContact* con,
                    const mjtNum rate[3]);
 // slope: dist, pos, normal by an entry of a geom's size. sizes: (ngeom x 3) scratch
-bool djm_sizeDifferences(mjtNum slope[7], const mjModel* m, mjData* d, const mjContact* con, int side,
-                         int entry, mjtNum* sizes);
+bool djm_sizeDifferences(mjtNum slope[7], const mjModel* m, mjData* d, const mjContact* con,
+                         int side, int entry, mjtNum* sizes);
 // Columns of x along which the contact follows, in place of what is there.
 void djm_partDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con);
 

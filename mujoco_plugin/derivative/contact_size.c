@@ -2,8 +2,8 @@
 //
 // A radius r moves a surface along the normal: dist' = -1, pos' = +-n/2. The half lengths of a box
 // and of a capsule's axis move what is on their side as a translation of the geom does, along their
-// axis, outwards: faces, edges, corners, ends. What such a translation leaves in place, inner points
-// of faces, does not see it. Ellipsoids, cylinders: by differences of the pair.
+// axis, outwards: faces, edges, corners, ends. What such a translation leaves in place, inner
+// points of faces, does not see it. Ellipsoids, cylinders: by differences of the pair.
 
 #include "contact_part.h"
 

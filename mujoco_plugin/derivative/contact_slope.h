@@ -27,8 +27,8 @@ djStatus djm_contactSlopes(djmContactSlope* slope, const mjModel* m, mjData* d,
 djStatus djm_contactSlope(djmContactSlope* slope, const mjModel* m, mjData* d,
                           const mjContact* con);
 
-// By sizes of its geoms, poses fixed: dist, pos, turn of the frame, of each entry of each geom; zero
-// where a contact does not follow small changes. sizes: (ngeom x 3) scratch.
+// By sizes of its geoms, poses fixed: dist, pos, turn of the frame, of each entry of each geom;
+// zero where a contact does not follow small changes. sizes: (ngeom x 3) scratch.
 void djm_contactSize(mjtNum size[2][3][7], const mjModel* m, mjData* d, const mjContact* con,
                      const djmContactSlope* slope, mjtNum* sizes);
 

@@ -1,6 +1,6 @@
-// djm_finishDesign: from constants that mj_setConst derives to the numbers that they are made of. At
-// the state qpos0 they are s J M^-1 J^T, with J of a body's centre of mass, a dof, a tendon; with x =
-// M^-1 J^T
+// djm_finishDesign: from constants that mj_setConst derives to the numbers that they are made of.
+// At the state qpos0 they are s J M^-1 J^T, with J of a body's centre of mass, a dof, a tendon;
+// with x = M^-1 J^T
 //
 //   d(s J x) = s (2 dJ x - x^T dM x)
 
@@ -60,6 +60,15 @@ static void addRow(djmSweep* s, djmTransitionWork* w, const Row* r, mjtNum scale
   djm_sweepInertia(s);
   djm_closeSweep(s, NULL, NULL);
   for (int i = 0; i < nv; i++) s->design->dof_armature[i] -= scale * r->x[i] * r->x[i];
+  for (int i = 0; i < (int)m->nactuator; i++) {
+    int type = m->actuator_trntype[i], id = m->actuator_trnid[2 * i], out = m->actuator_outadr[i];
+    if (m->actuator_armature[i] == 0) continue;
+    if (type != mjTRN_JOINT && type != mjTRN_JOINTINPARENT) continue;
+    if (m->jnt_type[id] != mjJNT_SLIDE && m->jnt_type[id] != mjJNT_HINGE) continue;
+    mjtNum x = r->x[m->jnt_dofadr[id]];
+    s->design->actuator_gear[6 * out] -=
+      2 * scale * m->actuator_gear[6 * out] * m->actuator_armature[i] * x * x;
+  }
   for (int t = 0; t < (int)m->ntendon; t++) {
     mjtNum sum = 0;
     if (!djm_canHaveArmature(m, t)) continue;

@@ -1,13 +1,14 @@
-// Contacts in the adjoint of a step. With rho the rows of the Jacobian times lambda, f their forces,
-// S their curvature, L = rho . f has the derivatives
+// Contacts in the adjoint of a step. With rho the rows of the Jacobian times lambda, f their
+// forces, S their curvature, L = rho . f has the derivatives
 //
 //   by rho: f less adhesion,   by y: -S rho,   by ln D: rho . f
 //
-// and y = e_k . (A + B v) at the point, row 0 with K I (dist - margin), see row_contact.c. Forces and
-// y see the two bodies' motions of lambda, of the acceleration and velocity; the geoms' poses by the
-// contact's point, frame and distance. Friction:
+// and y = e_k . (A + B v) at the point, row 0 with K I (dist - margin), see row_contact.c. Forces
+// and y see the two bodies' motions of lambda, of the acceleration and velocity; the geoms' poses
+// by the contact's point, frame and distance. Friction:
 //
-//   cones       f_0 = -c X, f_k = c X mu_k^2 y_k / T, X = y_0 - T, T = |mu_k y_k|, c = D/(1 + mu^2),
+//   cones       f_0 = -c X, f_k = c X mu_k^2 y_k / T, X = y_0 - T, T = |mu_k y_k|, c = D/(1 +
+//   mu^2),
 //               mu^2 = mu_1^2/impratio; where rows stick D_k is D impratio mu_k^2/mu_1^2
 //   pyramids    edges y_0 +- mu_k y_k, D as 1/(mu_1^2 (1 + mu_1^2))
 
@@ -95,7 +96,8 @@ static void pyramid(Touch* t, const djmTransitionWork* w) {
       int row = t->adr + 2 * (k - 1) + side;
       if (w->state[row] == mjCNSTRSTATE_SATISFIED) continue;
       mjtNum slope = side ? -mu[k - 1] : mu[k - 1], D = w->d->efc_D[row], f = w->force[row];
-      mjtNum rho = t->rho[0] + slope * t->rho[k], y = 0.5 * (w->y[row - side] - w->y[row - side + 1]);
+      mjtNum rho = t->rho[0] + slope * t->rho[k];
+      mjtNum y = 0.5 * (w->y[row - side] - w->y[row - side + 1]);
       t->f[0] += f;
       t->f[k] += slope * f;
       t->g[0] -= D * rho;
@@ -220,7 +222,9 @@ static void addTouch(djmBackward* b, const Touch* t, const mjtNum* force,
     for (int k = 0; k < 6; k++) {
       int c = 6 * s + k;
       T[k] = by_dist * slope->dist[c];
-      for (int i = 0; i < 3; i++) T[k] += by_pos[i] * slope->pos[i][c] + turn[i] * slope->turn[i][c];
+      for (int i = 0; i < 3; i++) {
+        T[k] += by_pos[i] * slope->pos[i][c] + turn[i] * slope->turn[i][c];
+      }
     }
     djm_crossForce(about, t->surface[s], slip);
     djm_add6(T, about, sign);

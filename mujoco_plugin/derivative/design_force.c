@@ -1,5 +1,5 @@
-// Springs, dampers, inertia of dofs and actuators in the adjoint of a step. Forces have -lambda . F,
-// what the integrator takes of them implicitly has h mu . dD e, and inertia mu . dM (a - e).
+// Springs, dampers, inertia of dofs and actuators in the adjoint of a step. Forces have -lambda .
+// F, what the integrator takes of them implicitly has h mu . dD e, and inertia mu . dM (a - e).
 
 #include "design_work.h"
 #include "law_slope.h"
@@ -108,15 +108,16 @@ static void tendons(djmBackward* b) {
   bool springs = !(m->opt.disableflags & mjDSBL_SPRING);
   bool passive = !(m->opt.disableflags & mjDSBL_DAMPER);
   for (int t = 0; t < (int)m->ntendon; t++) {
-    mjtNum lambda = tendonTimes(m, d, t, b->lambda), mu = tendonTimes(m, d, t, b->mu), slope;
+    mjtNum lambda = tendonTimes(m, d, t, b->lambda), mu = tendonTimes(m, d, t, b->mu);
     mjtNum a = tendonTimes(m, d, t, w->a), e = tendonTimes(m, d, t, w->end);
     const mjtNum* rest = m->tendon_lengthspring + 2 * t;
     mjtNum length = d->ten_length[t];
     int side = length > rest[1] ? 1 : length < rest[0] ? 0 : -1;
     if (djm_canHaveArmature(m, t)) b->g->tendon_armature[t] += mu * (a - e) - lambda * a;
     if (springs && side >= 0) {
-      mjtNum x = length - rest[side];
-      djm_polyForce(&slope, m->tendon_stiffness[t], m->tendon_stiffnesspoly + mjNPOLY * t, x, false);
+      mjtNum x = length - rest[side], slope;
+      const mjtNum* poly = m->tendon_stiffnesspoly + mjNPOLY * t;
+      djm_polyForce(&slope, m->tendon_stiffness[t], poly, x, false);
       b->g->tendon_stiffness[t] -= lambda * x;
       b->g->tendon_lengthspring[2 * t + (rest[0] == rest[1] ? 0 : side)] += lambda * slope;
     }
@@ -124,8 +125,9 @@ static void tendons(djmBackward* b) {
     b->g->tendon_damping[t] -= lambda * d->ten_velocity[t];
     if (!isImplicit(m)) continue;
     int adr = m->ten_J_rowadr[t];
-    b->g->tendon_damping[t] -= m->opt.timestep * inPattern(b->w, d->ten_J + adr, m->ten_J_colind + adr,
-                                                           m->ten_J_rownnz[t], b->mu, w->end);
+    mjtNum both = inPattern(b->w, d->ten_J + adr, m->ten_J_colind + adr, m->ten_J_rownnz[t], b->mu,
+                            w->end);
+    b->g->tendon_damping[t] -= m->opt.timestep * both;
   }
 }
 
@@ -254,7 +256,9 @@ static mjtNum bendSlope(djmBackward* b, int i, int out) {
   const mjModel* m = &b->w->view;
   mjData* d = b->w->d;
   mjtNum l = d->actuator_length[out], v = d->actuator_velocity[out], sum = 0, h = 1e-3;
-  if (m->actuator_gaintype[i] <= mjGAIN_AFFINE && m->actuator_biastype[i] <= mjBIAS_AFFINE) return 0;
+  if (m->actuator_gaintype[i] <= mjGAIN_AFFINE && m->actuator_biastype[i] <= mjBIAS_AFFINE) {
+    return 0;
+  }
   for (int p = 0; p < 4; p++) {
     djmLaw law;
     d->actuator_length[out] = l * (1 + kPoint[p] * h);
@@ -265,6 +269,21 @@ static mjtNum bendSlope(djmBackward* b, int i, int out) {
   d->actuator_length[out] = l;
   d->actuator_velocity[out] = v;
   return sum;
+}
+
+// An actuator's own damping and armature go by its gear squared to the joint.
+static mjtNum ownDamping(const djmBackward* b, int i, int dof) {
+  const djmTransitionWork* w = b->w;
+  const mjModel* m = &w->view;
+  mjtNum v = w->d->qvel[dof], e = w->end[dof], a = w->a[dof], rate = v, slope = 1;
+  mjtNum c = m->actuator_damping[i], sum = 0;
+  const mjtNum* poly = m->actuator_dampingpoly + mjNPOLY * i;
+  if (djm_hasForce(c, poly) && !(m->opt.disableflags & mjDSBL_DAMPER)) {
+    rate = djm_polyForce(&slope, c, poly, v, true);
+    sum -= b->lambda[dof] * rate;
+    if (dampsEnd(m)) sum -= m->opt.timestep * slope * b->mu[dof] * e;
+  }
+  return sum + m->actuator_armature[i] * (b->mu[dof] * (a - e) - b->lambda[dof] * a);
 }
 
 // Of scalar joints and tendons length, velocity and moment are as the gear.
@@ -279,6 +298,7 @@ static void byGear(djmBackward* b, const Output* o, mjtNum l, mjtNum v, const Pl
   if (joint && m->jnt_type[id] != mjJNT_SLIDE && m->jnt_type[id] != mjJNT_HINGE) return;
   mjtNum sum = free * b->w->d->actuator_force[out] + o->sigma * (law->by_l * l + law->by_v * v);
   sum += 2 * all * law->by_v + all * bendSlope(b, i, out);
+  if (joint) sum += 2 * gear * gear * ownDamping(b, i, m->jnt_dofadr[id]);
   b->g->actuator_gear[6 * out] += sum / gear;
 }
 

@@ -133,8 +133,8 @@ static void addRange(djmBackward* b, int adr, mjtNum by_pos) {
   by[upper] += upper ? by_pos : -by_pos;
 }
 
-// Equalities y1 - y1_0 = p(y2 - y2_0) of joints or tendons: by coefficients, tendons' lengths at rest.
-// Rows are J1 - p' J2; by_slope: by p'.
+// Equalities y1 - y1_0 = p(y2 - y2_0) of joints or tendons: by coefficients, tendons' lengths at
+// rest. Rows are J1 - p' J2; by_slope: by p'.
 static void addEquality(djmBackward* b, int adr, mjtNum by_pos, mjtNum f, mjtNum g, mjtNum B) {
   const djmTransitionWork* w = b->w;
   const mjModel* m = &w->view;

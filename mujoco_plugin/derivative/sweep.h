@@ -1,7 +1,7 @@
-// Derivatives of L = beta^T F by all that places bodies, in one sweep: F is M a + c less generalized
-// forces of wrenches on bodies, beta a test motion. A body's part of L sees its own motions (those
-// of beta, of accelerations, of their bias, its velocity) and its pose; its derivatives by these are
-// added up over subtrees.
+// Derivatives of L = beta^T F by all that places bodies, in one sweep: F is M a + c less
+// generalized forces of wrenches on bodies, beta a test motion. A body's part of L sees its own
+// motions (those of beta, of accelerations, of their bias, its velocity) and its pose; its
+// derivatives by these are added up over subtrees.
 //
 // Where all behind a place of the tree moves along a twist S, a motion m of it changes by S x (m -
 // m'), with m' what comes before, and the bias b by S x (b - b') - (S x v') x (v - v'). With the
@@ -10,8 +10,8 @@
 //
 //   dL = S . (N - beta' x* F - a' x* P - b' x* Q - v' x* V - v' x* (C - v' x* Q))
 //
-// of a dof as of a parameter of frames: such a one is a dof that does not move. Of bodies' inertia N
-// is zero.
+// of a dof as of a parameter of frames: such a one is a dof that does not move. Of bodies' inertia
+// N is zero.
 
 #ifndef DJ_MUJOCO_SWEEP_H_
 #define DJ_MUJOCO_SWEEP_H_

@@ -246,7 +246,9 @@ DJ_API djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTrans
 
 // A scalar's gradient by numbers of an mjModel: arrays as the model has them, but for quaternions,
 // which have three entries each: q exp(w), w in the element's frame. Entries of axes are normal to
-// them. Numbers without an effect, or whose effect is not known (djm_backwardMuJoCo), stay zero.
+// them. Not known, and zero: what orientation servos have, gears of free and ball joints, rotations
+// of welds, springs' rest orientations of free and ball joints, shapes of meshes and height fields,
+// coefficients of tendons, the lengths and accelerations that muscles are scaled by.
 typedef struct djmDesignGradient {
   mjtNum *body_pos, *body_quat, *body_ipos, *body_iquat, *body_mass, *body_inertia, *body_gravcomp;
   mjtNum *jnt_pos, *jnt_axis, *jnt_stiffness, *jnt_range, *jnt_margin, *jnt_solref, *jnt_solimp;
@@ -270,19 +272,19 @@ DJ_API void djm_deleteDesignGradient(djmDesignGradient* g);
 DJ_API void djm_zeroDesignGradient(djmDesignGradient* g, const mjModel* m);
 
 // Adjoint of stock mj_step at d's state. end (2nv + na): a scalar's gradient by the state after the
-// step, in the order of A's rows; start (2nv + na) and ctrl (nu), each may be NULL, are written: its
-// gradient by the state before and the controls, of A^T end and B^T end. design (or NULL) is added
-// to: that by the numbers of m, as if they were set in m before the step; mj_setConst's part comes
-// with djm_finishDesign. One solution for all of these. A call whose d->qacc_warmstart is the step's
-// own acceleration needs hardly any iteration of the solver.
-// DJ_UNSUPPORTED: as djm_transitionMuJoCo; with a design also the integrator discrete, fluids, spatial
-// tendons and transmissions other than joints and fixed tendons.
+// step, in the order of A's rows; start (2nv + na) and ctrl (nu), each may be NULL, are written:
+// its gradient by the state before and the controls, of A^T end and B^T end. design (or NULL) is
+// added to: that by the numbers of m, as if they were set in m before the step; mj_setConst's part
+// comes with djm_finishDesign. One solution for all of these. A call whose d->qacc_warmstart is the
+// step's own acceleration needs hardly any iteration of the solver.
+// DJ_UNSUPPORTED: as djm_transitionMuJoCo; with a design also the integrator discrete, fluids,
+// spatial tendons and transmissions other than joints and fixed tendons.
 DJ_API djStatus djm_backwardMuJoCo(mjtNum* start, mjtNum* ctrl, djmDesignGradient* design,
                                    const mjModel* m, const mjData* d, djmTransitionWork* work,
                                    const mjtNum* end, djError* err);
 
-// After the last step: what was found by mj_setConst's numbers becomes part of the rest, and is zero
-// then. m: as it was in the steps.
+// After the last step: what was found by mj_setConst's numbers becomes part of the rest, and is
+// zero then. m: as it was in the steps.
 DJ_API djStatus djm_finishDesign(djmDesignGradient* g, const mjModel* m, djmTransitionWork* work,
                                  djError* err);
 
