@@ -141,14 +141,26 @@ static void copyStart(mjData* to, const djmTransitionWork* w) {
   mj_copyState(&w->view, w->d, to, mjSTATE_INTEGRATION);
 }
 
-// Y += h/(12 step) times differences of D e along all columns; of free bodies without c.
-static void addDifferences(djmTransitionWork* w, mjtNum* D, mjtNum* value) {
+// Whether ellipsoids move in a fluid: implicit takes their derivative as it is, implicitfast its
+// symmetric part, so that what implicit takes besides c can not be asked for.
+static bool hasEllipsoids(const mjModel* m) {
+  if (!(m->opt.density > 0 || m->opt.viscosity > 0)) return false;
+  for (int g = 0; g < (int)m->ngeom; g++) {
+    if (m->geom_fluid[mjNFLUID * g] > 0) return true;
+  }
+  return false;
+}
+
+// Y += h/(12 step) times differences of D e along all columns; without c, of free bodies too, but
+// with it where `whole`.
+static void addDifferences(djmTransitionWork* w, mjtNum* D, mjtNum* value, bool whole) {
   static const mjtNum kPoint[4] = {1, -1, 2, -2}, kWeight[4] = {8, -8, -1, 1};
-  const mjtNum step = 3e-4;
+  const mjtNum step = 4e-6;   // drag has kinks where a velocity is zero
   int nv = w->nv, na = w->na;
   mjModel view = w->view;
   view.opt.disableflags |= mjDSBL_CONSTRAINT;
-  if (view.opt.integrator == mjINT_IMPLICIT) view.opt.integrator = mjINT_IMPLICITFAST;
+  int integrator = view.opt.integrator;
+  if (integrator == mjINT_IMPLICIT && !whole) integrator = mjINT_IMPLICITFAST;
   for (int k = 0; k < w->ncol; k++) {
     for (int p = 0; p < 4; p++) {
       mjtNum x = kPoint[p] * step;
@@ -164,11 +176,11 @@ static void addDifferences(djmTransitionWork* w, mjtNum* D, mjtNum* value) {
       } else {
         w->e->ctrl[k - 2 * nv - na] += x;
       }
+      view.opt.integrator = integrator;
       mj_forward(&view, w->e);
       mj_implicit(&view, w->e);
       view.opt.integrator = w->view.opt.integrator;
       dampingMatrix(D, &view, w->e, false);
-      view.opt.integrator = mjINT_IMPLICITFAST;
       mju_mulMatVec(value, D, w->end, nv, nv);
       mjtNum scale = w->view.opt.timestep * kWeight[p] / (12 * step);
       for (int i = 0; i < nv; i++) w->Y[(size_t)i * w->ncol + k] += scale * value[i];
@@ -212,6 +224,7 @@ static bool hasBias(const mjModel* m) {
 void djm_addDampingSlope(djmTransitionWork* w) {
   int nv = w->nv;
   mjtNum *D = w->smooth_by, *more = D + nv * nv;   // free by now
-  if (dampingVaries(&w->view)) addDifferences(w, D, w->memory);
-  if (hasBias(&w->view)) addBias(w, D, more, w->memory);
+  bool whole = w->view.opt.integrator == mjINT_IMPLICIT && hasEllipsoids(&w->view);
+  if (dampingVaries(&w->view)) addDifferences(w, D, w->memory, whole);
+  if (!whole && hasBias(&w->view)) addBias(w, D, more, w->memory);
 }

@@ -1,0 +1,114 @@
+// djm_transitionMuJoCo of random models against differences of mj_step.
+
+#include "common/mj_random_tree.h"
+#include "common/mj_step_slope.h"
+
+static const double kTolerance = 2e-6;
+
+// The least error by three steps of differences: kinks and curvature ask for small ones, stiff
+// models for large ones. Negative: none agrees.
+static double errorAt(djtStep* s) {
+  static const double kStep[3] = {2e-6, 3e-7, 2e-5};
+  double least = -1;
+  for (int i = 0; i < 3; i++) {
+    int states = s->states;
+    s->worst = 0;
+    djt_compareStep(s, kStep[i], 3e-7);
+    if (s->states > states && (least < 0 || s->worst < least)) least = s->worst;
+    if (least >= 0 && least < 1e-7) break;
+  }
+  return least;
+}
+
+typedef struct Total {
+  int models, states, left, failed, unstable;
+  double worst;
+} Total;
+
+static void runTree(Total* total, unsigned seed) {
+  char* text = djt_randomTree(seed);
+  djtStep s = djt_openStep(djt_compile(text));
+  djRng rng = {seed + 17};
+  s.ns = 0;
+  s.m->opt.iterations = 40;
+  s.m->opt.ls_iterations = 50;
+  s.m->opt.ccd_tolerance = 0;
+  for (int i = 0; i < s.nv; i++) s.d->qvel[i] = djt_uniform(&rng, -0.5, 0.5);
+  for (int i = 1; i <= 30; i++) {
+    for (int u = 0; u < s.nu; u++) s.d->ctrl[u] = djt_uniform(&rng, -1, 1);
+    mj_step(s.m, s.d);
+    if (s.d->warning[mjWARN_BADQACC].number > 0 || mju_norm(s.d->qvel, s.nv) > 300) {
+      total->unstable++;
+      break;
+    }
+    if (i % 10) continue;
+    double error = errorAt(&s);
+    total->states += error >= 0;
+    total->left += error < 0;
+    total->worst = djt_worst(total->worst, fmax(error, 0));
+    if (error > kTolerance) {
+      const djmTransitionInfo* info = djm_transitionInfo(s.w);
+      print_message("seed %u, step %d: %.1e, %d kinks\n", seed, i, error, info->nkink);
+      total->failed += info->nkink == 0;
+    }
+  }
+  total->models++;
+  djt_closeStep(&s);
+  free(text);
+}
+
+static void testTrees(void** state) {
+  (void)state;
+  const char* many = getenv("DIJOCO_RANDOM_TREES");
+  unsigned n = many ? (unsigned)atoi(many) : 60;
+  Total total = {0};
+  for (unsigned seed = 1; seed <= n; seed++) runTree(&total, seed);
+  print_message("%d models, %d states compared, %d left out, %d unstable: %.1e\n", total.models,
+                total.states, total.left, total.unstable, total.worst);
+  assert_true(total.states > total.models);
+  assert_int_equal(total.failed, 0);
+}
+
+// Solvers that stop early: the derivative is that of the solution all the same.
+static void testUnsolved(void** state) {
+  (void)state;
+  int cases = 0, open = 0;
+  double worst = 0, found = 0;
+  for (unsigned seed = 1; seed <= 12; seed++) {
+    char* text = djt_randomTree(seed);
+    djtStep s = djt_openStep(djt_compile(text));
+    djRng rng = {seed};
+    djError err;
+    for (int i = 0; i < s.nv; i++) s.d->qvel[i] = djt_uniform(&rng, -0.5, 0.5);
+    for (int i = 0; i < 12; i++) mj_step(s.m, s.d);
+    int n = s.nx * s.nx;
+    double* A = djt_room((size_t)n);
+    assert_int_equal(djm_transitionMuJoCo(s.m, s.d, s.w, A, NULL, NULL, NULL, &err), DJ_OK);
+    for (int k = 0; k < 18; k++) {
+      static const int iterations[] = {1, 2, 3, 4, 5, 20};
+      s.m->opt.solver = k % 3;
+      s.m->opt.iterations = iterations[k / 3];
+      s.m->opt.tolerance = 1e-3;
+      for (int i = 0; i < s.nv; i++) s.d->qacc_warmstart[i] = djt_uniform(&rng, -100, 100);
+      assert_int_equal(djm_transitionMuJoCo(s.m, s.d, s.w, s.A, NULL, NULL, NULL, &err), DJ_OK);
+      const djmTransitionInfo* info = djm_transitionInfo(s.w);
+      found = djt_worst(found, info->found);
+      cases++;
+      open += info->residual > 1e-10;
+      for (int i = 0; i < n; i++) {
+        worst = djt_worst(worst, fabs(A[i] - s.A[i]) / fmax(1, fabs(A[i])));
+      }
+    }
+    free(A);
+    djt_closeStep(&s);
+    free(text);
+  }
+  print_message("%d cases, found up to %.1e, %d open: %.1e\n", cases, found, open, worst);
+  assert_int_equal(open, 0);
+  assert_true(worst < 1e-7);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testTrees), cmocka_unit_test(testUnsolved)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
