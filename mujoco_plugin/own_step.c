@@ -62,5 +62,5 @@ djStatus djm_transitionItself(const mjModel* m, const mjData* d, djmContext* c, 
   }
   djStatus status = c->own_work ? DJ_OK : djm_makeTransitionWork(&c->own_work, m, &c->error);
   if (status < 0) return status;
-  return djm_transitionMuJoCo(&job.view, d, c->own_work, A, B, C, D, &c->error);
+  return djm_transitionMuJoCoWith(&job.view, d, c->own_work, A, B, C, D, &c->error);
 }

@@ -1,5 +1,5 @@
 // A step is mj_step's on an mjModel of the djModel's own, from a state that is written whole: no
-// warm start, so that it depends on nothing else. Derivatives are djm_transitionMuJoCo's there.
+// warm start, so that it depends on nothing else. Derivatives are djm_transitionMuJoCoWith's there.
 //
 // A djModel and its copies share the mjModel that they were imported from. One that chooses
 // MuJoCo's physics has a copy besides, to which options and parameters are written by their names.
@@ -294,7 +294,7 @@ static djStatus transition(double* A, double* B, const djPhysicsStep* at) {
   djStatus status = DJ_OK;
   if (!p->work) status = djm_makeTransitionWork(&p->work, &p->view, at->err);
   if (status < 0) return status;
-  return djm_transitionMuJoCo(&p->view, p->d, p->work, A, B, NULL, NULL, at->err);
+  return djm_transitionMuJoCoWith(&p->view, p->d, p->work, A, B, NULL, NULL, at->err);
 }
 
 // ---- giving it ----------------------------------------------------------------------------------

@@ -1,6 +1,9 @@
 // djm_backwardMuJoCo against matrices of the transition, and against differences of mj_step by
 // every number of a design, set in the model with mj_setConst.
 
+#include "derivative/design_work.h"
+#include "derivative/sweep.h"
+
 #include "common/mj_rows.h"
 #include "common/mj_step_slope.h"
 #include "common/random.h"
@@ -13,7 +16,7 @@ static double compareState(djtStep* s, djRng* rng, djmDesignGradient* g) {
   djError err;
   double *end = djt_room((size_t)s->nx), *start = djt_room((size_t)(s->nx + s->nu)), worst = 0;
   for (int i = 0; i < s->nx; i++) end[i] = djt_uniform(rng, -1, 1);
-  if (djm_transitionMuJoCo(s->m, s->d, s->w, s->A, s->B, NULL, NULL, &err) < 0 ||
+  if (djm_transitionMuJoCoWith(s->m, s->d, s->w, s->A, s->B, NULL, NULL, &err) < 0 ||
       djm_backwardMuJoCo(start, start + s->nx, g, s->m, s->d, s->w, end, &err) < 0) {
     fail_msg("%s", err.text);
   }

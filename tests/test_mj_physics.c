@@ -1,4 +1,4 @@
-// Contact model mujoco: steps beside mj_step, transitions beside djm_transitionMuJoCo, gradients of
+// Contact model mujoco: steps beside mj_step, transitions beside djm_transitionMuJoCoWith, gradients of
 // runs beside differences of runs of mj_step; copies, parameters, and what is refused.
 
 #include "own_step.h"
@@ -183,7 +183,7 @@ static void testTransitions(void** state) {
       mj_step(m, d);
       if (k % 25) continue;
       copyState(data, m, d);
-      assert_int_equal(djm_transitionMuJoCo(m, d, work, A, B, NULL, NULL, &err), DJ_OK);
+      assert_int_equal(djm_transitionMuJoCoWith(m, d, work, A, B, NULL, NULL, &err), DJ_OK);
       assert_int_equal(djd_transition(model, data, ours, Bours), DJ_OK);
       worst = djt_worst(worst, distance(ours, A, nx * nx));
       worst = djt_worst(worst, distance(Bours, B, nx * nu));
@@ -649,7 +649,7 @@ static void testContext(void** state) {
   double* A = djt_room((size_t)(2 * (nx + ns) * nx));
   double *C = A + nx * nx, *ours = C + ns * nx;
   assert_int_equal(djm_makeTransitionWork(&work, m, &err), DJ_OK);
-  assert_int_equal(djm_transitionMuJoCo(m, d, work, A, NULL, C, NULL, &err), DJ_OK);
+  assert_int_equal(djm_transitionMuJoCoWith(m, d, work, A, NULL, C, NULL, &err), DJ_OK);
   assert_int_equal(djm_transition(m, e, c, ours, NULL, ours + nx * nx, NULL), DJ_OK);
   assert_memory_equal(A, ours, (size_t)((nx + ns) * nx) * sizeof(double));
   djm_stepOption(c)->substeps = 3;

@@ -1,4 +1,4 @@
-// djm_transitionMuJoCo against differences of mj_step: every kind of row, every integrator, robots;
+// djm_transitionMuJoCoWith against differences of mj_step: every kind of row, every integrator, robots;
 // what is dropped is missed; what is refused is named.
 
 #include "common/mj_rows.h"
@@ -141,13 +141,18 @@ static void testCall(void** state) {
   mj_forward(s.m, s.d);
   mj_getState(s.m, s.d, before, mjSTATE_INTEGRATION);
   double acc = s.d->qacc[3];
-  assert_int_equal(djm_transitionMuJoCo(s.m, s.d, s.w, A, NULL, NULL, NULL, &err), DJ_OK);
+  assert_int_equal(djm_transitionMuJoCoWith(s.m, s.d, s.w, A, NULL, NULL, NULL, &err), DJ_OK);
   mj_getState(s.m, s.d, after, mjSTATE_INTEGRATION);
   assert_memory_equal(before, after, (size_t)size * sizeof(double));
   assert_true(s.d->qacc[3] == acc);
-  assert_int_equal(djm_transitionMuJoCo(s.m, s.d, s.w, NULL, s.B, NULL, NULL, &err), DJ_OK);
-  assert_int_equal(djm_transitionMuJoCo(s.m, s.d, s.w, s.A, NULL, NULL, NULL, &err), DJ_OK);
+  assert_int_equal(djm_transitionMuJoCoWith(s.m, s.d, s.w, NULL, s.B, NULL, NULL, &err), DJ_OK);
+  assert_int_equal(djm_transitionMuJoCoWith(s.m, s.d, s.w, s.A, NULL, NULL, NULL, &err), DJ_OK);
   assert_memory_equal(A, s.A, (size_t)n * sizeof(double));
+  mju_zero(A, n);
+  assert_int_equal(djm_transitionMuJoCo(s.m, s.d, A, NULL, NULL, NULL), DJ_OK);
+  assert_memory_equal(A, s.A, (size_t)n * sizeof(double));
+  s.m->opt.integrator = mjINT_RK4;
+  assert_int_equal(djm_transitionMuJoCo(s.m, s.d, A, NULL, NULL, NULL), DJ_UNSUPPORTED);
   free(before);
   free(after);
   free(A);
@@ -164,10 +169,10 @@ static void testUnsolved(void** state) {
     djt_runStep(&s, &rng, 10, 10, 2e-6);
     int n = s.nx * s.nx;
     double *A = djt_room((size_t)n), worst = 0;
-    assert_int_equal(djm_transitionMuJoCo(s.m, s.d, s.w, A, NULL, NULL, NULL, &err), DJ_OK);
+    assert_int_equal(djm_transitionMuJoCoWith(s.m, s.d, s.w, A, NULL, NULL, NULL, &err), DJ_OK);
     s.m->opt.solver = solver;
     s.m->opt.iterations = 2;
-    assert_int_equal(djm_transitionMuJoCo(s.m, s.d, s.w, s.A, NULL, NULL, NULL, &err), DJ_OK);
+    assert_int_equal(djm_transitionMuJoCoWith(s.m, s.d, s.w, s.A, NULL, NULL, NULL, &err), DJ_OK);
     const djmTransitionInfo* info = djm_transitionInfo(s.w);
     for (int i = 0; i < n; i++) worst = djt_worst(worst, fabs(A[i] - s.A[i]) / fmax(1, fabs(A[i])));
     print_message("solver %d: found %.1e, %d more steps, %.1e; %.1e\n", solver, info->found,
@@ -202,7 +207,7 @@ static void testRefused(void** state) {
     djError err;
     mjtNum A[4];
     assert_int_equal(djm_makeTransitionWork(&w, m, &err), DJ_OK);
-    assert_int_equal(djm_transitionMuJoCo(m, d, w, A, NULL, NULL, NULL, &err), DJ_UNSUPPORTED);
+    assert_int_equal(djm_transitionMuJoCoWith(m, d, w, A, NULL, NULL, NULL, &err), DJ_UNSUPPORTED);
     if (!strstr(err.text, kCase[i].name)) fail_msg("%s: %s", kCase[i].name, err.text);
     djm_deleteTransitionWork(w);
     mj_deleteData(d);

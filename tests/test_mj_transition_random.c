@@ -1,4 +1,4 @@
-// djm_transitionMuJoCo of random models against differences of mj_step.
+// djm_transitionMuJoCoWith of random models against differences of mj_step.
 
 #include "common/mj_random_tree.h"
 #include "common/mj_step_slope.h"
@@ -83,14 +83,14 @@ static void testUnsolved(void** state) {
     for (int i = 0; i < 12; i++) mj_step(s.m, s.d);
     int n = s.nx * s.nx;
     double* A = djt_room((size_t)n);
-    assert_int_equal(djm_transitionMuJoCo(s.m, s.d, s.w, A, NULL, NULL, NULL, &err), DJ_OK);
+    assert_int_equal(djm_transitionMuJoCoWith(s.m, s.d, s.w, A, NULL, NULL, NULL, &err), DJ_OK);
     for (int k = 0; k < 18; k++) {
       static const int iterations[] = {1, 2, 3, 4, 5, 20};
       s.m->opt.solver = k % 3;
       s.m->opt.iterations = iterations[k / 3];
       s.m->opt.tolerance = 1e-3;
       for (int i = 0; i < s.nv; i++) s.d->qacc_warmstart[i] = djt_uniform(&rng, -100, 100);
-      assert_int_equal(djm_transitionMuJoCo(s.m, s.d, s.w, s.A, NULL, NULL, NULL, &err), DJ_OK);
+      assert_int_equal(djm_transitionMuJoCoWith(s.m, s.d, s.w, s.A, NULL, NULL, NULL, &err), DJ_OK);
       const djmTransitionInfo* info = djm_transitionInfo(s.w);
       found = djt_worst(found, info->found);
       cases++;

@@ -2,6 +2,7 @@
 // and the controls of a run.
 
 #include "common/tool_case.h"
+#include "contact_features.h"
 #include "inputs.h"
 #include "scene.h"
 
@@ -300,12 +301,26 @@ static void testGravity(void** state) {
   assert_true(inputs_gravity(&in, 0) == 1);
 }
 
+// Only of what came from MuJoCo.
+static void testFeatures(void** state) {
+  (void)state;
+  Options o = djt_options("scene.json");
+  Scene s = openScene(&o);
+  FILE* out = freopen("features.txt", "w", stdout);
+  assert_non_null(out);
+  features_print(&s, -1);
+  assert_int_equal(ftell(stdout), 0);
+  assert_non_null(freopen("/dev/null", "w", stdout));
+  scene_close(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testLoad),     cmocka_unit_test(testSettings),
       cmocka_unit_test(testSets),     cmocka_unit_test(testWriteSettings),
       cmocka_unit_test(testKeyframe), cmocka_unit_test(testStart),
       cmocka_unit_test(testControls), cmocka_unit_test(testGravity),
+      cmocka_unit_test(testFeatures),
   };
   return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
 }

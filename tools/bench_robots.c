@@ -175,7 +175,7 @@ static void pass_mujoco(Robot* r) {
     set_peer(r, k);
     if (timed(k)) {
       double t0 = tool_clock();
-      djStatus status = djm_transitionMuJoCo(r->m, r->d, r->work, r->A, r->B, NULL, NULL, &err);
+      djStatus status = djm_transitionMuJoCoWith(r->m, r->d, r->work, r->A, r->B, NULL, NULL, &err);
       double t1 = tool_clock();
       mjd_transitionFD(r->m, r->d, 1e-6, 0, r->peer_A, r->peer_B, NULL, NULL);
       double t2 = tool_clock();

@@ -1,4 +1,4 @@
-// Derivatives of MuJoCo's own step by formula, djm_transitionMuJoCo, beside differences of mj_step:
+// Derivatives of MuJoCo's own step by formula, djm_transitionMuJoCoWith, beside differences of mj_step:
 // 30 states each of runs under random control of the models that gymnasium, dm_control, robosuite
 // and metaworld come with; integrator RK4 is Euler here,
 // and nothing runs noslip.
@@ -141,7 +141,7 @@ static void closeCase(Case* c) {
 // What the call writes, in the order of entry().
 static djStatus findOurs(Case* c, djError* err) {
   mjtNum *A = c->ours, *B = A + c->nx * c->nx, *C = B + c->nx * c->nu, *D = C + c->ns * c->nx;
-  return djm_transitionMuJoCo(c->m, c->d, c->work, A, B, c->ns ? C : NULL, c->ns ? D : NULL, err);
+  return djm_transitionMuJoCoWith(c->m, c->d, c->work, A, B, c->ns ? C : NULL, c->ns ? D : NULL, err);
 }
 
 static void findStock(Case* c) {

@@ -321,7 +321,7 @@ static djStatus byMatrices(mjtNum* start, mjtNum* ctrl, const mjModel* m, const 
   size_t nx = (size_t)(2 * w->nv + w->na), nu = (size_t)w->nu;
   mjtNum* A = calloc(nx * (nx + nu) + 1, sizeof(*A));
   if (!A) return djm_slopeError(err, DJ_NO_MEMORY, "out of memory");
-  djStatus status = djm_transitionMuJoCo(m, d, w, A, A + nx * nx, NULL, NULL, err);
+  djStatus status = djm_transitionMuJoCoWith(m, d, w, A, A + nx * nx, NULL, NULL, err);
   if (status >= 0) {
     addProduct(start, end, A, (int)nx, (int)nx, 1);
     addProduct(ctrl, end, A + nx * nx, (int)nx, (int)nu, 1);

@@ -1,5 +1,5 @@
-// djm_transitionMuJoCo: A and B of MuJoCo's own step, exactly. The solution's derivative is that of
-// rows.h, the end of the step that of transition_end.c; the position moves by q+ = q (+) h v+.
+// djm_transitionMuJoCoWith: A and B of MuJoCo's own step, exactly. The solution's derivative is that
+// of rows.h, the end of the step that of transition_end.c; the position moves by q+ = q (+) h v+.
 
 #include "transition_work.h"
 
@@ -315,8 +315,8 @@ djStatus djm_openTransition(djmTransitionWork* w, const mjModel* m, const mjData
   return status < 0 ? status : djm_solveRows(w, err);
 }
 
-djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTransitionWork* w, mjtNum* A,
-                              mjtNum* B, mjtNum* C, mjtNum* D, djError* err) {
+djStatus djm_transitionMuJoCoWith(const mjModel* m, const mjData* d, djmTransitionWork* w,
+                                  mjtNum* A, mjtNum* B, mjtNum* C, mjtNum* D, djError* err) {
   if (!A && !B && !C && !D) {
     bool same = m->nbuffer == w->nbuffer && (int)m->nv == w->nv && (int)m->nu == w->nu;
     return same ? djm_checkTransition(m, d, err)
@@ -336,5 +336,16 @@ djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTransitionWo
   fill(A, B, w);
   if (w->na && (A || B)) status = activations(A, B, w, err);
   if (status >= 0 && (C || D)) status = djm_sensorSlopes(C, D, w, m, err);
+  return status;
+}
+
+djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, mjtNum* A, mjtNum* B, mjtNum* C,
+                              mjtNum* D) {
+  djmTransitionWork* w;
+  djError err;
+  djStatus status = djm_makeTransitionWork(&w, m, &err);
+  if (status < 0) return status;
+  status = djm_transitionMuJoCoWith(m, d, w, A, B, C, D, &err);
+  djm_deleteTransitionWork(w);
   return status;
 }

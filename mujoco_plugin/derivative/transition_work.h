@@ -1,4 +1,4 @@
-// Memory of djm_transitionMuJoCo, and its parts.
+// Memory of djm_transitionMuJoCoWith, and its parts.
 
 #ifndef DJ_MUJOCO_TRANSITION_WORK_H_
 #define DJ_MUJOCO_TRANSITION_WORK_H_

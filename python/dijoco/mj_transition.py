@@ -23,19 +23,40 @@ def check_sizes(mj_model, mj_data):
         raise ValueError("mj_data: made for another model")
 
 
+_FEATURES, _MOST_KINKS = 8, 8   # DJM_NFEATURE, DJM_MAXKINK
+
+
+class _CKink(ctypes.Structure):
+    _fields_ = [("kind", c_int), ("type", c_int), ("id", c_int * 2), ("distance", c_double)]
+
+
 class _CTransitionInfo(ctypes.Structure):
-    _fields_ = [("ncontact", c_int), ("differences", c_int), ("newton", c_int),
+    _fields_ = [("ncontact", c_int), ("differences", c_int), ("features", c_int * _FEATURES),
+                ("nkink", c_int), ("kink", _CKink * _MOST_KINKS), ("newton", c_int),
                 ("found", c_double), ("residual", c_double)]
 
 
-_lib.MIRRORS.update(djmTransitionInfo=_CTransitionInfo)
+_lib.MIRRORS.update(djmTransitionInfo=_CTransitionInfo, djmKink=_CKink)
 
 TransitionInfo = collections.namedtuple(
-    "TransitionInfo", [name for name, _ in _CTransitionInfo._fields_])
+    "TransitionInfo", "ncontact differences features nkink kinks newton found residual")
 TransitionInfo.__doc__ = """Of a transition: ncontact, contacts that act; differences, of these
-those whose geometry was differenced; newton, own steps of Newton's method after the solver's, where
-it left the step unsolved; found and residual, what was unbalanced after the solver, and where the
-derivative was taken, relative to the forces."""
+those whose geometry was differenced; features, how many follow which formula, by its name; nkink,
+rows within 1e-6 of a switch and contacts without a derivative, and kinks, what the first of them
+are; newton, own steps of Newton's method after the solver's, where it left the step unsolved; found
+and residual, what was unbalanced after the solver, and where the derivative was taken, relative to
+the forces."""
+
+
+def _info(library, mj_model, address):
+    c = _CTransitionInfo.from_address(address)
+    features = {library.djm_featureName(i).decode(): n for i, n in enumerate(c.features) if n}
+    kinks, text = [], ctypes.create_string_buffer(200)
+    for kink in c.kink[:min(c.nkink, _MOST_KINKS)]:
+        library.djm_kinkText(text, mj_model._address, byref(kink))
+        kinks.append(text.value.decode(errors="replace"))
+    return TransitionInfo(c.ncontact, c.differences, features, c.nkink, kinks, c.newton, c.found,
+                          c.residual)
 
 
 # ---- memory ------------------------------------------------------------------------------------
@@ -53,7 +74,7 @@ class _Work:
         self.error_address = byref(self.error)
 
     def run(self, library, m, d, outputs):
-        status = library.djm_transitionMuJoCo(m._address, d._address, self.address, *outputs,
+        status = library.djm_transitionMuJoCoWith(m._address, d._address, self.address, *outputs,
                                               self.error_address)
         if status < 0:
             _lib.fail(status, self.error.text.decode(errors="replace"))
@@ -184,5 +205,5 @@ class Transition:
         with self._lock:
             if not self._called:
                 return None
-            c = _CTransitionInfo.from_address(self._library.djm_transitionInfo(self._work.address))
-            return TransitionInfo(*[getattr(c, name) for name in TransitionInfo._fields])
+            return _info(self._library, self.model,
+                         self._library.djm_transitionInfo(self._work.address))

@@ -146,7 +146,7 @@ def test_equals_c():
     library, work = _lib.plugin(), ctypes.c_void_p()
     _lib.call(library.djm_makeTransitionWork, ctypes.byref(work), m._address)
     out = [np.zeros(shape) for shape in shapes(m)]
-    _lib.call(library.djm_transitionMuJoCo, m._address, d._address, work,
+    _lib.call(library.djm_transitionMuJoCoWith, m._address, d._address, work,
               *[x.ctypes.data for x in out])
     library.djm_deleteTransitionWork(work)
     t = Transition(m)

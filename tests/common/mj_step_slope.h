@@ -104,7 +104,7 @@ static inline bool djt_column(double* out, djtStep* s, int k, double h) {
 // Compare at s->d. Differences of two steps that differ by more than `agree` are not taken.
 static inline void djt_compareStep(djtStep* s, double h, double agree) {
   djError err;
-  if (djm_transitionMuJoCo(s->m, s->d, s->w, s->A, s->B, s->ns ? s->C : NULL,
+  if (djm_transitionMuJoCoWith(s->m, s->d, s->w, s->A, s->B, s->ns ? s->C : NULL,
                            s->ns ? s->D : NULL, &err) < 0) {
     fail_msg("%s", err.text);
   }

@@ -241,8 +241,12 @@ DJ_API djStatus djm_makeTransitionWork(djmTransitionWork** work, const mjModel* 
 DJ_API void djm_deleteTransitionWork(djmTransitionWork* work);
 DJ_API const djmTransitionInfo* djm_transitionInfo(const djmTransitionWork* work);
 
-DJ_API djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTransitionWork* work,
-                                     mjtNum* A, mjtNum* B, mjtNum* C, mjtNum* D, djError* err);
+DJ_API djStatus djm_transitionMuJoCoWith(const mjModel* m, const mjData* d, djmTransitionWork* work,
+                                         mjtNum* A, mjtNum* B, mjtNum* C, mjtNum* D, djError* err);
+
+// The same in the place of mjd_transitionFD, with memory for this call alone.
+DJ_API djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, mjtNum* A, mjtNum* B,
+                                     mjtNum* C, mjtNum* D);
 
 // A scalar's gradient by numbers of an mjModel: arrays as the model has them, but for quaternions,
 // which have three entries each: q exp(w), w in the element's frame. Entries of axes are normal to
@@ -250,21 +254,62 @@ DJ_API djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, djmTrans
 // of welds, springs' rest orientations of free and ball joints, shapes of meshes and height fields,
 // coefficients of tendons, the lengths and accelerations that muscles are scaled by.
 typedef struct djmDesignGradient {
-  mjtNum *body_pos, *body_quat, *body_ipos, *body_iquat, *body_mass, *body_inertia, *body_gravcomp;
-  mjtNum *jnt_pos, *jnt_axis, *jnt_stiffness, *jnt_range, *jnt_margin, *jnt_solref, *jnt_solimp;
+  mjtNum* body_pos;
+  mjtNum* body_quat;
+  mjtNum* body_ipos;
+  mjtNum* body_iquat;
+  mjtNum* body_mass;
+  mjtNum* body_inertia;
+  mjtNum* body_gravcomp;
+  mjtNum* jnt_pos;
+  mjtNum* jnt_axis;
+  mjtNum* jnt_stiffness;
+  mjtNum* jnt_range;
+  mjtNum* jnt_margin;
+  mjtNum* jnt_solref;
+  mjtNum* jnt_solimp;
   mjtNum* qpos_spring;
-  mjtNum *dof_armature, *dof_damping, *dof_frictionloss, *dof_solref, *dof_solimp;
-  mjtNum *geom_pos, *geom_quat, *geom_size, *geom_friction, *geom_margin, *geom_solref,
-    *geom_solimp;
-  mjtNum *pair_friction, *pair_margin, *pair_solref, *pair_solreffriction, *pair_solimp;
-  mjtNum *eq_data, *eq_solref, *eq_solimp;   // data: anchors, coefficients
-  mjtNum *tendon_stiffness, *tendon_damping, *tendon_frictionloss, *tendon_armature, *tendon_range,
-    *tendon_margin, *tendon_lengthspring, *tendon_solref_lim, *tendon_solimp_lim,
-    *tendon_solref_fri, *tendon_solimp_fri;
-  mjtNum *actuator_gainprm, *actuator_biasprm, *actuator_dynprm, *actuator_gear;
+  mjtNum* dof_armature;
+  mjtNum* dof_damping;
+  mjtNum* dof_frictionloss;
+  mjtNum* dof_solref;
+  mjtNum* dof_solimp;
+  mjtNum* geom_pos;
+  mjtNum* geom_quat;
+  mjtNum* geom_size;
+  mjtNum* geom_friction;
+  mjtNum* geom_margin;
+  mjtNum* geom_solref;
+  mjtNum* geom_solimp;
+  mjtNum* pair_friction;
+  mjtNum* pair_margin;
+  mjtNum* pair_solref;
+  mjtNum* pair_solreffriction;
+  mjtNum* pair_solimp;
+  mjtNum* eq_data;   // data: anchors, coefficients
+  mjtNum* eq_solref;
+  mjtNum* eq_solimp;
+  mjtNum* tendon_stiffness;
+  mjtNum* tendon_damping;
+  mjtNum* tendon_frictionloss;
+  mjtNum* tendon_armature;
+  mjtNum* tendon_range;
+  mjtNum* tendon_margin;
+  mjtNum* tendon_lengthspring;
+  mjtNum* tendon_solref_lim;
+  mjtNum* tendon_solimp_lim;
+  mjtNum* tendon_solref_fri;
+  mjtNum* tendon_solimp_fri;
+  mjtNum* actuator_gainprm;
+  mjtNum* actuator_biasprm;
+  mjtNum* actuator_dynprm;
+  mjtNum* actuator_gear;
   mjtNum* gravity;
   // By what mj_setConst derives from the others: djm_finishDesign takes it to them.
-  mjtNum *body_invweight0, *dof_invweight0, *tendon_invweight0, *tendon_length0;
+  mjtNum* body_invweight0;
+  mjtNum* dof_invweight0;
+  mjtNum* tendon_invweight0;
+  mjtNum* tendon_length0;
 } djmDesignGradient;
 
 DJ_API djStatus djm_makeDesignGradient(djmDesignGradient** g, const mjModel* m, djError* err);
@@ -277,7 +322,7 @@ DJ_API void djm_zeroDesignGradient(djmDesignGradient* g, const mjModel* m);
 // added to: that by the numbers of m, as if they were set in m before the step; mj_setConst's part
 // comes with djm_finishDesign. One solution for all of these. A call whose d->qacc_warmstart is the
 // step's own acceleration needs hardly any iteration of the solver.
-// DJ_UNSUPPORTED: as djm_transitionMuJoCo; with a design also the integrator discrete, fluids,
+// DJ_UNSUPPORTED: as djm_transitionMuJoCoWith; with a design also the integrator discrete, fluids,
 // spatial tendons and transmissions other than joints and fixed tendons.
 DJ_API djStatus djm_backwardMuJoCo(mjtNum* start, mjtNum* ctrl, djmDesignGradient* design,
                                    const mjModel* m, const mjData* d, djmTransitionWork* work,
