@@ -109,7 +109,50 @@ static void testUnsolved(void** state) {
   assert_true(worst < 1e-7);
 }
 
+// A hinge at its range's end, a ball that just touches a plane, friction that just slips: named.
+static void testNames(void** state) {
+  (void)state;
+  static const struct {
+    const char *text, *name;
+  } kCase[] = {
+    {"<mujoco><option gravity='0 0 0'/><compiler autolimits='true'/><worldbody><body><joint "
+     "name='door' range='0 90'/><geom size='.1'/></body></worldbody></mujoco>",
+     "limit of joint 'door': "},
+    {"<mujoco><option gravity='0 0 0'/><worldbody><geom name='floor' type='plane' size='1 1 1'/>"
+     "<body pos='0 0 .0999999'><freejoint/><geom name='ball' size='.1' solref='.02 1'/></body>"
+     "</worldbody></mujoco>",
+     "contact of geoms 'floor' and 'ball': "},
+    {"<mujoco><option gravity='0 0 0'/><worldbody><body pos='0 0 1'><joint name='wheel' "
+     "axis='0 0 1' damping='0' frictionloss='.1'/><geom size='.1'/></body></worldbody>"
+     "<actuator><motor joint='wheel' gear='1'/></actuator></mujoco>",
+     "friction loss of joint 'wheel': "},
+  };
+  for (size_t i = 0; i < sizeof(kCase) / sizeof(*kCase); i++) {
+    djtStep s = djt_openStep(djt_compile(kCase[i].text));
+    djError err;
+    char text[200];
+    // friction loss slips where the force is its bound: by the row's D from a first evaluation
+    for (int pass = 0; pass < 2; pass++) {
+      assert_int_equal(djm_transitionMuJoCo(s.m, s.d, s.w, s.A, NULL, NULL, NULL, &err), DJ_OK);
+      const mjData* d = s.w->d;
+      if (s.nu && pass == 0) s.d->ctrl[0] = 0.1 * (1 + d->M[0] / d->efc_D[0]);
+    }
+    const djmTransitionInfo* info = djm_transitionInfo(s.w);
+    assert_true(info->nkink > 0);
+    djm_kinkText(text, s.m, &info->kink[0]);
+    print_message("%s\n", text);
+    assert_ptr_equal(strstr(text, kCase[i].name), text);
+    // away from it there is none
+    if (s.nu) s.d->ctrl[0] = 0;
+    else s.d->qpos[s.m->nq > 1 ? 2 : 0] += 0.05;
+    assert_int_equal(djm_transitionMuJoCo(s.m, s.d, s.w, s.A, NULL, NULL, NULL, &err), DJ_OK);
+    assert_int_equal(info->nkink, 0);
+    djt_closeStep(&s);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testTrees), cmocka_unit_test(testUnsolved)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testTrees), cmocka_unit_test(testUnsolved),
+                                     cmocka_unit_test(testNames)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,9 @@
 // and nothing runs noslip.
 //   - A, B, C, D are those of the best central differences: of fourth order, by steps of 5e-7 to
 //     1e-4, the two that agree best. Error: the worst column's, relative to its size and 1.
-//   - States at which a row switches, a contact comes, goes or jumps within 1e-6 have no derivative
-//     there: they are left out and counted; so are those at which no two differences agree.
+//   - Columns along which a row switches, a contact comes, goes or jumps within 1e-6 have no
+//     derivative: they are left out and counted; so are those at which no two differences agree,
+//     and states with such columns of which a contact is called a kink (djmTransitionInfo).
 //   - Beside it, not judged: the error of mjd_transitionFD, centred, 1e-6.
 // Solver Newton, as far as it goes (tolerance 0), in all of them, likewise the search of contacts of
 // convex shapes.
