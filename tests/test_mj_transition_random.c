@@ -3,7 +3,8 @@
 #include "common/mj_random_tree.h"
 #include "common/mj_step_slope.h"
 
-static const double kTolerance = 2e-6;
+// MuJoCo's search ends on a simplex of a curved surface, whose derivative is the surface's to 1e-5.
+static const double kTolerance = 1e-6, kWorst = 1e-4;
 
 // The least error by three steps of differences: kinks and curvature ask for small ones, stiff
 // models for large ones. Negative: none agrees.
@@ -21,8 +22,7 @@ static double errorAt(djtStep* s) {
 }
 
 typedef struct Total {
-  int models, states, left, failed, unstable;
-  double worst;
+  int models, states, left, coarse, failed, unstable;
 } Total;
 
 static void runTree(Total* total, unsigned seed) {
@@ -45,12 +45,12 @@ static void runTree(Total* total, unsigned seed) {
     double error = errorAt(&s);
     total->states += error >= 0;
     total->left += error < 0;
-    total->worst = djt_worst(total->worst, fmax(error, 0));
-    if (error > kTolerance) {
-      const djmTransitionInfo* info = djm_transitionInfo(s.w);
-      print_message("seed %u, step %d: %.1e, %d kinks\n", seed, i, error, info->nkink);
-      total->failed += info->nkink == 0;
-    }
+    if (error <= kTolerance) continue;
+    const djmTransitionInfo* info = djm_transitionInfo(s.w);
+    bool named = info->features[DJM_FEATURE_KINK] > 0;
+    print_message("seed %u, step %d: %.1e%s\n", seed, i, error, named ? ", a named kink" : "");
+    total->coarse += !named;
+    total->failed += error > kWorst && !named;
   }
   total->models++;
   djt_closeStep(&s);
@@ -60,12 +60,13 @@ static void runTree(Total* total, unsigned seed) {
 static void testTrees(void** state) {
   (void)state;
   const char* many = getenv("DIJOCO_RANDOM_TREES");
-  unsigned n = many ? (unsigned)atoi(many) : 60;
+  unsigned n = many ? (unsigned)atoi(many) : 40;
   Total total = {0};
   for (unsigned seed = 1; seed <= n; seed++) runTree(&total, seed);
-  print_message("%d models, %d states compared, %d left out, %d unstable: %.1e\n", total.models,
-                total.states, total.left, total.unstable, total.worst);
+  print_message("%d models, %d states compared, %d left out, %d unstable; %d above %.0e\n",
+                total.models, total.states, total.left, total.unstable, total.coarse, kTolerance);
   assert_true(total.states > total.models);
+  assert_true(20 * total.coarse < total.states);
   assert_int_equal(total.failed, 0);
 }
 
@@ -108,7 +109,50 @@ static void testUnsolved(void** state) {
   assert_true(worst < 1e-7);
 }
 
+// A hinge at its range's end, a ball that just touches a plane, friction that just slips: named.
+static void testNames(void** state) {
+  (void)state;
+  static const struct {
+    const char *text, *name;
+  } kCase[] = {
+    {"<mujoco><option gravity='0 0 0'/><compiler autolimits='true'/><worldbody><body><joint "
+     "name='door' range='0 90'/><geom size='.1'/></body></worldbody></mujoco>",
+     "limit of joint 'door': "},
+    {"<mujoco><option gravity='0 0 0'/><worldbody><geom name='floor' type='plane' size='1 1 1'/>"
+     "<body pos='0 0 .0999999'><freejoint/><geom name='ball' size='.1' solref='.02 1'/></body>"
+     "</worldbody></mujoco>",
+     "contact of geoms 'floor' and 'ball': "},
+    {"<mujoco><option gravity='0 0 0'/><worldbody><body pos='0 0 1'><joint name='wheel' "
+     "axis='0 0 1' damping='0' frictionloss='.1'/><geom size='.1'/></body></worldbody>"
+     "<actuator><motor joint='wheel' gear='1'/></actuator></mujoco>",
+     "friction loss of joint 'wheel': "},
+  };
+  for (size_t i = 0; i < sizeof(kCase) / sizeof(*kCase); i++) {
+    djtStep s = djt_openStep(djt_compile(kCase[i].text));
+    djError err;
+    char text[200];
+    // friction loss slips where the force is its bound: by the row's D from a first evaluation
+    for (int pass = 0; pass < 2; pass++) {
+      assert_int_equal(djm_transitionMuJoCo(s.m, s.d, s.w, s.A, NULL, NULL, NULL, &err), DJ_OK);
+      const mjData* d = s.w->d;
+      if (s.nu && pass == 0) s.d->ctrl[0] = 0.1 * (1 + d->M[0] / d->efc_D[0]);
+    }
+    const djmTransitionInfo* info = djm_transitionInfo(s.w);
+    assert_true(info->nkink > 0);
+    djm_kinkText(text, s.m, &info->kink[0]);
+    print_message("%s\n", text);
+    assert_ptr_equal(strstr(text, kCase[i].name), text);
+    // away from it there is none
+    if (s.nu) s.d->ctrl[0] = 0;
+    else s.d->qpos[s.m->nq > 1 ? 2 : 0] += 0.05;
+    assert_int_equal(djm_transitionMuJoCo(s.m, s.d, s.w, s.A, NULL, NULL, NULL, &err), DJ_OK);
+    assert_int_equal(info->nkink, 0);
+    djt_closeStep(&s);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testTrees), cmocka_unit_test(testUnsolved)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testTrees), cmocka_unit_test(testUnsolved),
+                                     cmocka_unit_test(testNames)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

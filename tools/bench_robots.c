@@ -5,7 +5,7 @@
 // set in turn, so that both start warm from the previous state, as in a run; they are timed
 // alternately. `cold`: warm starts are forgotten before each step (ours by dj_resetData, MuJoCo's
 // by clearing qacc_warmstart). `run`: each engine on its own run from the model's start, with the
-// same controls. `mujoco_transition`: mj_step and A and B of it by formula, beside mjd_transitionFD.
+// same controls. `mujoco_transition`: mj_step, and A and B of it by formula, and mjd_transitionFD.
 
 #include "bench.h"
 

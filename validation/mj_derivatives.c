@@ -4,8 +4,9 @@
 // and nothing runs noslip.
 //   - A, B, C, D are those of the best central differences: of fourth order, by steps of 5e-7 to
 //     1e-4, the two that agree best. Error: the worst column's, relative to its size and 1.
-//   - States at which a row switches, a contact comes, goes or jumps within 1e-6 have no derivative
-//     there: they are left out and counted; so are those at which no two differences agree.
+//   - Columns along which a row switches, a contact comes, goes or jumps within 1e-6 have no
+//     derivative: they are left out and counted; so are those at which no two differences agree,
+//     and states with such columns of which a contact is called a kink (djmTransitionInfo).
 //   - Beside it, not judged: the error of mjd_transitionFD, centred, 1e-6.
 // Solver Newton, as far as it goes (tolerance 0), in all of them, likewise the search of contacts of
 // convex shapes.
@@ -527,11 +528,70 @@ static bool runFamily(djvReport* r, const Family* family, const char* only, bool
   return true;
 }
 
+// ---- a picture ----------------------------------------------------------------------------------
+
+// Worst errors of all columns at c->d: of mjd_transitionFD by eps, both ways, and ours.
+static void writeErrors(FILE* f, Case* c) {
+  enum { MOST = 40 };
+  mjtNum* best = djv_take((size_t)(c->nx + c->nu) * (size_t)c->nrow, sizeof(mjtNum));
+  mjtNum *A = c->fd, *B = A + c->nx * c->nx, *C = B + c->nx * c->nu, *D = C + c->ns * c->nx;
+  double ours = 0;
+  int row;
+  mj_copyData(c->next, c->m, c->d);
+  mj_step(c->m, c->next);
+  for (int k = 0; k < c->nx + c->nu; k++) {
+    if (kinkAlong(c, k) || bestColumn(best + k * c->nrow, c, k) > agreed) {
+      djv_fail("curves: a kink at the state, column %d", k);
+    }
+    ours = djv_worst(ours, apart(&row, c, best + k * c->nrow, c->ours, k));
+  }
+  fprintf(f, "eps,forward,centred,formula\n");
+  for (int i = 0; i <= MOST; i++) {
+    double eps = pow(10, -11 + 8.0 * i / MOST), error[2] = {0, 0};
+    for (int centred = 0; centred < 2; centred++) {
+      mjd_transitionFD(c->m, c->d, eps, (mjtByte)centred, A, B, c->ns ? C : NULL, c->ns ? D : NULL);
+      for (int k = 0; k < c->nx + c->nu; k++) {
+        error[centred] =
+            djv_worst(error[centred], apart(&row, c, best + k * c->nrow, c->fd, k));
+      }
+    }
+    fprintf(f, "%.3e,%.3e,%.3e,%.3e\n", eps, error[0], error[1], ours);
+  }
+  free(best);
+}
+
+// Of gymnasium's humanoid, fallen, under random control.
+static void writeCurves(const char* path) {
+  char folder[1000], model[1200];
+  djvRandom random;
+  djError err;
+  Case c;
+  if (!folderOf(folder, families)) djv_fail("curves: no models of gymnasium");
+  snprintf(model, sizeof model, "%s/humanoid.xml", folder);
+  if (!openCase(&c, model, "humanoid")) djv_fail("curves: no humanoid");
+  FILE* f = fopen(path, "w");
+  if (!f) djv_fail("curves: %s: cannot be written", path);
+  c.part = 1;
+  startRun(&c, &random);
+  for (int i = 0; i < 25 && goOn(&c, &random); i++) {
+  }
+  if (findOurs(&c, &err) < 0) djv_fail("curves: %s", err.text);
+  djv_note("curves: %d contacts act", djm_transitionInfo(c.work)->ncontact);
+  writeErrors(f, &c);
+  fclose(f);
+  closeCase(&c);
+}
+
 int main(int argc, char** argv) {
   djvReport report = {0};
   const char* only = djv_takeText(&argc, argv, "--model");
   const char* where = djv_takeText(&argc, argv, "--family");
+  const char* curves = djv_takeText(&argc, argv, "--curves");
   bool quick = djv_isQuick(argc, argv), missing = false;
+  if (curves) {
+    writeCurves(curves);
+    return 0;
+  }
   for (int k = 0; k < NFAMILY; k++) {
     if (where && strcmp(where, families[k].name) != 0) continue;
     missing |= !runFamily(&report, families + k, only, quick);

@@ -5,6 +5,7 @@
 //
 // away; of friction loss, which has no spring, a velocity with B for k. Of an elliptic contact x is
 // in the normal row: |N - mu T| / mu to parting, |mu N + T| / mu^2 to sticking (row_force.c).
+// Limits of joints and tendons are seen before they have rows, contacts are not.
 
 #include "transition_work.h"
 
@@ -46,8 +47,45 @@ static mjtNum frictionOff(const mjData* d, int adr, mjtNum y) {
   return fabs(fabs(y) - limit);
 }
 
+// A limit that has no row yet, at x of its range.
+static void limitAhead(djmTransitionInfo* info, int type, int id, const mjtNum range[2], mjtNum x,
+                       mjtNum margin) {
+  for (int side = 0; side < 2; side++) {
+    mjtNum off = (side ? range[1] - x : x - range[0]) - margin;
+    if (off < 0 || off >= DJM_KINK_DISTANCE) continue;
+    int n = info->nkink++;
+    if (n >= DJM_MAXKINK) continue;
+    info->kink[n] = (djmKink){.kind = DJM_KINK_MARGIN, .type = type, .id = {id, -1},
+                              .distance = off};
+  }
+}
+
+static void limitsAhead(djmTransitionInfo* info, const mjModel* m, const mjData* d) {
+  if (m->opt.disableflags & (mjDSBL_CONSTRAINT | mjDSBL_LIMIT)) return;
+  for (int j = 0; j < (int)m->njnt; j++) {
+    int type = m->jnt_type[j];
+    if (!m->jnt_limited[j] || type == mjJNT_FREE) continue;
+    mjtNum x = d->qpos[m->jnt_qposadr[j]];
+    mjtNum range[2] = {m->jnt_range[2 * j], m->jnt_range[2 * j + 1]};
+    if (type == mjJNT_BALL) {
+      mjtNum turn[3];
+      mju_quat2Vel(turn, d->qpos + m->jnt_qposadr[j], 1);
+      x = mju_norm3(turn);
+      range[1] = fmax(range[0], range[1]);
+      range[0] = -INFINITY;
+    }
+    limitAhead(info, mjCNSTR_LIMIT_JOINT, j, range, x, m->jnt_margin[j]);
+  }
+  for (int t = 0; t < (int)m->ntendon; t++) {
+    if (!m->tendon_limited[t]) continue;
+    limitAhead(info, mjCNSTR_LIMIT_TENDON, t, m->tendon_range + 2 * t, d->ten_length[t],
+               m->tendon_margin[t]);
+  }
+}
+
 void djm_findKinks(djmTransitionWork* w) {
   const mjData* d = w->d;
+  limitsAhead(&w->info, &w->view, d);
   for (int i = d->ne, n; i < d->nefc; i += n) {
     int type = d->efc_type[i], id = d->efc_id[i];
     bool pushes = w->state[i] != mjCNSTRSTATE_SATISFIED;

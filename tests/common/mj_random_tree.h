@@ -49,7 +49,7 @@ static inline void djt_putTreeGeom(djtTree* t) {
   static const char* const type[] = {"sphere", "capsule", "box", "ellipsoid", "cylinder"};
   int k = djt_pick(t, 100);
   k = k < 35 ? 0 : k < 65 ? 1 : k < 85 ? 2 : k < 93 ? 3 : 4;
-  double a = djt_in(t, 0.05, 0.1), b = djt_in(t, 0.05, 0.15), c = djt_in(t, 0.05, 0.1);
+  double a = djt_in(t, 0.03, 0.05), b = djt_in(t, 0.03, 0.08), c = djt_in(t, 0.03, 0.05);
   static const int dims[] = {1, 3, 3, 4, 6};
   djt_putTree(t,
               "<geom type='%s' size='%.4f %.4f %.4f' condim='%d' friction='{0.2,1} "
@@ -119,7 +119,7 @@ static inline void djt_putTreeBody(djtTree* t, int depth, double x, double y, do
               t->sites);
   t->sites++;
   for (int n = depth < 3 ? djt_pick(t, 3) : 0, k = 0; k < n; k++) {
-    double x1 = djt_in(t, 0.1, 0.25), y1 = djt_in(t, -0.15, 0.15), z1 = djt_in(t, -0.05, 0.1);
+    double x1 = djt_in(t, 0.12, 0.2), y1 = djt_in(t, -0.15, 0.15), z1 = djt_in(t, -0.05, 0.1);
     djt_putTreeBody(t, depth + 1, k ? -x1 : x1, y1, z1);
   }
   djt_putTree(t, "</body>");

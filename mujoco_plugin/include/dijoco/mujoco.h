@@ -207,7 +207,7 @@ DJ_API djStatus djm_countFeatures(int contacts[DJM_NFEATURE], const mjModel* m, 
 typedef enum djmKinkKind {
   DJM_KINK_SWITCH = 0,   // a row's force begins or ends, or friction loss reaches its limit
   DJM_KINK_CONE,         // an elliptic contact begins to slip, sticks or parts
-  DJM_KINK_MARGIN,       // a limit or a contact is about to leave the rows
+  DJM_KINK_MARGIN,       // a limit or a contact is about to leave the rows, a limit to enter them
   DJM_KINK_CONTACT       // a contact of DJM_FEATURE_KINK
 } djmKinkKind;
 
@@ -228,12 +228,12 @@ DJ_API void djm_kinkText(char text[200], const mjModel* m, const djmKink* kink);
 typedef struct djmTransitionInfo {
   int ncontact;          // contacts that act
   int differences;       // of these, contacts whose geometry was differenced
-  int features[DJM_NFEATURE];   // of these, by feature
-  int nkink;             // kinks within DJM_KINK_DISTANCE; the first of them:
-  djmKink kink[DJM_MAXKINK];
   int newton;            // own Newton steps after the solver's, where it left the step unsolved
   mjtNum found;          // |M a - forces| after the solver, relative to its terms
   mjtNum residual;       // the same for the derivative's point
+  int features[DJM_NFEATURE];   // contacts that act, by feature
+  int nkink;             // kinks within DJM_KINK_DISTANCE; the first of them:
+  djmKink kink[DJM_MAXKINK];
 } djmTransitionInfo;
 
 // Memory for a model, to be used by one thread; the model may be changed, but for its sizes.
