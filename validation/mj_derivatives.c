@@ -1,7 +1,6 @@
 // Derivatives of MuJoCo's own step by formula, djm_transitionMuJoCoWith, beside differences of mj_step:
 // 30 states each of runs under random control of the models that gymnasium, dm_control, robosuite
-// and metaworld come with; integrator RK4 is Euler here,
-// and nothing runs noslip.
+// and metaworld come with; integrator RK4 is Euler here, and nothing runs noslip.
 //   - A, B, C, D are those of the best central differences: of fourth order, by steps of 5e-7 to
 //     1e-4, the two that agree best. Error: the worst column's, relative to its size and 1.
 //   - Columns along which a row switches, a contact comes, goes or jumps within 1e-6 have no
@@ -428,12 +427,16 @@ static double largest(const double* x, int n) {
 static double percent(int part, int of) { return of ? 100.0 * part / of : 0; }
 
 static void printSum(const char* name, Sum* s, const char* more) {
-  djv_note("%-26s %6d %6d %4.1f %4.1f %4.1f %4.1f %8.1e %8.1e %8.1e %8.1e%s", name, s->states,
+  char named[40] = "";
+  if (s->compared < s->states) {
+    snprintf(named, sizeof named, "  %d named kinks", s->states - s->compared);
+  }
+  djv_note("%-26s %6d %6d %4.1f %4.1f %4.1f %4.1f %8.1e %8.1e %8.1e %8.1e%s%s", name, s->states,
            s->kinked, percent(s->kinks[CONTACTS], s->columns), percent(s->kinks[ROWS], s->columns),
            percent(s->kinks[JUMP], s->columns), percent(s->open, s->columns),
            s->compared ? robot_median(s->error, s->compared) : NAN, largest(s->error, s->compared),
            s->compared ? robot_median(s->stock, s->compared) : NAN, largest(s->stock, s->compared),
-           more);
+           named, more);
 }
 
 static void addCase(Sum* sum, const Case* c) {
