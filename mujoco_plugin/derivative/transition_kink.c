@@ -12,6 +12,8 @@
 #include <math.h>
 #include <stdio.h>
 
+_Static_assert(DJM_NFEATURE == 8 && DJM_MAXKINK == 8, "lengths in djmTransitionInfo");
+
 void djm_addKink(djmTransitionInfo* info, djmKinkKind kind, const mjData* d, int adr,
                  mjtNum distance) {
   int n = info->nkink++, type = d->efc_type[adr], id = d->efc_id[adr];

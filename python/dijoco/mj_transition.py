@@ -31,9 +31,9 @@ class _CKink(ctypes.Structure):
 
 
 class _CTransitionInfo(ctypes.Structure):
-    _fields_ = [("ncontact", c_int), ("differences", c_int), ("features", c_int * _FEATURES),
-                ("nkink", c_int), ("kink", _CKink * _MOST_KINKS), ("newton", c_int),
-                ("found", c_double), ("residual", c_double)]
+    _fields_ = [("ncontact", c_int), ("differences", c_int), ("newton", c_int),
+                ("found", c_double), ("residual", c_double), ("features", c_int * _FEATURES),
+                ("nkink", c_int), ("kink", _CKink * _MOST_KINKS)]
 
 
 _lib.MIRRORS.update(djmTransitionInfo=_CTransitionInfo, djmKink=_CKink)

@@ -212,7 +212,7 @@ typedef enum djmKinkKind {
 } djmKinkKind;
 
 typedef struct djmKink {
-  djmKinkKind kind;
+  int kind;              // djmKinkKind
   int type;              // mjtConstraint of the row
   int id[2];             // geoms of a contact; else the joint, dof, tendon or equality, and -1
   mjtNum distance;       // how far: metres or radians of the row's position or, of friction loss,
@@ -231,9 +231,9 @@ typedef struct djmTransitionInfo {
   int newton;            // own Newton steps after the solver's, where it left the step unsolved
   mjtNum found;          // |M a - forces| after the solver, relative to its terms
   mjtNum residual;       // the same for the derivative's point
-  int features[DJM_NFEATURE];   // contacts that act, by feature
+  int features[8];       // contacts that act, by djmFeature
   int nkink;             // kinks within DJM_KINK_DISTANCE; the first of them:
-  djmKink kink[DJM_MAXKINK];
+  djmKink kink[8];       // DJM_MAXKINK
 } djmTransitionInfo;
 
 // Memory for a model, to be used by one thread; the model may be changed, but for its sizes.
