@@ -194,11 +194,13 @@ BLOCKS = {
     "bench": lambda root: bench_rows(root, None),
     "speed": lambda root: bench_rows(root, SPEED),
     "transition": lambda root: bench_rows(root, TRANSITION),
+    "mujoco": lambda root: bench_rows(root, MUJOCO),
 }
-# Timings of README and of docs/mujoco.md.
+# Timings of README, docs/mujoco.md and docs/mujoco_derivatives.md.
 SPEED = ("run/humanoid", "step+transition/humanoid", "rollout_forward/humanoid",
          "rollout_adjoint/humanoid", "rollout_adjoint_params/humanoid")
 TRANSITION = ("transition/hopper", "transition/ant", "transition/humanoid")
+MUJOCO = tuple("mujoco_transition/" + name for name in ("hopper", "half_cheetah", "ant", "humanoid"))
 
 
 def pages(root):

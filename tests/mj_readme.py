@@ -52,7 +52,9 @@ def names(text):
 
 
 def commands(text):
-    for block in re.findall(r"```\n(.*?)```", text, flags=re.S):
+    for language, block in re.findall(r"```(\w*)\n(.*?)```", text, flags=re.S):
+        if language:
+            continue
         for line in block.replace("\\\n", " ").splitlines():
             if line.startswith("build/bin/dijoco "):
                 yield shlex.split(line.split("#")[0])

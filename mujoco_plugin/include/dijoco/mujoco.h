@@ -254,62 +254,62 @@ DJ_API djStatus djm_transitionMuJoCo(const mjModel* m, const mjData* d, mjtNum* 
 // of welds, springs' rest orientations of free and ball joints, shapes of meshes and height fields,
 // coefficients of tendons, the lengths and accelerations that muscles are scaled by.
 typedef struct djmDesignGradient {
-  mjtNum* body_pos;
-  mjtNum* body_quat;
-  mjtNum* body_ipos;
-  mjtNum* body_iquat;
-  mjtNum* body_mass;
-  mjtNum* body_inertia;
-  mjtNum* body_gravcomp;
-  mjtNum* jnt_pos;
-  mjtNum* jnt_axis;
-  mjtNum* jnt_stiffness;
-  mjtNum* jnt_range;
-  mjtNum* jnt_margin;
-  mjtNum* jnt_solref;
-  mjtNum* jnt_solimp;
-  mjtNum* qpos_spring;
-  mjtNum* dof_armature;
-  mjtNum* dof_damping;
-  mjtNum* dof_frictionloss;
-  mjtNum* dof_solref;
-  mjtNum* dof_solimp;
-  mjtNum* geom_pos;
-  mjtNum* geom_quat;
-  mjtNum* geom_size;
-  mjtNum* geom_friction;
-  mjtNum* geom_margin;
-  mjtNum* geom_solref;
-  mjtNum* geom_solimp;
-  mjtNum* pair_friction;
-  mjtNum* pair_margin;
-  mjtNum* pair_solref;
-  mjtNum* pair_solreffriction;
-  mjtNum* pair_solimp;
-  mjtNum* eq_data;   // data: anchors, coefficients
-  mjtNum* eq_solref;
-  mjtNum* eq_solimp;
-  mjtNum* tendon_stiffness;
-  mjtNum* tendon_damping;
-  mjtNum* tendon_frictionloss;
-  mjtNum* tendon_armature;
-  mjtNum* tendon_range;
-  mjtNum* tendon_margin;
-  mjtNum* tendon_lengthspring;
-  mjtNum* tendon_solref_lim;
-  mjtNum* tendon_solimp_lim;
-  mjtNum* tendon_solref_fri;
-  mjtNum* tendon_solimp_fri;
-  mjtNum* actuator_gainprm;
-  mjtNum* actuator_biasprm;
-  mjtNum* actuator_dynprm;
-  mjtNum* actuator_gear;
-  mjtNum* gravity;
+  mjtNum* body_pos;             // (nbody x 3)
+  mjtNum* body_quat;            // (nbody x 3)
+  mjtNum* body_ipos;            // (nbody x 3)
+  mjtNum* body_iquat;           // (nbody x 3)
+  mjtNum* body_mass;            // (nbody)
+  mjtNum* body_inertia;         // (nbody x 3)
+  mjtNum* body_gravcomp;        // (nbody)
+  mjtNum* jnt_pos;              // (njnt x 3)
+  mjtNum* jnt_axis;             // (njnt x 3)
+  mjtNum* jnt_stiffness;        // (njnt)
+  mjtNum* jnt_range;            // (njnt x 2)
+  mjtNum* jnt_margin;           // (njnt)
+  mjtNum* jnt_solref;           // (njnt x mjNREF)
+  mjtNum* jnt_solimp;           // (njnt x mjNIMP)
+  mjtNum* qpos_spring;          // (nq)
+  mjtNum* dof_armature;         // (nv)
+  mjtNum* dof_damping;          // (nv)
+  mjtNum* dof_frictionloss;     // (nv)
+  mjtNum* dof_solref;           // (nv x mjNREF)
+  mjtNum* dof_solimp;           // (nv x mjNIMP)
+  mjtNum* geom_pos;             // (ngeom x 3)
+  mjtNum* geom_quat;            // (ngeom x 3)
+  mjtNum* geom_size;            // (ngeom x 3)
+  mjtNum* geom_friction;        // (ngeom x 3)
+  mjtNum* geom_margin;          // (ngeom)
+  mjtNum* geom_solref;          // (ngeom x mjNREF)
+  mjtNum* geom_solimp;          // (ngeom x mjNIMP)
+  mjtNum* pair_friction;        // (npair x 5)
+  mjtNum* pair_margin;          // (npair)
+  mjtNum* pair_solref;          // (npair x mjNREF)
+  mjtNum* pair_solreffriction;  // (npair x mjNREF)
+  mjtNum* pair_solimp;          // (npair x mjNIMP)
+  mjtNum* eq_data;              // (neq x mjNEQDATA): anchors, coefficients
+  mjtNum* eq_solref;            // (neq x mjNREF)
+  mjtNum* eq_solimp;            // (neq x mjNIMP)
+  mjtNum* tendon_stiffness;     // (ntendon)
+  mjtNum* tendon_damping;       // (ntendon)
+  mjtNum* tendon_frictionloss;  // (ntendon)
+  mjtNum* tendon_armature;      // (ntendon)
+  mjtNum* tendon_range;         // (ntendon x 2)
+  mjtNum* tendon_margin;        // (ntendon)
+  mjtNum* tendon_lengthspring;  // (ntendon x 2)
+  mjtNum* tendon_solref_lim;    // (ntendon x mjNREF)
+  mjtNum* tendon_solimp_lim;    // (ntendon x mjNIMP)
+  mjtNum* tendon_solref_fri;    // (ntendon x mjNREF)
+  mjtNum* tendon_solimp_fri;    // (ntendon x mjNIMP)
+  mjtNum* actuator_gainprm;     // (nactuator x mjNGAIN)
+  mjtNum* actuator_biasprm;     // (nactuator x mjNBIAS)
+  mjtNum* actuator_dynprm;      // (nactuator x mjNDYN)
+  mjtNum* actuator_gear;        // (nu x 6)
+  mjtNum* gravity;              // (3)
   // By what mj_setConst derives from the others: djm_finishDesign takes it to them.
-  mjtNum* body_invweight0;
-  mjtNum* dof_invweight0;
-  mjtNum* tendon_invweight0;
-  mjtNum* tendon_length0;
+  mjtNum* body_invweight0;      // (nbody x 2)
+  mjtNum* dof_invweight0;       // (nv)
+  mjtNum* tendon_invweight0;    // (ntendon)
+  mjtNum* tendon_length0;       // (ntendon)
 } djmDesignGradient;
 
 DJ_API djStatus djm_makeDesignGradient(djmDesignGradient** g, const mjModel* m, djError* err);
