@@ -51,7 +51,7 @@ def self_test():
     put(root, "docs/figures/gradient_honesty.txt", figures.told(where) + "\n\nx\n")
     put(root, "validation/claims.txt", "drops: falls\ngradient_honesty: is honest\n")
     put(root, "docs/a.md", "".join(marks % n for n in ("validation", "reports", "bench")))
-    put(root, "README.md", "".join(marks % n for n in ("checked", "speed", "transition")))
+    put(root, "README.md", "".join(marks % n for n in ("checked", "speed", "transition", "mujoco")))
     wrong = []
 
     def expect(text, found):

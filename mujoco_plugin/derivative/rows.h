@@ -37,7 +37,7 @@ typedef struct djmRowSum {
   djmSmoothWork* smooth;
   mjtNum* memory;        // (djm_rowScratchSize)
   mjtNum* hessian;       // (nv x nv) scratch
-  mjtNum* by_force;      // (nefc x 2 nv) or NULL: derivatives of forces while a is held, by q and v;
+  mjtNum* by_force;      // (nefc x 2 nv) or NULL: derivatives of forces, a held, by q and v;
                          //   zero before
   int ncontact, features[DJM_NFEATURE];   // contacts that act, and by feature
   djmTransitionInfo* info;   // or NULL: where kinks are listed

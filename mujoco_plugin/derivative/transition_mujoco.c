@@ -1,5 +1,6 @@
-// djm_transitionMuJoCoWith: A and B of MuJoCo's own step, exactly. The solution's derivative is that
-// of rows.h, the end of the step that of transition_end.c; the position moves by q+ = q (+) h v+.
+// djm_transitionMuJoCoWith: A and B of MuJoCo's own step, exactly. The solution's derivative is
+// that of rows.h, the end of the step that of transition_end.c; the position moves by q+ = q (+) h
+// v+.
 
 #include "transition_work.h"
 

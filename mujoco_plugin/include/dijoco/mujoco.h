@@ -73,8 +73,8 @@ DJ_API djStatus dj_loadMJCFWatched(djModel** model, djReport** report, mjModel**
 
 // A djModel imported from an mjModel, with a djData. It belongs to one thread. Each call sees what
 // has changed of its mjModel since the last (options, sizes, poses, masses, friction, contype,
-// gains, <custom> numbers...: all that the import reads, but meshes, height fields, keyframes, names
-// and what joins elements to each other), and imports it anew first: what has been set on the
+// gains, <custom> numbers...: all that the import reads, but meshes, height fields, keyframes,
+// names and what joins elements to each other), and imports it anew first: what has been set on the
 // context's own model since it was made stays in force, but for pairs of bodies of a guide. Where
 // the change cannot be followed the call fails and says why.
 typedef struct djmContext djmContext;
@@ -121,22 +121,23 @@ DJ_API djmStepOption* djm_stepOption(djmContext* context);
 // timestep), qfrc_constraint (generalized force of contact) and cfrc_ext (contact and applied
 // forces on bodies, about their tree's centre of mass, as mj_rnePostConstraint has it). Forces are
 // means over substeps, reported at the poses of the step's start. Other fields are as the caller
-// left them, unless sensors are wanted (djmStepOption). What the import leaves out (report: ignored) and MuJoCo
-// computes as a smooth force (tendon springs, muscles...) does not act here; activations of
-// actuators that are left out stay as they are. mjcb_control is not called, histories of delayed
-// controls are not advanced; those of sensors are, where sensors are wanted. Nothing is allocated (but room for matrices, if
-// many bodies couple more than ever, and a longer list of contacts, if sensors are wanted and there
-// are more than ever). Negative: d is as it was (but for derived
-// fields, if sensors are wanted and MuJoCo itself fails), djm_errorText says why. Integrator bdf2 is
-// DJ_UNSUPPORTED, here and in the calls below: MuJoCo's state has no room for its history.
+// left them, unless sensors are wanted (djmStepOption). What the import leaves out (report:
+// ignored) and MuJoCo computes as a smooth force (tendon springs, muscles...) does not act here;
+// activations of actuators that are left out stay as they are. mjcb_control is not called,
+// histories of delayed controls are not advanced; those of sensors are, where sensors are wanted.
+// Nothing is allocated (but room for matrices, if many bodies couple more than ever, and a longer
+// list of contacts, if sensors are wanted and there are more than ever). Negative: d is as it was
+// (but for derived fields, if sensors are wanted and MuJoCo itself fails), djm_errorText says why.
+// Integrator bdf2 is DJ_UNSUPPORTED, here and in the calls below: MuJoCo's state has no room for
+// its history.
 DJ_API djStatus djm_step(const mjModel* m, mjData* d, djmContext* context);
 
-// Mocap bodies go in a step from where the last djm_step on d left them to d->mocap_pos, d->mocap_quat,
-// at a velocity that friction and contact see (data.h). mjData has no room for those poses: the
-// context has them, of the last mjData that it stepped, as long as d->time is what that step left.
-// After mj_resetData, on another mjData, or where the time has been set, mocap bodies begin where
-// they are. To be read, and set for the next step from d (nmocap x 6, linear and angular, world
-// axes): a run that goes on elsewhere sets what was read.
+// Mocap bodies go in a step from where the last djm_step on d left them to d->mocap_pos,
+// d->mocap_quat, at a velocity that friction and contact see (data.h). mjData has no room for those
+// poses: the context has them, of the last mjData that it stepped, as long as d->time is what that
+// step left. After mj_resetData, on another mjData, or where the time has been set, mocap bodies
+// begin where they are. To be read, and set for the next step from d (nmocap x 6, linear and
+// angular, world axes): a run that goes on elsewhere sets what was read.
 DJ_API djStatus djm_getMocapVelocity(mjtNum* velocity, const mjModel* m, const mjData* d,
                                      djmContext* context);
 DJ_API djStatus djm_setMocapVelocity(const mjModel* m, const mjData* d, djmContext* context,
@@ -151,8 +152,9 @@ DJ_API djStatus djm_setMocapVelocity(const mjModel* m, const mjData* d, djmConte
 DJ_API djStatus djm_forward(const mjModel* m, mjData* d, djmContext* context);
 
 // Derivatives of that step, all substeps of it, at d's state; d is not changed. Layout as
-// mjd_transitionFD: with nx = 2 nv + na, A (nx x nx), B (nx x nu), C (nsensordata x nx), D (nsensordata x nu); any may be NULL. Activations that the
-// import leaves out stay as they are (identity), controls that it leaves out do nothing (zero).
+// mjd_transitionFD: with nx = 2 nv + na, A (nx x nx), B (nx x nu), C (nsensordata x nx), D
+// (nsensordata x nu); any may be NULL. Activations that the import leaves out stay as they are
+// (identity), controls that it leaves out do nothing (zero).
 //
 // C and D are those of sensordata as djm_forward gives it; zero beyond a sensor's cutoff. Without
 // solving another step: jointpos, jointvel, ballquat, ballangvel, framepos, framequat, frame axes,
@@ -174,13 +176,13 @@ DJ_API bool djm_sensorIsAnalytic(const mjModel* m, int sensor);
 // Derivatives of stock mj_step at d's state by formula, in the layout of mjd_transitionFD: with
 // nx = 2 nv + na, A (nx x nx), B (nx x nu), C (nsensordata x nx), D (nsensordata x nu); any may be
 // NULL. No import, no settings: MuJoCo's contacts, constraints and integrators (Euler, implicit,
-// implicitfast; discrete where nothing is constrained). The derivative is that of the branch that MuJoCo is on: rows that act, faces that
-// touch. d is not changed; the step from there is taken on a copy, once.
-// C and D are those of sensordata as mj_step leaves it. Sensors of acceleration and force are
-// differenced along the derivative of the acceleration, without another solution.
-// DJ_UNSUPPORTED, err names it: RK4, discrete with constraints, noslip, sleep, diagexact, callbacks,
-// forces of plugins, delays, flex, and what smooth forces lack. DJ_INVALID: a state that mj_step would
-// reset.
+// implicitfast; discrete where nothing is constrained). The derivative is that of the branch that
+// MuJoCo is on: rows that act, faces that touch. d is not changed; the step from there is taken on
+// a copy, once. C and D are those of sensordata as mj_step leaves it. Sensors of acceleration and
+// force are differenced along the derivative of the acceleration, without another solution.
+// DJ_UNSUPPORTED, err names it: RK4, discrete with constraints, noslip, sleep, diagexact,
+// callbacks, forces of plugins, delays, flex, and what smooth forces lack. DJ_INVALID: a state that
+// mj_step would reset.
 typedef struct djmTransitionWork djmTransitionWork;
 
 // By which formula a contact's distance, point and frame follow its geoms.
