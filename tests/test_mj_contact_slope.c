@@ -280,7 +280,7 @@ static Count checkCase(const Case* c, double margin, mjtNum most, Way way) {
   for (int i = 0; i < 2 * POSES; i++) {
     Pose p;
     mjtNum depth = pow(10, djt_uniform(&rng, log10(most) - 2, log10(most)));
-    if (margin && i % 3 == 0) depth = -0.5 * margin;
+    if (margin > 0 && i % 3 == 0) depth = -0.5 * margin;
     if (touch(&p, m, d, &rng, depth, i >= POSES)) checkPose(&count, m, d, &p, way);
   }
   print_message("  %-20.20s %-20.20s worst %.1e, %d left of %d:", c->a, c->b, count.worst,
