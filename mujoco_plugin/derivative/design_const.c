@@ -48,7 +48,7 @@ static void addRow(djmSweep* s, djmTransitionWork* w, const Row* r, mjtNum scale
     mju_sub3(at, d->xipos + 3 * r->body, djm_center(m, d, r->body));
     if (r->axis < 3) {
       djm_addWrenchAt(p->P, none, e, at, 1);
-      djm_cross(by, e, p->flow.acc);
+      cross3(by, e, p->flow.acc);
       djm_addWrenchAt(p->T, none, by, at, 1);
       mju_mulMatTVec3(local, d->xmat + 9 * r->body, by);
       mju_addTo3(s->design->body_ipos + 3 * r->body, local);

@@ -53,7 +53,7 @@ static void surfaceMotion(mjtNum out[6], const Touch* t, const djmBackward* b, i
   mju_mulMatVec3(out, R, v + 3);
   mju_mulMatVec3(out + 3, R, v);
   mju_sub3(arm, t->con->pos, d->geom_xpos + 3 * geom);
-  djm_addCross(out + 3, out, arm);
+  addCross3(out + 3, out, arm);
 }
 
 static const mjtNum* rowAxis(const Touch* t, int k) { return t->con->frame + 3 * (k % 3); }
@@ -80,10 +80,10 @@ static void openTouch(Touch* t, const djmBackward* b, const mjContact* con) {
     const mjtNum* e = rowAxis(t, k);
     int part = rowPart(k);
     t->B[k] = w->d->efc_KBIP[4 * (t->pyramid ? t->adr : t->adr + k) + 1];
-    t->rho[k] = -djm_dot3(e, t->beta + part);
-    t->speed[k] = djm_dot3(e, t->vel + part);
+    t->rho[k] = -dot3(e, t->beta + part);
+    t->speed[k] = dot3(e, t->vel + part);
     if (k < 1 || k > 3) continue;   // surfaces slip and spin, but do not roll
-    t->speed[k] += djm_dot3(e, t->surface[1] + part) - djm_dot3(e, t->surface[0] + part);
+    t->speed[k] += dot3(e, t->surface[1] + part) - dot3(e, t->surface[0] + part);
   }
 }
 
@@ -168,7 +168,7 @@ static void wrenchOf(mjtNum out[6], const Touch* t, const mjtNum* row) {
 static void addTurn(mjtNum out[3], const Touch* t, const mjtNum* c, const mjtNum m[6]) {
   for (int k = 0; k < t->dim; k++) {
     mjtNum x[3];
-    djm_cross(x, rowAxis(t, k), m + rowPart(k));
+    cross3(x, rowAxis(t, k), m + rowPart(k));
     mju_addToScl3(out, x, c[k]);
   }
 }
@@ -190,16 +190,16 @@ static void addTouch(djmBackward* b, const Touch* t, const mjtNum* force,
   wrenchOf(slip, t, slips);
   if (b->w->drop & DJM_DROP_FORCE) mju_zero(minus, t->dim);
   // e . (w x dp) = dp . (e x w)
-  djm_cross(by_pos, W + 3, t->beta);
+  cross3(by_pos, W + 3, t->beta);
   if (b->w->drop & DJM_DROP_FORCE) mju_zero3(by_pos);
-  djm_addCross(by_pos, G + 3, t->acc);
-  djm_addCross(by_pos, V + 3, t->vel);
+  addCross3(by_pos, G + 3, t->acc);
+  addCross3(by_pos, V + 3, t->vel);
   addTurn(turn, t, minus, t->beta);
   addTurn(turn, t, t->g, t->acc);
   addTurn(turn, t, damped, t->vel);
   mjtNum surface[6];
   djm_sub6(surface, t->surface[1], t->surface[0]);
-  djm_addCross(by_pos, slip + 3, surface);
+  addCross3(by_pos, slip + 3, surface);
   addTurn(turn, t, slips, surface);
   if (b->w->drop & DJM_DROP_FEATURE) mju_zero3(by_pos);
   if (b->g) {
@@ -227,7 +227,7 @@ static void addTouch(djmBackward* b, const Touch* t, const mjtNum* force,
       }
     }
     djm_crossForce(about, t->surface[s], slip);
-    djm_add6(T, about, sign);
+    addScl6(T, about, sign);
     djm_addWrenchAt(p->T, T, T + 3, t->r[s], 1);
     if (!b->g) continue;
     mjtNum arm[3], local[3], torque[3];
@@ -235,7 +235,7 @@ static void addTouch(djmBackward* b, const Touch* t, const mjtNum* force,
     mju_addTo3(b->g->geom_pos + 3 * geom, local);
     mju_sub3(arm, t->con->pos, d->geom_xpos + 3 * geom);
     mju_copy3(torque, T);
-    djm_addCross(torque, arm, T + 3);
+    addCross3(torque, arm, T + 3);
     mju_mulMatTVec3(local, d->geom_xmat + 9 * geom, torque);
     mju_addTo3(b->g->geom_quat + 3 * geom, local);
   }
@@ -357,33 +357,16 @@ static void addContact(djmBackward* b, const mjContact* con, const djmContactSlo
   for (int s = 0; s < 2; s++) b->g->body_invweight0[2 * t.body[s]] -= t.ln_D / weight;
 }
 
+static void backContact(void* user, const mjContact* con, const djmContactSlope* slope) {
+  djmBackward* b = user;
+  addContact(b, con, slope);
+  b->w->info.ncontact++;
+  if (slope->feature == DJM_FEATURE_DIFFERENCES) b->w->info.differences++;
+}
+
 djStatus djm_backContacts(djmBackward* b, djError* err) {
-  enum { MOST = 8 };
   djmTransitionWork* w = b->w;
-  const mjData* d = w->d;
-  djmRowSum sum = {.m = &w->view, .d = d, .state = w->state};
+  djmRowSum sum = {.m = &w->view, .d = w->d, .pose = w->d, .state = w->state};
   w->info.ncontact = w->info.differences = 0;
-  for (int first = 0, n; first < d->ncon; first += n) {
-    const mjContact* con = d->contact + first;
-    djmContactSlope slope[MOST];
-    bool acts[MOST], any = false;
-    for (n = 0; n < MOST && first + n < d->ncon; n++) {
-      if (con[n].geom[0] != con->geom[0] || con[n].geom[1] != con->geom[1]) break;
-      acts[n] = con[n].efc_address >= 0 && djm_contactActs(&sum, con + n);
-      any = any || acts[n];
-    }
-    if (!any) continue;
-    if (djm_contactSlopes(slope, &w->view, w->d, con, n) < 0) {
-      return djm_slopeError(err, DJ_UNSUPPORTED,
-                            "contact of geoms #%d and #%d: has no derivative", con->geom[0],
-                            con->geom[1]);
-    }
-    for (int k = 0; k < n; k++) {
-      if (!acts[k]) continue;
-      addContact(b, con + k, slope + k);
-      w->info.ncontact++;
-      if (slope[k].feature == DJM_FEATURE_DIFFERENCES) w->info.differences++;
-    }
-  }
-  return DJ_OK;
+  return djm_visitContacts(&sum, backContact, b, err);
 }

@@ -7,8 +7,8 @@
 // ---- rates --------------------------------------------------------------------------------------
 
 static void addRates(djmRates* r, const mjtNum S[6], mjtNum a, mjtNum v) {
-  djm_add6(r->acc, S, a);
-  djm_add6(r->vel, S, v);
+  addScl6(r->acc, S, a);
+  addScl6(r->vel, S, v);
 }
 
 // A free joint's translations are along axes of the world: they carry its turns, and nothing
@@ -23,7 +23,7 @@ static void freeRates(djmMotion* x, djmRates* r, const mjData* d, const mjtNum* 
     mju_zero(drag, 6);
     if (k < 3) continue;
     djm_crossMotion(drag, r->vel, d->cdof + 6 * (adr + k));
-    djm_add6(r->bias, drag, d->qvel[adr + k]);
+    addScl6(r->bias, drag, d->qvel[adr + k]);
   }
 }
 
@@ -35,7 +35,7 @@ static void ballRates(djmMotion* x, djmRates* r, const mjData* d, const mjtNum* 
     mjtNum* drag = x->drag + 6 * (adr + k);
     x->before[adr + k] = before;
     djm_crossMotion(drag, r->vel, d->cdof + 6 * (adr + k));
-    djm_add6(r->bias, drag, d->qvel[adr + k]);
+    addScl6(r->bias, drag, d->qvel[adr + k]);
   }
 }
 
@@ -43,7 +43,7 @@ static void scalarRates(djmMotion* x, djmRates* r, const mjData* d, const mjtNum
   const mjtNum* S = d->cdof + 6 * adr;
   x->before[adr] = *r;
   djm_crossMotion(x->drag + 6 * adr, r->vel, S);
-  djm_add6(r->bias, x->drag + 6 * adr, d->qvel[adr]);
+  addScl6(r->bias, x->drag + 6 * adr, d->qvel[adr]);
   addRates(r, S, a[adr], d->qvel[adr]);
 }
 
@@ -77,13 +77,13 @@ int djm_firstCarrier(const mjModel* m, int i) {
 // (S_j x S_i) . W = S_j . (S_i x* W), with W of all that dof i moves.
 void djm_wrenchSlope(mjtNum* out, int stride, const mjModel* m, const mjData* d, mjtNum* wrench) {
   for (int b = (int)m->nbody - 1; b > 0; b--) {
-    if (m->body_parentid[b]) djm_add6(wrench + 6 * m->body_parentid[b], wrench + 6 * b, 1);
+    if (m->body_parentid[b]) addScl6(wrench + 6 * m->body_parentid[b], wrench + 6 * b, 1);
   }
   for (int i = 0; i < (int)m->nv; i++) {
     mjtNum y[6];
     djm_crossForce(y, d->cdof + 6 * i, wrench + 6 * m->dof_bodyid[i]);
     for (int j = djm_firstCarrier(m, i); j >= 0; j = m->dof_parentid[j]) {
-      out[(size_t)i * stride + j] += djm_dot6(d->cdof + 6 * j, y);
+      out[(size_t)i * stride + j] += dot6(d->cdof + 6 * j, y);
     }
   }
 }
@@ -102,9 +102,9 @@ static void sums(mjtNum* body, mjtNum* before, const mjModel* m, const mjData* d
       int adr = m->jnt_dofadr[j], type = m->jnt_type[j];
       int n = type == mjJNT_FREE ? 6 : type == mjJNT_BALL ? 3 : 1;
       int first = type == mjJNT_FREE ? 3 : 0;
-      for (int k = 0; k < first; k++) djm_add6(sum, d->cdof + 6 * (adr + k), x[adr + k]);
+      for (int k = 0; k < first; k++) addScl6(sum, d->cdof + 6 * (adr + k), x[adr + k]);
       for (int k = 0; k < n; k++) djm_copy6(before + 6 * (adr + k), sum);
-      for (int k = first; k < n; k++) djm_add6(sum, d->cdof + 6 * (adr + k), x[adr + k]);
+      for (int k = first; k < n; k++) addScl6(sum, d->cdof + 6 * (adr + k), x[adr + k]);
     }
   }
 }
@@ -121,9 +121,9 @@ void djm_massSlope(mjtNum* out, int stride, const mjModel* m, const mjData* d, c
   int nbody = (int)m->nbody, nv = (int)m->nv;
   mjtNum *alpha = scratch, *F = scratch + 6 * nbody, *before = F + 6 * nbody;
   sums(alpha, before, m, d, x);
-  for (int b = 1; b < nbody; b++) djm_mulInertia(F + 6 * b, d->cinert + 10 * b, alpha + 6 * b);
+  for (int b = 1; b < nbody; b++) mulInertia(F + 6 * b, d->cinert + 10 * b, alpha + 6 * b);
   for (int b = nbody - 1; b > 0; b--) {
-    if (m->body_parentid[b]) djm_add6(F + 6 * m->body_parentid[b], F + 6 * b, 1);
+    if (m->body_parentid[b]) addScl6(F + 6 * m->body_parentid[b], F + 6 * b, 1);
   }
   for (int j = 0; j < nv; j++) {
     const mjtNum* S = d->cdof + 6 * j;
@@ -131,20 +131,20 @@ void djm_massSlope(mjtNum* out, int stride, const mjModel* m, const mjData* d, c
     mjtNum z[6], Z[6], y[6];
     djm_crossMotion(z, S, before + 6 * j);
     djm_copy6(before + 6 * j, z);
-    djm_mulInertia(y, C, z);
+    mulInertia(y, C, z);
     djm_crossForce(Z, S, F + 6 * m->dof_bodyid[j]);
-    djm_add6(Z, y, -1);
+    addScl6(Z, y, -1);
     int joint = m->dof_jntid[j], adr = m->jnt_dofadr[joint], type = m->jnt_type[joint];
     int last = type == mjJNT_FREE ? adr + 2 : type == mjJNT_BALL ? m->dof_parentid[adr] : j;
     for (int i = last; i >= 0; i = m->dof_parentid[i]) {
-      out[(size_t)i * stride + j] += djm_dot6(d->cdof + 6 * i, Z);
+      out[(size_t)i * stride + j] += dot6(d->cdof + 6 * i, Z);
     }
   }
   for (int i = 0; i < nv; i++) {
     mjtNum y[6];
-    djm_mulInertia(y, d->crb + 10 * m->dof_bodyid[i], d->cdof + 6 * i);
+    mulInertia(y, d->crb + 10 * m->dof_bodyid[i], d->cdof + 6 * i);
     for (int j = djm_firstCarrier(m, i); j >= 0; j = m->dof_parentid[j]) {
-      out[(size_t)i * stride + j] -= djm_dot6(y, before + 6 * j);
+      out[(size_t)i * stride + j] -= dot6(y, before + 6 * j);
     }
   }
 }

@@ -114,8 +114,8 @@ static void addWrenches(const Contact* c, djmRowSum* sum) {
   for (int s = 0; s < 2; s++) {
     mjtNum w[6];
     djm_copy6(w, c->wrench);
-    djm_addCross(w, c->r[s], c->wrench + 3);
-    djm_add6(sum->wrench + 6 * c->body[s], w, s ? 1 : -1);
+    addCross3(w, c->r[s], c->wrench + 3);
+    addScl6(sum->wrench + 6 * c->body[s], w, s ? 1 : -1);
   }
 }
 
@@ -154,7 +154,7 @@ static bool surfaceVelocity(mjtNum out[6], const Contact* c, const djmRowSum* su
   mju_mulMatVec3(out, R, v + 3);
   mju_mulMatVec3(out + 3, R, v);
   mju_sub3(arm, c->con->pos, sum->d->geom_xpos + 3 * geom);
-  djm_addCross(out + 3, out, arm);
+  addCross3(out + 3, out, arm);
   return true;
 }
 
@@ -190,7 +190,7 @@ static void openCommon(Common* x, const djmContactSlope* slope, const Contact* c
       mjtNum g[6];
       for (int k = 0; k < 6; k++) g[k] = rates->acc[k] + x->B[set] * rates->vel[k];
       djm_moveTwist(x->motion[set][s], g, c->r[s]);
-      if (slips && set == 1) djm_add6(x->motion[set][s], surface[s], x->B[set]);
+      if (slips && set == 1) addScl6(x->motion[set][s], surface[s], x->B[set]);
     }
     djm_sub6(x->relative[set], x->motion[set][1], x->motion[set][0]);
   }
@@ -220,18 +220,18 @@ static void fillColumn(Column* col, const Common* x, const Contact* c, const djm
   const mjtNum* frame = c->con->frame;
   int dim = c->dim;
   mjtNum geometry[7], drow[DJM_MAXROWS], *dp = geometry + 1, *turn = geometry + 4;
-  for (int k = 0; k < 7; k++) geometry[k] = djm_dot6(x->slope[which - 1][k], col->twist);
+  for (int k = 0; k < 7; k++) geometry[k] = dot6(x->slope[which - 1][k], col->twist);
   if (sum->drop_feature) mju_zero(dp, 6);
   for (int set = 0; set < x->nset; set++) {
     mjtNum change[6];
     const mjtNum* g = x->relative[set];
     motionChange(change, x, c, sum, col, which, set);
-    djm_addCross(change + 3, g, dp);
+    addCross3(change + 3, g, dp);
     // (t x e) . g = e . (g x t)
-    djm_addCross(change, g, turn);
-    djm_addCross(change + 3, g + 3, turn);
+    addCross3(change, g, turn);
+    addCross3(change + 3, g + 3, turn);
     for (int k = set ? x->end[set - 1] : 0; k < x->end[set]; k++) {
-      drow[k] = djm_dot3(frame + 3 * (k % 3), change + (k < 3 ? 3 : 0));
+      drow[k] = dot3(frame + 3 * (k % 3), change + (k < 3 ? 3 : 0));
     }
   }
   drow[0] += c->spring * geometry[0];
@@ -244,9 +244,9 @@ static void fillColumn(Column* col, const Common* x, const Contact* c, const djm
     mju_addToScl3(col->change + (k < 3 ? 3 : 0), frame + 3 * (k % 3), s);
   }
   if (sum->drop_force) return;
-  djm_addCross(col->change, turn, c->wrench);
-  djm_addCross(col->change, dp, c->wrench + 3);
-  djm_addCross(col->change + 3, turn, c->wrench + 3);
+  addCross3(col->change, turn, c->wrench);
+  addCross3(col->change, dp, c->wrench + 3);
+  addCross3(col->change + 3, turn, c->wrench + 3);
 }
 
 // Rows of the Jacobian along the dof, and S times them.
@@ -254,7 +254,7 @@ static void fillRows(Column* col, const Contact* c) {
   const mjtNum* frame = c->con->frame;
   int dim = c->dim;
   for (int k = 0; k < dim; k++) {
-    col->row[k] = col->sign * djm_dot3(frame + 3 * (k % 3), col->twist + (k < 3 ? 3 : 0));
+    col->row[k] = col->sign * dot3(frame + 3 * (k % 3), col->twist + (k < 3 ? 3 : 0));
   }
   for (int k = 0; k < dim; k++) {
     mjtNum bent = 0, damped = 0;
@@ -280,7 +280,7 @@ static void addColumns(djmRowSum* sum, const Contact* c, const Column* column, i
     mjtNum* H = sum->H + (size_t)x->dof * nv;
     for (int r = 0; r < n; r++) {
       const Column* z = column + r;
-      by_q[z->dof] += x->sign * djm_dot6(x->twist, z->change);
+      by_q[z->dof] += x->sign * dot6(x->twist, z->change);
       if (!z->sign) continue;
       mjtNum damped = 0, bent = 0;
       for (int k = 0; k < c->dim; k++) {

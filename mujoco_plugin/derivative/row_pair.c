@@ -100,7 +100,7 @@ static void openPair(Pair* p, const mjModel* m, const mjData* d, const mjtNum* f
   const mjtNum* f = force + adr + 3;
   mjtNum local[3];
   mju_scl3(local, f, p->Q[0]);
-  djm_addCross(local, p->Q + 1, f);
+  addCross3(local, p->Q + 1, f);
   mju_scl3(local, local, 0.5 * p->scale);
   mju_mulMatVec3(p->torque, p->R, local);
 }
@@ -122,14 +122,14 @@ static void changeByPos(Change* x, const Side* side, const djmRowSum* sum, const
   djm_sub6(acc, side->acc, pre);
   djm_crossMotion(x->acc, S, acc);
   djm_crossMotion(acc, part, rel);
-  djm_add6(x->acc, acc, -1);
+  addScl6(x->acc, acc, -1);
   mju_copy3(x->turn, S);
   mju_copy3(x->move, S + 3);
   // from the fixed point to the body's own
-  djm_addCross(x->vel + 3, side->vel, x->move);
-  djm_addCross(x->acc + 3, side->acc, x->move);
-  djm_addCross(x->acc + 3, x->vel, side->vel + 3);
-  djm_addCross(x->acc + 3, side->vel, x->vel + 3);
+  addCross3(x->vel + 3, side->vel, x->move);
+  addCross3(x->acc + 3, side->acc, x->move);
+  addCross3(x->acc + 3, x->vel, side->vel + 3);
+  addCross3(x->acc + 3, side->vel, x->vel + 3);
 }
 
 static void changeByVel(Change* x, const Side* side, const djmRowSum* sum, const mjtNum S[6],
@@ -141,17 +141,17 @@ static void changeByVel(Change* x, const Side* side, const djmRowSum* sum, const
   djm_sub6(rel, side->vel, before);
   djm_crossMotion(x->acc, S, rel);
   djm_moveTwist(before, sum->motion->drag + 6 * dof, side->r);
-  djm_add6(x->acc, before, 1);
-  djm_addCross(x->acc + 3, S, side->vel + 3);
-  djm_addCross(x->acc + 3, side->vel, S + 3);
+  addScl6(x->acc, before, 1);
+  addCross3(x->acc + 3, S, side->vel + 3);
+  addCross3(x->acc + 3, side->vel, S + 3);
 }
 
 // out = w Q/2, w without a real part
 static void halfMul(mjtNum out[4], const mjtNum w[3], const mjtNum Q[4]) {
-  out[0] = -0.5 * djm_dot3(w, Q + 1);
+  out[0] = -0.5 * dot3(w, Q + 1);
   for (int k = 0; k < 3; k++) out[1 + k] = 0.5 * w[k] * Q[0];
   mjtNum turn[3];
-  djm_cross(turn, w, Q + 1);
+  cross3(turn, w, Q + 1);
   mju_addToScl3(out + 1, turn, 0.5);
 }
 
@@ -172,7 +172,7 @@ static void turnChange(mjtNum dQ[4], mjtNum dvel[4], mjtNum dacc[4], const Pair*
   mjtNum w[3], a[3], dw[3], da[3], u[3], lw[3], la[3], Q1[4], y[4];
   mju_sub3(w, w1, w2);
   mju_sub3(a, p->side[0].acc, p->side[1].acc);
-  djm_addCross(a, w, w2);                       // - w2 x w
+  addCross3(a, w, w2);                       // - w2 x w
   toFrame(lw, p, w);
   toFrame(la, p, a);
   halfMul(Q1, lw, p->Q);
@@ -180,10 +180,10 @@ static void turnChange(mjtNum dQ[4], mjtNum dvel[4], mjtNum dacc[4], const Pair*
   mju_sub3(u, x[0].turn, x[1].turn);
   mju_sub3(dw, x[0].vel, x[1].vel);
   mju_sub3(da, x[0].acc, x[1].acc);
-  djm_addCross(da, dw, w2);
-  djm_addCross(da, w, x[1].vel);
-  djm_addCross(dw, w, x[1].turn);               // - turn2 x w
-  djm_addCross(da, a, x[1].turn);
+  addCross3(da, dw, w2);
+  addCross3(da, w, x[1].vel);
+  addCross3(dw, w, x[1].turn);               // - turn2 x w
+  addCross3(da, a, x[1].turn);
   mjtNum lu[3], ldw[3], lda[3];
   toFrame(lu, p, u);
   toFrame(ldw, p, dw);
@@ -206,10 +206,10 @@ static void torqueChange(mjtNum out[3], const Pair* p, const mjtNum f[3], const 
                          const mjtNum turn2[3]) {
   mjtNum local[3];
   mju_scl3(local, f, dQ[0]);
-  djm_addCross(local, dQ + 1, f);
+  addCross3(local, dQ + 1, f);
   mju_scl3(local, local, 0.5 * p->scale);
   mju_mulMatVec3(out, p->R, local);
-  djm_addCross(out, turn2, p->torque);
+  addCross3(out, turn2, p->torque);
 }
 
 // ---- columns ------------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ static void fillColumn(Column* col, const Pair* p, const djmRowSum* sum, int whi
   memset(col->wrench, 0, sizeof(col->wrench));
   if (sum->drop_force) return;
   for (int s = 0; s < 2; s++) {
-    djm_addCross(col->wrench[s], x[s].move, p->force);
+    addCross3(col->wrench[s], x[s].move, p->force);
     if (p->dim == 3) continue;
     mjtNum torque[3];
     torqueChange(torque, p, sum->force + adr + 3, dQ, x[1].turn);
@@ -278,7 +278,7 @@ static void addColumns(djmRowSum* sum, const Pair* p, const Column* column, int 
     const Column* x = column + i;
     for (int j = 0; j < n; j++) {
       const Column* z = column + j;
-      mjtNum by_q = djm_dot6(x->twist[0], z->wrench[0]) - djm_dot6(x->twist[1], z->wrench[1]);
+      mjtNum by_q = dot6(x->twist[0], z->wrench[0]) - dot6(x->twist[1], z->wrench[1]);
       mjtNum by_v = 0, bent = 0;
       for (int k = 0; k < p->dim; k++) {
         by_q += x->row[k] * z->by_q[k];
@@ -297,8 +297,8 @@ static void addWrenches(djmRowSum* sum, const Pair* p) {
     mjtNum w[6];
     mju_copy3(w, p->torque);
     mju_copy3(w + 3, p->force);
-    djm_addCross(w, p->side[s].r, p->force);
-    djm_add6(sum->wrench + 6 * p->side[s].body, w, s ? -1 : 1);
+    addCross3(w, p->side[s].r, p->force);
+    addScl6(sum->wrench + 6 * p->side[s].body, w, s ? -1 : 1);
   }
 }
 
@@ -373,11 +373,11 @@ static void openBack(PairBack* x, const Pair* p, const djmBackward* b,
 // of the material point (vel, acc) to those by the motions and the point's motion at their places.
 static void toMotions(mjtNum vel[6], mjtNum acc[6], mjtNum move[3], const Side* side) {
   // acc_lin has w x vp
-  djm_addCross(vel, side->vel + 3, acc + 3);
-  djm_addCross(vel + 3, acc + 3, side->vel);
+  addCross3(vel, side->vel + 3, acc + 3);
+  addCross3(vel + 3, acc + 3, side->vel);
   // vp moves by w x dp, the acceleration by w' x dp
-  djm_addCross(move, vel + 3, side->vel);
-  djm_addCross(move, acc + 3, side->acc);
+  addCross3(move, vel + 3, side->vel);
+  addCross3(move, acc + 3, side->acc);
 }
 
 void djm_backPair(djmBackward* b, int adr) {

@@ -55,7 +55,7 @@ static void turnBall(Row* row, const djmRowSum* sum, int joint) {
   row->dJ = zeroMatrix(sum);
   for (int j = 0; j < 3; j++) {
     mjtNum u[3] = {j == 0, j == 1, j == 2}, turn[3];
-    djm_cross(turn, n, u);
+    cross3(turn, n, u);
     for (int i = 0; i < 3; i++) {
       mjtNum dn = half * (u[i] - n[i] * n[j]) + 0.5 * turn[i];
       row->dJ[(size_t)(adr + i) * nv + adr + j] = -dn;
@@ -182,13 +182,8 @@ static int rowsOf(const djmRowSum* sum, int adr) {
   return eq == mjEQ_CONNECT ? 3 : eq == mjEQ_WELD ? 6 : 1;
 }
 
-static djStatus loseContact(const mjContact* con, djError* err) {
-  return djm_slopeError(err, DJ_UNSUPPORTED, "contact of geoms #%d and #%d: has no derivative",
-                        con->geom[0], con->geom[1]);
-}
-
 // Contacts of a pair stand next to each other, and their geometry is found together.
-static djStatus addContacts(djmRowSum* sum, djError* err) {
+djStatus djm_visitContacts(const djmRowSum* sum, djmContactVisit visit, void* user, djError* err) {
   enum { MOST = 8 };
   const mjData* d = sum->d;
   for (int first = 0, n; first < d->ncon; first += n) {
@@ -201,18 +196,25 @@ static djStatus addContacts(djmRowSum* sum, djError* err) {
       any = any || acts[n];
     }
     if (!any) continue;
-    if (djm_contactSlopes(slope, sum->m, sum->pose, con, n) < 0) return loseContact(con, err);
+    if (djm_contactSlopes(slope, sum->m, sum->pose, con, n) < 0) {
+      return djm_slopeError(err, DJ_UNSUPPORTED, "contact of geoms #%d and #%d: has no derivative",
+                            con->geom[0], con->geom[1]);
+    }
     for (int k = 0; k < n; k++) {
-      if (!acts[k]) continue;
-      djm_addContact(sum, con + k, slope + k);
-      sum->ncontact++;
-      sum->features[slope[k].feature]++;
-      if (slope[k].feature == DJM_FEATURE_KINK && sum->info) {
-        djm_addKink(sum->info, DJM_KINK_CONTACT, d, con[k].efc_address, 0);
-      }
+      if (acts[k]) visit(user, con + k, slope + k);
     }
   }
   return DJ_OK;
+}
+
+static void addContact(void* user, const mjContact* con, const djmContactSlope* slope) {
+  djmRowSum* sum = user;
+  djm_addContact(sum, con, slope);
+  sum->ncontact++;
+  sum->features[slope->feature]++;
+  if (slope->feature == DJM_FEATURE_KINK && sum->info) {
+    djm_addKink(sum->info, DJM_KINK_CONTACT, sum->d, con->efc_address, 0);
+  }
 }
 
 djStatus djm_addRows(djmRowSum* sum, djError* err) {
@@ -227,5 +229,5 @@ djStatus djm_addRows(djmRowSum* sum, djError* err) {
     }
     if (status < 0) return status;
   }
-  return addContacts(sum, err);
+  return djm_visitContacts(sum, addContact, sum, err);
 }

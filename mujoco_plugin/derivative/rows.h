@@ -71,6 +71,10 @@ djStatus djm_addRows(djmRowSum* sum, djError* err);
 // equality i from row adr.
 void djm_addContact(djmRowSum* sum, const mjContact* con, const djmContactSlope* slope);
 bool djm_contactActs(const djmRowSum* sum, const mjContact* con);
+
+// Contacts that act, by sum's m, d, pose and state, with their slopes.
+typedef void (*djmContactVisit)(void* user, const mjContact* con, const djmContactSlope* slope);
+djStatus djm_visitContacts(const djmRowSum* sum, djmContactVisit visit, void* user, djError* err);
 djStatus djm_addScalar(djmRowSum* sum, int adr, djError* err);
 void djm_addPair(djmRowSum* sum, int adr);
 

@@ -11,9 +11,9 @@
 
 static void addAxis(djmFlow* f, const djmSweep* s, int i) {
   const mjtNum* S = s->d->cdof + 6 * i;
-  djm_add6(f->beta, S, s->beta[i]);
-  djm_add6(f->acc, S, s->acc[i]);
-  if (s->vel) djm_add6(f->vel, S, s->vel[i]);
+  addScl6(f->beta, S, s->beta[i]);
+  addScl6(f->acc, S, s->acc[i]);
+  if (s->vel) addScl6(f->vel, S, s->vel[i]);
 }
 
 // Passes a joint: f goes from before to behind it, before (or NULL): what its dofs do not carry,
@@ -32,7 +32,7 @@ static void passJoint(djmFlow* f, djmFlow* before, mjtNum* drag, const djmSweep*
   for (int k = first; k < n; k++) {
     mjtNum rate[6];
     djm_crossMotion(rate, at, s->d->cdof + 6 * (adr + k));
-    djm_add6(f->bias, rate, s->vel[adr + k]);
+    addScl6(f->bias, rate, s->vel[adr + k]);
     if (drag) djm_copy6(drag + 6 * k, rate);
   }
 }
@@ -58,15 +58,15 @@ void djm_addWrenchAt(mjtNum out[6], const mjtNum torque[3], const mjtNum force[3
   mjtNum w[6];
   mju_copy3(w, torque);
   mju_copy3(w + 3, force);
-  djm_addCross(w, r, force);
-  djm_add6(out, w, scale);
+  addCross3(w, r, force);
+  addScl6(out, w, scale);
 }
 
-static inline void addCrossForce(mjtNum* restrict out, const mjtNum* restrict m,
+static inline void addScaledCrossForce(mjtNum* restrict out, const mjtNum* restrict m,
                                  const mjtNum* restrict f, mjtNum scale) {
   mjtNum y[6];
   djm_crossForce(y, m, f);
-  djm_add6(out, y, scale);
+  addScl6(out, y, scale);
 }
 
 void djm_closeWrenches(djmSweep* s) {
@@ -74,10 +74,10 @@ void djm_closeWrenches(djmSweep* s) {
     djmPart* p = s->body + b;
     if (!p->loaded) continue;
     djm_copy6(p->N, p->T);
-    addCrossForce(p->N, p->flow.beta, p->F, 1);
-    addCrossForce(p->N, p->flow.acc, p->P, 1);
-    addCrossForce(p->N, p->flow.bias, p->Q, 1);
-    addCrossForce(p->N, p->flow.vel, p->V, 1);
+    addScaledCrossForce(p->N, p->flow.beta, p->F, 1);
+    addScaledCrossForce(p->N, p->flow.acc, p->P, 1);
+    addScaledCrossForce(p->N, p->flow.bias, p->Q, 1);
+    addScaledCrossForce(p->N, p->flow.vel, p->V, 1);
   }
 }
 
@@ -90,7 +90,7 @@ static void addForce(mjtNum out[3], djmSweep* s, int b, const mjtNum force[3],
   p->loaded = true;
   mju_sub3(r, s->d->xipos + 3 * b, djm_center(s->m, s->d, b));
   djm_addWrenchAt(p->F, torque, force, r, -1);
-  djm_cross(out, p->flow.beta, force);           // -(force x beta)
+  cross3(out, p->flow.beta, force);           // -(force x beta)
   djm_addWrenchAt(p->T, none, out, r, 1);
 }
 
@@ -135,7 +135,7 @@ static void addInertial(djmDesignGradient* g, const djmSweep* s, int b, const mj
   mju_sub3(r, s->d->xipos + 3 * b, djm_center(s->m, s->d, b));
   djm_moveTwist(p, x, r);
   djm_moveTwist(q, y, r);
-  g->body_mass[b] += djm_dot3(p + 3, q + 3);
+  g->body_mass[b] += dot3(p + 3, q + 3);
   mju_mulMatTVec3(wx, R, p);
   mju_mulMatTVec3(wy, R, q);
   for (int k = 0; k < 3; k++) {
@@ -143,11 +143,11 @@ static void addInertial(djmDesignGradient* g, const djmSweep* s, int b, const mj
     Ix[k] = I[k] * wx[k];
     Iy[k] = I[k] * wy[k];
   }
-  djm_cross(turn, Iy, wx);
-  djm_addCross(turn, Ix, wy);
+  cross3(turn, Iy, wx);
+  addCross3(turn, Ix, wy);
   mju_addTo3(g->body_iquat + 3 * b, turn);
-  djm_cross(by, q + 3, p);
-  djm_addCross(by, p + 3, q);
+  cross3(by, q + 3, p);
+  addCross3(by, p + 3, q);
   mju_mulMatTVec3(local, s->d->xmat + 9 * b, by);
   mju_addToScl3(g->body_ipos + 3 * b, local, s->m->body_mass[b]);
 }
@@ -160,20 +160,20 @@ void djm_sweepInertia(djmSweep* s) {
     const mjtNum* I = s->d->cinert + 10 * b;
     mjtNum a[6], h[6], y[6], x[6];
     for (int k = 0; k < 6; k++) a[k] = f->acc[k] + f->bias[k];
-    djm_mulInertia(y, I, a);
-    djm_add6(p->F, y, 1);
-    djm_mulInertia(y, I, f->beta);
-    djm_add6(p->P, y, 1);
-    if (s->vel) djm_add6(p->Q, y, 1);
+    mulInertia(y, I, a);
+    addScl6(p->F, y, 1);
+    mulInertia(y, I, f->beta);
+    addScl6(p->P, y, 1);
+    if (s->vel) addScl6(p->Q, y, 1);
     if (s->gravity) mju_subFrom3(s->gravity, y + 3);
     if (s->design) addInertial(s->design, s, b, f->beta, a);
     if (!s->vel) continue;
-    djm_mulInertia(h, I, f->vel);
-    addCrossForce(p->F, f->vel, h, 1);
+    mulInertia(h, I, f->vel);
+    addScaledCrossForce(p->F, f->vel, h, 1);
     djm_crossMotion(x, f->beta, f->vel);
-    djm_mulInertia(y, I, x);
-    djm_add6(p->V, y, 1);
-    addCrossForce(p->V, f->beta, h, -1);
+    mulInertia(y, I, x);
+    addScl6(p->V, y, 1);
+    addScaledCrossForce(p->V, f->beta, h, -1);
     if (s->design) addInertial(s->design, s, b, x, f->vel);
   }
 }
@@ -183,14 +183,14 @@ void djm_sweepInertia(djmSweep* s) {
 // out = dL by a twist of all that body p has behind it, of which f comes before.
 static void gradientAt(mjtNum out[6], const djmSweep* s, const djmPart* p, const djmFlow* f) {
   djm_copy6(out, p->N);
-  addCrossForce(out, f->beta, p->F, -1);
-  addCrossForce(out, f->acc, p->P, -1);
+  addScaledCrossForce(out, f->beta, p->F, -1);
+  addScaledCrossForce(out, f->acc, p->P, -1);
   if (!s->vel) return;
   mjtNum c[6];
   for (int k = 0; k < 6; k++) c[k] = p->V[k] + p->C[k];
-  addCrossForce(c, f->vel, p->Q, -1);
-  addCrossForce(out, f->bias, p->Q, -1);
-  addCrossForce(out, f->vel, c, -1);
+  addScaledCrossForce(c, f->vel, p->Q, -1);
+  addScaledCrossForce(out, f->bias, p->Q, -1);
+  addScaledCrossForce(out, f->vel, c, -1);
 }
 
 // Torque about a point in the axes of a rotation; force in them.
@@ -199,7 +199,7 @@ static void localAt(mjtNum torque[3], mjtNum force[3], const mjtNum g[6], const 
   mjtNum r[3], t[3], R[9];
   mju_sub3(r, point, center);
   mju_copy3(t, g);
-  djm_addCross(t, g + 3, r);
+  addCross3(t, g + 3, r);
   mju_quat2Mat(R, quat);
   for (int k = 0; k < 3; k++) {
     torque[k] = R[k] * t[0] + R[3 + k] * t[1] + R[6 + k] * t[2];
@@ -261,7 +261,7 @@ static void jointFrame(djmSweep* s, int b, int j, const mjtNum before[6], const 
   if (type == mjJNT_BALL) return;
   mju_sub3(by, torque[0], torque[1]);
   mjtNum part[3];
-  djm_cross(part, by, m->jnt_axis + 3 * j);
+  cross3(part, by, m->jnt_axis + 3 * j);
   mju_addTo3(s->design->jnt_axis + 3 * j, part);
 }
 
@@ -271,24 +271,24 @@ static void jointState(djmSweep* s, int b, int j, const djmFlow* before, const m
   const djmPart* p = s->body + b;
   int adr = s->m->jnt_dofadr[j], type = s->m->jnt_type[j];
   int n = type == mjJNT_FREE ? 6 : type == mjJNT_BALL ? 3 : 1;
-  for (int k = 0; k < n && by_q; k++) by_q[adr + k] += djm_dot6(s->d->cdof + 6 * (adr + k), g);
+  for (int k = 0; k < n && by_q; k++) by_q[adr + k] += dot6(s->d->cdof + 6 * (adr + k), g);
   if (!by_v) return;
   mjtNum c[6];
   for (int k = 0; k < 6; k++) c[k] = p->V[k] + p->C[k];
-  addCrossForce(c, before->vel, p->Q, -1);
+  addScaledCrossForce(c, before->vel, p->Q, -1);
   for (int k = 0; k < n; k++) {
-    by_v[adr + k] += djm_dot6(s->d->cdof + 6 * (adr + k), c) + djm_dot6(p->Q, drag + 6 * k);
+    by_v[adr + k] += dot6(s->d->cdof + 6 * (adr + k), c) + dot6(p->Q, drag + 6 * k);
   }
 }
 
 static void addUp(djmPart* to, const djmPart* from, bool moves) {
-  djm_add6(to->F, from->F, 1);
-  djm_add6(to->P, from->P, 1);
-  djm_add6(to->N, from->N, 1);
+  addScl6(to->F, from->F, 1);
+  addScl6(to->P, from->P, 1);
+  addScl6(to->N, from->N, 1);
   if (!moves) return;
-  djm_add6(to->Q, from->Q, 1);
-  djm_add6(to->V, from->V, 1);
-  djm_add6(to->C, from->C, 1);
+  addScl6(to->Q, from->Q, 1);
+  addScl6(to->V, from->V, 1);
+  addScl6(to->C, from->C, 1);
 }
 
 static void closeBody(djmSweep* s, int b, mjtNum* by_q, mjtNum* by_v) {
@@ -324,7 +324,7 @@ void djm_closeSweep(djmSweep* s, mjtNum* by_q, mjtNum* by_v) {
   const mjModel* m = s->m;
   for (int b = 1; b < (int)m->nbody && s->vel; b++) {
     djmPart* p = s->body + b;
-    addCrossForce(p->C, p->flow.vel, p->Q, 1);
+    addScaledCrossForce(p->C, p->flow.vel, p->Q, 1);
   }
   for (int b = (int)m->nbody - 1; b > 0; b--) {
     if (m->body_parentid[b]) addUp(s->body + m->body_parentid[b], s->body + b, s->vel);

@@ -50,7 +50,7 @@ static bool addDamping(mjtNum* G, mjtNum* slope, const mjModel* m, const mjData*
 // ---- products -----------------------------------------------------------------------------------
 
 // Y = M X (nv x ncol)
-static void mulInertia(djmTransitionWork* w) {
+static void mulMass(djmTransitionWork* w) {
   const mjModel* m = &w->view;
   int ncol = w->ncol;
   mju_zero(w->Y, w->nv * ncol);
@@ -114,7 +114,7 @@ static djStatus endEuler(djmTransitionWork* w, djError* err) {
   if (!djm_factorLower(w->G, nv)) return djm_slopeError(err, DJ_INVALID, "inertia is not positive");
   mj_mulM(m, w->d, w->end, w->a);
   djm_solveLower(w->end, w->G, nv, 1);
-  mulInertia(w);
+  mulMass(w);
   for (int i = 0; i < nv; i++) {
     w->Y[(size_t)i * w->ncol + nv + i] -= m->opt.timestep * slope[i] * w->end[i];
   }
@@ -179,7 +179,7 @@ static djStatus endImplicit(djmTransitionWork* w, djError* err) {
   }
   mj_mulM(&w->view, w->d, force, w->a);
   solveRowsOf(w->end, force, w->G, w->dof, nv, 1);
-  mulInertia(w);
+  mulMass(w);
   mju_sub(rest, w->a, w->end, nv);
   djStatus status = addInertiaSlope(w, rest, err);
   if (status < 0) return status;

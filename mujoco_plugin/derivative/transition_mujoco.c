@@ -32,12 +32,8 @@ void djm_deleteTransitionWork(djmTransitionWork* w) {
   free(w);
 }
 
-typedef struct Making {
-  djmTransitionWork* w;
-} Making;
-
 static void makeData(void* arg) {
-  djmTransitionWork* w = ((Making*)arg)->w;
+  djmTransitionWork* w = arg;
   w->d = mj_makeData(&w->view);
   w->e = mj_makeData(&w->view);
 }
@@ -96,8 +92,7 @@ djStatus djm_makeTransitionWork(djmTransitionWork** work, const mjModel* m, djEr
   w->nu = (int)m->nu;
   w->ncol = 2 * w->nv + w->na + w->nu;
   djm_setView(w, m);
-  Making making = {w};
-  status = djm_guard(makeData, &making, err);
+  status = djm_guard(makeData, w, err);
   if (status >= 0 && (!w->d || !w->e || !makeRoom(w))) {
     status = djm_slopeError(err, DJ_NO_MEMORY, "out of memory");
   }
