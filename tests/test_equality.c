@@ -14,6 +14,7 @@
 #include "common/scene.h"
 #include "common/worst.h"
 #include "io/model_save.h"
+#include "integrate/work.h"
 #include "io/text.h"
 #include "model/equality.h"
 
@@ -321,12 +322,37 @@ static void testMomentum(void** state) {
   dj_deleteModel(m);
 }
 
+// All memory is there when data are made.
+static void testMemory(void** state) {
+  (void)state;
+  djRng rng = {9};
+  int rows = 0;
+  for (int trial = 0; trial < 30; trial++) {
+    djModel* m = djt_randomModel(&rng, 4, DJT_SPRINGS | DJT_TENDONS | DJT_EQUALITIES);
+    m->opt.integrator = DJ_EULER;
+    djt_dropPathArmature(m);
+    djData* d = dataOf(m);
+    djt_randomState(&rng, m, d, 1);
+    size_t bytes = dj_dataBytes(d), nx = (size_t)dj_tangentSize(m);
+    double* A = calloc(nx * nx + 1, sizeof(double));
+    assert_non_null(A);
+    assert_true(dj_step(m, d) >= 0);
+    assert_true(djd_lastTransition(m, d, A, NULL) >= 0);
+    assert_int_equal(dj_dataBytes(d), bytes);
+    rows += d->work->rows.n;
+    free(A);
+    dj_deleteData(d);
+    dj_deleteModel(m);
+  }
+  assert_true(rows > 100);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testDefinitions), cmocka_unit_test(testNames),
       cmocka_unit_test(testFiles),       cmocka_unit_test(testBadFiles),
       cmocka_unit_test(testActive),      cmocka_unit_test(testOtherIntegrators),
-      cmocka_unit_test(testMomentum),
+      cmocka_unit_test(testMomentum),    cmocka_unit_test(testMemory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "common/worst.h"
 
 #include "integrate/work.h"
+#include "write.h"
 
 #include <dijoco/dijoco.h>
 
@@ -424,6 +425,9 @@ static void testActive(void** state) {
   "<body name='D' pos='-.1 0 0'><joint name='k' axis='0 1 0'/><geom size='.02' pos='-.1 0 0'/>"    \
   "</body></body></worldbody><equality><weld body1='A' body2='B'/>"                                \
   "<joint joint1='j' joint2='k' polycoef='.1 -1 0 0 0'/></equality></mujoco>"
+#define MUJOCOS                                                                                    \
+  "<extension><plugin plugin='dijoco.contact'><instance name='dj'><config key='constraints' "      \
+  "value='mujoco'/></instance></plugin></extension>"
 #define PLUGIN                                                                                     \
   "<extension><plugin plugin='dijoco.contact'><instance name='dj'/></plugin></extension>"
 
@@ -450,6 +454,65 @@ static void testPlugin(void** state) {
     mj_deleteModel(with);
     mj_deleteModel(m);
   }
+}
+
+// Where constraints are to be MuJoCo's they are its alone: above the floor its own step.
+static void testMuJoCos(void** state) {
+  (void)state;
+  djRng rng = {10};
+  mjModel *with = djt_compile(CARRIER(MUJOCOS)), *m = djt_compile(CARRIER(""));
+  mjData *inside = mj_makeData(with), *stock = mj_makeData(m);
+  double worst = 0;
+  inside->qpos[2] = stock->qpos[2] = 2;
+  inside->qpos[9] = stock->qpos[9] = 2.2;
+  for (int i = 0; i < m->nv; i++) {
+    inside->qvel[i] = stock->qvel[i] = i % 6 < 3 ? djt_uniform(&rng, -1, 1) : 0;
+  }
+  for (int k = 0; k < 50; k++) {
+    mj_step(with, inside);
+    mj_step(m, stock);
+    for (int i = 0; i < 3; i++) {   // spins are kept in the one
+      worst = djt_worst(worst, fabs(inside->qpos[i] - stock->qpos[i]));
+      worst = djt_worst(worst, fabs(inside->qpos[7 + i] - stock->qpos[7 + i]));
+    }
+  }
+  print_message("constraints of MuJoCo: %.1e\n", worst);
+  assert_true(worst < 1e-5);
+  mj_deleteData(inside);
+  mj_deleteData(stock);
+  mj_deleteModel(with);
+  mj_deleteModel(m);
+}
+
+// Contact model mujoco: what data say is told to MuJoCo.
+static void testPhysics(void** state) {
+  (void)state;
+  djRng rng = {11};
+  mjModel* m = sceneOf(0, 0);
+  mjData* stock = mj_makeData(m);
+  djModel* model = djt_import(NULL, m);
+  djData* data = NULL;
+  djOption option = model->opt;
+  option.contact = DJ_CONTACT_MUJOCO;
+  assert_int_equal(dj_setOption(model, &option, NULL), DJ_OK);
+  assert_int_equal(dj_makeData(&data, model, NULL), DJ_OK);
+  disturb(&rng, m, stock, 0.05);
+  mju_copy(data->qpos, stock->qpos, (int)m->nq);
+  mju_copy(data->qvel, stock->qvel, (int)m->nv);
+  mju_copy(data->qfrc_applied, stock->qfrc_applied, (int)m->nv);
+  for (int k = 0; k < 20; k++) {
+    data->eq_active[k % 2] = stock->eq_active[k % 2] = k / 4 % 2;
+    assert_int_equal(dj_step(model, data), DJ_OK);
+    mj_step(m, stock);
+  }
+  double worst = 0;
+  for (int i = 0; i < m->nq; i++) worst = djt_worst(worst, fabs(data->qpos[i] - stock->qpos[i]));
+  print_message("contact mujoco: %.1e\n", worst);
+  assert_true(worst < 1e-12);
+  dj_deleteData(data);
+  dj_deleteModel(model);
+  mj_deleteData(stock);
+  mj_deleteModel(m);
 }
 
 // ---- files and reports --------------------------------------------------------------------------
@@ -493,13 +556,68 @@ static void testFiles(void** state) {
   }
 }
 
+// A scene that is not the design's is told by the constraint.
+static void testCheck(void** state) {
+  (void)state;
+  mjModel* m = sceneOf(4, 0);
+  djModel* model = djt_import(NULL, m);
+  djError err;
+  assert_int_equal(djm_checkDesign(m, model, NULL, 1e-10, &err), DJ_OK);
+  model->eq_active0[3] = 0;
+  assert_int_equal(djm_checkDesign(m, model, NULL, 1e-10, &err), DJ_UNSUPPORTED);
+  assert_string_equal(err.text, "equality/#3: could not be written");
+  model->eq_active0[3] = 1;
+  model->eq_polycoef[5 * 1] = 0.5;
+  assert_int_equal(djm_checkDesign(m, model, NULL, 1e-10, &err), DJ_UNSUPPORTED);
+  assert_string_equal(err.text, "equality/#1/polycoef: could not be written: it is "
+                                "0.20000000000000001 there, not 0.5");
+  model->eq_polycoef[5 * 1] = 0.2;
+  model->eq_effinertia[1] *= 2;
+  assert_int_equal(djm_checkDesign(m, model, NULL, 1e-10, &err), DJ_UNSUPPORTED);
+  assert_non_null(strstr(err.text, "dijoco_limit_inertia/equality/#0: could not be written"));
+  dj_deleteModel(model);
+  mj_deleteModel(m);
+}
+
+// What a scene says of the inertia that a constraint counts by.
+static void testInertia(void** state) {
+  (void)state;
+  static const char scene[] =
+      "<mujoco><custom><numeric name='dijoco_limit_inertia/equality/%s' data='%s'/></custom>"
+      "<worldbody><body><joint name='j'/><geom size='.1' pos='.2 0 0'/></body></worldbody>"
+      "<equality><joint name='e' joint1='j'/></equality></mujoco>";
+  static const char* const bad[][3] = {
+      {"f", "1 2", "there is no joint, tendon or equality constraint of that name"},
+      {"e", "1", "two positive numbers are expected"},
+      {"e", "1 -2", "two positive numbers are expected"}};
+  char text[1000];
+  djModel* model;
+  djError err;
+  for (int k = 0; k < 3; k++) {
+    snprintf(text, sizeof(text), scene, bad[k][0], bad[k][1]);
+    mjModel* m = djt_compile(text);
+    assert_int_equal(dj_importMuJoCo(&model, NULL, m, &err), DJ_INVALID);
+    assert_non_null(strstr(err.text, bad[k][2]));
+    mj_deleteModel(m);
+  }
+  snprintf(text, sizeof(text), scene, "e", "3 4");
+  mjModel* m = djt_compile(text);
+  model = djt_import(NULL, m);
+  djt_near(model->eq_effinertia[0], 3, 0);
+  djt_near(model->eq_effinertia[1], 4, 0);
+  dj_deleteModel(model);
+  mj_deleteModel(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testRows),        cmocka_unit_test(testSteps),
       cmocka_unit_test(testRobots),      cmocka_unit_test(testDerivatives),
       cmocka_unit_test(testLoop),        cmocka_unit_test(testSpin),
       cmocka_unit_test(testActive),      cmocka_unit_test(testPlugin),
-      cmocka_unit_test(testFiles),
+      cmocka_unit_test(testMuJoCos),     cmocka_unit_test(testPhysics),
+      cmocka_unit_test(testFiles),       cmocka_unit_test(testCheck),
+      cmocka_unit_test(testInertia),
   };
   return cmocka_run_group_tests(tests, djt_registerContact, NULL);
 }
