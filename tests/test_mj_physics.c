@@ -548,8 +548,9 @@ static void testRefused(void** state) {
   double now[3];
   assert_int_equal(dj_getParam(now, model, &param), DJ_OK);
   assert_memory_equal(now, status < 0 ? still : ipos, sizeof(now));
+  mustStep(model, data);
   assert_int_equal(djd_lastParams(model, data, A, 1, &param), DJ_UNSUPPORTED);
-  assert_non_null(strstr(dj_errorText(data), "body/torso/ipos: parameters are not"));
+  assert_non_null(strstr(dj_errorText(data), "RK4"));
   // A state that MuJoCo cannot step.
   data->qvel[0] = 1e12;
   assert_true(dj_step(model, data) < 0 && strstr(dj_errorText(data), "MuJoCo: qvel[0]"));
