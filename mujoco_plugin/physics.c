@@ -292,6 +292,59 @@ static djStatus step(double* qpos, double* qvel, double* act, int* iterations,
   return DJ_OK;
 }
 
+// ---- contacts -----------------------------------------------------------------------------------
+
+// Adds contact i, weighted by its normal force, to an entry whose point is the sum of w x, torque
+// about the origin.
+static void addContact(djContactPair* pair, double* weights, const mjModel* m, const mjData* d,
+                       int i) {
+  const mjContact* c = d->contact + i;
+  mjtNum local[6], force[3], torque[3], moment[3];
+  bool swap = c->geom[0] > c->geom[1];
+  double sign = swap ? -1 : 1;
+  mj_contactForce(m, d, i, local);
+  mju_mulMatTVec3(force, c->frame, local);
+  mju_mulMatTVec3(torque, c->frame, local + 3);
+  mju_cross(moment, c->pos, force);
+  mju_addTo3(torque, moment);
+  mju_addToScl3(pair->force, force, sign);
+  mju_addToScl3(pair->torque, torque, sign);
+  double weight = local[0] + 1e-12;   // of contacts without forces the mean
+  mju_addToScl3(pair->point, c->pos, weight);
+  mju_addToScl3(pair->normal, c->frame, sign * weight);
+  pair->normal_force += local[0];
+  pair->gap = fmin(pair->gap, c->dist);
+  *weights += weight;
+}
+
+// MuJoCo lists the contacts of two geoms one after the other.
+static int contacts(djContactPair* pair, int most, const djPhysicsStep* at) {
+  const PhysicsData* p = at->data;
+  const mjData* d = p->d;
+  int n = 0;
+  for (int i = 0; i < d->ncon;) {
+    const int* geom = d->contact[i].geom;
+    int low = geom[0] < geom[1] ? geom[0] : geom[1], high = geom[0] + geom[1] - low;
+    djContactPair sum = {.geom1 = low, .geom2 = high, .gap = INFINITY};
+    double weights = 0;
+    bool acts = false;
+    do {
+      acts = acts || d->contact[i].efc_address >= 0;
+      if (low >= 0 && d->contact[i].efc_address >= 0) addContact(&sum, &weights, &p->view, d, i);
+      i++;
+    } while (i < d->ncon && d->contact[i].geom[0] == geom[0] && d->contact[i].geom[1] == geom[1]);
+    if (low < 0 || !acts) continue;
+    mjtNum moment[3];
+    mju_scl3(sum.point, sum.point, 1 / weights);
+    mju_normalize3(sum.normal);
+    mju_cross(moment, sum.point, sum.force);
+    mju_subFrom3(sum.torque, moment);
+    if (n < most) pair[n] = sum;
+    n++;
+  }
+  return n;
+}
+
 // ---- derivatives --------------------------------------------------------------------------------
 
 // The start of a step that is differentiated: the solution before begins this one's.
@@ -400,6 +453,7 @@ static const djPhysics mujoco = {
     .vjp = vjp,
     .ask = ask,
     .answer = answer,
+    .contacts = contacts,
 };
 
 typedef struct Copying {

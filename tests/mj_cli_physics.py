@@ -45,7 +45,8 @@ class Physics(cli.Case):
         found, ours = self.states("--contact", "mujoco")
         _, theirs = self.states("--engine", "mujoco", "--allow-ignored")
         self.assertEqual(found["settings"]["contact"], "mujoco")
-        self.assertEqual((found["unconverged_steps"], found["smallest_gap"]), (0, "inf"))
+        self.assertEqual(found["unconverged_steps"], 0)
+        self.assertLess(found["smallest_gap"], 0)   # the box touches the floor, the hand the box
         for a, b in zip(ours, theirs):
             for x, y in zip(a, b):
                 self.assertAlmostEqual(x, y, delta=1e-6)   # the solver's tolerance is 1e-8

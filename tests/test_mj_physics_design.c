@@ -1,6 +1,7 @@
 // Contact model mujoco: gradients of runs by parameters beside differences of runs, and what has no
 // derivative.
 
+#include "common/mj_physics.h"
 #include "common/mj_zoo.h"
 #include "common/room.h"
 #include "common/worst.h"
@@ -28,15 +29,6 @@ static mjModel* solved(const char* name) {
   return m;
 }
 
-static djModel* chosen(const mjModel* m) {
-  djError err;
-  djModel* model = djt_import(NULL, m);
-  djOption option = model->opt;
-  option.contact = DJ_CONTACT_MUJOCO;
-  if (dj_setOption(model, &option, &err) < 0) fail_msg("%s", err.text);
-  return model;
-}
-
 // From where mj_step is after some steps.
 static void openRun(Run* r, mjModel* m, int steps, djRng* rng) {
   djError err;
@@ -44,7 +36,7 @@ static void openRun(Run* r, mjModel* m, int steps, djRng* rng) {
   int nq = (int)m->nq, nv = (int)m->nv, nu = (int)m->nu;
   for (int i = 0; i < nv; i++) d->qvel[i] = djt_uniform(rng, -0.3, 0.3);
   for (int k = 0; k < steps; k++) mj_step(m, d);
-  *r = (Run){.model = chosen(m)};
+  *r = (Run){.model = djt_chosen(m)};
   r->q = djt_room((size_t)(nq + nv + HORIZON * nu));
   r->v = r->q + nq;
   r->u = r->v + nv;

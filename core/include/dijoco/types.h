@@ -27,7 +27,7 @@ extern "C" {
 
 // Version of the headers; dj_version tells the library's.
 #define DJ_VERSION_MAJOR 0
-#define DJ_VERSION_MINOR 10
+#define DJ_VERSION_MINOR 11
 #define DJ_VERSION_PATCH 0
 
 // Result of every public call: 0 done, positive recoverable (the result is usable, read the

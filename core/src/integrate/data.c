@@ -314,7 +314,8 @@ djStatus dj_copyData(djData* dest, const djModel* m, const djData* src) {
   // jump would make it long.
   dj_forgetForces(&to->forces);
   djContacts* contacts = dj_contactsOf(&to->forces);
-  if (contacts && dj_roomForReport(dest, contacts, src->npair) < 0) {
+  djReportRoom* room = contacts ? dj_reportRoom(contacts) : &to->outside.report;
+  if (dj_roomForReport(dest, room, src->npair) < 0) {
     return dj_fail(&to->error, DJ_NO_MEMORY, "out of memory");
   }
   // The blocks have the same layout; only their alignment may differ.
