@@ -410,7 +410,7 @@ static djStatus answer(double* gradient, const djPhysicsStep* at, int n, const d
   PhysicsData* p = at->data;
   djStatus status = djm_finishDesign(p->design, &p->view, p->work, at->err);
   for (int i = 0; i < n && status >= 0; i++) {
-    double own[6];
+    double own[10];
     int count;
     status = readParam(own, &count, p, at->model, &param[i], at->err);
     for (int k = 0; k < count && status >= 0; k++) gradient[k] += own[k];
@@ -430,7 +430,7 @@ static djStatus ask(const djPhysicsStep* at, int n, const djParam* param) {
   if (status < 0) return status;
   djm_zeroDesignGradient(p->design, &p->view);
   for (int i = 0; i < n && status >= 0; i++) {
-    double own[6];
+    double own[10];
     int count;
     status = readParam(own, &count, p, at->model, &param[i], at->err);
   }

@@ -128,6 +128,7 @@ static void layoutInverse(djWork* w, djArena* a, const djModel* m) {
   w->spins.carries = dj_take(a, (size_t)m->nbody, sizeof(bool));
   w->rates.slope = takeDoubles(a, m->ncoord);
   w->rates.bend = takeDoubles(a, m->ncoord);
+  w->rates.by_x = takeDoubles(a, m->ncoord);
 }
 
 // What is theirs in steps that carry (mocap.h).
