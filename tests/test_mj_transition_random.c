@@ -32,7 +32,7 @@ static void runTree(Total* total, unsigned seed) {
   s.ns = 0;
   s.m->opt.iterations = 40;
   s.m->opt.ls_iterations = 50;
-  s.m->opt.ccd_tolerance = 0;
+  s.m->opt.ccd_tolerance = mjMINVAL;
   for (int i = 0; i < s.nv; i++) s.d->qvel[i] = djt_uniform(&rng, -0.5, 0.5);
   for (int i = 1; i <= 30; i++) {
     for (int u = 0; u < s.nu; u++) s.d->ctrl[u] = djt_uniform(&rng, -1, 1);

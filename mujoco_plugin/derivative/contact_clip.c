@@ -224,8 +224,8 @@ static bool moveVertex(mjtNum rate[3][6], const Face* ref, const Face* inc, cons
 }
 
 // A face and what is clipped against it, with the normal of the face.
-static bool tryFaces(djmMotion* x, const djmTouch* t, const Face* ref, const Face* inc, int held,
-                     mjtNum tol) {
+static bool tryFaces(djmContactMotion* x, const djmTouch* t, const Face* ref, const Face* inc,
+                     int held, mjtNum tol) {
   mjtNum rate[3][6];
   const mjtNum *b = t->q[1 - held], *n = ref->normal;
   if (!moveVertex(rate, ref, inc, b, t->pos, tol)) return false;
@@ -243,7 +243,7 @@ static bool tryFaces(djmMotion* x, const djmTouch* t, const Face* ref, const Fac
 // Two faces nearly parallel: the vertex b goes along r to the reference, at a = b - h r, and the
 // contact is that part of b - a that is along n: dist = h (n . r), dist' = h' (n . r) + h (n' . r)
 // with h' = r . b', a' = b' - h' r, n' = w x n, pos = a + (dist / 2) n.
-static bool tryParallel(djmMotion* x, const djmTouch* t, const Face* ref, const Face* inc,
+static bool tryParallel(djmContactMotion* x, const djmTouch* t, const Face* ref, const Face* inc,
                         mjtNum tol) {
   mjtNum rate[3][6], b[3];
   const mjtNum *a = t->q[0], *r = ref->normal, *n = t->n;
@@ -290,8 +290,8 @@ static const mjtNum UNEVEN = 1e-3;
 static const mjtNum EQUAL = 1 - 1e-13;
 
 // The incident face: any that the vertex is on and that looks at the reference.
-static bool tryReference(djmMotion* x, const mjModel* m, const djmTouch* t, Face* ref, int held,
-                         bool parallel, mjtNum tol) {
+static bool tryReference(djmContactMotion* x, const mjModel* m, const djmTouch* t, Face* ref,
+                         int held, bool parallel, mjtNum tol) {
   const djmSurface* s = &t->s[1 - held];
   mjtNum q[3], dir[3], n[3];
   Face inc;
@@ -414,7 +414,7 @@ static bool moveLine(mjtNum rate[3][6], const Line* l, const Face* ref, const mj
   return true;
 }
 
-static bool tryLine(djmMotion* x, const djmTouch* t, const Face* ref, int held, mjtNum tol) {
+static bool tryLine(djmContactMotion* x, const djmTouch* t, const Face* ref, int held, mjtNum tol) {
   const mjtNum *b = t->q[1 - held], *r = ref->normal;
   mjtNum side[2][3], rate[3][6];
   Line l;
@@ -436,7 +436,8 @@ static bool tryLine(djmMotion* x, const djmTouch* t, const Face* ref, int held, 
   return true;
 }
 
-static bool clippedLine(djmMotion* x, const mjModel* m, const djmTouch* t, int held, mjtNum tol) {
+static bool clippedLine(djmContactMotion* x, const mjModel* m, const djmTouch* t, int held,
+                        mjtNum tol) {
   const djmSurface* s = &t->s[held];
   mjtNum q[3], dir[3], n[3];
   Face ref;
@@ -479,7 +480,7 @@ static int boxReference(const djmTouch* t, const int face[2]) {
   return reach[1] > reach[0];
 }
 
-static bool clippedBoxes(djmMotion* x, const mjModel* m, const djmTouch* t, mjtNum tol) {
+static bool clippedBoxes(djmContactMotion* x, const mjModel* m, const djmTouch* t, mjtNum tol) {
   int face[2] = {-1, -1};
   mjtNum normal[3];
   for (int k = 0; k < 2; k++) {
@@ -498,7 +499,8 @@ static bool clippedBoxes(djmMotion* x, const mjModel* m, const djmTouch* t, mjtN
 // Of meshes. pass 0: faces nearly parallel, the first geom's is the reference, the normal is that
 // of the second. 1, 2: a face and an edge or a vertex, the face of geom[0], geom[1] is the
 // reference.
-static bool clippedMeshes(djmMotion* x, const mjModel* m, const djmTouch* t, int pass, mjtNum tol) {
+static bool clippedMeshes(djmContactMotion* x, const mjModel* m, const djmTouch* t, int pass,
+                          mjtNum tol) {
   int held = pass == 2;
   const djmSurface* s = &t->s[held];
   mjtNum q[3], dir[3], n[3];
@@ -530,7 +532,7 @@ bool djm_isFaceNormal(const mjModel* m, const djmSurface* s, const mjtNum dir[3]
 
 static bool hasLines(int type) { return type == mjGEOM_CAPSULE || type == mjGEOM_CYLINDER; }
 
-bool djm_clipped(djmMotion* x, const mjModel* m, const djmTouch* t) {
+bool djm_clipped(djmContactMotion* x, const mjModel* m, const djmTouch* t) {
   int type[2] = {t->s[0].type, t->s[1].type};
   bool faces = hasFaces(type[0]) && hasFaces(type[1]);
   if (type[0] == mjGEOM_BOX && type[1] == mjGEOM_BOX) {
