@@ -19,6 +19,7 @@ typedef struct Pair {
   int g[2];
   mjtNum margin, size;
   mjtNum pos[3], mat[9]; // of geom[1], as it is
+  mjtNum twist[6], about[3];  // of it, and about which point
   mjtNum* sizes;         // (ngeom x 3) of the view, the pair's alone; or NULL
   mjtNum old[2][3];      // as they are
   bool unfinished;       // the search ends by its number of iterations
@@ -47,8 +48,41 @@ static void put(Pair* p, const mjtNum pos[3], const mjtNum mat[9]) {
   mju_copy(p->d->geom_xmat + 9 * p->g[1], mat, 9);
 }
 
-// By h times the component k of the twist about its position; 6 to 8, 9 to 11: a size of one geom.
+enum { BY_TWIST = 12 };
+
+// Along the screw of the twist: about its axis, which goes through about + w x u / |w|^2, and by the
+// part of u along it. A contact that follows a turn about one point may not follow a path that is
+// off by h^2.
+static void moveByTwist(Pair* p, mjtNum h) {
+  const mjtNum* u = p->twist + 3;
+  mjtNum axis[3], centre[3], arm[3], pos[3], mat[9], quat[4], turn[9], rate;
+  mju_copy3(axis, p->twist);
+  rate = mju_norm3(axis);
+  if (rate < 1e-12) {
+    mju_addScl3(pos, p->pos, u, h);
+    put(p, pos, p->mat);
+    return;
+  }
+  mju_scl3(axis, axis, 1 / rate);
+  mju_cross(centre, axis, u);
+  mju_addScl3(centre, p->about, centre, 1 / rate);
+  mju_axisAngle2Quat(quat, axis, h * rate);
+  mju_quat2Mat(turn, quat);
+  mju_mulMatMat(mat, turn, p->mat, 3, 3, 3);
+  mju_sub3(arm, p->pos, centre);
+  mju_mulMatVec3(pos, turn, arm);
+  mju_addTo3(pos, centre);
+  mju_addToScl3(pos, axis, h * mju_dot3(axis, u));
+  put(p, pos, mat);
+}
+
+// By h times the component k of the twist about its position; 6 to 8, 9 to 11: a size of one geom;
+// 12: the pair's twist.
 static void move(Pair* p, int k, mjtNum h) {
+  if (k == BY_TWIST) {
+    moveByTwist(p, h);
+    return;
+  }
   if (k >= 6) {
     int s = (k - 6) / 3, e = (k - 6) % 3;
     p->sizes[3 * p->g[s] + e] = p->old[s][e] + h * p->size;
@@ -238,6 +272,27 @@ bool djm_pairDifferences(djmContactMotion* x, const mjModel* m, mjData* d, const
     found = difference(x, &p, at, n, total, widthOf(&p, i));
   put(&p, p.pos, p.mat);
   for (int c = 0; c < n && found; c++) shift(&x[c], con[c].pos, p.pos, 1);
+  return found;
+}
+
+bool djm_twistDifferences(mjtNum slope[7], const mjModel* m, mjData* d, const mjContact* con,
+                          const mjtNum twist[6]) {
+  mjModel view;
+  Pair p = {.sizes = NULL};
+  mjPreContact at[1];
+  mjtNum numbers[1][7];
+  bool found = false;
+  if (!openPair(&p, &view, at, m, d, con, 1)) return false;
+  mjtNum reach = mju_norm3(twist) * p.size + mju_norm3(twist + 3);
+  mju_zero(slope, 7);
+  if (!(reach > 0)) return true;
+  mju_scl(p.twist, twist, p.size / reach, 6);
+  mju_copy3(p.about, con->pos);
+  for (int i = 0; i < NWIDTH && !found; i++) {
+    found = differenceNumbers(numbers, &p, at, 1, -1, BY_TWIST, widthOf(&p, i));
+  }
+  put(&p, p.pos, p.mat);
+  for (int r = 0; r < 7 && found; r++) slope[r] = numbers[0][r] * reach / (r < 4 ? 1 : p.size);
   return found;
 }
 

@@ -14,6 +14,7 @@ typedef struct djmContactMotion {
   mjtNum dist[6];
   mjtNum pos[3][6];
   mjtNum normal[3][6];
+  mjtNum off;  // how far another feature is, where that is known; else infinite
 } djmContactMotion;
 
 typedef struct djmSurface {
@@ -88,6 +89,10 @@ mjtNum djm_searchError(const mjModel* m, mjtNum size);
 // with n > 1 also where others come or go.
 bool djm_pairDifferences(djmContactMotion* x, const mjModel* m, mjData* d, const mjContact* con,
                          int n);
+
+// slope: dist, pos, normal along one twist about con->pos; false: the contact does not follow it.
+bool djm_twistDifferences(mjtNum slope[7], const mjModel* m, mjData* d, const mjContact* con,
+                          const mjtNum twist[6]);
 
 // The turn of the frame by a rate of the normal alone.
 void djm_frameTurn(mjtNum turn[3], const mjModel* m, const mjData* d, const mjContact* con,

@@ -53,6 +53,7 @@ static void fill(djmContactSlope* slope, const djmContactMotion* x, const mjCont
   mjtNum along = mju_dot3(n, a);
   mju_addScl3(across, a, n, -along);
   mjtNum length = mju_norm3(across);
+  slope->off = x->off;
   for (int c = 0; c < 12; c++) {
     int k = c % 6;
     mjtNum sign = c < 6 ? -1 : 1, w[3] = {k == 0, k == 1, k == 2}, rate[3], axis[3], turn[3];
@@ -151,11 +152,12 @@ djStatus djm_contactSlopes(djmContactSlope* slope, const mjModel* m, mjData* d,
     for (int i = 0; i < count; i++) {
       djmContactSlope* s = &slope[first + i];
       djmTouch t = djm_touch(m, d, &c[i]);
-      djmContactMotion x;
+      djmContactMotion x = {.off = INFINITY};
       if (!byFormula(&x, &s->feature, m, &t)) {
         if (!asked) all = djm_pairDifferences(shared, m, d, c, count);
         asked = true;
         if (all) x = shared[i];
+        x.off = INFINITY;
         bool found = all || (count > 1 && djm_pairDifferences(&x, m, d, &c[i], 1));
         s->feature = found ? DJM_FEATURE_DIFFERENCES : DJM_FEATURE_KINK;
         if (!found) {
@@ -167,6 +169,21 @@ djStatus djm_contactSlopes(djmContactSlope* slope, const mjModel* m, mjData* d,
     }
   }
   return DJ_OK;
+}
+
+bool djm_slopeAlong(mjtNum rate[7], const mjModel* m, mjData* d, const mjContact* con, int side,
+                    const mjtNum twist[6]) {
+  mjtNum relative[6], x[7], turn[3];
+  mju_scl(relative, twist, side ? 1 : -1, 6);
+  if (!djm_twistDifferences(x, m, d, con, relative)) return false;
+  if (!side) {
+    mju_addTo3(x + 1, twist + 3);
+    mju_cross(turn, twist, con->frame);
+    mju_addTo3(x + 4, turn);
+  }
+  mju_copy(rate, x, 4);
+  djm_frameTurn(rate + 4, m, d, con, x + 4);
+  return true;
 }
 
 djStatus djm_countFeatures(int contacts[DJM_NFEATURE], const mjModel* m, mjData* d) {
