@@ -217,7 +217,7 @@ void dj_equalityParams(djParamSums* s, djWork* w, const djModel* m, const djEule
   for (int k = 0; k < m->eq_coordnum[r->equality] && r->at.by_size != 0 && size > 0; k++) {
     int c = m->eq_coord[r->equality] + k;
     double x = w->begin.coord.x[c];
-    dj_addValueParams(s, w, m, &w->begin, c, f * r->at.by_size * x / size);
+    dj_addLengthParams(s, w, m, &w->begin, c, f * r->at.by_size * x / size);
   }
   if (!r->biased || r->at.by_bias == 0) return;
   if (!*moved) moveBodies(NULL, w, m);

@@ -287,7 +287,7 @@ static void bendParams(djParamSums* s, djWork* w, const djModel* m, const djEule
   if (Q != 0) dj_addPathParams(s, w, m, &w->begin, c, Q, w->rows.accel);
   if (P == 0) return;
   if (r->at.by_v != 0) dj_addPathParams(s, w, m, &w->begin, c, P * r->at.by_v, w->start.qvel);
-  if (r->at.by_x != 0) dj_addValueParams(s, w, m, &w->begin, c, P * r->at.by_x);
+  if (r->at.by_x != 0) dj_addLengthParams(s, w, m, &w->begin, c, P * r->at.by_x);
 }
 
 static void lawParams(djParamSums* s, const djModel* m, const djEulerRow* r, double f) {

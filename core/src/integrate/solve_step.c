@@ -93,6 +93,21 @@ static bool isSolved(const djWork* w, const djModel* m, djStatus status, const d
   return !nextMethod(w, m) || r->decrement < (r->exact ? SOLVED : ROUNDED) * unit;
 }
 
+// What `euler` alone has.
+static djStatus checkMethod(djWork* w, const djModel* m, const djMethod* own) {
+  if (own == &dj_euler) return DJ_OK;
+  int e = dj_activeEquality(w, m), muscle = dj_firstMuscle(m);
+  if (e >= 0) {
+    djElementText name = dj_elementText("equality", dj_id2name(m, DJ_OBJ_EQUALITY, e), e);
+    return dj_fail(&w->error, DJ_UNSUPPORTED,
+                   "%s: integrator %s has no equality constraints, euler has (disable: equality)",
+                   name.text, own->name);
+  }
+  if (muscle < 0) return DJ_OK;
+  return dj_fail(&w->error, DJ_UNSUPPORTED, "actuator '%.100s' (#%d): muscles need the integrator "
+                 "euler", m->names + m->name_actuator[muscle], muscle);
+}
+
 djStatus dj_solveStep(const djModel* m, djData* d) {
   djWork* w = d->work;
   w->stepped = w->linearized = w->cramped = w->may_grow = false;
@@ -103,13 +118,8 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   w->npart = 1;
   const djMethod* own = dj_method(m->opt.integrator);
   if (!own) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
-  int e = own == &dj_euler ? -1 : dj_activeEquality(w, m);
-  if (e >= 0) {
-    djElementText name = dj_elementText("equality", dj_id2name(m, DJ_OBJ_EQUALITY, e), e);
-    return dj_fail(&w->error, DJ_UNSUPPORTED,
-                   "%s: integrator %s has no equality constraints, euler has (disable: equality)",
-                   name.text, own->name);
-  }
+  status = checkMethod(w, m, own);
+  if (status < 0) return status;
   dj_chooseMethod(w, m, own->starter && !dj_hasHistory(m, d) ? own->starter : own);
   dj_dropImpulses(w);
   // Rest within a fraction of g h: SDRS stops at an absolute force instead.

@@ -196,12 +196,12 @@ void dj_linearizeTendonMomentum(djMatrix* by_end, djMatrix* by_start, djWork* w,
 
 // ---- parameters --------------------------------------------------------------------------------
 
-void dj_addValueParams(djParamSums* s, const djWork* w, const djModel* m, const djPlace* p, int c,
+void dj_addLengthParams(djParamSums* s, const djWork* w, const djModel* m, const djPlace* p, int c,
                        double f) {
   djCoupling both;
   if (dj_coupling(&both, m, &p->coord, c)) {
-    dj_addValueParams(s, w, m, p, both.c[0], f);
-    if (both.c[1] >= 0) dj_addValueParams(s, w, m, p, both.c[1], -both.slope * f);
+    dj_addLengthParams(s, w, m, p, both.c[0], f);
+    if (both.c[1] >= 0) dj_addLengthParams(s, w, m, p, both.c[1], -both.slope * f);
     return;
   }
   if (!dj_coordinateBends(m, c)) return;
@@ -221,7 +221,7 @@ void dj_addPathParams(djParamSums* s, const djWork* w, const djModel* m, const d
     if (both.c[1] < 0) return;
     dj_addPathParams(s, w, m, p, both.c[1], -both.slope * f, v);
     f *= -both.bend * dj_coordinateRate(&p->coord, m, both.c[1], v);
-    dj_addValueParams(s, w, m, p, both.c[1], f);
+    dj_addLengthParams(s, w, m, p, both.c[1], f);
     return;
   }
   if (!dj_coordinateBends(m, c)) return;
@@ -259,7 +259,7 @@ void dj_tendonMomentumParams(djParamSums* s, djWork* w, const djModel* m, const 
     double f = A * dj_coordinateRate(&w->now.coord, m, c, y);
     dj_addPathParams(s, w, m, &w->now, c, A * e, y);
     dj_addPathParams(s, w, m, &w->now, c, -f, w->qvel);
-    dj_addValueParams(s, w, m, &w->now, c, f / w->h);
-    dj_addValueParams(s, w, m, &w->begin, c, -f / w->h);
+    dj_addLengthParams(s, w, m, &w->now, c, f / w->h);
+    dj_addLengthParams(s, w, m, &w->begin, c, -f / w->h);
   }
 }

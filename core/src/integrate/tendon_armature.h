@@ -52,9 +52,9 @@ void dj_tendonMomentumParams(djParamSums* sums, djWork* work, const djModel* mod
 // And by tendon t's armature.
 double dj_tendonMomentumAlong(const djWork* work, const djModel* model, int t, const double* y);
 
-// Adds the derivative of f x of coordinate c at a place by parameters; of f dx/dq v, v (nv) held.
-void dj_addValueParams(djParamSums* sums, const djWork* work, const djModel* model,
-                       const djPlace* at, int c, double f);
+// Adds the derivatives by parameters of f x and, v (nv) held, of f dx/dq v of coordinate c at a place.
+void dj_addLengthParams(djParamSums* sums, const djWork* work, const djModel* model,
+                        const djPlace* at, int c, double f);
 void dj_addPathParams(djParamSums* sums, const djWork* work, const djModel* model,
                       const djPlace* at, int c, double f, const double* v);
 

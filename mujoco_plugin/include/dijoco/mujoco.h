@@ -210,7 +210,8 @@ typedef enum djmKinkKind {
   DJM_KINK_SWITCH = 0,   // a row's force begins or ends, or friction loss reaches its limit
   DJM_KINK_CONE,         // an elliptic contact begins to slip, sticks or parts
   DJM_KINK_MARGIN,       // a limit or a contact is about to leave the rows, a limit to enter them
-  DJM_KINK_CONTACT       // a contact of DJM_FEATURE_KINK
+  DJM_KINK_CONTACT,      // a contact of DJM_FEATURE_KINK
+  DJM_KINK_FEATURE       // a contact of DJM_FEATURE_CLIPPED is about to be another vertex
 } djmKinkKind;
 
 typedef struct djmKink {
@@ -336,8 +337,8 @@ DJ_API djStatus djm_finishDesign(djmDesignGradient* g, const mjModel* m, djmTran
                                  djError* err);
 
 // A parameter's part, by its name ("joint/knee/damping", "body/#2/quat", "option/gravity"), in the
-// entries of its derivative: n of them, at most 6. DJ_UNSUPPORTED, err names it: there is none.
-DJ_API djStatus djm_readDesign(mjtNum gradient[6], int* n, const djmDesignGradient* g,
+// entries of its derivative: n of them, at most 10. DJ_UNSUPPORTED, err names it: there is none.
+DJ_API djStatus djm_readDesign(mjtNum gradient[10], int* n, const djmDesignGradient* g,
                                const mjModel* m, const char* name, djError* err);
 
 // ------------------------------ inside MuJoCo ----------------------------------------------------
