@@ -587,8 +587,8 @@ static void setParam(djModel* model, const char* name, const double* value) {
   }
 }
 
-// Coefficients of a design are written into its scene, those of the constraint that is meant; points of
-// bodies, of which MuJoCo finds the second, are refused.
+// Coefficients of a design are written into its scene, those of the constraint that is meant;
+// points of bodies, of which MuJoCo finds the second, are refused.
 static void testDesign(void** state) {
   (void)state;
   static const char path[] = "test_mj_equality_scene.xml";

@@ -129,7 +129,8 @@ static void testAlone(void** state) {
   int told[DJ_NFIELD] = {0};
   djRng rng = {7};
   for (int k = 0; k < 2 * NMETHOD + 6; k++) {
-    djIntegrator method = k < 2 * NMETHOD ? methods[k / 2] : DJ_EULER;   // which has more to tell of
+    // euler has more to tell of
+    djIntegrator method = k < 2 * NMETHOD ? methods[k / 2] : DJ_EULER;
     // balances of forces have no armature along paths
     int features = k < 6 ? DJT_ALL | DJT_TENDONS : DJT_ALL;
     if (method == DJ_EULER) features = DJT_ALL | DJT_TENDONS | DJT_EQUALITIES;
