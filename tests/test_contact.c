@@ -141,7 +141,8 @@ static void bruteForce(Reference* out, const Scene* s, const djPose* start, cons
                         .ref_a = s->ref[ba], .ref_b = s->ref[bb], .h = h,
                         .setting = setting, .friction = k.friction,
                         .force_cap = m->contact.weight,
-                        .force_most = dj_mostForce(m, h), .inflate = k.inflate - skin, .lower = skin,
+                        .force_most = dj_mostForce(m, h),
+                        .inflate = k.inflate - skin, .lower = skin,
                         .recover = true,
                         .scratch = scratch, .nscratch = nscratch};
       memset(state, 0, kernel->state_size);

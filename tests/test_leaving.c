@@ -17,7 +17,7 @@ static const double g = 9.81, mu = 0.5;
 
 typedef struct Way {
   djIntegrator integrator;
-  double most;             // m g h; by how much friction may be above the law, beside the step's lag
+  double most; // m g h; by how much friction may be above the law, beside the step's lag
 } Way;
 
 // Of a geom .1 m large, `depth` inside of a plane or of a box, at 1 m/s along x.
@@ -57,7 +57,7 @@ static double slide(double* stopped, djModel* m) {
 }
 
 typedef struct Found {
-  double most, soonest, latest;   // m g h; s, of boxes
+  double most, soonest, latest; // m g h; s, of boxes
 } Found;
 
 static void slideOne(Found* f, djGeomType type, bool on_box, double depth, double h,
@@ -79,9 +79,10 @@ static void testCoulomb(void** state) {
   for (int i = 0; i < 150; i++) {
     slideOne(&f, type[i % 3], i / 75, depth[i / 15 % 5], step[i / 3 % 5], way);
   }
-  djRng rng = {3};   // overlaps end anywhere on the way to the barrier's onset
+  djRng rng = {3}; // overlaps end anywhere on the way to the barrier's onset
   for (int i = 0; i < 150; i++) {
-    double deep = 1e-4 * pow(50, djt_uniform(&rng, 0, 1)), h = 1e-3 * pow(10, djt_uniform(&rng, 0, 1));
+    double deep = 1e-4 * pow(50, djt_uniform(&rng, 0, 1)),
+           h = 1e-3 * pow(10, djt_uniform(&rng, 0, 1));
     slideOne(&f, type[i % 3], i % 2, deep, h, way);
   }
   print_message("%s: most %.2f m g h, boxes slow down in %.3f to %.3f s, law %.3f\n",

@@ -181,8 +181,8 @@ static void factorFunction(double* y, void* user, double e) {
   y[0] = factorOf(c, x).c;
 }
 
-// What lagged forces are multiplied by: 1 where nothing recovers, a bound in recovery, none of what a
-// pair that has left it was not pressed with; and its derivatives.
+// What lagged forces are multiplied by: 1 where nothing recovers, a bound in recovery, none of what
+// a pair that has left it was not pressed with; and its derivatives.
 static void testLagFactor(void** state) {
   (void)state;
   const djLagLaw plane = {0.8, 0.6, log(8e-6), 1, 2.5, 4000}, surface = {0.2, 0.1, 0, 1, 2.5, 4000};

@@ -401,8 +401,8 @@ static inline djStatus beginCase(PairCase* c, const djKernel* kernel) {
   return kernel->begin(stateOf(c), &in);
 }
 
-// A step before the start the pair was deeper by so many metres, along the force there, and turned a
-// little; where there is no force nothing is known.
+// A step before the start the pair was deeper by so many metres, along the force there, and turned
+// a little; where there is no force nothing is known.
 static inline void setPast(PairCase* c, const djKernel* kernel, Random* r, double deeper) {
   djPairOutput out = {.twist_jac = NULL};
   djPose now[2] = {c->now[0], c->now[1]};
@@ -412,10 +412,10 @@ static inline void setPast(PairCase* c, const djKernel* kernel, Random* r, doubl
   memcpy(c->now, c->start, sizeof c->now);
   c->friction = 0;
   bool begun = beginCase(c, kernel) >= 0;
-  bool acts = begun && kernel->eval(&out, stateOf(c), pairInput(c), DJ_EVAL_GRADIENT) >= 0 && out.active;
+  bool acts = begun && kernel->eval(&out, stateOf(c), pairInput(c), DJ_EVAL_GRADIENT) >= 0;
   memcpy(c->now, now, sizeof c->now);
   c->friction = friction;
-  double size = acts ? dju_norm3(dju_load3(out.gradient + 3)) : 0;
+  double size = acts && out.active ? dju_norm3(dju_load3(out.gradient + 3)) : 0;
   if (!(size > 0 && size < INFINITY)) return;
   c->has_past = true;
   for (int b = 0; b < 2; b++) {

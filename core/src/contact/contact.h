@@ -186,8 +186,8 @@ int dj_impactParts(djContacts* contacts, const djModel* model, const djPose* fro
 djStatus dj_lagContacts(djContacts* contacts, const djModel* model, const djPose* pose,
                         djError* err);
 
-// Where bodies (nbody) were a step before the start of the steps that begin from now on; NULL, as at
-// first: unknown. contacts may be NULL.
+// Where bodies (nbody) were a step before the start of the steps that begin from now on; NULL, as
+// at first: unknown. contacts may be NULL.
 void dj_setPastContacts(djContacts* contacts, const djPose* past);
 
 // Start of a step. pose (nbody): body poses at its start; rate (nbody): those from which its

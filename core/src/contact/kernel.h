@@ -84,7 +84,7 @@ typedef struct djPairInput {
   const djPose* pose_b;
   const djPose* start_a;           // and at the start of the step
   const djPose* start_b;
-  const djPose* past_a;            // and a step earlier, by the velocity of the start; NULL: unknown
+  const djPose* past_a;            // and a step earlier, by the start's velocity; NULL: unknown
   const djPose* past_b;
   const djPose* rate_a;            // the poses from which the displacement of the step is measured,
   const djPose* rate_b;            //   over h: velocities; the same pointers as start where equal
@@ -95,7 +95,8 @@ typedef struct djPairInput {
   const double* setting;           // in force, in the order of the kernel's rows
   double friction;                 // coefficient of the pair, >= 0; 0: normal forces alone act
   double force_cap;                // W: total movable weight, N
-  double force_most;               // N; what presses a pair with more than that is recovery alone; 0: nothing
+  double force_most;               // N; what presses a pair with more than that is recovery alone;
+                                   //   0: nothing
   double inflate;                  // added to the sum of both radii (explicit pairs), metres; where
                                    //   that sum would be negative it is zero
   double lower;                    // part of -inflate by which a plane, b, is lower; the rest is

@@ -68,8 +68,8 @@ static void addPast(double* out, double f, const double by_past[12], const Slab*
 }
 
 // Force on geom2 and its moment about the world's origin, (3 x nc) each or NULL.
-static void forceRows(double* force, double* moment, const Slab* slab, djWork* w,
-                      const djModel* m, const djContactBlock* c) {
+static void forceRows(double* force, double* moment, const Slab* slab, djWork* w, const djModel* m,
+                      const djContactBlock* c) {
   int nc = slab->nc, side = c->geom_a > c->geom_b ? 0 : 1;
   const double* gradient = c->out.gradient + 6 * side;
   double nested[36] = {0}, zero[36] = {0}, row[12];

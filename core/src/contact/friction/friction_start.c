@@ -358,8 +358,8 @@ djStatus dj_frictionStart(double start_jac[144], double rate_jac[144], djFrictio
   if (!jac || !jac->dforce) return DJ_INVALID;
   bool apart = in->rate_a != in->start_a || in->rate_b != in->start_b;
   if (apart && !rate_jac) return DJ_INVALID;
-  return addKind(start_jac, apart ? rate_jac : NULL, apart ? START_ALONE : START_BOTH, state, lagged,
-                 jac, in);
+  djStartKind kind = apart ? START_ALONE : START_BOTH;
+  return addKind(start_jac, apart ? rate_jac : NULL, kind, state, lagged, jac, in);
 }
 
 djStatus dj_frictionByForces(double jac[12], djFrictionState* state, const djLagged* lagged,

@@ -17,11 +17,11 @@ static double logSlope(double* derivative, double u) {
   return 3 * log(1 - u) + log(5 - u) - 6 * log(u);
 }
 
-// u of p(u) = q > 0: (1 - u) (5 - u)^(1/3) = q^(1/3) u^2, of which the left side falls, the right one
-// rises: Newton's method from 1 goes down to it.
+// u of p(u) = q > 0: (1 - u) (5 - u)^(1/3) = q^(1/3) u^2, of which the left side falls, the right
+// one rises: by Newton's method, whose steps stay between u/10 and halfway to 1.
 static double barrierInverse(double q) {
   const double root = cbrt(q);
-  double u = 1 / (1 + 0.6 * root);   // below it where q is small, and no matter where it is not
+  double u = 1 / (1 + 0.6 * root);
   for (int k = 0; k < 60; k++) {
     const double c = cbrt(5 - u), left = (1 - u) * c, f = left - root * u * u;
     const double slope = -c - (1 - u) / (3 * c * c) - 2 * root * u;
@@ -62,7 +62,8 @@ static djLagFactor share(double F, double gap, double past, const djLagLaw* law)
   const double own = logSlope(&by_u, u);
   const double y = own + now.soft - logSlope(&by_was, v) - was.soft;
   if (!(y > 0)) return k;
-  const double y3 = y * y * y, q = 1 + y3, more = 1 - by_was / by_u;   // du = d(log F - log A r)/by_u
+  const double y3 = y * y * y, q = 1 + y3;
+  const double more = 1 - by_was / by_u; // du = d(log F - log A r)/by_u
   k.c = exp(-y * y3 / q);
   const double slope = -k.c * y3 * (4 + y3) / (q * q);
   k.by_force = slope * more / F;

@@ -12,11 +12,12 @@
 // which joins g_eff = g at t = 0 with two continuous derivatives; and its derivative.
 double dj_raisedGap(double* derivative, double g, double from, double floor);
 
-// What recovery makes of a lagged normal force F. A pair that leaves an overlap goes through gaps at
-// which the barrier, hard as it is by the end of recovery, would press with thousands of weights; it
-// goes on by its speed, and nothing of that is ever felt. Friction is to know the force that the last
-// step had there. Where the gap g was g_ < g a step ago, the law that found that step's end was that
-// of recovery from g_: eroded by e_ = g_eff(g_) - g_, softer by r_ = r^b(t_). With e and r those from g
+// What recovery makes of a lagged normal force F. A pair that leaves an overlap goes through gaps
+// at which the barrier, hard as it is by the end of recovery, would press with thousands of
+// weights; it goes on by its speed, and nothing of that is ever felt. Friction is to know the force
+// that the last step had there. Where the gap g was g_ < g a step ago, the law that found that
+// step's end was that of recovery from g_: eroded by e_ = g_eff(g_) - g_, softer by r_ = r^b(t_).
+// With e and r those from g
 //
 //   F = A r p(u),   p(u) = (1 - u)^3 (5 - u)/u^6,
 //
@@ -29,26 +30,27 @@ double dj_raisedGap(double* derivative, double g, double from, double floor);
 //
 //   c = k (1 + (B k F/W)^4)^(-1/4),   1 - B = (1 - b(t)) (1 - b(log(k F/M)/log 4)),
 //
-// in recovery (t < 0), and where it is beyond all that presses pairs outside of it: M of weights, of
-// impacts. A pair is so near only where it is set there; it would part at once, as a light one does.
+// in recovery (t < 0), and where it is beyond all that presses pairs outside of it: M of weights,
+// of impacts. A pair is so near only where it is set there; it would part at once, as a light one
+// does.
 typedef struct djLagLaw {
-  double from, floor;      // of g_eff
-  double softness;         // log r
-  double scale;            // A, N
-  double weight;           // W, N; not positive, infinite: no bound
-  double most;             // M, N; not positive: no bound by it
+  double from, floor; // of g_eff
+  double softness;    // log r
+  double scale;       // A, N
+  double weight;      // W, N; not positive, infinite: no bound
+  double most;        // M, N; not positive: no bound by it
 } djLagLaw;
 
 typedef struct djLagFactor {
   double c;
-  double by_force, by_gap, by_past, by_scale;   // its derivatives by F, g, g_ and log A
+  double by_force, by_gap, by_past, by_scale; // its derivatives by F, g, g_ and log A
 } djLagFactor;
 
 // past: g_, INFINITY where it does not matter. gap: INFINITY for a pair that never recovers.
 djLagFactor dj_lagFactor(double F, double gap, double past, const djLagLaw* law);
 
-// By no more than that points of two shapes have come nearer to each other since djPairInput.past_a,
-// which is known, m.
+// By no more than that points of two shapes have come nearer to each other since
+// djPairInput.past_a, which is known, m.
 double dj_movedSince(const djPairInput* in);
 
 #endif // DJ_CONTACT_FRICTION_RECOVERING_H_

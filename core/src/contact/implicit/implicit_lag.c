@@ -249,7 +249,6 @@ djStatus dj_pastSurfaces(bool* any, djPairPast* past, djSurfaceState* state,
   t.at_point = false;
   dj_surfaceGradient(past->number, &t, 1);
   dj_openSurfaceLag(&lag, state, in);
-  const djStatus sliding =
-      dj_frictionByForces(past->by, &state->friction, &lag.lagged, dforce, in);
+  const djStatus sliding = dj_frictionByForces(past->by, &state->friction, &lag.lagged, dforce, in);
   return sliding ? sliding : gone ? gone : status;
 }

@@ -55,11 +55,10 @@ djStatus dj_startSurfaces(double start_jac[144], double rate_jac[144], djSurface
 // The depth a step before the start, whatever was lifted. As dj_touchAt.
 djStatus dj_pastTouch(djSurfacePair* pair, djSurfaceTouch* touch, const djSurfaceState* state,
                       const djPairInput* in);
-djStatus dj_pastSurfaces(bool* any, djPairPast* past, djSurfaceState* state,
-                         const djPairInput* in);
+djStatus dj_pastSurfaces(bool* any, djPairPast* past, djSurfaceState* state, const djPairInput* in);
 
-// The load of a touch at the start, its derivatives, and how it changes with the touch; by_past: its
-// derivative by that depth.
+// The load of a touch at the start, its derivatives, and how it changes with the touch; by_past:
+// its derivative by that depth.
 djImplicitForce dj_surfaceLoad(double* load, double* by_past, const djSurfaceTouch* touch,
                                const djSurfaceState* state, const djPairInput* in);
 double dj_loadChange(const djSurfacePair* pair, const djSurfaceTouch* touch,

@@ -30,7 +30,7 @@ void dj_boundSurfaceLoad(djImplicitForce* force, double* by_past, const djSurfac
   for (int i = 0; i < DJ_IMPLICIT_NSETTING; i++) force->by_setting[i] *= gain;
   force->by_depth *= gain * (1 - lift->by_depth);
   *by_past = 0;
-  if (gap[0] < INFINITY) {   // g = -depth/s
+  if (gap[0] < INFINITY) { // g = -depth/s
     force->by_depth -= f * c.by_gap / s;
     force->by_setting[DJ_IMPLICIT_SUPPORT] -= f * c.by_gap * gap[0] / s;
   }

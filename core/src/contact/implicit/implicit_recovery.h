@@ -13,7 +13,7 @@
 #include "contact/implicit/implicit_law.h"
 #include "contact/kernel.h"
 
-#define DJ_SURFACE_RECOVERY 0.2   // the gap below which pairs recover
+#define DJ_SURFACE_RECOVERY 0.2 // the gap below which pairs recover
 
 // Zeros: nothing is lifted.
 typedef struct djSurfaceLift {
@@ -23,9 +23,9 @@ typedef struct djSurfaceLift {
 
 void dj_liftSurfaces(djSurfaceLift* out, const double* setting, double depth);
 
-// Makes of the law's force at the start, as lifted, the load of friction (friction/recovering.h), by
-// g and g_; INFINITY as there: its derivatives are then those by t0, and by settings at fixed depths;
-// *by_past: by the depth a step before.
+// Makes of the law's force at the start, as lifted, the load of friction (friction/recovering.h),
+// by g and g_; INFINITY as there: its derivatives are then those by t0, and by settings at fixed
+// depths; *by_past: by the depth a step before.
 void dj_boundSurfaceLoad(djImplicitForce* force, double* by_past, const djSurfaceLift* lift,
                          const double gap[2], const djPairInput* in);
 

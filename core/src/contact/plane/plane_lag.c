@@ -15,8 +15,8 @@
 // with the semi-axes g = g_1, g_2 of its face, so that it resists spin where it stands upright
 // (w_3 = 1: by k r) and rolls freely on its edge, where w_3 = 0 and the points are one.
 //
-// In recovery, and after it, all forces are multiplied by one factor, c of friction/recovering.h, by
-// their sum F, over one side or, where there are two, half of that over both (a tail makes them
+// In recovery, and after it, all forces are multiplied by one factor, c of friction/recovering.h,
+// by their sum F, over one side or, where there are two, half of that over both (a tail makes them
 // differ), and by the gaps at the start and a step before. It is C2 in the poses of both.
 
 #include "math/barrier.h"
@@ -27,9 +27,10 @@
 
 #define LEAST_FACTOR 1e-30        // what is less is nothing
 
-// u of friction/recovering.h is the argument of n vertices that share F. Between hulls it is the gap
-// over the range. A half space bears as four do: near the onset arguments are as far from that, d and
-// d (n/4)^(1/3), as the gap is in the mean, so that by the gap n is n (2/(1 + (n/4)^(1/3)))^3.
+// u of friction/recovering.h is the argument of n vertices that share F. Between hulls it is the
+// gap over the range. A half space bears as four do: near the onset arguments are as far from that,
+// d and d (n/4)^(1/3), as the gap is in the mean, so that by the gap n is
+// n (2/(1 + (n/4)^(1/3)))^3.
 static double effectiveCount(double* slope, double n, bool half_space) {
   const double root = cbrt(n / 4), both = 0.5 * (1 + root);
   *slope = half_space ? 0.5 / both : 1;

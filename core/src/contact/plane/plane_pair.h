@@ -72,8 +72,8 @@ typedef struct djPlaneState {
   djVec3 lag_center;
   djVec3 lag_normal;       // unit, from a to b; and offset in metres, world
   double lag_offset;
-  double lag_gap, lag_past;   // g and g_ of friction/recovering.h, and by what forces are multiplied
-  double lag_factor;
+  double lag_gap, lag_past;   // g and g_ of friction/recovering.h
+  double lag_factor;       // by what forces are multiplied
   int nlag, nlag_a;        // points that carry force; more than there is room for: not kept
   double lag_point[3 * DJ_LAGGED_POINTS];
   double lag_force[DJ_LAGGED_POINTS];
@@ -167,8 +167,9 @@ void dj_foundTwist(double gradient[12], double mixed[48], double hessian[144], c
 djStatus dj_makeLagged(djPlaneState* state, djPlaneWork* w, const djFound* f);
 // As friction wants it, from the state, or from w's scratch where the state is too small.
 djStatus dj_getLagged(djLagged* lagged, djPlaneState* state, djPlaneWork* w);
-// Of forces over one side: their sum F, and that of their squares. Their factor, by as many vertices,
-// F^2/squares, as have much of them; by_count (or NULL): its derivative by the logarithm of that.
+// Of forces over one side: their sum F, and that of their squares. Their factor, by as many
+// vertices, F^2/squares, as have much of them; by_count (or NULL): its derivative by the logarithm
+// of that.
 typedef struct djLagSums {
   double F, squares;
 } djLagSums;

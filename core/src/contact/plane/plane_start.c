@@ -451,7 +451,8 @@ djStatus dj_planeStart(double start_jac[144], double rate_jac[144], djPlaneState
 
 // By g_, through the factor of all forces.
 djStatus dj_planePast(bool* any, djPairPast* past, djPlaneState* state, const djPairInput* in) {
-  *any = state->lagged && in->friction > 0 && state->lag_past < INFINITY && in->past_a && in->past_b;
+  *any = state->lagged && in->friction > 0 && state->lag_past < INFINITY && in->past_a &&
+         in->past_b;
   if (!*any) return DJ_OK;
   djPlaneWork w;
   djLagged lagged;
