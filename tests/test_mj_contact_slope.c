@@ -171,10 +171,13 @@ static int nextTo(const mjData* d, const mjtNum pos[3]) {
   return best;
 }
 
-// How the differences are taken.
+// How the differences are taken; of MuJoCo's search, where they are not 0: its tolerance, and how
+// many iterations it has.
 typedef struct Way {
   mjtNum h;
   bool ideal;
+  mjtNum tolerance;
+  int iterations;
 } Way;
 
 // Column k of the slope of contact i of con (n) by differences: dist, pos, turn; false: other
@@ -277,6 +280,8 @@ static Count checkCase(const Case* c, double margin, mjtNum most, Way way) {
   Count count = {0};
   djRng rng = {7};
   compileCase(&m, &d, c, margin);
+  if (way.tolerance > 0) m->opt.ccd_tolerance = way.tolerance;
+  if (way.iterations) m->opt.ccd_iterations = way.iterations;
   for (int i = 0; i < 2 * POSES; i++) {
     Pose p;
     mjtNum depth = pow(10, djt_uniform(&rng, log10(most) - 2, log10(most)));
@@ -310,7 +315,7 @@ static void testExact(void** state) {
       {CRATE, CRATE},    {BOX, CAPSULE},     {LONG_BOX, CAPSULE}, {CRATE, CAPSULE},
   };
   for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
-    Count x = checkCase(&cases[i], 0, 0.03, (Way){1e-5, false});
+    Count x = checkCase(&cases[i], 0, 0.03, (Way){.h = 1e-5, .ideal = false});
     assert_true(x.worst < 2e-7);
     assert_true(x.contacts >= POSES && x.left <= x.contacts / 10);
     assert_true(x.feature[DJM_FEATURE_DIFFERENCES] <= x.contacts / 50);
@@ -327,7 +332,7 @@ static void testMargin(void** state) {
       {SPHERE, BOX},    {CAPSULE, BOX},    {BOX, BOX},     {CAPSULE, CAPSULE},
   };
   for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
-    Count x = checkCase(&cases[i], 0.02, 0.03, (Way){1e-5, false});
+    Count x = checkCase(&cases[i], 0.02, 0.03, (Way){.h = 1e-5, .ideal = false});
     assert_true(x.worst < 2e-7);
     assert_true(x.left <= x.contacts / 10);
     assert_true(x.feature[DJM_FEATURE_DIFFERENCES] <= x.contacts / 100);
@@ -343,12 +348,38 @@ static void testCurved(void** state) {
       {ELLIPSOID, CYLINDER}, {ELLIPSOID, BOX},     {ELLIPSOID, ROCK},
   };
   for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
-    Count x = checkCase(&cases[i], 0, 0.03, (Way){1e-4, true});
+    Count x = checkCase(&cases[i], 0, 0.03, (Way){.h = 1e-4, .ideal = true});
     assert_true(x.worst < 3e-5);  // MuJoCo's normal is that of the extreme to 1e-6
     assert_true(x.left <= x.contacts / 5);
     assert_true(x.feature[DJM_FEATURE_DIFFERENCES] <= x.contacts / 50);
     assert_int_equal(x.feature[DJM_FEATURE_KINK], 0);
   }
+}
+
+// Deep in each other, with MuJoCo's own tolerance, 1e-6: its points and normals are 1e-3 off, and
+// the extreme is found next to them.
+static void testDeep(void** state) {
+  (void)state;
+  static const Case cases[] = {
+      {CAPSULE, CYLINDER}, {CAPSULE, ELLIPSOID}, {SPHERE, ELLIPSOID}, {ELLIPSOID, ELLIPSOID}};
+  for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
+    Count x = checkCase(&cases[i], 0, 0.2, (Way){.h = 1e-4, .ideal = true, .tolerance = 1e-6});
+    assert_int_equal(x.feature[DJM_FEATURE_KINK], 0);
+    assert_true(x.feature[DJM_FEATURE_DIFFERENCES] <= x.contacts / 20);
+    assert_true(x.worst < 5e-3);   // as far as MuJoCo's point is from the extreme's
+  }
+}
+
+// Searches that end by their number of iterations, far from the extreme: what MuJoCo finds is a
+// function of the poses all the same.
+static void testUnfinished(void** state) {
+  (void)state;
+  static const Case shapes = {SPHERE, ELLIPSOID};
+  Count x = checkCase(&shapes, 0.02, 0.2, (Way){.h = 1e-6, .tolerance = 1e-15, .iterations = 12});
+  assert_true(x.worst < 1e-5);
+  assert_true(x.contacts - x.left > 20);
+  assert_true(x.feature[DJM_FEATURE_DIFFERENCES] > 20);
+  assert_true(x.feature[DJM_FEATURE_KINK] < 3);
 }
 
 // Cylinders against what has faces: clipped polygons are exact, rims to what iterations leave.
@@ -357,11 +388,12 @@ static void testCylinders(void** state) {
   static const Case cases[] = {
       {CYLINDER, CYLINDER}, {CYLINDER, BOX}, {CYLINDER, ROCK}, {BOX, CYLINDER}, {CRATE, CYLINDER}};
   for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
-    Count x = checkCase(&cases[i], 0, 0.03, (Way){1e-5, false});
+    Count x = checkCase(&cases[i], 0, 0.03, (Way){.h = 1e-5, .ideal = false});
     assert_true(x.worst < 3e-3);
     assert_true(x.feature[DJM_FEATURE_CLIPPED] > 0);
     assert_true(x.feature[DJM_FEATURE_DIFFERENCES] <= x.contacts / 20);
-    Count rims = checkCase(&cases[i], 0, 0.03, (Way){1e-4, true});  // without what is clipped
+    // without what is clipped
+    Count rims = checkCase(&cases[i], 0, 0.03, (Way){.h = 1e-4, .ideal = true});
     assert_true(rims.worst < 3e-5 && rims.contacts - rims.left > 20);
   }
 }
@@ -370,7 +402,7 @@ static void testField(void** state) {
   (void)state;
   static const Case cases[] = {{FIELD, SPHERE}, {FIELD, BOX}};
   for (int i = 0; i < 2; i++) {
-    Count x = checkCase(&cases[i], 0, 0.03, (Way){1e-5, false});
+    Count x = checkCase(&cases[i], 0, 0.03, (Way){.h = 1e-5, .ideal = false});
     assert_true(x.worst < 1e-5);
     assert_int_equal(x.feature[DJM_FEATURE_DIFFERENCES] + x.feature[DJM_FEATURE_KINK], x.contacts);
     assert_true(x.feature[DJM_FEATURE_KINK] <= x.contacts / 20);
@@ -398,7 +430,7 @@ static void testFlat(void** state) {
     p.pos[1][2] += 0.449;
     setPose(m, d, &p);
     assert_int_equal(d->ncon, 4);
-    checkPose(&count, m, d, &p, (Way){1e-5, false});
+    checkPose(&count, m, d, &p, (Way){.h = 1e-5, .ideal = false});
     assert_int_equal(count.feature[DJM_FEATURE_CLIPPED], 4);
     assert_int_equal(count.left, 0);
     assert_true(count.worst < 2e-7);
@@ -446,6 +478,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testExact),     cmocka_unit_test(testMargin), cmocka_unit_test(testCurved),
       cmocka_unit_test(testCylinders), cmocka_unit_test(testField),  cmocka_unit_test(testFlat),
+      cmocka_unit_test(testDeep),      cmocka_unit_test(testUnfinished),
       cmocka_unit_test(testRefused),
   };
   return cmocka_run_group_tests_name("contact_slope", tests, NULL, NULL);

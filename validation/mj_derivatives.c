@@ -4,11 +4,15 @@
 //   - A, B, C, D are those of the best central differences: of fourth order, by steps of 5e-7 to
 //     1e-4, the two that agree best. Error: the worst column's, relative to its size and 1.
 //   - Columns along which a row switches, a contact comes, goes or jumps within 1e-6 have no
-//     derivative: they are left out and counted; so are those at which no two differences agree,
-//     and states with such columns of which a contact is called a kink (djmTransitionInfo).
-//   - Beside it, not judged: the error of mjd_transitionFD, centred, 1e-6.
-// Solver Newton, as far as it goes (tolerance 0), in all of them, likewise the search of contacts of
-// convex shapes.
+//     derivative: they are counted. Where MuJoCo chooses anew among equal contacts, as four of the
+//     sixteen under a cylinder's cap, rounding decides, and others than those of the state are
+//     chosen at most steps, but not at all: of these columns those differences are taken that find
+//     steps with the state's contacts. What is left, and columns at which no two differences agree,
+//     are left out and counted, too, and states with such columns.
+//   - Beside it, not judged: the error of mjd_transitionFD, centred, 1e-6, in columns without kinks.
+// Solver Newton, as far as it goes (tolerance 0), in all of them. The search for contacts of convex
+// shapes goes as far as it can, too: with a tolerance of 0 it does not end where shapes have gone
+// into each other, and finds contacts anywhere.
 
 #include "common/robots.h"
 
@@ -61,14 +65,14 @@ typedef struct Case {
   djmTransitionWork* work;
   int nv, na, nx, nu, ns, nrow;  // nrow = nx + ns
   mjtNum *ours, *fd;             // A, B, C, D one after another
-  mjtNum *slope[2], *out;        // (nrow) columns
+  mjtNum *slope[2], *wide, *out; // (nrow) columns
   mjtNum* shift;                 // (nv)
   mjContact *back, *rate;        // of a step on the other side; dist, pos, frame: rates of change
   double error[STATES], stock[STATES];
-  int states, kinked;            // all; with a kink along one column or more
-  int columns, open, kinks[4];   // all; differences do not agree; by Kink
-  int differences, contacts, compared;
-  bool named;                    // a contact of the state is called a kink
+  int states, kinked, left;      // all; with a kink along one column or more; that is left out
+  int columns, open, kinks[4];   // all; differences do not agree; left out by Kink
+  int branch;                    // columns with a kink that are compared
+  int differences, contacts;
   mjOption own;                  // the model's, with which it runs
   double part;                   // of the controls' ranges that is used
   double far;                    // worst, and where
@@ -106,7 +110,7 @@ static bool openCase(Case* c, const char* path, const char* name) {
   m->opt.iterations = 30;
   m->opt.ls_iterations = 50;
   m->opt.ls_tolerance = 1e-10;
-  m->opt.ccd_tolerance = 0;
+  m->opt.ccd_tolerance = mjMINVAL;
   m->opt.ccd_iterations = 200;
   c->nv = (int)m->nv;
   c->na = (int)m->na;
@@ -120,6 +124,7 @@ static bool openCase(Case* c, const char* path, const char* name) {
   c->ours = djv_take(sizeAll(c), sizeof(mjtNum));
   c->fd = djv_take(sizeAll(c), sizeof(mjtNum));
   for (int k = 0; k < 2; k++) c->slope[k] = djv_take((size_t)c->nrow, sizeof(mjtNum));
+  c->wide = djv_take((size_t)c->nrow, sizeof(mjtNum));
   c->out = djv_take((size_t)c->nrow, sizeof(mjtNum));
   c->shift = djv_take((size_t)c->nv, sizeof(mjtNum));
   if (djm_makeTransitionWork(&c->work, m, &err) < 0) djv_fail("%s: %s", name, err.text);
@@ -127,7 +132,7 @@ static bool openCase(Case* c, const char* path, const char* name) {
 }
 
 static void closeCase(Case* c) {
-  mjtNum* all[] = {c->ours, c->fd, c->slope[0], c->slope[1], c->out, c->shift};
+  mjtNum* all[] = {c->ours, c->fd, c->slope[0], c->slope[1], c->wide, c->out, c->shift};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   free(c->back);
   free(c->rate);
@@ -249,22 +254,51 @@ static Kink kinkAlong(Case* c, int k) {
   return areSmooth(c, x) ? NONE : JUMP;
 }
 
-// slope (nrow) of column k by the step h; false: rows switch, contacts jump.
-static bool difference(mjtNum* slope, Case* c, int k, double h) {
-  static const double point[4] = {1, -1, 2, -2}, weight[4] = {8, -8, -1, 1};
+enum { TRIES = 60 };   // steps, where a column has a kink
+
+// slope (nrow): that of column k between -x and x; false: rows switch, contacts jump.
+static bool between(mjtNum* slope, Case* c, int k, double x) {
   mju_zero(slope, c->nrow);
-  for (int p = 0; p < 4; p++) {
-    stepFrom(c, k, point[p] * h);
+  for (int side = -1; side <= 1; side += 2) {
+    stepFrom(c, k, side * x);
     if (kinkBetween(c->e, c->next)) return false;
-    if (p % 2 == 0) keepContacts(c);
-    else if (!areSmooth(c, -point[p] * h) || !haveRates(c, point[p] * h, true)) return false;
+    if (side < 0) keepContacts(c);
+    else if (!areSmooth(c, x) || !haveRates(c, x, true)) return false;
     mj_differentiatePos(c->m, c->out, 1, c->next->qpos, c->e->qpos);
     mju_sub(c->out + c->nv, c->e->qvel, c->next->qvel, c->nv);
     mju_sub(c->out + 2 * c->nv, c->e->act, c->next->act, c->na);
     mju_sub(c->out + c->nx, c->e->sensordata, c->next->sensordata, c->ns);
-    mju_addToScl(slope, c->out, weight[p] / (12 * h), c->nrow);
+    mju_addToScl(slope, c->out, side / (2 * x), c->nrow);
   }
   return true;
+}
+
+// Of column k by steps of h and 2 h, or others next to these; tries: how many.
+static bool difference(mjtNum* slope, Case* c, int k, double h, int tries) {
+  double a = 0, b = 0;
+  bool found = false;
+  for (int i = 0; i < tries && !found; i++) found = between(slope, c, k, a = h * (1 - 0.006 * i));
+  if (!found) return false;
+  found = false;
+  for (int i = 0; i < tries && !found; i++) found = between(c->wide, c, k, b = h * (2 + 0.01 * i));
+  mju_scl(slope, slope, b * b / (b * b - a * a), c->nrow);
+  mju_addToScl(slope, c->wide, -a * a / (b * b - a * a), c->nrow);
+  return found;
+}
+
+// Whether there are steps next to 1e-6 along column k with the state's contacts; keeps their rates.
+static bool isOnBranch(Case* c, int k) {
+  for (int i = 0; i < TRIES; i++) {
+    double x = 1e-6 * (1 - 0.006 * i);
+    stepFrom(c, k, -x);
+    if (kinkBetween(c->e, c->next)) continue;
+    keepContacts(c);
+    stepFrom(c, k, x);
+    if (kinkBetween(c->e, c->next)) continue;
+    haveRates(c, x, false);
+    if (areSmooth(c, x)) return true;
+  }
+  return false;
 }
 
 // Errors of two estimates of column k, relative to its size and 1, states and sensors apart.
@@ -288,14 +322,14 @@ static double apart(int* row, const Case* c, const mjtNum* a, const mjtNum* at, 
 }
 
 // best = the difference of column k that its neighbour agrees best with; returns how well.
-static double bestColumn(mjtNum* best, Case* c, int k) {
+static double bestColumn(mjtNum* best, Case* c, int k, int tries) {
   double found = INFINITY;
   int row;
   mjtNum* now = c->slope[0];
   bool before = false;
   for (int i = 0; i < NSTEP && found > 1e-10; i++) {
     mjtNum* last = c->slope[1];
-    if (!difference(now, c, k, steps[i])) break;
+    if (!difference(now, c, k, steps[i], tries)) break;
     double differ = before ? apart(&row, c, now, last, -1) : INFINITY;
     if (!before || differ < found) mju_copy(best, now, c->nrow);
     if (before) found = fmin(found, differ);
@@ -308,35 +342,38 @@ static double bestColumn(mjtNum* best, Case* c, int k) {
 // Compares at c->d; adds to c's counts and lists.
 static void compareState(Case* c, mjtNum* best) {
   double error = 0, stock = 0;
-  bool kinked = false;
+  bool kinked = false, left = false;
   mj_copyData(c->next, c->m, c->d);
   mj_step(c->m, c->next);
   findStock(c);
   for (int k = 0; k < c->nx + c->nu; k++) {
     int row = 0, other;
     Kink kink = kinkAlong(c, k);
+    bool taken = !kink || isOnBranch(c, k);
+    double agree = taken ? bestColumn(best, c, k, kink ? TRIES : 1) : INFINITY;
     c->columns++;
-    c->kinks[kink]++;
     kinked |= kink != NONE;
-    if (kink) continue;
-    double agree = bestColumn(best, c, k), ours = apart(&row, c, best, c->ours, k);
     if (agree > agreed) {
-      c->open++;
+      if (kink) c->kinks[kink]++;
+      else c->open++;
+      left |= kink != NONE;
       continue;
     }
-    if (!(ours <= c->far) && !c->named) {
+    c->branch += kink != NONE;
+    double ours = apart(&row, c, best, c->ours, k);
+    if (!(ours <= c->far)) {
       c->far = ours;
       c->row = row;
       c->column = k;
       c->when = c->states;
     }
     error = djv_worst(error, ours);
-    stock = djv_worst(stock, apart(&other, c, best, c->fd, k));
+    if (!kink) stock = djv_worst(stock, apart(&other, c, best, c->fd, k));
   }
   c->kinked += kinked;
-  if (kinked && c->named) return;   // a contact that is no function of the state
-  c->error[c->compared] = error;
-  c->stock[c->compared++] = stock;
+  c->left += left;
+  c->error[c->states] = error;
+  c->stock[c->states] = stock;
 }
 
 // ---- runs ---------------------------------------------------------------------------------------
@@ -405,7 +442,6 @@ static bool runCase(Case* c, int states) {
     const djmTransitionInfo* info = djm_transitionInfo(c->work);
     c->contacts += info->ncontact;
     c->differences += info->differences;
-    c->named = info->features[DJM_FEATURE_KINK] > 0;
     compareState(c, best);
     c->states++;
   }
@@ -415,7 +451,7 @@ static bool runCase(Case* c, int states) {
 
 typedef struct Sum {
   double error[STATES * MAXMODEL], stock[STATES * MAXMODEL];
-  int states, compared, kinked, columns, open, kinks[4], refused, models;
+  int states, kinked, left, columns, open, branch, kinks[4], refused, models;
 } Sum;
 
 static double largest(const double* x, int n) {
@@ -427,26 +463,23 @@ static double largest(const double* x, int n) {
 static double percent(int part, int of) { return of ? 100.0 * part / of : 0; }
 
 static void printSum(const char* name, Sum* s, const char* more) {
-  char named[40] = "";
-  if (s->compared < s->states) {
-    snprintf(named, sizeof named, "  %d named kinks", s->states - s->compared);
-  }
-  djv_note("%-26s %6d %6d %4.1f %4.1f %4.1f %4.1f %8.1e %8.1e %8.1e %8.1e%s%s", name, s->states,
-           s->kinked, percent(s->kinks[CONTACTS], s->columns), percent(s->kinks[ROWS], s->columns),
+  djv_note("%-26s %6d %6d %4d %4.1f %4.1f %4.1f %4.1f %4.1f %8.1e %8.1e %8.1e %8.1e%s", name,
+           s->states, s->kinked, s->left, percent(s->branch, s->columns),
+           percent(s->kinks[CONTACTS], s->columns), percent(s->kinks[ROWS], s->columns),
            percent(s->kinks[JUMP], s->columns), percent(s->open, s->columns),
-           s->compared ? robot_median(s->error, s->compared) : NAN, largest(s->error, s->compared),
-           s->compared ? robot_median(s->stock, s->compared) : NAN, largest(s->stock, s->compared),
-           named, more);
+           s->states ? robot_median(s->error, s->states) : NAN, largest(s->error, s->states),
+           s->states ? robot_median(s->stock, s->states) : NAN, largest(s->stock, s->states), more);
 }
 
 static void addCase(Sum* sum, const Case* c) {
-  memcpy(sum->error + sum->compared, c->error, (size_t)c->compared * sizeof *c->error);
-  memcpy(sum->stock + sum->compared, c->stock, (size_t)c->compared * sizeof *c->stock);
-  sum->compared += c->compared;
+  memcpy(sum->error + sum->states, c->error, (size_t)c->states * sizeof *c->error);
+  memcpy(sum->stock + sum->states, c->stock, (size_t)c->states * sizeof *c->stock);
   sum->states += c->states;
   sum->kinked += c->kinked;
+  sum->left += c->left;
   sum->columns += c->columns;
   sum->open += c->open;
+  sum->branch += c->branch;
   for (int k = 0; k < 4; k++) sum->kinks[k] += c->kinks[k];
 }
 
@@ -494,10 +527,10 @@ static bool runFamily(djvReport* r, const Family* family, const char* only, bool
   }
   bool isMetaworld = strcmp(family->name, "metaworld") == 0;
   djv_title("%s", family->name);
-  djv_note("%-26s %6s %6s %19s %17s %17s", "", "", "with", "columns left out, %", "ours",
-           "mjd_transitionFD");
-  djv_note("%-26s %6s %6s %4s %4s %4s %4s %8s %8s %8s %8s", "model", "states", "kinks", "come",
-           "rows", "jump", "open", "median", "worst", "median", "worst");
+  djv_note("%-26s %6s %6s %4s %4s %19s %17s %17s", "", "", "with", "", "kink",
+           "columns left out, %", "ours", "mjd_transitionFD");
+  djv_note("%-26s %6s %6s %4s %4s %4s %4s %4s %4s %8s %8s %8s %8s", "model", "states", "kinks",
+           "left", "%", "come", "rows", "jump", "open", "median", "worst", "median", "worst");
   for (int k = 0; k < MAXMODEL && family->model[k]; k++) {
     const char* name = family->model[k];
     if (only ? strcmp(only, name) != 0 : quick && k % 4 != 0) continue;
@@ -515,13 +548,15 @@ static bool runFamily(djvReport* r, const Family* family, const char* only, bool
     fflush(stdout);
   }
   if (sum->models) {
-    int left = sum->columns - sum->kinks[NONE] + sum->open;
+    int left = sum->kinks[CONTACTS] + sum->kinks[ROWS] + sum->kinks[JUMP] + sum->open;
     printSum("sum", sum, "");
     robot_countOf(r, sum->refused, 0, sum->models, "%s: models refused", family->name);
+    robot_countOf(r, sum->left, sum->states / 10, sum->states, "%s: states left out for a kink",
+                  family->name);
     robot_countOf(r, left, sum->columns / 10, sum->columns, "%s: columns left out",
                   family->name);
-    double worst = largest(sum->error, sum->compared);
-    double median = sum->compared ? robot_median(sum->error, sum->compared) : NAN;
+    double worst = largest(sum->error, sum->states);
+    double median = sum->states ? robot_median(sum->error, sum->states) : NAN;
     djv_figure(r, "median error", median, "");
     djv_figure(r, "worst error", worst, "");
     robot_below(r, median, 1e-6, "", "%s: error, median of states", family->name);
@@ -543,7 +578,7 @@ static void writeErrors(FILE* f, Case* c) {
   mj_copyData(c->next, c->m, c->d);
   mj_step(c->m, c->next);
   for (int k = 0; k < c->nx + c->nu; k++) {
-    if (kinkAlong(c, k) || bestColumn(best + k * c->nrow, c, k) > agreed) {
+    if (kinkAlong(c, k) || bestColumn(best + k * c->nrow, c, k, 1) > agreed) {
       djv_fail("curves: a kink at the state, column %d", k);
     }
     ours = djv_worst(ours, apart(&row, c, best + k * c->nrow, c->ours, k));

@@ -113,9 +113,9 @@ static mjtNum heightOver(const mjtNum x[3], const mjtNum point[3], const mjtNum 
   return mju_dot3(r, normal);
 }
 
-// Whether x is on the edge from a to b, or, with along, in the plane through it in that direction.
-static bool onEdge(const mjtNum x[3], const mjtNum a[3], const mjtNum b[3], const mjtNum* along,
-                   mjtNum tol) {
+// From x to the edge from a to b, or, with along, to what the edge sweeps in that direction.
+static mjtNum edgeDistance(const mjtNum x[3], const mjtNum a[3], const mjtNum b[3],
+                           const mjtNum* along) {
   mjtNum e[3], r[3];
   mju_sub3(e, b, a);
   mju_sub3(r, x, a);
@@ -124,9 +124,8 @@ static bool onEdge(const mjtNum x[3], const mjtNum a[3], const mjtNum b[3], cons
     mju_addToScl3(e, along, -mju_dot3(e, along));
   }
   mjtNum length = mju_normalize3(e), at = mju_dot3(r, e);
-  if (at < -tol || at > length + tol) return false;
-  mju_addToScl3(r, e, -at);
-  return mju_norm3(r) < tol;
+  mju_addToScl3(r, e, -fmax(0, fmin(length, at)));
+  return mju_norm3(r);
 }
 
 // ---- a vertex that is left ---------------------------------------------------------------------
@@ -137,7 +136,7 @@ static int findSides(mjtNum side[2][3], const Face* ref, const mjtNum b[3], mjtN
   for (int i = 0; i < ref->n && n < 2; i++) {
     const mjtNum *p = ref->vert[i], *q = ref->vert[(i + 1) % ref->n];
     mjtNum e[3];
-    if (!onEdge(b, p, q, ref->normal, tol)) continue;
+    if (edgeDistance(b, p, q, ref->normal) > tol) continue;
     mju_sub3(e, q, p);
     mju_cross(side[n], e, ref->normal);
     mju_normalize3(side[n++]);
@@ -215,7 +214,7 @@ static bool moveVertex(mjtNum rate[3][6], const Face* ref, const Face* inc, cons
   int nside = findSides(side, ref, b, tol);
   for (int i = 0; i < inc->n && nside; i++) {
     const mjtNum *p = inc->vert[i], *q = inc->vert[(i + 1) % inc->n];
-    if (!onEdge(b, p, q, NULL, tol)) continue;
+    if (edgeDistance(b, p, q, NULL) > tol) continue;
     mju_sub3(e, q, p);
     mju_normalize3(e);
     if (fabs(mju_dot3(e, side[0])) > 1e-6) return slideAlong(rate, b, e, side[0], pos);
@@ -223,12 +222,30 @@ static bool moveVertex(mjtNum rate[3][6], const Face* ref, const Face* inc, cons
   return nside == 2 && moveCorner(rate, inc, side, b, pos, tol);
 }
 
+// How far b is from where it passes to another feature: from a side plane, as a vertex; from the
+// edge's end or a second side plane, on an edge; from an edge, above a corner.
+static mjtNum nextFeature(const Face* ref, const Face* inc, const mjtNum b[3], mjtNum tol) {
+  mjtNum vertex = INFINITY, edge = INFINITY, side[2] = {INFINITY, INFINITY};
+  for (int i = 0; i < inc->n; i++) {
+    vertex = fmin(vertex, mju_dist3(b, inc->vert[i]));
+    edge = fmin(edge, edgeDistance(b, inc->vert[i], inc->vert[(i + 1) % inc->n], NULL));
+  }
+  for (int i = 0; i < ref->n; i++) {
+    mjtNum far = edgeDistance(b, ref->vert[i], ref->vert[(i + 1) % ref->n], ref->normal);
+    side[1] = fmin(side[1], fmax(side[0], far));
+    side[0] = fmin(side[0], far);
+  }
+  if (vertex < tol) return side[0];
+  return edge < tol ? fmin(vertex, side[1]) : edge;
+}
+
 // A face and what is clipped against it, with the normal of the face.
-static bool tryFaces(djmMotion* x, const djmTouch* t, const Face* ref, const Face* inc, int held,
-                     mjtNum tol) {
+static bool tryFaces(djmContactMotion* x, const djmTouch* t, const Face* ref, const Face* inc,
+                     int held, mjtNum tol) {
   mjtNum rate[3][6];
   const mjtNum *b = t->q[1 - held], *n = ref->normal;
   if (!moveVertex(rate, ref, inc, b, t->pos, tol)) return false;
+  x->off = nextFeature(ref, inc, b, tol);
   for (int k = 0; k < 6; k++) {
     x->dist[k] = rowDot(n, rate, k);
     for (int i = 0; i < 3; i++) {
@@ -243,13 +260,14 @@ static bool tryFaces(djmMotion* x, const djmTouch* t, const Face* ref, const Fac
 // Two faces nearly parallel: the vertex b goes along r to the reference, at a = b - h r, and the
 // contact is that part of b - a that is along n: dist = h (n . r), dist' = h' (n . r) + h (n' . r)
 // with h' = r . b', a' = b' - h' r, n' = w x n, pos = a + (dist / 2) n.
-static bool tryParallel(djmMotion* x, const djmTouch* t, const Face* ref, const Face* inc,
+static bool tryParallel(djmContactMotion* x, const djmTouch* t, const Face* ref, const Face* inc,
                         mjtNum tol) {
   mjtNum rate[3][6], b[3];
   const mjtNum *a = t->q[0], *r = ref->normal, *n = t->n;
   mjtNum along = mju_dot3(n, r), height = t->dist / along;
   mju_addScl3(b, a, r, height);
   if (!moveVertex(rate, ref, inc, b, t->pos, tol)) return false;
+  x->off = nextFeature(ref, inc, b, tol);
   for (int k = 0; k < 6; k++) {
     mjtNum w[3] = {k == 0, k == 1, k == 2}, turn[3], change = rowDot(r, rate, k);
     mju_cross(turn, w, n);
@@ -290,8 +308,8 @@ static const mjtNum UNEVEN = 1e-3;
 static const mjtNum EQUAL = 1 - 1e-13;
 
 // The incident face: any that the vertex is on and that looks at the reference.
-static bool tryReference(djmMotion* x, const mjModel* m, const djmTouch* t, Face* ref, int held,
-                         bool parallel, mjtNum tol) {
+static bool tryReference(djmContactMotion* x, const mjModel* m, const djmTouch* t, Face* ref,
+                         int held, bool parallel, mjtNum tol) {
   const djmSurface* s = &t->s[1 - held];
   mjtNum q[3], dir[3], n[3];
   Face inc;
@@ -414,7 +432,7 @@ static bool moveLine(mjtNum rate[3][6], const Line* l, const Face* ref, const mj
   return true;
 }
 
-static bool tryLine(djmMotion* x, const djmTouch* t, const Face* ref, int held, mjtNum tol) {
+static bool tryLine(djmContactMotion* x, const djmTouch* t, const Face* ref, int held, mjtNum tol) {
   const mjtNum *b = t->q[1 - held], *r = ref->normal;
   mjtNum side[2][3], rate[3][6];
   Line l;
@@ -436,7 +454,8 @@ static bool tryLine(djmMotion* x, const djmTouch* t, const Face* ref, int held, 
   return true;
 }
 
-static bool clippedLine(djmMotion* x, const mjModel* m, const djmTouch* t, int held, mjtNum tol) {
+static bool clippedLine(djmContactMotion* x, const mjModel* m, const djmTouch* t, int held,
+                        mjtNum tol) {
   const djmSurface* s = &t->s[held];
   mjtNum q[3], dir[3], n[3];
   Face ref;
@@ -479,7 +498,7 @@ static int boxReference(const djmTouch* t, const int face[2]) {
   return reach[1] > reach[0];
 }
 
-static bool clippedBoxes(djmMotion* x, const mjModel* m, const djmTouch* t, mjtNum tol) {
+static bool clippedBoxes(djmContactMotion* x, const mjModel* m, const djmTouch* t, mjtNum tol) {
   int face[2] = {-1, -1};
   mjtNum normal[3];
   for (int k = 0; k < 2; k++) {
@@ -498,7 +517,8 @@ static bool clippedBoxes(djmMotion* x, const mjModel* m, const djmTouch* t, mjtN
 // Of meshes. pass 0: faces nearly parallel, the first geom's is the reference, the normal is that
 // of the second. 1, 2: a face and an edge or a vertex, the face of geom[0], geom[1] is the
 // reference.
-static bool clippedMeshes(djmMotion* x, const mjModel* m, const djmTouch* t, int pass, mjtNum tol) {
+static bool clippedMeshes(djmContactMotion* x, const mjModel* m, const djmTouch* t, int pass,
+                          mjtNum tol) {
   int held = pass == 2;
   const djmSurface* s = &t->s[held];
   mjtNum q[3], dir[3], n[3];
@@ -530,7 +550,7 @@ bool djm_isFaceNormal(const mjModel* m, const djmSurface* s, const mjtNum dir[3]
 
 static bool hasLines(int type) { return type == mjGEOM_CAPSULE || type == mjGEOM_CYLINDER; }
 
-bool djm_clipped(djmMotion* x, const mjModel* m, const djmTouch* t) {
+bool djm_clipped(djmContactMotion* x, const mjModel* m, const djmTouch* t) {
   int type[2] = {t->s[0].type, t->s[1].type};
   bool faces = hasFaces(type[0]) && hasFaces(type[1]);
   if (type[0] == mjGEOM_BOX && type[1] == mjGEOM_BOX) {

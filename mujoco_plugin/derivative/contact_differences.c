@@ -1,8 +1,13 @@
 // Differences of one pair: geom[1] moves while geom[0] is held, by each component of its twist
 // about its own position o; the collision function of that pair alone is called, and contacts are
 // matched by nearness. Fourth order: f' = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / (12 h). With u
-// the velocity at pos, that at o is u - w x (pos - o). General convex shapes are asked for with a
-// tolerance of zero.
+// the velocity at pos, that at o is u - w x (pos - o).
+//
+// The search for contacts of general convex shapes ends by a tolerance of the distance, which makes
+// stairs of curved surfaces: it is asked for with the least tolerance with which MuJoCo's search of
+// shapes with penetration still ends. Where the model's own search ends by its number of
+// iterations, it is far from that, and what it finds is a smooth function of the poses, which is
+// differenced.
 
 #include "contact_part.h"
 
@@ -13,9 +18,11 @@ typedef struct Pair {
   mjData* d;
   int g[2];
   mjtNum margin, size;
-  mjtNum pos[3], mat[9];  // of geom[1], as it is
-  mjtNum* sizes;          // (ngeom x 3) of the view, the pair's alone; or NULL
-  mjtNum old[2][3];       // as they are
+  mjtNum pos[3], mat[9]; // of geom[1], as it is
+  mjtNum twist[6], about[3];  // of it, and about which point
+  mjtNum* sizes;         // (ngeom x 3) of the view, the pair's alone; or NULL
+  mjtNum old[2][3];      // as they are
+  bool unfinished;       // the search ends by its number of iterations
   mjPreContact found[mjMAXCONPAIR];
   int n;
 } Pair;
@@ -41,8 +48,41 @@ static void put(Pair* p, const mjtNum pos[3], const mjtNum mat[9]) {
   mju_copy(p->d->geom_xmat + 9 * p->g[1], mat, 9);
 }
 
-// By h times the component k of the twist about its position; 6 to 8, 9 to 11: a size of one geom.
+enum { BY_TWIST = 12 };
+
+// Along the screw of the twist: about its axis, which goes through about + w x u / |w|^2, and by the
+// part of u along it. A contact that follows a turn about one point may not follow a path that is
+// off by h^2.
+static void moveByTwist(Pair* p, mjtNum h) {
+  const mjtNum* u = p->twist + 3;
+  mjtNum axis[3], centre[3], arm[3], pos[3], mat[9], quat[4], turn[9], rate;
+  mju_copy3(axis, p->twist);
+  rate = mju_norm3(axis);
+  if (rate < 1e-12) {
+    mju_addScl3(pos, p->pos, u, h);
+    put(p, pos, p->mat);
+    return;
+  }
+  mju_scl3(axis, axis, 1 / rate);
+  mju_cross(centre, axis, u);
+  mju_addScl3(centre, p->about, centre, 1 / rate);
+  mju_axisAngle2Quat(quat, axis, h * rate);
+  mju_quat2Mat(turn, quat);
+  mju_mulMatMat(mat, turn, p->mat, 3, 3, 3);
+  mju_sub3(arm, p->pos, centre);
+  mju_mulMatVec3(pos, turn, arm);
+  mju_addTo3(pos, centre);
+  mju_addToScl3(pos, axis, h * mju_dot3(axis, u));
+  put(p, pos, mat);
+}
+
+// By h times the component k of the twist about its position; 6 to 8, 9 to 11: a size of one geom;
+// 12: the pair's twist.
 static void move(Pair* p, int k, mjtNum h) {
+  if (k == BY_TWIST) {
+    moveByTwist(p, h);
+    return;
+  }
   if (k >= 6) {
     int s = (k - 6) / 3, e = (k - 6) % 3;
     p->sizes[3 * p->g[s] + e] = p->old[s][e] + h * p->size;
@@ -118,8 +158,8 @@ static bool differenceNumbers(mjtNum slope[][7], Pair* p, const mjPreContact* at
   return true;
 }
 
-static bool differenceColumn(djmMotion* x, Pair* p, const mjPreContact* at, int n, int total, int k,
-                             mjtNum h) {
+static bool differenceColumn(djmContactMotion* x, Pair* p, const mjPreContact* at, int n, int total,
+                             int k, mjtNum h) {
   mjtNum slope[mjMAXCONPAIR][7], length = k < 3 ? p->size : 1;
   if (!differenceNumbers(slope, p, at, n, total, k, h)) return false;
   for (int c = 0; c < n; c++) {
@@ -132,7 +172,8 @@ static bool differenceColumn(djmMotion* x, Pair* p, const mjPreContact* at, int 
   return true;
 }
 
-static bool difference(djmMotion* x, Pair* p, const mjPreContact* at, int n, int total, mjtNum h) {
+static bool difference(djmContactMotion* x, Pair* p, const mjPreContact* at, int n, int total,
+                       mjtNum h) {
   for (int k = 0; k < 6; k++) {
     if (!differenceColumn(x, p, at, n, total, k, h)) return false;
   }
@@ -140,15 +181,32 @@ static bool difference(djmMotion* x, Pair* p, const mjPreContact* at, int n, int
 }
 
 // From the twist about o to that about pos: sign 1; back: -1.
-static void shift(djmMotion* x, const mjtNum pos[3], const mjtNum o[3], mjtNum sign) {
+static void shift(djmContactMotion* x, const mjtNum pos[3], const mjtNum o[3], mjtNum sign) {
   mjtNum r[3] = {pos[0] - o[0], pos[1] - o[1], pos[2] - o[2]};
   mjtNum* rows[7] = {x->dist,      x->pos[0],    x->pos[1],   x->pos[2],
                      x->normal[0], x->normal[1], x->normal[2]};
-  for (int i = 0; i < 7; i++) {  // -u . (w x r) = -w . (r x u)
+  for (int i = 0; i < 7; i++) { // -u . (w x r) = -w . (r x u)
     mjtNum c[3];
     mju_cross(c, r, rows[i] + 3);
     mju_addToScl3(rows[i], c, -sign);
   }
+}
+
+// at (n) = what is found next to con (n); false: not all of it.
+static bool findNext(mjPreContact* at, Pair* p, const mjContact* con, int n) {
+  int index[mjMAXCONPAIR];
+  collide(p);
+  for (int c = 0; c < n; c++) {
+    mju_copy3(at[c].pos, con[c].pos);
+    mju_copy3(at[c].normal, con[c].frame);
+  }
+  if (!match(index, p, at, n, 0.02 * p->size)) return false;
+  for (int c = 0; c < n; c++) at[c] = p->found[index[c]];
+  return true;
+}
+
+mjtNum djm_searchError(const mjModel* m, mjtNum size) {
+  return 2 * m->opt.ccd_tolerance + 1e-9 * size;
 }
 
 // Opens the pair's contacts next to con (n), which are in `at` then.
@@ -159,28 +217,34 @@ static bool openPair(Pair* p, mjModel* view, mjPreContact* at, const mjModel* m,
   p->d = d;
   p->g[0] = con->geom[0];
   p->g[1] = con->geom[1];
-  view->opt.ccd_tolerance = 0;
-  if (view->opt.ccd_iterations < 100) view->opt.ccd_iterations = 100;
   p->margin = djm_pairMargin(m, con);
   mjtNum a = m->geom_rbound[p->g[0]], b = m->geom_rbound[p->g[1]];
   p->size = a > 0 && b > 0 ? fmin(a, b) : fmax(a, b);
   if (!(p->size > 0)) return false;
   mju_copy3(p->pos, d->geom_xpos + 3 * p->g[1]);
   mju_copy(p->mat, d->geom_xmat + 9 * p->g[1], 9);
-  collide(p);
-  int index[mjMAXCONPAIR];
-  for (int c = 0; c < n; c++) {
-    mju_copy3(at[c].pos, con[c].pos);
-    mju_copy3(at[c].normal, con[c].frame);
+  view->opt.ccd_tolerance = mjMINVAL;
+  if (view->opt.ccd_iterations < 100) view->opt.ccd_iterations = 100;
+  bool same = findNext(at, p, con, n);
+  for (int c = 0; c < n && same; c++) {
+    same = fabs(at[c].dist - con[c].dist) < djm_searchError(m, p->size);
   }
-  if (!match(index, p, at, n, 0.02 * p->size)) return false;
-  for (int c = 0; c < n; c++) at[c] = p->found[index[c]];
-  return true;
+  if (same) return true;
+  view->opt = m->opt;
+  p->unfinished = true;
+  return findNext(at, p, con, n);
 }
 
-static const mjtNum WIDTH[3] = {1e-4, 1e-5, 1e-6};
+enum { NWIDTH = 3 };
 
-void djm_partDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con) {
+// The i-th width that is tried: wide ones first, but where a search ends early, which is a function
+// without noise on short pieces.
+static mjtNum widthOf(const Pair* p, int i) {
+  static const mjtNum width[NWIDTH] = {1e-4, 1e-5, 1e-6};
+  return width[p->unfinished ? NWIDTH - 1 - i : i];
+}
+
+void djm_partDifferences(djmContactMotion* x, const mjModel* m, mjData* d, const mjContact* con) {
   mjModel view;
   Pair p = {.sizes = NULL};
   mjPreContact at[1];
@@ -188,24 +252,47 @@ void djm_partDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjCont
   shift(x, con->pos, p.pos, -1);
   for (int k = 0; k < 6; k++) {
     bool found = false;
-    for (int i = 1; i < 3 && !found; i++) {
-      found = differenceColumn(x, &p, at, 1, -1, k, WIDTH[i]);
+    for (int i = 1; i < NWIDTH && !found; i++) {
+      found = differenceColumn(x, &p, at, 1, -1, k, widthOf(&p, i));
     }
   }
   shift(x, con->pos, p.pos, 1);
   put(&p, p.pos, p.mat);
 }
 
-bool djm_pairDifferences(djmMotion* x, const mjModel* m, mjData* d, const mjContact* con, int n) {
+bool djm_pairDifferences(djmContactMotion* x, const mjModel* m, mjData* d, const mjContact* con,
+                         int n) {
   mjModel view;
   Pair p = {.sizes = NULL};
   mjPreContact at[mjMAXCONPAIR];
   if (!openPair(&p, &view, at, m, d, con, n)) return false;
   int total = n == 1 ? -1 : p.n;
   bool found = false;
-  for (int i = 0; i < 3 && !found; i++) found = difference(x, &p, at, n, total, WIDTH[i]);
+  for (int i = 0; i < NWIDTH && !found; i++)
+    found = difference(x, &p, at, n, total, widthOf(&p, i));
   put(&p, p.pos, p.mat);
   for (int c = 0; c < n && found; c++) shift(&x[c], con[c].pos, p.pos, 1);
+  return found;
+}
+
+bool djm_twistDifferences(mjtNum slope[7], const mjModel* m, mjData* d, const mjContact* con,
+                          const mjtNum twist[6]) {
+  mjModel view;
+  Pair p = {.sizes = NULL};
+  mjPreContact at[1];
+  mjtNum numbers[1][7];
+  bool found = false;
+  if (!openPair(&p, &view, at, m, d, con, 1)) return false;
+  mjtNum reach = mju_norm3(twist) * p.size + mju_norm3(twist + 3);
+  mju_zero(slope, 7);
+  if (!(reach > 0)) return true;
+  mju_scl(p.twist, twist, p.size / reach, 6);
+  mju_copy3(p.about, con->pos);
+  for (int i = 0; i < NWIDTH && !found; i++) {
+    found = differenceNumbers(numbers, &p, at, 1, -1, BY_TWIST, widthOf(&p, i));
+  }
+  put(&p, p.pos, p.mat);
+  for (int r = 0; r < 7 && found; r++) slope[r] = numbers[0][r] * reach / (r < 4 ? 1 : p.size);
   return found;
 }
 
@@ -222,8 +309,8 @@ bool djm_sizeDifferences(mjtNum slope[7], const mjModel* m, mjData* d, const mjC
     mju_copy3(sizes + 3 * p.g[s], p.old[s]);
   }
   bool found = false;
-  for (int i = 0; i < 3 && !found; i++) {
-    found = differenceNumbers(numbers, &p, at, 1, -1, 6 + 3 * side + entry, WIDTH[i]);
+  for (int i = 0; i < NWIDTH && !found; i++) {
+    found = differenceNumbers(numbers, &p, at, 1, -1, 6 + 3 * side + entry, widthOf(&p, i));
   }
   // of lengths by a length, and of the normal
   mju_copy(slope, numbers[0], 7);

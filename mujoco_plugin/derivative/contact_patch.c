@@ -1,22 +1,9 @@
-// Patches of surfaces, and contacts at the extreme of the distance between two of them.
-//
-// A patch is a core - a point, a curve or a surface with tangents T_i and second derivatives - with
-// a radius r about it. At a contact with the normal n (from A to B) the points a, b of the cores
-// obey
-//   b - a = l n,   T_A . n = 0,   T_B . n = 0,   l = dist + r_A + r_B.
-// While A is held and B moves by the twist (w, u), v = u + w x (b - pos) at b, the derivatives n'
-// (with n . n' = 0) and the steps s, t along the cores follow from
-//   e . (l n' + T_A s - T_B t) = e . v         for both e normal to n,
-//   T_A . n' + (n . ddA) s = 0,
-//   T_B . n' + (n . ddB) t = -n . (w x T_B),
-// 2 to 6 equations; then, pos being midway between the surfaces,
-//   dist' = n . v,   pos' = (T_A s + v + T_B t + (r_A - r_B) n') / 2.
+// Patches of surfaces: what a surface is about a point of it. A patch is a core - a point, a curve
+// or a surface with tangents T_i and second derivatives - with a radius r about it.
 
 #include "contact_part.h"
 
 #include <math.h>
-
-enum { MAXDIM = 6 };
 
 // ---- surfaces ---------------------------------------------------------------------------------
 
@@ -63,24 +50,12 @@ static void axisOf(mjtNum out[3], const djmSurface* s, int i) {
   for (int r = 0; r < 3; r++) out[r] = s->mat[3 * r + i];
 }
 
-// Two unit vectors normal to n.
-static void normalTo(mjtNum e[2][3], const mjtNum n[3]) {
-  int least = 0;
-  for (int i = 1; i < 3; i++) {
-    if (fabs(n[i]) < fabs(n[least])) least = i;
-  }
-  mjtNum axis[3] = {least == 0, least == 1, least == 2};
-  mju_cross(e[0], n, axis);
-  mju_normalize3(e[0]);
-  mju_cross(e[1], n, e[0]);
-}
-
 // ---- patches ----------------------------------------------------------------------------------
 
 static bool flat(djmPatch* p, const mjtNum q[3], const mjtNum normal[3]) {
   p->dim = 2;
   mju_copy3(p->point, q);
-  normalTo(p->tangent, normal);
+  djm_normalTo(p->tangent, normal);
   return true;
 }
 
@@ -93,6 +68,7 @@ static bool spherePatch(djmPatch* p, const djmSurface* s, const mjtNum q[3], con
   return mju_dist3(c, s->pos) < tol * s->scale;
 }
 
+// An end of its axis, or the axis, which is normal to out.
 static bool capsulePatch(djmPatch* p, const djmSurface* s, const mjtNum q[3], const mjtNum out[3],
                          mjtNum tol) {
   mjtNum c[3], local[3], length = s->size[1];
@@ -100,11 +76,12 @@ static bool capsulePatch(djmPatch* p, const djmSurface* s, const mjtNum q[3], co
   mju_addScl3(c, q, out, -p->radius);
   localPoint(local, s, c);
   if (mju_norm(local, 2) > tol * s->scale || fabs(local[2]) > length + tol * s->scale) return false;
-  bool end = fabs(local[2]) > length - 1e-10 * s->scale;
+  axisOf(p->tangent[0], s, 2);
+  mjtNum near = fabs(mju_dot3(p->tangent[0], out)) > tol ? fmax(tol, 1e-10) : 1e-10;
+  bool end = fabs(local[2]) > length - near * s->scale;
   mjtNum core[3] = {0, 0, end ? copysign(length, local[2]) : local[2]};
   globalPoint(p->point, s, core);
   p->dim = !end;
-  axisOf(p->tangent[0], s, 2);
   return true;
 }
 
@@ -135,7 +112,7 @@ static void ellipsoidAt(djmPatch* p, const djmSurface* s, const mjtNum q[3], con
   globalPoint(p->point, s, x);
   mju_mulMatVec3(normal, s->mat, g);
   mjtNum side = mju_dot3(normal, n);
-  normalTo(local, g);
+  djm_normalTo(local, g);
   for (int i = 0; i < 2; i++) mju_mulMatVec3(p->tangent[i], s->mat, local[i]);
   for (int k = 0; k < 3; k++) {
     const mjtNum *a = local[k == 2], *b = local[k > 0];
@@ -267,7 +244,7 @@ static bool spannedPatch(djmPatch* p, const djmSurface* s, mjtNum x[3][3], int c
 typedef struct Hull {
   const float* vert;
   int n;                // vertices
-  const int *edge, *id;  // (n) the first edge of each, its number in vert; or NULL
+  const int *edge, *id; // (n) the first edge of each, its number in vert; or NULL
   const int* list;      // ends of edges, -1 after those of a vertex; or NULL
 } Hull;
 
@@ -423,148 +400,5 @@ bool djm_findPatch(djmPatch* p, const mjModel* m, const djmSurface* s, const mjt
       return by_point ? pointPatch(p, m, s, q, tol) : deepPatch(p, m, s, q, out, tol);
     default:
       return false;
-  }
-}
-
-// ---- the extreme ------------------------------------------------------------------------------
-
-// Equations of n1, n2 (n' = n1 e1 + n2 e2), s, t. a (6 x 6), the first `size` of each.
-static int extremeMatrix(mjtNum a[MAXDIM][MAXDIM], const djmPatch* A, const djmPatch* B,
-                         mjtNum e[2][3], mjtNum gap) {
-  int size = 2 + A->dim + B->dim;
-  for (int i = 0; i < size; i++) {
-    for (int k = 0; k < size; k++) a[i][k] = 0;
-  }
-  for (int i = 0; i < 2; i++) {
-    a[i][i] = gap;
-    for (int k = 0; k < A->dim; k++) {
-      a[i][2 + k] = mju_dot3(e[i], A->tangent[k]);
-      a[2 + k][i] = a[i][2 + k];
-    }
-    for (int k = 0; k < B->dim; k++) {
-      int at = 2 + A->dim + k;
-      a[at][i] = mju_dot3(e[i], B->tangent[k]);
-      a[i][at] = -a[at][i];
-    }
-  }
-  for (int i = 0; i < A->dim; i++) {
-    for (int k = 0; k < A->dim; k++) a[2 + i][2 + k] = A->bend[i + k];
-  }
-  int at = 2 + A->dim;
-  for (int i = 0; i < B->dim; i++) {
-    for (int k = 0; k < B->dim; k++) a[at + i][at + k] = B->bend[i + k];
-  }
-  return size;
-}
-
-// x = a^-1 x, ncol columns; false: singular. length: what makes of a length a number of size one.
-static bool eliminate(mjtNum a[MAXDIM][MAXDIM], mjtNum x[MAXDIM][6], int n, int ncol,
-                      mjtNum length) {
-  for (int k = 0; k < n; k++) {
-    int best = k;
-    for (int i = k + 1; i < n; i++) {
-      if (fabs(a[i][k]) > fabs(a[best][k])) best = i;
-    }
-    mjtNum unit = k < 2 ? fmin(length, 1) : fmin(1 / length, 1);
-    if (fabs(a[best][k]) < 1e-9 * unit) return false;
-    for (int j = 0; j < n && best != k; j++) {
-      mjtNum keep = a[k][j];
-      a[k][j] = a[best][j];
-      a[best][j] = keep;
-    }
-    for (int j = 0; j < ncol && best != k; j++) {
-      mjtNum keep = x[k][j];
-      x[k][j] = x[best][j];
-      x[best][j] = keep;
-    }
-    for (int i = k + 1; i < n; i++) {
-      mjtNum f = a[i][k] / a[k][k];
-      if (f == 0) continue;
-      for (int j = k; j < n; j++) a[i][j] -= f * a[k][j];
-      for (int j = 0; j < ncol; j++) x[i][j] -= f * x[k][j];
-    }
-  }
-  for (int k = n - 1; k >= 0; k--) {
-    for (int j = 0; j < ncol; j++) {
-      for (int i = k + 1; i < n; i++) x[k][j] -= a[k][i] * x[i][j];
-      x[k][j] /= a[k][k];
-    }
-  }
-  return true;
-}
-
-bool djm_extremal(djmMotion* x, const djmPatch* A, const djmPatch* B, const mjtNum n[3],
-                  const mjtNum pos[3], const mjtNum* slide) {
-  mjtNum e[2][3], v[3][6], a[MAXDIM][MAXDIM], y[MAXDIM][6], r[3], c[3];
-  normalTo(e, n);
-  mju_sub3(r, B->point, A->point);
-  mjtNum gap = mju_dot3(n, r);
-  djm_materialVelocity(v, B->point, pos);
-  for (int i = 0; i < 18 && slide; i++) v[i / 6][i % 6] += slide[i];
-  int size = extremeMatrix(a, A, B, e, gap);
-  for (int k = 0; k < 6; k++) {
-    mjtNum w[3] = {k == 0, k == 1, k == 2};
-    for (int i = 0; i < 2; i++) {
-      y[i][k] = e[i][0] * v[0][k] + e[i][1] * v[1][k] + e[i][2] * v[2][k];
-    }
-    for (int i = 2; i < size; i++) y[i][k] = 0;
-    for (int i = 0; i < B->dim; i++) {
-      mju_cross(c, w, B->tangent[i]);
-      y[2 + A->dim + i][k] = -mju_dot3(n, c);
-    }
-  }
-  mjtNum length = fmax(fabs(gap), 1e-3 * (mju_dist3(pos, A->point) + A->radius + B->radius) + 1e-9);
-  if (!eliminate(a, y, size, 6, length)) return false;
-  mjtNum both = 0.5 * (A->radius - B->radius);
-  for (int k = 0; k < 6; k++) {
-    x->dist[k] = n[0] * v[0][k] + n[1] * v[1][k] + n[2] * v[2][k];
-    for (int i = 0; i < 3; i++) {
-      x->normal[i][k] = e[0][i] * y[0][k] + e[1][i] * y[1][k];
-      mjtNum sum = v[i][k];
-      for (int j = 0; j < A->dim; j++) sum += A->tangent[j][i] * y[2 + j][k];
-      for (int j = 0; j < B->dim; j++) sum += B->tangent[j][i] * y[2 + A->dim + j][k];
-      x->pos[i][k] = 0.5 * sum + both * x->normal[i][k];
-    }
-  }
-  return true;
-}
-
-// Newton steps of the equations at the top from nearly extremal points; n follows.
-bool djm_polish(djmPatch* A, djmPatch* B, mjtNum n[3], const djmSurface s[2]) {
-  for (int iter = 0; iter < 20; iter++) {
-    mjtNum e[2][3], a[MAXDIM][MAXDIM], y[MAXDIM][6], r[3], rest = 0;
-    normalTo(e, n);
-    mju_sub3(r, B->point, A->point);
-    mjtNum gap = mju_dot3(n, r);
-    int size = extremeMatrix(a, A, B, e, gap);
-    for (int i = 0; i < 2; i++) y[i][0] = mju_dot3(e[i], r);
-    for (int i = 0; i < A->dim; i++) y[2 + i][0] = -mju_dot3(A->tangent[i], n);
-    for (int i = 0; i < B->dim; i++) y[2 + A->dim + i][0] = -mju_dot3(B->tangent[i], n);
-    for (int i = 0; i < size; i++) rest = fmax(rest, fabs(y[i][0]) / (i < 2 ? s[0].scale : 1));
-    if (rest < 1e-14) return true;
-    if (!eliminate(a, y, size, 1, s[0].scale)) return false;
-    for (int i = 0; i < 2; i++) mju_addToScl3(n, e[i], y[i][0]);
-    mju_normalize3(n);
-    for (int i = 0; i < A->dim; i++) mju_addToScl3(A->point, A->tangent[i], y[2 + i][0]);
-    for (int i = 0; i < B->dim; i++) {
-      mju_addToScl3(B->point, B->tangent[i], y[2 + A->dim + i][0]);
-    }
-    if (A->curved) djm_bendPatch(A, &s[0], A->point, n);
-    if (B->curved) djm_bendPatch(B, &s[1], B->point, n);
-    if (iter == 19) return rest < 1e-11;
-  }
-  return false;
-}
-
-// With geom[1] held: (w, u) of geom[0] is minus that of geom[1]; all then move with geom[1].
-void djm_exchange(djmMotion* x, const mjtNum n[3]) {
-  for (int k = 0; k < 6; k++) {
-    mjtNum w[3] = {k == 0, k == 1, k == 2}, c[3];
-    mju_cross(c, w, n);
-    x->dist[k] = -x->dist[k];
-    for (int i = 0; i < 3; i++) {
-      x->pos[i][k] = (k == 3 + i) - x->pos[i][k];
-      x->normal[i][k] = c[i] - x->normal[i][k];
-    }
   }
 }

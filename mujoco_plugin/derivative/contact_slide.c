@@ -22,7 +22,7 @@ static void axisOf(mjtNum out[3], const djmSurface* s, int i) {
 
 // ---- plane and cylinder ------------------------------------------------------------------------
 
-bool djm_planeCylinder(djmMotion* x, const djmTouch* t) {
+bool djm_planeCylinder(djmContactMotion* x, const djmTouch* t) {
   const djmSurface* s = &t->s[1];
   const mjtNum *n = t->n, *b = t->q[1];
   mjtNum k[3], r[3], e[3], e0[3], T0[3], T[3], v[3][6];
@@ -65,7 +65,7 @@ bool djm_planeCylinder(djmMotion* x, const djmTouch* t) {
 typedef struct Line {
   const djmSurface* box;
   mjtNum k[3], local[3], half, tol;
-  mjtNum turn[3][6];  // of k
+  mjtNum turn[3][6]; // of k
 } Line;
 
 // z' of a place at the axis' point c (world), local x, coordinate z; false: it is no such place.
@@ -137,7 +137,7 @@ static bool beyondPlace(mjtNum rate[6], const Line* l, const mjtNum c[3], const 
   return false;
 }
 
-bool djm_capsuleBox(djmMotion* x, const mjModel* m, const djmTouch* t) {
+bool djm_capsuleBox(djmContactMotion* x, const mjModel* m, const djmTouch* t) {
   const djmSurface* s = &t->s[0];
   if (s->type != mjGEOM_CAPSULE || t->s[1].type != mjGEOM_BOX) return false;
   Line l = {.box = &t->s[1], .half = s->size[1], .tol = 1e-9 * t->size};

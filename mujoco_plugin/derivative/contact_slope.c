@@ -45,7 +45,7 @@ void djm_frameTurn(mjtNum turn[3], const mjModel* m, const mjData* d, const mjCo
   if (length > 1e-10) mju_addToScl3(turn, n, spin / length);
 }
 
-static void fill(djmContactSlope* slope, const djmMotion* x, const mjContact* con,
+static void fill(djmContactSlope* slope, const djmContactMotion* x, const mjContact* con,
                  const djmTouch* t) {
   const mjtNum *n = con->frame, *t2 = con->frame + 6;
   mjtNum a[3], across[3];
@@ -53,6 +53,7 @@ static void fill(djmContactSlope* slope, const djmMotion* x, const mjContact* co
   mjtNum along = mju_dot3(n, a);
   mju_addScl3(across, a, n, -along);
   mjtNum length = mju_norm3(across);
+  slope->off = x->off;
   for (int c = 0; c < 12; c++) {
     int k = c % 6;
     mjtNum sign = c < 6 ? -1 : 1, w[3] = {k == 0, k == 1, k == 2}, rate[3], axis[3], turn[3];
@@ -72,22 +73,6 @@ static void fill(djmContactSlope* slope, const djmMotion* x, const mjContact* co
 
 // ---- which formula -----------------------------------------------------------------------------
 
-// Whether n, a and b of the patches obey the equations of an extreme within tol.
-static bool isExtreme(const djmPatch* A, const djmPatch* B, const mjtNum n[3], mjtNum size,
-                      mjtNum tol) {
-  mjtNum r[3];
-  mju_sub3(r, B->point, A->point);
-  mju_addToScl3(r, n, -mju_dot3(r, n));
-  if (mju_norm3(r) > tol * size) return false;
-  for (int i = 0; i < A->dim; i++) {
-    if (fabs(mju_dot3(A->tangent[i], n)) > tol) return false;
-  }
-  for (int i = 0; i < B->dim; i++) {
-    if (fabs(mju_dot3(B->tangent[i], n)) > tol) return false;
-  }
-  return true;
-}
-
 static bool isSolid(int type) { return type == mjGEOM_BOX || type == mjGEOM_MESH; }
 
 static djmFeature featureOf(const djmPatch* A, const djmPatch* B, const djmTouch* t) {
@@ -96,52 +81,8 @@ static djmFeature featureOf(const djmPatch* A, const djmPatch* B, const djmTouch
   return A->dim == 1 && B->dim == 1 ? DJM_FEATURE_EDGE_EDGE : DJM_FEATURE_VERTEX_FACE;
 }
 
-// Whether MuJoCo's collision function of a pair is that of all convex shapes.
-static bool isGeneral(int a, int b) {
-  if (a == mjGEOM_PLANE || b == mjGEOM_SDF || a == mjGEOM_HFIELD) return false;
-  if (a == mjGEOM_SPHERE) return b == mjGEOM_ELLIPSOID || b == mjGEOM_MESH;
-  if (a == mjGEOM_CAPSULE) return b != mjGEOM_CAPSULE && b != mjGEOM_BOX;
-  return a != mjGEOM_BOX || b != mjGEOM_BOX;
-}
-
-// How far from the extreme a contact may be, of its size: points and normals of patches, the
-// normal, the distance, the position.
-typedef struct Tolerance {
-  mjtNum patch, normal, dist, pos;
-} Tolerance;
-
-static const Tolerance EXACT = {1e-9, 1e-9, 1e-9, 1e-9};
-// What MuJoCo's iterations leave; with its default tolerance of 1e-6 normals of curved surfaces are
-// exact to some 1e-3.
-static const Tolerance LOOSE[2] = {{1e-6, 1e-4, 1e-6, 1e-3}, {1e-4, 0.02, 1e-4, 0.02}};
-
-bool djm_extremeNextTo(djmPatch* A, djmPatch* B, mjtNum n[3], mjtNum at[3], mjtNum* dist,
-                       const mjModel* m, const djmTouch* t, int tier) {
-  mjtNum minus[3], r[3];
-  const Tolerance* tol = tier < 0 ? &EXACT : &LOOSE[tier];
-  mju_copy3(n, t->n);
-  mju_scl3(minus, n, -1);
-  if (!djm_findPatch(A, m, &t->s[0], t->q[0], n, tol->patch, tier >= 0)) return false;
-  if (!djm_findPatch(B, m, &t->s[1], t->q[1], minus, tol->patch, tier >= 0)) return false;
-  if (A->curved) djm_bendPatch(A, &t->s[0], t->q[0], n);
-  if (B->curved) djm_bendPatch(B, &t->s[1], t->q[1], n);
-  if (!isExtreme(A, B, n, t->size, 2 * tol->normal)) return false;
-  // What is exactly normal to a face is a contact of that face.
-  int a = t->s[0].type, b = t->s[1].type;
-  if (isGeneral(a, b) || (a == mjGEOM_BOX && b == mjGEOM_BOX)) {
-    if (A->dim < 2 && djm_isFaceNormal(m, &t->s[0], n)) return false;
-    if (B->dim < 2 && djm_isFaceNormal(m, &t->s[1], minus)) return false;
-  }
-  if (tier >= 0 && !djm_polish(A, B, n, t->s)) return false;
-  mju_sub3(r, B->point, A->point);
-  *dist = mju_dot3(n, r) - A->radius - B->radius;
-  mju_addScl3(at, A->point, n, A->radius + 0.5 * *dist);
-  return fabs(*dist - t->dist) < tol->dist * t->size && mju_dist3(n, t->n) < tol->normal &&
-         mju_dist3(at, t->pos) < tol->pos * t->size;
-}
-
 // A contact at the extreme of the distance, or, with a tier of tolerances, next to it.
-static bool extreme(djmMotion* x, djmFeature* feature, const mjModel* m, const djmTouch* t,
+static bool extreme(djmContactMotion* x, djmFeature* feature, const mjModel* m, const djmTouch* t,
                     int tier) {
   djmPatch A, B;
   mjtNum n[3], at[3], dist;
@@ -151,10 +92,11 @@ static bool extreme(djmMotion* x, djmFeature* feature, const mjModel* m, const d
 }
 
 // false: by differences.
-static bool byFormula(djmMotion* x, djmFeature* feature, const mjModel* m, const djmTouch* t) {
+static bool byFormula(djmContactMotion* x, djmFeature* feature, const mjModel* m,
+                      const djmTouch* t) {
   int a = t->s[0].type, b = t->s[1].type;
   if (a == mjGEOM_HFIELD || b == mjGEOM_SDF) return false;
-  if (isGeneral(a, b) && (m->opt.disableflags & mjDSBL_NATIVECCD)) return false;
+  if (djm_isGeneral(a, b) && (m->opt.disableflags & mjDSBL_NATIVECCD)) return false;
   if (djm_planeCylinder(x, t)) {
     *feature = DJM_FEATURE_CURVED;
     return true;
@@ -168,13 +110,16 @@ static bool byFormula(djmMotion* x, djmFeature* feature, const mjModel* m, const
     *feature = DJM_FEATURE_CLIPPED;
     return true;
   }
-  if (!isGeneral(a, b) || (isSolid(a) && isSolid(b) && !t->rounded)) return false;
-  return extreme(x, feature, m, t, 0) || extreme(x, feature, m, t, 1);
+  if (!djm_isGeneral(a, b) || (isSolid(a) && isSolid(b) && !t->rounded)) return false;
+  for (int tier = 0; tier < DJM_TIERS; tier++) {
+    if (extreme(x, feature, m, t, tier)) return true;
+  }
+  return false;
 }
 
 // Where axes of capsules meet, centres coincide, contacts come and go: n turns by half of w, pos
 // moves by half of u, but for twists along which the contact follows.
-static void kink(djmMotion* x, const djmTouch* t) {
+static void kink(djmContactMotion* x, const djmTouch* t) {
   for (int k = 0; k < 6; k++) {
     mjtNum w[3] = {k == 0, k == 1, k == 2}, turn[3];
     mju_cross(turn, w, t->n);
@@ -198,7 +143,7 @@ static int samePair(const mjContact* con, int n) {
 
 djStatus djm_contactSlopes(djmContactSlope* slope, const mjModel* m, mjData* d,
                            const mjContact* con, int n) {
-  djmMotion shared[mjMAXCONPAIR];
+  djmContactMotion shared[mjMAXCONPAIR];
   for (int first = 0, count = 0; first < n; first += count) {
     const mjContact* c = con + first;
     if (c->geom[0] < 0 || c->geom[1] < 0) return DJ_UNSUPPORTED;
@@ -207,11 +152,12 @@ djStatus djm_contactSlopes(djmContactSlope* slope, const mjModel* m, mjData* d,
     for (int i = 0; i < count; i++) {
       djmContactSlope* s = &slope[first + i];
       djmTouch t = djm_touch(m, d, &c[i]);
-      djmMotion x;
+      djmContactMotion x = {.off = INFINITY};
       if (!byFormula(&x, &s->feature, m, &t)) {
         if (!asked) all = djm_pairDifferences(shared, m, d, c, count);
         asked = true;
         if (all) x = shared[i];
+        x.off = INFINITY;
         bool found = all || (count > 1 && djm_pairDifferences(&x, m, d, &c[i], 1));
         s->feature = found ? DJM_FEATURE_DIFFERENCES : DJM_FEATURE_KINK;
         if (!found) {
@@ -223,6 +169,21 @@ djStatus djm_contactSlopes(djmContactSlope* slope, const mjModel* m, mjData* d,
     }
   }
   return DJ_OK;
+}
+
+bool djm_slopeAlong(mjtNum rate[7], const mjModel* m, mjData* d, const mjContact* con, int side,
+                    const mjtNum twist[6]) {
+  mjtNum relative[6], x[7], turn[3];
+  mju_scl(relative, twist, side ? 1 : -1, 6);
+  if (!djm_twistDifferences(x, m, d, con, relative)) return false;
+  if (!side) {
+    mju_addTo3(x + 1, twist + 3);
+    mju_cross(turn, twist, con->frame);
+    mju_addTo3(x + 4, turn);
+  }
+  mju_copy(rate, x, 4);
+  djm_frameTurn(rate + 4, m, d, con, x + 4);
+  return true;
 }
 
 djStatus djm_countFeatures(int contacts[DJM_NFEATURE], const mjModel* m, mjData* d) {

@@ -8,8 +8,11 @@
 
 #include <mujoco/mujoco.h>
 
+#include <stdbool.h>
+
 typedef struct djmContactSlope {
   djmFeature feature;
+  mjtNum off;  // metres to where the contact passes to another feature, as far as they are looked at
   // By the twists of the bodies of geom[0] and geom[1], (angular, linear) each, world axes; linear:
   // the velocity of the body's material point that is at contact->pos.
   mjtNum dist[12];
@@ -26,6 +29,11 @@ djStatus djm_contactSlopes(djmContactSlope* slope, const mjModel* m, mjData* d,
 // One of them.
 djStatus djm_contactSlope(djmContactSlope* slope, const mjModel* m, mjData* d,
                           const mjContact* con);
+
+// Of a contact without a derivative: along a twist about its point of the body of geom[side], the
+// other one held; rate: of dist, pos, turn. false: it does not follow that either, rate is kept.
+bool djm_slopeAlong(mjtNum rate[7], const mjModel* m, mjData* d, const mjContact* con, int side,
+                    const mjtNum twist[6]);
 
 // By sizes of its geoms, poses fixed: dist, pos, turn of the frame, of each entry of each geom;
 // zero where a contact does not follow small changes. sizes: (ngeom x 3) scratch.

@@ -138,6 +138,7 @@ typedef struct Column {
 // bodies' motions at the point, by coefficients B of normal and friction rows.
 typedef struct Common {
   mjtNum slope[3][7][6];
+  bool kink;                 // of which this is no derivative
   int nset, end[3];          // rows of a set: from the end of the one before
   mjtNum B[3];
   mjtNum motion[3][2][6];    // of each set and body
@@ -171,6 +172,7 @@ static void openSets(Common* x, const Contact* c, bool slips) {
 
 static void openCommon(Common* x, const djmContactSlope* slope, const Contact* c,
                        const djmRowSum* sum) {
+  x->kink = slope->feature == DJM_FEATURE_KINK;
   for (int row = 0; row < 7; row++) {
     const mjtNum* from = row == 0 ? slope->dist : row < 4 ? slope->pos[row - 1]
                                                           : slope->turn[row - 4];
@@ -221,6 +223,9 @@ static void fillColumn(Column* col, const Common* x, const Contact* c, const djm
   int dim = c->dim;
   mjtNum geometry[7], drow[DJM_MAXROWS], *dp = geometry + 1, *turn = geometry + 4;
   for (int k = 0; k < 7; k++) geometry[k] = dot6(x->slope[which - 1][k], col->twist);
+  if (x->kink && which != 3) {
+    djm_slopeAlong(geometry, sum->m, sum->pose, c->con, which - 1, col->twist);
+  }
   if (sum->drop_feature) mju_zero(dp, 6);
   for (int set = 0; set < x->nset; set++) {
     mjtNum change[6];

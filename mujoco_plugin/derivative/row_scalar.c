@@ -215,6 +215,9 @@ static void addContact(void* user, const mjContact* con, const djmContactSlope* 
   if (slope->feature == DJM_FEATURE_KINK && sum->info) {
     djm_addKink(sum->info, DJM_KINK_CONTACT, sum->d, con->efc_address, 0);
   }
+  if (slope->off < DJM_KINK_DISTANCE && sum->info) {
+    djm_addKink(sum->info, DJM_KINK_FEATURE, sum->d, con->efc_address, slope->off);
+  }
 }
 
 djStatus djm_addRows(djmRowSum* sum, djError* err) {

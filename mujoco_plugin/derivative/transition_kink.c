@@ -127,7 +127,8 @@ static void nameOf(char text[60], const mjModel* m, mjtObj type, int id) {
 
 void djm_kinkText(char text[200], const mjModel* m, const djmKink* kink) {
   static const char* const what[] = {"begins or ends to act", "slips, sticks or parts",
-                                     "comes or goes", "does not follow its geoms"};
+                                     "comes or goes", "does not follow its geoms",
+                                     "passes to another vertex"};
   char a[60], b[60], element[160];
   int id = kink->id[0];
   if (kink->id[1] >= 0) {

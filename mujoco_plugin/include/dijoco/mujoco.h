@@ -210,7 +210,8 @@ typedef enum djmKinkKind {
   DJM_KINK_SWITCH = 0,   // a row's force begins or ends, or friction loss reaches its limit
   DJM_KINK_CONE,         // an elliptic contact begins to slip, sticks or parts
   DJM_KINK_MARGIN,       // a limit or a contact is about to leave the rows, a limit to enter them
-  DJM_KINK_CONTACT       // a contact of DJM_FEATURE_KINK
+  DJM_KINK_CONTACT,      // a contact of DJM_FEATURE_KINK
+  DJM_KINK_FEATURE       // a contact of DJM_FEATURE_CLIPPED is about to be another vertex
 } djmKinkKind;
 
 typedef struct djmKink {
