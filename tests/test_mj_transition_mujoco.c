@@ -104,8 +104,15 @@ static void testDiscreteRows(void** state) {
   runModel(BODY_ROWS, mjINT_DISCRETE, true, "rows, discrete");
   runModel(SITE_ROWS, mjINT_DISCRETE, true, "rows of sites, discrete");
   runModel(kDampers, mjINT_DISCRETE, true, "dampers, discrete");
-  djtStep s = djt_openStep(djt_compile(DJT_ZOO));
+  djtStep s = djt_openStep(djt_compile(CONTACTS("elliptic")));
   djRng rng = {5};
+  s.m->opt.integrator = mjINT_DISCRETE;
+  s.m->opt.density = 900;   // drag is part of the metric
+  s.m->opt.viscosity = 0.4;
+  djt_runStep(&s, &rng, 60, 15, 2e-6);
+  report(&s, "cones in a fluid, discrete");
+  djt_closeStep(&s);
+  s = djt_openStep(djt_compile(DJT_ZOO));
   s.m->opt.integrator = mjINT_DISCRETE;
   djt_runStep(&s, &rng, 60, 15, 4e-6);
   print_message("sensors: %.1e, #%d\n", s.sensor, s.which);

@@ -42,9 +42,11 @@ static void invertDiagonals(Rows* x) {
   const mjData* e = x->w->e;
   int nv = x->w->nv;
   mjtNum *M = x->inverse_M, *G = x->inverse_G;
+  bool fluid = e->efm_active && (m->opt.density != 0 || m->opt.viscosity != 0);
   for (int i = 0; i < nv; i++) {
-    M[i] = e->M[m->M_rowadr[i] + m->M_rownnz[i] - 1];
-    G[i] = M[i] + (e->efm_active ? e->efm_diag[i] : 0);
+    int diagonal = m->M_rowadr[i] + m->M_rownnz[i] - 1;
+    M[i] = e->M[diagonal];
+    G[i] = M[i] + (e->efm_active ? e->efm_diag[i] : 0) + (fluid ? e->efm_fluid[diagonal] : 0);
   }
   for (int k = 0; k < e->nefmT && e->efm_active; k++) {
     int t = e->efm_tid[k], adr = m->ten_J_rowadr[t];
