@@ -119,6 +119,9 @@ bool djm_actuatorLive(const mjModel* m, int i);
 
 // Whether actuator i's transmission, inputs, dynamics, gain and bias can all be carried.
 bool djm_actuatorSupported(const mjModel* m, int i);
+// A law of it is a muscle's; and it is one that is carried.
+bool djm_isMuscle(const mjModel* m, int i);
+bool djm_muscleSound(const mjModel* m, int i);
 
 // Number of activations of actuator i that the import keeps.
 int djm_keptActivations(const mjModel* m, int i);

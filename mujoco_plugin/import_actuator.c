@@ -5,6 +5,7 @@
 // keeps its armature and damping where it acts on a joint or a tendon.
 
 #include "import.h"
+#include "param_table.h"
 #include "type_table.h"
 
 #include <string.h>
@@ -29,8 +30,31 @@ static bool simpleTransmission(const mjModel* m, int i) {
   return onJoint(m, i) || type == mjTRN_SITE || type == mjTRN_SLIDERCRANK;
 }
 
+bool djm_isMuscle(const mjModel* m, int i) {
+  return m->actuator_gaintype[i] == mjGAIN_MUSCLE || m->actuator_biastype[i] == mjBIAS_MUSCLE ||
+         m->actuator_dyntype[i] == mjDYN_MUSCLE;
+}
+
+static bool isLaw(const mjtNum* prm) {
+  return prm[1] > prm[0] && prm[4] < 1 && prm[5] > 1 && prm[6] > 0 && prm[8] > 1;
+}
+
+// They are along coordinates, and their numbers make a law.
+bool djm_muscleSound(const mjModel* m, int i) {
+  const mjtNum* range = m->actuator_lengthrange + 2 * m->actuator_outadr[i];
+  bool gain = m->actuator_gaintype[i] == mjGAIN_MUSCLE;
+  bool bias = m->actuator_biastype[i] == mjBIAS_MUSCLE;
+  if (gain && !isLaw(m->actuator_gainprm + mjNGAIN * i)) return false;
+  if (bias && !isLaw(m->actuator_biasprm + mjNBIAS * i)) return false;
+  if ((gain || bias) && !(range[1] > range[0])) return false;
+  if (!onJoint(m, i)) return m->actuator_trntype[i] != mjTRN_SITE;
+  int type = m->jnt_type[m->actuator_trnid[2 * i]];
+  return type == mjJNT_HINGE || type == mjJNT_SLIDE;
+}
+
 bool djm_actuatorSupported(const mjModel* m, int i) {
-  return simpleTransmission(m, i) && djm_ourType(DJM_TYPE_DYN, m->actuator_dyntype[i]) >= 0 &&
+  return simpleTransmission(m, i) && (!djm_isMuscle(m, i) || djm_muscleSound(m, i)) &&
+         djm_ourType(DJM_TYPE_DYN, m->actuator_dyntype[i]) >= 0 &&
          djm_ourType(DJM_TYPE_GAIN, m->actuator_gaintype[i]) >= 0 &&
          djm_ourType(DJM_TYPE_BIAS, m->actuator_biastype[i]) >= 0 && m->actuator_plugin[i] < 0 &&
          m->actuator_ctrlnum[i] == 1 && m->actuator_delay[i] == 0;
@@ -82,8 +106,12 @@ static void importActuator(djActuatorDef* a, const mjModel* m, int i, int k) {
   if (supported && live) {
     a->gain = (djGain)djm_ourType(DJM_TYPE_GAIN, m->actuator_gaintype[i]);
     a->bias = (djBias)djm_ourType(DJM_TYPE_BIAS, m->actuator_biastype[i]);
-    mju_copy3(a->gainprm, m->actuator_gainprm + mjNGAIN * i);
-    if (a->bias != DJ_BIAS_NONE) mju_copy3(a->biasprm, m->actuator_biasprm + mjNBIAS * i);
+    mju_copy(a->gainprm, m->actuator_gainprm + mjNGAIN * i, djm_lawNumbers(m, i, false));
+    if (a->bias != DJ_BIAS_NONE) {
+      mju_copy(a->biasprm, m->actuator_biasprm + mjNBIAS * i, djm_lawNumbers(m, i, true));
+    }
+    mju_copy(a->lengthrange, m->actuator_lengthrange + 2 * m->actuator_outadr[i], 2);
+    a->acc0 = m->actuator_acc0[m->actuator_outadr[i]];
     a->forcelimited = m->actuator_forcelimited[i];
     mju_copy(a->forcerange, m->actuator_forcerange + 2 * i, 2);
   }
@@ -95,6 +123,10 @@ static void importActuator(djActuatorDef* a, const mjModel* m, int i, int k) {
   if (live && supported) {
     a->dyn = (djDyn)djm_ourType(DJM_TYPE_DYN, m->actuator_dyntype[i]);
     a->tau = mju_max(mjMINVAL, m->actuator_dynprm[mjNDYN * i]);
+    if (a->dyn == DJ_DYN_MUSCLE) {
+      a->tau_deactivation = mju_max(mjMINVAL, m->actuator_dynprm[mjNDYN * i + 1]);
+      a->tau_smooth = mju_max(0, m->actuator_dynprm[mjNDYN * i + 2]);
+    }
     a->actearly = m->actuator_actearly[i];
     a->actlimited = m->actuator_actlimited[i];
     mju_copy(a->actrange, m->actuator_actrange + 2 * i, 2);

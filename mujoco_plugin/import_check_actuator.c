@@ -38,20 +38,25 @@ static bool noteLaw(djmNote note, const djmImport* imp, int i, djmTypeKind kind,
 }
 
 bool djm_actDyntype(const djmImport* imp, int i, djmNote note) {
-  static const char* const names[] = {"muscle", "dcmotor", "pid", "user"};
-  return noteLaw(note, imp, i, DJM_TYPE_DYN, imp->m->actuator_dyntype[i], mjDYN_MUSCLE,
+  static const char* const names[] = {"dcmotor", "pid", "user"};
+  return noteLaw(note, imp, i, DJM_TYPE_DYN, imp->m->actuator_dyntype[i], mjDYN_DCMOTOR,
                  COUNT(names), names);
 }
 
 bool djm_actGaintype(const djmImport* imp, int i, djmNote note) {
-  static const char* const names[] = {"muscle", "dcmotor", "so3", "pid", "user"};
-  return noteLaw(note, imp, i, DJM_TYPE_GAIN, imp->m->actuator_gaintype[i], mjGAIN_MUSCLE,
+  if (djm_isMuscle(imp->m, i) && djm_actuatorLive(imp->m, i) && !djm_muscleSound(imp->m, i)) {
+    snprintf(note, sizeof(djmNote), "a muscle on what turns freely, or without a range of lengths or "
+             "with numbers that make no law: it makes no force");
+    return true;
+  }
+  static const char* const names[] = {"dcmotor", "so3", "pid", "user"};
+  return noteLaw(note, imp, i, DJM_TYPE_GAIN, imp->m->actuator_gaintype[i], mjGAIN_DCMOTOR,
                  COUNT(names), names);
 }
 
 bool djm_actBiastype(const djmImport* imp, int i, djmNote note) {
-  static const char* const names[] = {"muscle", "dcmotor", "so3", "user"};
-  return noteLaw(note, imp, i, DJM_TYPE_BIAS, imp->m->actuator_biastype[i], mjBIAS_MUSCLE,
+  static const char* const names[] = {"dcmotor", "so3", "user"};
+  return noteLaw(note, imp, i, DJM_TYPE_BIAS, imp->m->actuator_biastype[i], mjBIAS_DCMOTOR,
                  COUNT(names), names);
 }
 

@@ -36,8 +36,8 @@ static const djmParamRow rows[] = {
     {"tendon/N/springlength", AT(tendon_lengthspring), 2, 2, DJM_ELEMENT, false, false},
     {"tendon/N/frictionloss", AT(tendon_frictionloss), 1, 1, DJM_ELEMENT, false, false},
     {"tendon/N/range", AT(tendon_range), 2, 2, DJM_ELEMENT, false, false},
-    {"actuator/N/gainprm", AT(actuator_gainprm), 3, mjNGAIN, DJM_ELEMENT, false, false},
-    {"actuator/N/biasprm", AT(actuator_biasprm), 3, mjNBIAS, DJM_ELEMENT, false, false},
+    {"actuator/N/gainprm", AT(actuator_gainprm), 3, mjNGAIN, DJM_LAW, false, false},
+    {"actuator/N/biasprm", AT(actuator_biasprm), 3, mjNBIAS, DJM_LAW, false, false},
     {"actuator/N/gear", AT(actuator_gear), 6, 6, DJM_OUTPUT, false, false},
 };
 enum { NROW = sizeof rows / sizeof rows[0] };
@@ -71,6 +71,12 @@ bool djm_listParams(djmParamList* list, const djModel* model, const char* name) 
   return false;
 }
 
+int djm_lawNumbers(const mjModel* m, int i, bool bias) {
+  bool muscle = bias ? m->actuator_biastype[i] == mjBIAS_MUSCLE
+                     : m->actuator_gaintype[i] == mjGAIN_MUSCLE;
+  return muscle ? 9 : 3;
+}
+
 mjtNum* djm_paramPlace(int* n, const mjModel* m, const djmParamRow* row, int id) {
   mjtNum* array;
   memcpy(&array, (const char*)m + row->array, sizeof array);
@@ -79,9 +85,11 @@ mjtNum* djm_paramPlace(int* n, const mjModel* m, const djmParamRow* row, int id)
     case DJM_DOFS: *n = djm_jointNv(m->jnt_type[id]); return array + m->jnt_dofadr[id];
     case DJM_QPOS: *n = djm_jointNq(m->jnt_type[id]); return array + m->jnt_qposadr[id];
     case DJM_PAIR: return array + row->stride * djm_pairNumber(m, id);
+    case DJM_LAW: *n = djm_lawNumbers(m, id, row->array == AT(actuator_biasprm)); break;
     case DJM_OUTPUT: return array + row->stride * m->actuator_outadr[id];
-    default: return array + row->stride * id;
+    default: break;
   }
+  return array + row->stride * id;
 }
 
 void djm_putParam(const mjModel* m, const djmParamRow* row, int id, const double* value) {

@@ -12,6 +12,7 @@ typedef enum djmPlace {
   DJM_DOFS,        // one number for each dof of a joint, all the same
   DJM_QPOS,        // the coordinates of a joint
   DJM_PAIR,        // two numbers for each explicit pair, both the same
+  DJM_LAW,         // of an actuator's law: 3 of `stride` numbers, of muscles 9
   DJM_OUTPUT       // `stride` numbers for each output of an actuator, of which the first one counts
 } djmPlace;
 
@@ -37,6 +38,9 @@ typedef struct djmParamList {
   djParam* param;
 } djmParamList;
 bool djm_listParams(djmParamList* list, const djModel* model, const char* name);
+
+// Numbers of an actuator's gain, or of its bias.
+int djm_lawNumbers(const mjModel* m, int actuator, bool bias);
 
 // The first number of an element's, and how many there are.
 mjtNum* djm_paramPlace(int* n, const mjModel* m, const djmParamRow* row, int id);

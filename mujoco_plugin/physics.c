@@ -33,6 +33,9 @@ typedef struct PhysicsData {
   mjModel view;              // of the last call: the stock's, without plugins and sensors
   mjData* d;
   djmTransitionWork* work;   // NULL: no derivatives have been asked for
+  djmDesignGradient* design; // NULL: none by parameters
+  int nparam;                // that are asked for
+  mjtNum by_start[];         // (tangent + nu) scratch
 } PhysicsData;
 
 // ---- models -------------------------------------------------------------------------------------
@@ -173,6 +176,7 @@ static void deleteData(void* data) {
   PhysicsData* p = data;
   if (!p) return;
   djm_deleteTransitionWork(p->work);
+  djm_deleteDesignGradient(p->design);
   if (p->d) djm_guard(deleteMjData, p->d, NULL);
   free(p);
 }
@@ -185,9 +189,11 @@ static void makeMjData(void* arg) {
 static djStatus makeData(void** data, const void* own, djError* err) {
   const Physics* physics = own;
   if (!physics->stock) return djm_stockError(err, DJ_INVALID, "contact: mujoco: not chosen");
-  PhysicsData* p = calloc(1, sizeof(*p));
+  const mjModel* m = physics->stock->m;
+  size_t n = (size_t)(2 * m->nv + m->na + m->nu);
+  PhysicsData* p = calloc(1, sizeof(*p) + n * sizeof(mjtNum));
   if (!p) return djm_stockError(err, DJ_NO_MEMORY, "out of memory");
-  p->view = *physics->stock->m;
+  p->view = *m;
   p->view.nplugin = 0;
   djStatus status = djm_guard(makeMjData, p, err);
   if (status >= 0 && !p->d) status = djm_stockError(err, DJ_NO_MEMORY, "out of memory");
@@ -286,15 +292,149 @@ static djStatus step(double* qpos, double* qvel, double* act, int* iterations,
   return DJ_OK;
 }
 
-// The step's solution begins the one that is differentiated, which need not be found again.
-static djStatus transition(double* A, double* B, const djPhysicsStep* at) {
+// ---- contacts -----------------------------------------------------------------------------------
+
+// Adds contact i, weighted by its normal force, to an entry whose point is the sum of w x, torque
+// about the origin.
+static void addContact(djContactPair* pair, double* weights, const mjModel* m, const mjData* d,
+                       int i) {
+  const mjContact* c = d->contact + i;
+  mjtNum local[6], force[3], torque[3], moment[3];
+  bool swap = c->geom[0] > c->geom[1];
+  double sign = swap ? -1 : 1;
+  mj_contactForce(m, d, i, local);
+  mju_mulMatTVec3(force, c->frame, local);
+  mju_mulMatTVec3(torque, c->frame, local + 3);
+  mju_cross(moment, c->pos, force);
+  mju_addTo3(torque, moment);
+  mju_addToScl3(pair->force, force, sign);
+  mju_addToScl3(pair->torque, torque, sign);
+  double weight = local[0] + 1e-12;   // of contacts without forces the mean
+  mju_addToScl3(pair->point, c->pos, weight);
+  mju_addToScl3(pair->normal, c->frame, sign * weight);
+  pair->normal_force += local[0];
+  pair->gap = fmin(pair->gap, c->dist);
+  *weights += weight;
+}
+
+// MuJoCo lists the contacts of two geoms one after the other.
+static int contacts(djContactPair* pair, int most, const djPhysicsStep* at) {
+  const PhysicsData* p = at->data;
+  const mjData* d = p->d;
+  int n = 0;
+  for (int i = 0; i < d->ncon;) {
+    const int* geom = d->contact[i].geom;
+    int low = geom[0] < geom[1] ? geom[0] : geom[1], high = geom[0] + geom[1] - low;
+    djContactPair sum = {.geom1 = low, .geom2 = high, .gap = INFINITY};
+    double weights = 0;
+    bool acts = false;
+    do {
+      acts = acts || d->contact[i].efc_address >= 0;
+      if (low >= 0 && d->contact[i].efc_address >= 0) addContact(&sum, &weights, &p->view, d, i);
+      i++;
+    } while (i < d->ncon && d->contact[i].geom[0] == geom[0] && d->contact[i].geom[1] == geom[1]);
+    if (low < 0 || !acts) continue;
+    mjtNum moment[3];
+    mju_scl3(sum.point, sum.point, 1 / weights);
+    mju_normalize3(sum.normal);
+    mju_cross(moment, sum.point, sum.force);
+    mju_subFrom3(sum.torque, moment);
+    if (n < most) pair[n] = sum;
+    n++;
+  }
+  return n;
+}
+
+// ---- derivatives --------------------------------------------------------------------------------
+
+// The start of a step that is differentiated: the solution before begins this one's.
+static djStatus openDerivatives(const djPhysicsStep* at) {
   PhysicsData* p = at->data;
   begin(at);
   p->view.opt.disableflags &= ~mjDSBL_WARMSTART;
-  djStatus status = DJ_OK;
-  if (!p->work) status = djm_makeTransitionWork(&p->work, &p->view, at->err);
+  return p->work ? DJ_OK : djm_makeTransitionWork(&p->work, &p->view, at->err);
+}
+
+static djStatus transition(double* A, double* B, const djPhysicsStep* at) {
+  PhysicsData* p = at->data;
+  djStatus status = openDerivatives(at);
   if (status < 0) return status;
   return djm_transitionMuJoCoWith(&p->view, p->d, p->work, A, B, NULL, NULL, at->err);
+}
+
+static djStatus vjp(double* dx, double* du, const djPhysicsStep* at, const double* lambda) {
+  PhysicsData* p = at->data;
+  const djModel* m = at->model;
+  djStatus status = openDerivatives(at);
+  if (status < 0) return status;
+  djmDesignGradient* design = p->nparam ? p->design : NULL;
+  mjtNum *start = p->by_start, *ctrl = start + dj_tangentSize(m);
+  status = djm_backwardMuJoCo(start, ctrl, design, &p->view, p->d, p->work, lambda, at->err);
+  if (status < 0) return status;
+  if (dx) mju_addTo(dx, start, dj_tangentSize(m));
+  if (du) mju_addTo(du, ctrl, m->nu);
+  return DJ_OK;
+}
+
+static bool isInEquality(const mjModel* m, int site) {
+  for (int i = 0; i < m->neq; i++) {
+    if (m->eq_objtype[i] != mjOBJ_SITE) continue;
+    if (m->eq_obj1id[i] == site || m->eq_obj2id[i] == site) return true;
+  }
+  return false;
+}
+
+// n = 0: MuJoCo's steps do not depend on it. Sites of tendons and transmissions have been refused.
+static djStatus readParam(double* gradient, int* n, const PhysicsData* p, const djModel* model,
+                          const djParam* param, djError* err) {
+  const mjModel* m = &p->view;
+  size_t size = dj_paramNameSize(model, param);
+  char *name = malloc(size), pair[64];
+  if (!name) return djm_stockError(err, DJ_NO_MEMORY, "out of memory");
+  dj_paramName(name, size, model, param);
+  djStatus status = DJ_OK;
+  bool idle = strncmp(name, "site/", 5) == 0 && !isInEquality(m, param->id);
+  if (idle || strncmp(name, "contact/", 8) == 0) {
+    *n = 0;
+  } else if (strncmp(name, "pair/", 5) == 0) {
+    snprintf(pair, sizeof(pair), "pair/#%d%s", djm_pairNumber(m, param->id), strrchr(name, '/'));
+    status = djm_readDesign(gradient, n, p->design, m, pair, err);
+  } else {
+    status = djm_readDesign(gradient, n, p->design, m, name, err);
+  }
+  free(name);
+  return status;
+}
+
+static djStatus answer(double* gradient, const djPhysicsStep* at, int n, const djParam* param) {
+  PhysicsData* p = at->data;
+  djStatus status = djm_finishDesign(p->design, &p->view, p->work, at->err);
+  for (int i = 0; i < n && status >= 0; i++) {
+    double own[10];
+    int count;
+    status = readParam(own, &count, p, at->model, &param[i], at->err);
+    for (int k = 0; k < count && status >= 0; k++) gradient[k] += own[k];
+    gradient += param[i].ntangent;
+  }
+  return status;
+}
+
+// Parameters that have no derivative are refused before anything is stepped back.
+static djStatus ask(const djPhysicsStep* at, int n, const djParam* param) {
+  PhysicsData* p = at->data;
+  djStatus status = DJ_OK;
+  p->nparam = n;
+  if (n == 0) return DJ_OK;
+  begin(at);
+  if (!p->design) status = djm_makeDesignGradient(&p->design, &p->view, at->err);
+  if (status < 0) return status;
+  djm_zeroDesignGradient(p->design, &p->view);
+  for (int i = 0; i < n && status >= 0; i++) {
+    double own[10];
+    int count;
+    status = readParam(own, &count, p, at->model, &param[i], at->err);
+  }
+  return status;
 }
 
 // ---- giving it ----------------------------------------------------------------------------------
@@ -310,6 +450,10 @@ static const djPhysics mujoco = {
     .data_bytes = dataBytes,
     .step = step,
     .transition = transition,
+    .vjp = vjp,
+    .ask = ask,
+    .answer = answer,
+    .contacts = contacts,
 };
 
 typedef struct Copying {

@@ -28,7 +28,8 @@ bool djm_sensorIsAnalytic(const mjModel* m, int i) {
     case mjSENS_TENDONVEL: return m->wrap_type[m->tendon_adr[id]] == mjWRAP_JOINT;
     case mjSENS_ACTUATORPOS:
     case mjSENS_ACTUATORVEL: return djm_simpleLength(m, id);
-    case mjSENS_ACTUATORFRC: return djm_simpleLength(m, id) && djm_actuatorSupported(m, id);
+    case mjSENS_ACTUATORFRC:
+      return djm_simpleLength(m, id) && djm_actuatorSupported(m, id) && !djm_isMuscle(m, id);
     case mjSENS_FRAMEPOS:
     case mjSENS_FRAMEQUAT:
     case mjSENS_FRAMEXAXIS:

@@ -87,6 +87,8 @@
   X(actuator_damping, m->nactuator)                  \
   X(actuator_dampingpoly, mjNPOLY * m->nactuator)    \
   X(actuator_gear, 6 * m->nout)                      \
+  X(actuator_lengthrange, 2 * m->nout)               \
+  X(actuator_acc0, m->nout)                          \
   X(actuator_ctrllimited, m->nu)                     \
   X(actuator_ctrlrange, 2 * m->nu)                   \
   X(exclude_signature, m->nexclude)      \

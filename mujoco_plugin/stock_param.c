@@ -3,6 +3,7 @@
 // Some of what MuJoCo's compiler derived is not recomputed by mj_setConst; it is updated here:
 // bounding boxes of meshes, polygon normals.
 
+#include "import.h"
 #include "param_table.h"
 #include "stock_work.h"
 
@@ -43,7 +44,7 @@ static void put(djStockSet* set, const djmParamRow* row) {
   mjModel* m = set->stock->m;
   int n;
   mjtNum* place = djm_paramPlace(&n, m, row, set->id);
-  int wanted = row->place == DJM_DOFS ? 1 : n;
+  int wanted = row->place == DJM_DOFS || row->place == DJM_PAIR ? 1 : n;
   if (set->n != wanted) {
     set->status = djm_stockError(set->err, DJ_INVALID, "%s: %d values expected, not %d",
                                  set->field, wanted, set->n);
@@ -114,6 +115,51 @@ static void setVertices(djStockSet* set) {
   }
 }
 
+// ------------------------------ frames ----------------------------------------------------------
+
+static bool isNear(const mjtNum* a, const mjtNum* b, int n) {
+  for (int k = 0; k < n; k++) {
+    if (fabs(a[k] - b[k]) > 1e-14) return false;
+  }
+  return true;
+}
+
+// Whether a frame is what its flag says, of a body with that inertial frame.
+static bool isSameframe(int flag, const mjtNum* pos, const mjtNum* quat, const mjtNum* ipos,
+                        const mjtNum* iquat) {
+  static const mjtNum origin[3] = {0, 0, 0}, unit[4] = {1, 0, 0, 0};
+  switch (flag) {
+    case mjSAMEFRAME_BODY: return isNear(pos, origin, 3) && isNear(quat, unit, 4);
+    case mjSAMEFRAME_BODYROT: return isNear(quat, unit, 4);
+    case mjSAMEFRAME_INERTIA: return isNear(pos, ipos, 3) && isNear(quat, iquat, 4);
+    case mjSAMEFRAME_INERTIAROT: return isNear(quat, iquat, 4);
+    default: return true;
+  }
+}
+
+// mj_setConst takes frames for the same that differ by up to 1e-6.
+static void checkSameframes(mjModel* m) {
+  for (int b = 1; b < m->nbody; b++) {
+    const mjtNum *ipos = m->body_ipos + 3 * b, *iquat = m->body_iquat + 4 * b;
+    if (!isSameframe(m->body_sameframe[b], ipos, iquat, ipos, iquat)) {
+      m->body_sameframe[b] = mjSAMEFRAME_NONE;
+    }
+    for (int g = m->body_geomadr[b]; g < m->body_geomadr[b] + m->body_geomnum[b]; g++) {
+      if (!isSameframe(m->geom_sameframe[g], m->geom_pos + 3 * g, m->geom_quat + 4 * g, ipos,
+                       iquat)) {
+        m->geom_sameframe[g] = mjSAMEFRAME_NONE;
+      }
+    }
+  }
+  for (int s = 0; s < m->nsite; s++) {
+    int b = m->site_bodyid[s];
+    if (!isSameframe(m->site_sameframe[s], m->site_pos + 3 * s, m->site_quat + 4 * s,
+                     m->body_ipos + 3 * b, m->body_iquat + 4 * b)) {
+      m->site_sameframe[s] = mjSAMEFRAME_NONE;
+    }
+  }
+}
+
 // ------------------------------ names -----------------------------------------------------------
 
 static void runSet(void* arg) {
@@ -130,6 +176,7 @@ static void runSet(void* arg) {
   if (set->status != DJ_OK) return;
   mju_copy3(s->m->opt.gravity, s->work->gravity);
   mj_setConst(s->m, s->work->probe);
+  checkSameframes(s->m);
   mj_resetData(s->m, s->work->probe);
 }
 
@@ -150,6 +197,18 @@ static int findElement(const mjModel* m, int object, int number, const char* ele
     return *end || id < 0 || id >= number ? -1 : (int)id;
   }
   return mj_name2id(m, object, element);
+}
+
+// Pairs are numbered as the import has them (djm_pairNumber).
+static int findPair(const mjModel* m, const char* element) {
+  int n = 0;
+  while (djm_pairNumber(m, n) >= 0) n++;
+  int id = findElement(m, mjOBJ_PAIR, n, element);
+  if (element[0] == '#' || id < 0) return id;
+  for (int k = 0; k < n; k++) {
+    if (djm_pairNumber(m, k) == id) return k;
+  }
+  return -1;
 }
 
 static djStatus setOption(djStock* stock, const char* name, int n, const double* value,
@@ -179,14 +238,16 @@ djStatus dj_setStockParam(djStock* stock, const char* name, int n, const double*
       {"body", mjOBJ_BODY, m->nbody}, {"joint", mjOBJ_JOINT, m->njnt},
       {"geom", mjOBJ_GEOM, m->ngeom}, {"mesh", mjOBJ_MESH, m->nmesh},
       {"site", mjOBJ_SITE, m->nsite}, {"actuator", mjOBJ_ACTUATOR, m->nactuator},
+      {"tendon", mjOBJ_TENDON, m->ntendon}, {"pair", mjOBJ_PAIR, m->npair},
   };
   for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
     if (strcmp(kind, kinds[k].kind) != 0) continue;
-    int id = findElement(m, kinds[k].object, (int)kinds[k].n, element);
+    int object = kinds[k].object;
+    int id = object == mjOBJ_PAIR ? findPair(m, element)
+                                  : findElement(m, object, (int)kinds[k].n, element);
     if (id < 0) return djm_stockError(err, DJ_INVALID, "%s: there is no such element", name);
     djError caught;
-    djStockSet set = {stock, kinds[k].object, id,    field, djm_findParam(name),
-                      n,     value,           DJ_OK, err};
+    djStockSet set = {stock, object, id, field, djm_findParam(name), n, value, DJ_OK, err};
     djStatus status = djm_guard(runSet, &set, &caught);
     if (status != DJ_OK) return djm_stockError(err, status, "%s: %.400s", name, caught.text);
     return set.status;

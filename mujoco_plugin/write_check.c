@@ -59,7 +59,7 @@ static bool isFree(const djmCheck* c, const char* name, int id) {
 // A parameter of all elements.
 static bool checkRow(const djmCheck* c, const djmParamRow* row) {
   djmParamList list;
-  double a[8], b[8];
+  double a[DJ_NPRM], b[DJ_NPRM];   // the most that a row has
   if (!djm_listParams(&list, c->wanted, row->name)) {
     snprintf(c->err->text, sizeof c->err->text, "out of memory");
     *c->poor = true;

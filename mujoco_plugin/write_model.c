@@ -209,10 +209,15 @@ static void addActuator(mjSpec* spec, const djModelDef* def, int i) {
   setName(out->element, a->name, i);
   out->gaintype = (mjtGain)djm_mujocoType(DJM_TYPE_GAIN, (int)a->gain);
   out->biastype = (mjtBias)djm_mujocoType(DJM_TYPE_BIAS, (int)a->bias);
-  mju_copy3(out->gainprm, a->gainprm);
-  mju_copy3(out->biasprm, a->biasprm);
+  mju_copy(out->gainprm, a->gainprm, mjNGAIN);
+  mju_copy(out->biasprm, a->biasprm, mjNBIAS);
+  mju_copy(out->lengthrange, a->lengthrange, 2);
   out->dyntype = (mjtDyn)djm_mujocoType(DJM_TYPE_DYN, (int)a->dyn);
   out->dynprm[0] = a->tau;
+  if (a->dyn == DJ_DYN_MUSCLE) {
+    out->dynprm[1] = a->tau_deactivation;
+    out->dynprm[2] = a->tau_smooth;
+  }
   out->actearly = a->actearly;
   setTarget(out, def, a);
   mju_copy(out->gear, a->gear, 6);

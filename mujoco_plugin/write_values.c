@@ -12,7 +12,7 @@
 // One parameter of all elements, where it differs from what the scene has.
 static bool putRow(djmWrite* w, const djmParamRow* row) {
   djmParamList list;
-  double wanted[8], base[8];
+  double wanted[DJ_NPRM], base[DJ_NPRM];   // the most that a row has
   if (!djm_listParams(&list, w->base, row->name)) {
     return djm_writeFail(w, DJ_NO_MEMORY, "out of memory");
   }

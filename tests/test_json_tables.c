@@ -19,7 +19,8 @@
 
 static size_t bytesOf(const djKeySpec* key) {
   switch (key->kind) {
-    case DJ_KEY_REAL: return (size_t)key->count * sizeof(double);
+    case DJ_KEY_REAL:
+    case DJ_KEY_REALS: return (size_t)key->count * sizeof(double);
     case DJ_KEY_COORD: return 7 * sizeof(double);
     case DJ_KEY_BOOL: return sizeof(bool);
     case DJ_KEY_TEXT: return sizeof(char*);

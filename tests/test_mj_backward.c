@@ -604,7 +604,7 @@ static void testCall(void** state) {
   assert_int_equal(djm_backwardMuJoCo(other, NULL, x.g, s->m, s->d, s->w, x.end, &err), DJ_OK);
   assert_true(once != 0 && fabs(x.g->body_mass[2] - 2 * once) < 1e-12 * fabs(once));
   assert_memory_equal(start, other, (size_t)s->nx * sizeof(double));
-  double value[6];
+  double value[10];
   int n;
   assert_int_equal(djm_readDesign(value, &n, x.g, s->m, "body/#2/mass", &err), DJ_OK);
   assert_true(n == 1 && value[0] == x.g->body_mass[2]);

@@ -181,9 +181,9 @@ static void checkActuators(const djModel* x, const mjModel* m) {
       bool gain = on && (k == 0 || m->actuator_gaintype[i] == mjGAIN_AFFINE);
       bool bias = on && m->actuator_biastype[i] == mjBIAS_AFFINE;
       bool used = k == 0 || x->actuator_gain[i] == DJ_GAIN_AFFINE;
-      double g = used ? x->actuator_gainprm[3 * i + k] : 0;
+      double g = used ? x->actuator_gainprm[DJ_NPRM * i + k] : 0;
       checkNear(g, gain ? m->actuator_gainprm[mjNGAIN * i + k] : 0, 0, "gain", i);
-      double b = x->actuator_bias[i] == DJ_BIAS_AFFINE ? x->actuator_biasprm[3 * i + k] : 0;
+      double b = x->actuator_bias[i] == DJ_BIAS_AFFINE ? x->actuator_biasprm[DJ_NPRM * i + k] : 0;
       checkNear(b, bias ? m->actuator_biasprm[mjNBIAS * i + k] : 0, 0, "bias", i);
     }
     if (!on) continue;

@@ -203,8 +203,11 @@ static const djReportCase cases[] = {
      SCENE("/>", A("type='ball'", ""), ACT("<orientation name='u' joint='j' kp='1'/>")),
      SCENE("/>", A("type='ball'", ""), MOTOR("")), 0},
     {"actuator/u", "dyntype", DJ_IGNORED,
-     SCENE("/>", A("limited='true' range='-1 1'", ""), ACT("<muscle name='u' joint='j'/>")),
+     SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1' ki='1' input='pos'/>")),
      SCENE("/>", A("", ""), ACT("<general name='u' joint='j' dyntype='filter' dynprm='1'/>")), 0},
+    {"actuator/u", "gaintype", DJ_IGNORED,
+     SCENE("/>", A("type='ball'", ""), ACT("<muscle name='u' joint='j' lengthrange='0 1'/>")),
+     SCENE("/>", A("", ""), ACT("<muscle name='u' joint='j' lengthrange='0 1'/>")), 0},
     {"actuator/u", "gaintype", DJ_IGNORED,
      SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1' input='pos'/>")),
      SCENE("/>", A("", ""), ACT("<general name='u' joint='j' gaintype='affine'/>")), 0},
@@ -346,7 +349,7 @@ static void testPlaceholders(void** state) {
   assert_int_equal(dj_name2id(x, DJ_OBJ_ACTUATOR, "m5"), 7);
   for (int i = 1; i < 9; i++) {
     if (i == 7) continue;
-    assert_true(x->actuator_gainprm[3 * i] == 0 && x->actuator_biasprm[3 * i + 1] == 0);
+    assert_true(x->actuator_gainprm[DJ_NPRM * i] == 0 && x->actuator_biasprm[DJ_NPRM * i + 1] == 0);
   }
   assert_true(x->actuator_gear[0] == 3 && x->actuator_gainprm[0] == 1);
   assert_int_equal(x->actuator_dyn[7], DJ_DYN_INTEGRATOR);

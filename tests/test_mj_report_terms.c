@@ -339,8 +339,8 @@ static void testNotes(void** state) {
             "actuator/u", "transmission", "body (adhesion): it makes no force");
   checkNote(SCENE("/>", A("type='ball'", ""), ACT("<orientation name='u' joint='j' kp='1'/>")),
             "actuator/u", "transmission", "so3: it makes no force");
-  checkNote(SCENE("/>", A("limited='true' range='-1 1'", ""), ACT("<muscle name='u' joint='j'/>")),
-            "actuator/u", "gaintype", "muscle: it makes no force");
+  checkNote(SCENE("/>", A("type='ball'", ""), ACT("<muscle name='u' joint='j' lengthrange='0 1'/>")),
+            "actuator/u", "gaintype", "a muscle on what turns freely");
   checkNote(SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1' input='pos'/>")),
             "actuator/u", "gaintype", "pid: it makes no force");
   checkNote(SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' "

@@ -255,7 +255,11 @@ static const char kDesign[] =
     "<joint name='slide' pos='.1 .2 .3' type='slide' axis='1 0 0' stiffness='9' springref='.21' "
     "limited='true' range='-.5 .6'/><joint axis='0 1 0'/><geom name='can' type='cylinder' "
     "size='.02 .07'/><geom name='egg' type='ellipsoid' size='.07 .08 .09' pos='.1 .1 0'/></body>"
-    "</worldbody><actuator><general name='motor' joint='hinge' gear='2' gainprm='3' "
+    "</worldbody><contact><pair geom1='rod' geom2='egg' friction='.9'/><pair name='touch' "
+    "geom1='floor' geom2='can' friction='.6 .6'/></contact><tendon><fixed name='cord' stiffness='3' "
+    "damping='.2' springlength='.1 .2' frictionloss='.1' limited='true' range='-.3 .4'>"
+    "<joint joint='hinge' coef='1'/></fixed></tendon>"
+    "<actuator><general name='motor' joint='hinge' gear='2' gainprm='3' "
     "biastype='affine' biasprm='0 -1 -.2'/></actuator>"
     "<sensor><framepos objtype='site' objname='site'/></sensor></mujoco>";
 
@@ -307,6 +311,12 @@ static const djDesignCase designs[] = {
     {"actuator/motor/gainprm", "gainprm='3'", "gainprm='5'"},
     {"actuator/motor/biasprm", "biasprm='0 -1 -.2'", "biasprm='0 -3 -.1'"},
     {"actuator/motor/gear", "gear='2'", "gear='-1'"},
+    {"tendon/cord/stiffness", "stiffness='3'", "stiffness='30'"},
+    {"tendon/cord/damping", "damping='.2' springl", "damping='.9' springl"},
+    {"tendon/cord/springlength", "springlength='.1 .2'", "springlength='.3 .5'"},
+    {"tendon/cord/frictionloss", "frictionloss='.1'", "frictionloss='.4'"},
+    {"tendon/cord/range", "range='-.3 .4'", "range='.1 .2'"},
+    {"pair/touch/friction", "friction='.6 .6'", "friction='.1 .1'"},
     {"option/gravity", "gravity='0 0 -9'", "gravity='1 0 -5'"},
 };
 
@@ -351,6 +361,13 @@ static void compareModels(const mjModel* a, const mjModel* b, const char* name) 
   NEAR(geom_quat, 4 * a->ngeom);
   NEAR(geom_friction, 3 * a->ngeom);
   NEAR(site_pos, 3 * a->nsite);
+  NEAR(pair_friction, 5 * a->npair);
+  NEAR(tendon_stiffness, a->ntendon);
+  NEAR(tendon_damping, a->ntendon);
+  NEAR(tendon_lengthspring, 2 * a->ntendon);
+  NEAR(tendon_frictionloss, a->ntendon);
+  NEAR(tendon_range, 2 * a->ntendon);
+  NEAR(tendon_invweight0, a->ntendon);
   NEAR(actuator_gear, 6 * a->nout);
   NEAR(actuator_gainprm, mjNGAIN * a->nactuator);
   NEAR(actuator_biasprm, mjNBIAS * a->nactuator);
@@ -413,6 +430,32 @@ static void testDesign(void** state) {
   for (int i = 0; i < m->nsite; i++) inertial += m->site_sameframe[i] == mjSAMEFRAME_INERTIA;
   assert_int_equal(inertial, 2);
   for (size_t i = 0; i < sizeof(designs) / sizeof(*designs); i++) checkDesign(designs + i, m);
+  mj_deleteModel(m);
+}
+
+// Frames that MuJoCo has shortcuts for, moved by less than what it sees.
+static void testSmallMoves(void** state) {
+  (void)state;
+  static const char* const kName[] = {"geom/own/pos", "site/here/pos", "body/same/ipos"};
+  mjModel* m = djt_compile(kDesign);
+  djError err;
+  for (int i = 0; i < 3; i++) {
+    const double before[3] = {0, 0, 0}, after[3] = {1e-8, 2e-8, 3e-8};
+    double place[2][3];
+    djStock* stock = makeStock(m);
+    int geom = mj_name2id(m, mjOBJ_GEOM, "own"), body = mj_name2id(m, mjOBJ_BODY, "same");
+    int site = mj_name2id(m, mjOBJ_SITE, "here");
+    for (int k = 0; k < 2; k++) {
+      const mjData* d = stock->d;
+      assert_int_equal(dj_setStockParam(stock, kName[i], 3, k ? after : before, &err), DJ_OK);
+      mj_kinematics(stock->m, stock->d);
+      mju_copy3(place[k], i == 0   ? d->geom_xpos + 3 * geom
+                          : i == 1 ? d->site_xpos + 3 * site
+                                   : d->xipos + 3 * body);
+    }
+    checkNear(mju_dist3(place[0], place[1]), sqrt(14) * 1e-8, 1e-12, kName[i]);
+    dj_deleteStock(stock);
+  }
   mj_deleteModel(m);
 }
 
@@ -586,6 +629,7 @@ int main(void) {
       cmocka_unit_test(testGravityScale), cmocka_unit_test(testErrors),
       cmocka_unit_test(testGuard),        cmocka_unit_test(testWork),
       cmocka_unit_test(testMessage),      cmocka_unit_test(testDesign),
+      cmocka_unit_test(testSmallMoves),
       cmocka_unit_test(testMeshDesign),   cmocka_unit_test(testTrees),
       cmocka_unit_test(testNames),
   };

@@ -27,9 +27,9 @@ static void testTypes(void** state) {
     int last;             // our last one
     const char* name;
   } list[] = {{DJM_TYPE_JOINT, 4, mjJNT_HINGE + 1, DJ_HINGE, "hinge"},
-              {DJM_TYPE_GAIN, 2, mjGAIN_MUSCLE, DJ_GAIN_AFFINE, "affine"},
-              {DJM_TYPE_BIAS, 2, mjBIAS_MUSCLE, DJ_BIAS_AFFINE, "affine"},
-              {DJM_TYPE_DYN, 4, mjDYN_MUSCLE, DJ_DYN_FILTEREXACT, "filterexact"}};
+              {DJM_TYPE_GAIN, 3, mjGAIN_DCMOTOR, DJ_GAIN_MUSCLE, "muscle"},
+              {DJM_TYPE_BIAS, 3, mjBIAS_DCMOTOR, DJ_BIAS_MUSCLE, "muscle"},
+              {DJM_TYPE_DYN, 5, mjDYN_DCMOTOR, DJ_DYN_MUSCLE, "muscle"}};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     djmTypeKind kind = list[i].kind;
     int n = 0;
@@ -94,7 +94,7 @@ static void testRefused(void** state) {
   REFUSED(joint[1].type, djJointType, 9, "joint #1: MuJoCo has no joint ''")
   REFUSED(actuator[1].gain, djGain, 9, "actuator 'motor': MuJoCo has no gain ''")
   REFUSED(actuator[1].bias, djBias, -1, "actuator 'motor': MuJoCo has no bias ''")
-  REFUSED(actuator[0].dyn, djDyn, 4, "actuator #0: MuJoCo has no dyn ''")
+  REFUSED(actuator[0].dyn, djDyn, 9, "actuator #0: MuJoCo has no dyn ''")
 #undef REFUSED
   assert_int_equal(djm_checkTypes(&def, &err), DJ_OK);
 }

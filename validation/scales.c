@@ -124,7 +124,7 @@ static double findLift(const Case* c, djvScene* s, double h) {
   Run run = {.scene = s};
   settle(&run.model, &run.data, c, s, h, 0);
   for (int j = 1; j < run.model->njnt; j++) {
-    run.data->qpos[run.model->jnt_qposadr[j]] = run.model->actuator_biasprm[3 * (j - 1)] / 600;
+    run.data->qpos[run.model->jnt_qposadr[j]] = run.model->actuator_biasprm[DJ_NPRM * (j - 1)] / 600;
   }
   dj_forward(run.model, run.data);
   for (int g = 0; g < run.model->ngeom; g++) djv_geomShape(&run.shape[g], s, g);
@@ -141,7 +141,7 @@ static void checkCase(djvReport* r, const Case* c, double h) {
   double lift = findLift(c, &scene, h), before[DJV_MAX_GEOM][3];
   settle(&run.model, &run.data, c, &scene, h, lift);
   for (int j = 1; j < run.model->njnt; j++) {
-    run.data->qpos[run.model->jnt_qposadr[j]] = run.model->actuator_biasprm[3 * (j - 1)] / 600;
+    run.data->qpos[run.model->jnt_qposadr[j]] = run.model->actuator_biasprm[DJ_NPRM * (j - 1)] / 600;
   }
   for (int g = 0; g < run.model->ngeom; g++) djv_geomShape(&run.shape[g], &scene, g);
   djv_title("%s, step %g ms: dropped from %g m", c->name, 1e3 * h, c->drop);

@@ -1,5 +1,6 @@
 // Gradients by design numbers under the names of parameters: "joint/knee/damping".
 
+#include "param_table.h"
 #include "slope_error.h"
 
 #include <dijoco/mujoco.h>
@@ -13,6 +14,7 @@ typedef enum Place {
   ELEMENT,               // numbers of the element
   DOFS,                  // one number for all dofs of a joint: a sum
   COORDINATE,            // of a scalar joint
+  LAW,                   // of an actuator: 3, of muscles 9
   OUTPUT,                // of an actuator's first output
   SLIP                   // one number for the first two of a pair
 } Place;
@@ -53,8 +55,8 @@ static const Row kRow[] = {
   {"tendon", "springlength", AT(tendon_lengthspring), 2, 2, ELEMENT},
   {"tendon", "frictionloss", AT(tendon_frictionloss), 1, 1, ELEMENT},
   {"tendon", "range", AT(tendon_range), 2, 2, ELEMENT},
-  {"actuator", "gainprm", AT(actuator_gainprm), 3, mjNGAIN, ELEMENT},
-  {"actuator", "biasprm", AT(actuator_biasprm), 3, mjNBIAS, ELEMENT},
+  {"actuator", "gainprm", AT(actuator_gainprm), 3, mjNGAIN, LAW},
+  {"actuator", "biasprm", AT(actuator_biasprm), 3, mjNBIAS, LAW},
   {"actuator", "gear", AT(actuator_gear), 6, 6, OUTPUT},
 };
 
@@ -78,14 +80,16 @@ static int idOf(const mjModel* m, const char* kind, const char* element) {
   return -1;
 }
 
-static bool readRow(mjtNum* gradient, const Row* row, const djmDesignGradient* g, const mjModel* m,
-                    int id) {
+static bool readRow(mjtNum* gradient, int* n, const Row* row, const djmDesignGradient* g,
+                    const mjModel* m, int id) {
   const mjtNum* from;
+  *n = row->n;
+  if (row->place == LAW) *n = djm_lawNumbers(m, id, row->array == AT(actuator_biasprm));
   memcpy(&from, (const char*)g + row->array, sizeof(from));
   if (row->place == DOFS) {
-    int type = m->jnt_type[id], n = type == mjJNT_FREE ? 6 : type == mjJNT_BALL ? 3 : 1;
+    int type = m->jnt_type[id], dofs = type == mjJNT_FREE ? 6 : type == mjJNT_BALL ? 3 : 1;
     gradient[0] = 0;
-    for (int k = 0; k < n; k++) gradient[0] += from[m->jnt_dofadr[id] + k];
+    for (int k = 0; k < dofs; k++) gradient[0] += from[m->jnt_dofadr[id] + k];
     return true;
   }
   if (row->place == SLIP) {
@@ -98,11 +102,11 @@ static bool readRow(mjtNum* gradient, const Row* row, const djmDesignGradient* g
     if (m->jnt_type[id] == mjJNT_FREE || m->jnt_type[id] == mjJNT_BALL) return false;
     at = m->jnt_qposadr[id];
   }
-  mju_copy(gradient, from + at, row->n);
+  mju_copy(gradient, from + at, *n);
   return true;
 }
 
-djStatus djm_readDesign(mjtNum gradient[6], int* n, const djmDesignGradient* g, const mjModel* m,
+djStatus djm_readDesign(mjtNum gradient[10], int* n, const djmDesignGradient* g, const mjModel* m,
                         const char* name, djError* err) {
   const char *first = strchr(name, '/'), *last = strrchr(name, '/');
   *n = 0;
@@ -118,10 +122,10 @@ djStatus djm_readDesign(mjtNum gradient[6], int* n, const djmDesignGradient* g, 
     int id = idOf(m, kind, element);
     for (size_t i = 0; i < sizeof(kRow) / sizeof(*kRow) && id >= 0; i++) {
       if (strcmp(kRow[i].kind, kind) != 0 || strcmp(kRow[i].field, last + 1) != 0) continue;
-      if (!readRow(gradient, kRow + i, g, m, id)) break;
-      *n = kRow[i].n;
+      if (!readRow(gradient, n, kRow + i, g, m, id)) break;
       return DJ_OK;
     }
   }
+  *n = 0;
   return djm_slopeError(err, DJ_UNSUPPORTED, "%s: has no derivative through MuJoCo's step", name);
 }

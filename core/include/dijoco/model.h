@@ -175,12 +175,18 @@ typedef struct djActuatorDef {
   bool in_parent;             // ball, free: the torque's axes are the parent's
   double gear[6];             // 1 (or m: p is a force and acts on a rotation)
   djGain gain;                // how the force follows the input
-  double gainprm[3];          // N or N m, by the units of the input; fixed: prm0;
-                              //   affine: prm0 + prm1 l + prm2 l', l in m or rad
+  double gainprm[DJ_NPRM];    // N or N m, by the units of the input; fixed: prm0;
+                              //   affine: prm0 + prm1 l + prm2 l', l in m or rad; muscle: MuJoCo's
+                              //   nine, range (2), force, scale, lmin, lmax, vmax, fpmax, fvmax
   djBias bias;                // what is added to it
-  double biasprm[3];          // N or N m, by those of 1, l, l'
+  double biasprm[DJ_NPRM];    // N or N m, by those of 1, l, l'; muscle: as gainprm
+  double lengthrange[2];      // m or rad; of muscles, between which l is range
+  double acc0;                // 1/kg or 1/(kg m); of muscles with a force below 0, which have the
+                              //   peak force scale/acc0
   djDyn dyn;                  // of the activation
-  double tau;                 // s; filters' time constant
+  double tau;                 // s; time constant of filters, and of a muscle's activation
+  double tau_deactivation;    // s; of muscles
+  double tau_smooth;          // units of the input; width over which the one becomes the other; 0: a switch
   bool actearly;              // the force uses the next activation, as it always does under bdf2,
                               //   where filters are exact
   bool ctrllimited, forcelimited, actlimited;        // the ranges that are in force
@@ -450,9 +456,13 @@ typedef struct djContactSettings {
   X(int, actuator_forcelimited, nu, 1) /* actuator_forcerange is in force */                       \
   X(int, actuator_actlimited, nu, 1) /* actuator_actrange is in force */                           \
   X(double, actuator_gear, nu, 6)    /* 1, or m; see djActuatorDef */                              \
-  X(double, actuator_gainprm, nu, 3) /* N or N m by units of the input; likewise */                \
-  X(double, actuator_biasprm, nu, 3) /* N or N m by those of 1, l, l' */                           \
+  X(double, actuator_gainprm, nu, DJ_NPRM) /* N or N m by units of the input; likewise */          \
+  X(double, actuator_biasprm, nu, DJ_NPRM) /* N or N m by those of 1, l, l' */                     \
+  X(double, actuator_lengthrange, nu, 2) /* m or rad; of muscles */                                \
+  X(double, actuator_acc0, nu, 1)    /* 1/kg or 1/(kg m); of muscles */                            \
   X(double, actuator_tau, nu, 1)     /* s */                                                       \
+  X(double, actuator_tau_deactivation, nu, 1) /* s; of muscles */                                  \
+  X(double, actuator_tau_smooth, nu, 1) /* units of the input; of muscles */                       \
   X(double, actuator_ctrlrange, nu, 2) /* units of the input */                                    \
   X(double, actuator_forcerange, nu, 2) /* N or N m */                                             \
   X(double, actuator_actrange, nu, 2) /* units of the input */                                     \

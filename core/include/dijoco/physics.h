@@ -47,6 +47,9 @@ typedef size_t (*djPhysicsBytes)(const void* data);
 // The state at the end: qpos (nq), qvel (nv), act (na); iterations of its solver.
 typedef djStatus (*djPhysicsTake)(double* qpos, double* qvel, double* act, int* iterations,
                                   const djPhysicsStep* at);
+// What touched in the step taken last, at the poses of its start, the gap as it is, one entry for a
+// pair of geoms: the first `most` to pair. Returns how many there are.
+typedef int (*djPhysicsContacts)(djContactPair* pair, int most, const djPhysicsStep* at);
 // A (nx x nx) and B (nx x nu), nx = dj_tangentSize, of the step from there.
 typedef djStatus (*djPhysicsLinearize)(double* A, double* B, const djPhysicsStep* at);
 // The adjoint of the step from there: dx (nx) += A^T lambda, du (nu) += B^T lambda, either may be
@@ -74,6 +77,7 @@ typedef struct djPhysics {
   djPhysicsVjp vjp;                // NULL: adjoints are by A and B; then also
   djPhysicsAsk ask;                // NULL: there are no derivatives by parameters; likewise
   djPhysicsAnswer answer;          // of `ask`
+  djPhysicsContacts contacts;      // NULL: there are none
 } djPhysics;
 
 // Give a model that has none a physics and its part, which is the model's from then on. A failure,

@@ -27,7 +27,7 @@ extern "C" {
 
 // Version of the headers; dj_version tells the library's.
 #define DJ_VERSION_MAJOR 0
-#define DJ_VERSION_MINOR 10
+#define DJ_VERSION_MINOR 11
 #define DJ_VERSION_PATCH 0
 
 // Result of every public call: 0 done, positive recoverable (the result is usable, read the
@@ -82,15 +82,17 @@ enum { DJ_NGEOMTYPE = DJ_MESH + 1 };   // types so far
 typedef enum djWrap { DJ_WRAP_JOINT = 1, DJ_WRAP_PULLEY = 2, DJ_WRAP_SITE = 3 } djWrap;
 
 // Gain and bias of an actuator; see djActuatorDef.
-typedef enum djGain { DJ_GAIN_FIXED = 0, DJ_GAIN_AFFINE = 1 } djGain;
-typedef enum djBias { DJ_BIAS_NONE = 0, DJ_BIAS_AFFINE = 1 } djBias;
+typedef enum djGain { DJ_GAIN_FIXED = 0, DJ_GAIN_AFFINE = 1, DJ_GAIN_MUSCLE = 2 } djGain;
+typedef enum djBias { DJ_BIAS_NONE = 0, DJ_BIAS_AFFINE = 1, DJ_BIAS_MUSCLE = 2 } djBias;
+enum { DJ_NPRM = 10 };     // numbers of a gain or bias
 
 // Activation dynamics, w' = ...
 typedef enum djDyn {
   DJ_DYN_NONE = 0,
   DJ_DYN_INTEGRATOR = 1,   // w' = u
   DJ_DYN_FILTER = 2,       // w' = (u - w)/tau, explicit Euler
-  DJ_DYN_FILTEREXACT = 3   // w+ = w + (u - w)(1 - exp(-h/tau))
+  DJ_DYN_FILTEREXACT = 3,  // w+ = w + (u - w)(1 - exp(-h/tau))
+  DJ_DYN_MUSCLE = 4        // w' = (u - w)/t(u, w): tau while it rises, tau_deactivation while it falls
 } djDyn;
 
 // Bits of djOption.disable. Their meaning follows MuJoCo's mjtDisableBit.

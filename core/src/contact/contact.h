@@ -270,8 +270,20 @@ djStatus dj_contactNormal(double now[12], double start[12], djContacts* contacts
 djStatus dj_contactParams(double* param, djShapeGrad* shape, djContacts* contacts,
                           const djModel* model, const djPose* pose, const double* x);
 
-// Room for npair entries in data->pair and data->contact, which have dj_maxContactPairs at first.
-djStatus dj_roomForReport(djData* data, djContacts* contacts, int npair);
+// Lists of reports that have outgrown a data's own, and how many pairs the last has room for.
+typedef struct djReportRoom {
+  struct djReportMemory* memory;
+  int npair;
+} djReportRoom;
+
+// Room for npair entries in data->pair and data->contact. DJ_NO_MEMORY.
+djStatus dj_roomForReport(djData* data, djReportRoom* room, int npair);
+void dj_freeReports(djReportRoom* room);
+djReportRoom* dj_reportRoom(djContacts* contacts);
+
+// Adds what a listed pair exerts, of bodies with those poses, to data->contact.
+void dj_addReported(djData* data, const djContactPair* pair, const djModel* model,
+                    const djPose* pose);
 
 // Velocities act in some pair; contacts may be NULL. Before a report: the pairs evaluated at these
 // poses and velocities, where the last evaluation was with others.

@@ -96,6 +96,16 @@ static void setInput(djActuatorStep* a, const djMotion* at, int i) {
   a->dinput = early ? by_ctrl : 0;
 }
 
+// l and l' of the start.
+static void setLawPoint(djActuatorStep* a, const djMotion* at, int i) {
+  const djModel* m = at->model;
+  int c = m->actuator_coord[i];
+  double gear = m->actuator_gear[6 * i], x = at->at0.coord->x[c];
+  a->law = (djLawAt){.l = gear * x, .rate = gear * (x - at->rate.coord->x[c]) / at->h,
+                     .range = {m->actuator_lengthrange[2 * i], m->actuator_lengthrange[2 * i + 1]},
+                     .acc0 = m->actuator_acc0[i]};
+}
+
 static void beginActuator(djActuatorStep* a, const djMotion* at, int i) {
   const djModel* m = at->model;
   a->hard = at->acting == DJ_ACTS_SMOOTH;
@@ -103,14 +113,18 @@ static void beginActuator(djActuatorStep* a, const djMotion* at, int i) {
   beginTransmission(a, at, i);
   const djForceLaw* gain = &dj_gainLaws[m->actuator_gain[i]];
   const djForceLaw* bias = &dj_biasLaws[m->actuator_bias[i]];
-  double b[3];
-  gain->set(a->gain, gain, m->actuator_gainprm + 3 * i);
-  bias->set(b, bias, m->actuator_biasprm + 3 * i);
-  if (dj_onFreeJoint(m, i)) a->gain[1] = a->gain[2] = b[1] = b[2] = 0;   // there l = 0
-  a->c1 = a->gain[1] * a->input + b[1];
-  a->c2 = a->gain[2] * a->input + b[2];
+  djLawCoefs g, b;
+  if (gain->bends || bias->bends) setLawPoint(a, at, i);
+  gain->set(&g, gain, m->actuator_gainprm + DJ_NPRM * i, &a->law);
+  bias->set(&b, bias, m->actuator_biasprm + DJ_NPRM * i, &a->law);
+  memcpy(a->gain, g.c, sizeof a->gain);
+  if (dj_onFreeJoint(m, i)) a->gain[1] = a->gain[2] = b.c[1] = b.c[2] = 0;   // there l = 0
+  a->c1 = a->gain[1] * a->input + b.c[1];
+  a->c2 = a->gain[2] * a->input + b.c[2];
+  a->by_l = g.by_l * a->input + b.by_l;
+  a->by_rate = g.by_rate * a->input + b.by_rate;
   if (dj_onOneSite(m, i)) a->c1 = 0;        // there, too
-  a->alpha = a->gain[0] * a->input + b[0] + a->c1 * a->length;
+  a->alpha = a->gain[0] * a->input + b.c[0] + a->c1 * a->length;
   a->beta = a->c1 + a->c2 / at->h;
   if (m->actuator_coord[i] >= 0) a->beta *= a->gear[0];
 }
@@ -354,6 +368,8 @@ static void rates(djRateSum* sum, const void* state, const djMotion* at) {
     if (c < 0 || !isFree(t, at, i)) continue;
     double g = m->actuator_gear[6 * i];
     sum->slope[c] -= g * g * t->act[i].c2;
+    sum->by_x[c] -= g * g * g * t->act[i].by_l;
+    sum->bend[c] -= g * g * g * t->act[i].by_rate;
     if (sum->y) dj_actuatorRateParams(sum, t, m, i);
   }
 }

@@ -5,6 +5,7 @@
 
 #include "force/force.h"
 #include "math/smooth.h"
+#include "model/force_law.h"
 
 // One actuator during the step: p = alpha + beta psi before its clamp, psi the displacement along
 // its coordinate, or gear . displacement of a rotation.
@@ -16,6 +17,8 @@ typedef struct djActuatorStep {
   double input;          // u after its clamp, or the activation that acts
   double dinput;         // d input / d ctrl (0 where the input is an activation)
   double dact;           // d input / d act
+  djLawAt law;           // where laws that are not linear have been linearised
+  double by_l, by_rate;  // of c2 by l, l'
   double gear[3];        // gear[0] of coordinates; rotations: torque direction, body frame there
   bool hard;             // ranges clip: of smooth forces by the start
 } djActuatorStep;

@@ -19,8 +19,8 @@ static void forceParams(const Out* out, const djActuatorStep* a, const djModel* 
   double by_b[3] = {by_p, by_p * l, by_p * rate}, by_g[3];
   if (dj_onFreeJoint(m, i)) by_b[1] = by_b[2] = 0;   // there l = 0
   for (int k = 0; k < 3; k++) by_g[k] = by_b[k] * a->input;
-  gain->vjp(out->gain + 3 * i, gain, by_g, m->actuator_gainprm + 3 * i);
-  bias->vjp(out->bias + 3 * i, bias, by_b, m->actuator_biasprm + 3 * i);
+  gain->vjp(out->gain + DJ_NPRM * i, gain, by_g, m->actuator_gainprm + DJ_NPRM * i, &a->law);
+  bias->vjp(out->bias + DJ_NPRM * i, bias, by_b, m->actuator_biasprm + DJ_NPRM * i, &a->law);
 }
 
 // f = -C(sum of gear p), see djTotal. l+ = gear x+, l' = gear psi/h, so
@@ -103,9 +103,10 @@ void dj_actuatorRateParams(djRateSum* sum, const djActuators* t, const djModel* 
   double by_b[3] = {0, 0, -gear * gear * y}, by_g[3] = {0, 0, by_b[2] * a->input};
   double* gainprm = dj_paramBlock(sum->param, m, DJ_FIELD_ACTUATOR_GAINPRM);
   double* biasprm = dj_paramBlock(sum->param, m, DJ_FIELD_ACTUATOR_BIASPRM);
-  gain->vjp(gainprm + 3 * i, gain, by_g, m->actuator_gainprm + 3 * i);
-  bias->vjp(biasprm + 3 * i, bias, by_b, m->actuator_biasprm + 3 * i);
-  dj_paramBlock(sum->param, m, DJ_FIELD_ACTUATOR_GEAR)[6 * i] -= 2 * gear * a->c2 * y;
+  gain->vjp(gainprm + DJ_NPRM * i, gain, by_g, m->actuator_gainprm + DJ_NPRM * i, &a->law);
+  bias->vjp(biasprm + DJ_NPRM * i, bias, by_b, m->actuator_biasprm + DJ_NPRM * i, &a->law);
+  double turns = a->by_l * a->law.l + a->by_rate * a->law.rate;
+  dj_paramBlock(sum->param, m, DJ_FIELD_ACTUATOR_GEAR)[6 * i] -= gear * (2 * a->c2 + turns) * y;
 }
 
 djStatus dj_actuatorParams(djParamSums* sums, void* state, const djMotion* at, const double* z,

@@ -61,6 +61,7 @@ enum {
 typedef struct djRateSum {
   double* slope;       // (ncoord)
   double* bend;        // (ncoord) derivative of slope by the rate
+  double* by_x;        // (ncoord) by the coordinate
   const double* y;     // (ncoord), or NULL: of the sum of y slope the derivative by parameters is
   double* param;       //   added, too
 } djRateSum;

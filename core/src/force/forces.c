@@ -149,6 +149,7 @@ djStatus dj_evaluateForces(djForceSum* sum, djForces* f, const djMotion* at) {
 void dj_rateSlopes(djRateSum* sum, djForces* f, const djMotion* at) {
   memset(sum->slope, 0, (size_t)at->model->ncoord * sizeof(double));
   memset(sum->bend, 0, (size_t)at->model->ncoord * sizeof(double));
+  memset(sum->by_x, 0, (size_t)at->model->ncoord * sizeof(double));
   for (int i = 0; i < DJ_NFORCE; i++) {
     if (acts(f, i, at->acting) && rows[i]->rates) rows[i]->rates(sum, f->state[i], at);
   }

@@ -128,6 +128,7 @@ static void layoutInverse(djWork* w, djArena* a, const djModel* m) {
   w->spins.carries = dj_take(a, (size_t)m->nbody, sizeof(bool));
   w->rates.slope = takeDoubles(a, m->ncoord);
   w->rates.bend = takeDoubles(a, m->ncoord);
+  w->rates.by_x = takeDoubles(a, m->ncoord);
 }
 
 // What is theirs in steps that carry (mocap.h).
@@ -314,7 +315,8 @@ djStatus dj_copyData(djData* dest, const djModel* m, const djData* src) {
   // jump would make it long.
   dj_forgetForces(&to->forces);
   djContacts* contacts = dj_contactsOf(&to->forces);
-  if (contacts && dj_roomForReport(dest, contacts, src->npair) < 0) {
+  djReportRoom* room = contacts ? dj_reportRoom(contacts) : &to->outside.report;
+  if (dj_roomForReport(dest, room, src->npair) < 0) {
     return dj_fail(&to->error, DJ_NO_MEMORY, "out of memory");
   }
   // The blocks have the same layout; only their alignment may differ.

@@ -6,7 +6,8 @@
 //
 // With E_jk = dJ_cj/dq_k of coordinates that bend, and ds_c = s_c' (J_c dv + (dJ_c v)):
 //   dX_i/dq_k = h s_c (E_ik S_ci + J_ci sum of E_jk a_j) + h s_c' (sum of E_lk v_l) J_ci S_ci,
-//   dX_i/dv_k = h s_c' J_ck J_ci S_ci.
+//   dX_i/dv_k = h s_c' J_ck J_ci S_ci,
+// and where s_c changes with x_c, as a muscle's does, J_ck times that times h J_ci S_ci by q_k.
 
 #include "integrate/euler.h"
 #include "integrate/tendon_armature.h"
@@ -93,11 +94,15 @@ void dj_linearizeRates(const djRateSlopes* slopes, djWork* w, const djModel* m) 
   for (int c = 0; c < m->ncoord; c++) {
     djAlong x = dj_along(&w->begin.coord, m, c);
     double bend = w->h * w->rates.bend[c];
-    if (w->rates.slope[c] == 0 && bend == 0) continue;
+    double by_x = w->h * w->rates.by_x[c];
+    if (w->rates.slope[c] == 0 && bend == 0 && by_x == 0) continue;
     if (dj_coordinateBends(m, c)) linearizeBend(slopes, w, m, c, &x);
-    for (int i = 0; i < x.n && bend != 0; i++) {
-      double f = bend * x.J[i] * sumAlong(m, &x, i, w->A);
-      for (int k = 0; k < x.n; k++) addSlope(slopes, true, x.dof[i], x.dof[k], f * x.J[k]);
+    for (int i = 0; i < x.n && (bend != 0 || by_x != 0); i++) {
+      double f = x.J[i] * sumAlong(m, &x, i, w->A);
+      for (int k = 0; k < x.n; k++) {
+        addSlope(slopes, true, x.dof[i], x.dof[k], bend * f * x.J[k]);
+        addSlope(slopes, false, x.dof[i], x.dof[k], by_x * f * x.J[k]);
+      }
     }
   }
 }
@@ -131,10 +136,12 @@ void dj_rateInputs(djInputSum* sum, djWork* w, const djModel* m) {
 static void bendParams(djParamSums* s, djWork* w, const djModel* m, int c, const djAlong* x,
                        const double* z) {
   double *part = w->path_scratch, slope = w->h * w->rates.slope[c], by_rate = 0;
+  double by_x = 0;
   for (int i = 0; i < x->n; i++) {
     int dof = x->dof[i];
     double S = sumAlong(m, x, i, w->A);
     by_rate += w->h * w->rates.bend[c] * z[dof] * x->J[i] * S;
+    by_x += w->h * w->rates.by_x[c] * z[dof] * x->J[i] * S;
     if (z[dof] == 0 || slope == 0) continue;
     memset(part, 0, (size_t)m->nv * sizeof(double));
     part[dof] = z[dof];
@@ -146,6 +153,7 @@ static void bendParams(djParamSums* s, djWork* w, const djModel* m, int c, const
     dj_addPathParams(s, w, m, &w->begin, c, slope * z[dof] * x->J[i], part);
   }
   if (by_rate != 0) dj_addPathParams(s, w, m, &w->begin, c, by_rate, w->start.qvel);
+  if (by_x != 0) dj_addLengthParams(s, w, m, &w->begin, c, by_x);
 }
 
 void dj_rateParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {

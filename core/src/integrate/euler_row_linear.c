@@ -234,17 +234,6 @@ void dj_rowDual(djWork* w, const djModel* m, const double* z) {
 
 // ---- parameters -------------------------------------------------------------------------------
 
-// f times the derivative of coordinate c of the start.
-static void addLengthParams(djParamSums* s, djWork* w, const djModel* m, int c, double f) {
-  size_t size = (size_t)m->nbody * 6 * sizeof(double);
-  djConfig at = dj_wantedConfig(s, &w->begin.kin, w->begin.q, w->ref);
-  memset(w->wrench, 0, size);
-  dj_addCoordinateWrench(w->wrench, m, at.kin, w->ref, c, f);
-  dj_gatherCotangents(w->wrench, m, w->ref);
-  dj_frameParams(s->param, m, &at, w->wrench);
-  dj_addCoordinateSites(dj_paramBlock(s->param, m, DJ_FIELD_SITE_POS), m, at.kin, c, f);
-}
-
 // P^T J z = J z - C Q J z of row k, after dj_rowDual.
 static double lawShare(const djEulerRows* rows, int k) {
   const djRowGroup* g = &rows->group[rows->row[k].group];
@@ -263,7 +252,7 @@ static void bendParams(djParamSums* s, djWork* w, const djModel* m, const djEule
   if (Q != 0) dj_addPathParams(s, w, m, &w->begin, c, Q, w->rows.accel);
   if (P == 0) return;
   if (r->at.by_v != 0) dj_addPathParams(s, w, m, &w->begin, c, P * r->at.by_v, w->start.qvel);
-  if (r->at.by_x != 0) addLengthParams(s, w, m, c, P * r->at.by_x);
+  if (r->at.by_x != 0) dj_addLengthParams(s, w, m, &w->begin, c, P * r->at.by_x);
 }
 
 static void lawParams(djParamSums* s, const djModel* m, const djEulerRow* r, double f) {

@@ -31,6 +31,7 @@ djStatus dj_makeOutside(djWork* w, const djModel* m, djError* err) {
 }
 
 void dj_freeOutside(djWork* w) {
+  dj_freeReports(&w->outside.report);
   if (w->outside.data) w->outside.physics->delete_data(w->outside.data);
 }
 
@@ -96,6 +97,31 @@ djStatus dj_takeOutside(const djModel* m, djData* d) {
   d->stats.attempts = 1;
   d->stats.residual = 0;
   w->stepped = true;
+  return DJ_OK;
+}
+
+djStatus dj_reportOutside(const djModel* m, djData* d) {
+  djWork* w = d->work;
+  djReportRoom* room = &w->outside.report;
+  d->npair = d->ncontact = 0;
+  d->stats.gap = INFINITY;
+  d->stats.overlap = 0;
+  if (!m->physics->contacts) return DJ_OK;
+  djPhysicsStep call = callOf(w, m, false);
+  int n = m->physics->contacts(d->pair, room->npair, &call);
+  if (n > room->npair) {
+    djStatus status = dj_roomForReport(d, room, n);
+    if (status < 0) return dj_failMemory(&w->error);
+    n = m->physics->contacts(d->pair, room->npair, &call);
+  }
+  for (d->npair = 0; d->npair < n; d->npair++) {
+    const djContactPair* p = &d->pair[d->npair];
+    dj_addReported(d, p, m, w->begin.kin.body);
+    d->stats.gap = fmin(d->stats.gap, p->gap);
+    d->stats.overlap = fmax(d->stats.overlap, -p->gap);
+  }
+  d->stats.smallest_gap = fmin(d->stats.smallest_gap, d->stats.gap);
+  d->stats.deepest_overlap = fmax(d->stats.deepest_overlap, d->stats.overlap);
   return DJ_OK;
 }
 

@@ -20,6 +20,9 @@ size_t dj_heldOutside(const djWork* work);
 // As dj_takeStep: the end is in work->qnext, qvel, act_next and `now`.
 djStatus dj_takeOutside(const djModel* model, djData* data);
 
+// What touched in that step, into data->pair and contact, and the statistics of gaps.
+djStatus dj_reportOutside(const djModel* model, djData* data);
+
 // As dj_linearizeStep: *linear has A and B, and no stage.
 djStatus dj_linearizeOutside(djLinear* linear, const djModel* model, djData* data);
 

@@ -100,6 +100,11 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   w->npart = 1;
   const djMethod* own = dj_method(m->opt.integrator);
   if (!own) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
+  int muscle = m->opt.integrator == DJ_EULER ? -1 : dj_firstMuscle(m);
+  if (muscle >= 0) {
+    return dj_fail(&w->error, DJ_UNSUPPORTED, "actuator '%.100s' (#%d): muscles need the integrator "
+                   "euler", m->names + m->name_actuator[muscle], muscle);
+  }
   dj_chooseMethod(w, m, own->starter && !dj_hasHistory(m, d) ? own->starter : own);
   dj_dropImpulses(w);
   // Rest within a fraction of g h: SDRS stops at an absolute force instead.

@@ -104,7 +104,8 @@ static djStatus finish(const djModel* m, djData* d) {
   djWork* w = d->work;
   djMotion motion = dj_motionAt(w, m, &w->now);
   if (dj_contactsUseTwists(dj_contactsOf(&w->forces))) dj_openPlace(&w->now, m, w->ref);
-  djStatus status = dj_reportForces(d, &w->forces, &motion);
+  djStatus status = dj_isOutside(m) ? dj_reportOutside(m, d)
+                                    : dj_reportForces(d, &w->forces, &motion);
   if (status < 0) return status;
   advance(m, d);
   d->time += m->opt.timestep;

@@ -196,9 +196,8 @@ void dj_linearizeTendonMomentum(djMatrix* by_end, djMatrix* by_start, djWork* w,
 
 // ---- parameters --------------------------------------------------------------------------------
 
-// f x, f dx/dq v at a place.
-static void addFirst(djParamSums* s, const djWork* w, const djModel* m, const djPlace* p, int c,
-                     double f) {
+void dj_addLengthParams(djParamSums* s, const djWork* w, const djModel* m, const djPlace* p, int c,
+                        double f) {
   djConfig at = dj_wantedConfig(s, &p->kin, p->q, w->ref);
   memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
   dj_addCoordinateWrench(w->wrench, m, at.kin, w->ref, c, f);
@@ -243,7 +242,7 @@ void dj_tendonMomentumParams(djParamSums* s, djWork* w, const djModel* m, const 
     double f = A * dj_coordinateRate(&w->now.coord, m, c, y);
     dj_addPathParams(s, w, m, &w->now, c, A * e, y);
     dj_addPathParams(s, w, m, &w->now, c, -f, w->qvel);
-    addFirst(s, w, m, &w->now, c, f / w->h);
-    addFirst(s, w, m, &w->begin, c, -f / w->h);
+    dj_addLengthParams(s, w, m, &w->now, c, f / w->h);
+    dj_addLengthParams(s, w, m, &w->begin, c, -f / w->h);
   }
 }

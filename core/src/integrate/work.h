@@ -54,6 +54,7 @@ typedef struct djOutside {
   const struct djPhysics* physics;
   void* data;               // its part of the djData
   double *A, *B;            // (nx x nx), (nx x nu) of the last step that has been linearised
+  djReportRoom report;
 } djOutside;
 
 struct djWork {

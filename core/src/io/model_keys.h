@@ -10,6 +10,7 @@
 
 typedef enum djKeyKind {
   DJ_KEY_REAL,      // count numbers
+  DJ_KEY_REALS,     // at most count numbers; the others are 0
   DJ_KEY_COORD,     // numbers: the coordinates of a joint
   DJ_KEY_INT,
   DJ_KEY_BOOL,

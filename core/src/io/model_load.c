@@ -95,6 +95,13 @@ static djStatus readReals(double* out, int n, const cJSON* item, const djAt* at)
   return dj_jsonNumber(out, item, at);
 }
 
+// At most n numbers in a list, the others 0.
+static djStatus readSome(double* out, int n, const cJSON* item, const djAt* at) {
+  int given = cJSON_IsArray(item) ? cJSON_GetArraySize(item) : n;
+  memset(out, 0, (size_t)n * sizeof *out);
+  return dj_jsonReals(out, given < n ? given : n, item, at);
+}
+
 // One member into its field.
 static djStatus readValue(const djLoader* l, const djKeySpec* key, char* field, const cJSON* item,
                           int ncoord, const djAt* at) {
@@ -103,6 +110,7 @@ static djStatus readValue(const djLoader* l, const djKeySpec* key, char* field, 
   djStatus status = DJ_OK;
   switch (key->kind) {
     case DJ_KEY_REAL: return readReals(real, key->count, item, at);
+    case DJ_KEY_REALS: return readSome(real, key->count, item, at);
     case DJ_KEY_COORD: return readReals(real, ncoord, item, at);
     case DJ_KEY_BOOL: return dj_jsonBool((bool*)field, item, at);
     case DJ_KEY_TEXT: return dj_jsonText((const char**)(void*)field, item, at);

@@ -35,6 +35,12 @@ static void addVector(djText* t, const double* v, int n) {
   if (n != 1) dj_addText(t, "]");
 }
 
+// Without the zeros at the end, but three.
+static void addSome(djText* t, const double* v, int n) {
+  while (n > 3 && v[n - 1] == 0) n--;
+  addVector(t, v, n);
+}
+
 // An element by its name, or by its index where it has none.
 static void addReference(djText* t, const djModelDef* def, djKeyKind kind, int id) {
   const char* name = NULL;
@@ -50,7 +56,8 @@ static void addReference(djText* t, const djModelDef* def, djKeyKind kind, int i
 
 static size_t fieldSize(const djKeySpec* key) {
   switch (key->kind) {
-    case DJ_KEY_REAL: return (size_t)key->count * sizeof(double);
+    case DJ_KEY_REAL:
+    case DJ_KEY_REALS: return (size_t)key->count * sizeof(double);
     case DJ_KEY_BOOL: return sizeof(bool);
     default: return sizeof(int);
   }
@@ -61,6 +68,7 @@ static void addValue(djText* t, const djModelDef* def, const djKeySpec* key, con
   int number = 0;
   switch (key->kind) {
     case DJ_KEY_REAL: addVector(t, (const double*)(const void*)field, key->count); return;
+    case DJ_KEY_REALS: addSome(t, (const double*)(const void*)field, key->count); return;
     case DJ_KEY_COORD: addVector(t, (const double*)(const void*)field, ncoord); return;
     case DJ_KEY_BOOL: dj_addText(t, *(const bool*)field ? "true" : "false"); return;
     case DJ_KEY_TEXT: dj_addQuoted(t, *(const char* const*)(const void*)field); return;

@@ -1,21 +1,29 @@
 #include "model/activation.h"
 
+#include "model/muscle.h"
+
 #include <math.h>
 
-static void integratorStep(double* aw, double* au, double tau, double h) {
-  (void)tau;
-  *aw = 1;
-  *au = h;
+// w+ = aw w + au u
+static double linearStep(double by[2], double aw, double au, double w, double u) {
+  by[0] = aw;
+  by[1] = au;
+  return aw * w + au * u;
 }
 
-static void filterStep(double* aw, double* au, double tau, double h) {
-  *au = h / tau;
-  *aw = 1 - *au;
+static double integratorStep(double by[2], const djDynNumbers* n, double w, double u, double h) {
+  (void)n;
+  return linearStep(by, 1, h, w, u);
 }
 
-static void exactFilterStep(double* aw, double* au, double tau, double h) {
-  *au = -expm1(-h / tau);
-  *aw = 1 - *au;
+static double filterStep(double by[2], const djDynNumbers* n, double w, double u, double h) {
+  double au = h / n->tau;
+  return linearStep(by, 1 - au, au, w, u);
+}
+
+static double exactFilterStep(double by[2], const djDynNumbers* n, double w, double u, double h) {
+  double au = -expm1(-h / n->tau);
+  return linearStep(by, 1 - au, au, w, u);
 }
 
 // Type, name, timed, step, exact.
@@ -23,7 +31,8 @@ static void exactFilterStep(double* aw, double* au, double tau, double h) {
   X(DJ_DYN_NONE, "none", false, NULL, NULL)                                  \
   X(DJ_DYN_INTEGRATOR, "integrator", false, integratorStep, integratorStep)  \
   X(DJ_DYN_FILTER, "filter", true, filterStep, exactFilterStep)              \
-  X(DJ_DYN_FILTEREXACT, "filterexact", true, exactFilterStep, exactFilterStep)
+  X(DJ_DYN_FILTEREXACT, "filterexact", true, exactFilterStep, exactFilterStep) \
+  X(DJ_DYN_MUSCLE, "muscle", true, dj_muscleActivation, dj_muscleActivation)
 
 const djDynLaw dj_dynLaws[] = {LAWS(DJ_TYPE_ROW)};
 const djChoice dj_dynNames[] = {LAWS(DJ_TYPE_NAME) {NULL, 0}};
@@ -45,17 +54,18 @@ djJet dj_controlInput(const djModel* m, const djData* d, int i, djInputs kind) {
 
 double dj_nextActivation(double* by_act, double* by_ctrl, const djModel* m, const djData* d, int i,
                          double h, djInputs kind) {
-  double aw, au;
+  double by[2], w = d->act[m->actuator_actadr[i]];
   const djDynLaw* law = &dj_dynLaws[m->actuator_dyn[i]];
-  (kind == DJ_INPUTS_EXACT ? law->exact : law->step)(&aw, &au, fmax(m->actuator_tau[i], 1e-15), h);
+  djDynNumbers n = {fmax(m->actuator_tau[i], 1e-15), m->actuator_tau_deactivation[i],
+                    m->actuator_tau_smooth[i]};
   djJet u = dj_controlInput(m, d, i, kind);
-  double x = aw * d->act[m->actuator_actadr[i]] + au * u.f;
+  double x = (kind == DJ_INPUTS_EXACT ? law->exact : law->step)(by, &n, w, u.f, h);
   djJet next = {x, 1, 0};
   if (m->actuator_actlimited[i]) {
     next = clampInput(x, m->actuator_actrange + 2 * i, kind);
   }
-  *by_act = next.d * aw;
-  *by_ctrl = next.d * au * u.d;
+  *by_act = next.d * by[0];
+  *by_ctrl = next.d * by[1] * u.d;
   return next.f;
 }
 

@@ -4,16 +4,20 @@
 #define DJ_MODEL_ACTIVATION_H_
 
 #include "math/smooth.h"
-#include "model/choice.h"
+#include "model/force_law.h"
 
 #include <dijoco/data.h>
 
-// A law, a row: w+ = aw w + au u before its clamp; as MuJoCo has it, and exact over any time.
+// w+ before its clamp, and its derivatives by w and u.
+typedef double (*djDynStep)(double by[2], const djDynNumbers* numbers, double w, double u,
+                            double h);
+
+// A law, a row: as MuJoCo has it, and exact over any time.
 typedef struct djDynLaw {
   const char* name;    // in model files
   bool timed;          // reads tau, which must be positive
-  void (*step)(double* aw, double* au, double tau, double h);   // NULL: there is no activation
-  void (*exact)(double* aw, double* au, double tau, double h);
+  djDynStep step;      // NULL: there is no activation
+  djDynStep exact;
 } djDynLaw;
 
 extern const djDynLaw dj_dynLaws[];   // by djDyn

@@ -195,6 +195,22 @@ static const char* numbersProblem(const djForceLaw* law, const double prm[3]) {
   return law->problem ? law->problem(prm) : NULL;
 }
 
+static const char* muscleProblem(const djActuatorDef* a) {
+  bool law = dj_gainLaws[a->gain].bends || dj_biasLaws[a->bias].bends;
+  if (!dj_allFinite(a->lengthrange, 2)) return "lengthrange is not finite";
+  if (!isfinite(a->acc0)) return "acc0 is not finite";
+  if (law && a->joint < 0 && a->tendon < 0 && a->cranksite < 0) {
+    return "a muscle needs a joint, a tendon or a crank";
+  }
+  if (law && !(a->lengthrange[1] > a->lengthrange[0])) return "a muscle's lengthrange must grow";
+  if (!dj_allNonnegative(&a->tau_smooth, 1)) return "tau_smooth is negative or not finite";
+  if (!isfinite(a->tau_deactivation)) return "tau_deactivation is not finite";
+  if (a->dyn == DJ_DYN_MUSCLE && !(a->tau_deactivation > 0)) {
+    return "tau_deactivation must be positive";
+  }
+  return NULL;
+}
+
 static const char* actuatorProblem(const djModelDef* def, int i) {
   const djActuatorDef* a = &def->actuator[i];
   const char* problem = targetProblem(def, a);
@@ -208,10 +224,11 @@ static const char* actuatorProblem(const djModelDef* def, int i) {
   if (!dj_isChoice(dj_gainNames, (int)a->gain)) return "unknown gain";
   if (!dj_isChoice(dj_biasNames, (int)a->bias)) return "unknown bias";
   if (!dj_isChoice(dj_dynNames, (int)a->dyn)) return "unknown dynamics";
-  if (!dj_allFinite(a->gainprm, 3)) return "gainprm is not finite";
-  if (!dj_allFinite(a->biasprm, 3)) return "biasprm is not finite";
+  if (!dj_allFinite(a->gainprm, DJ_NPRM)) return "gainprm is not finite";
+  if (!dj_allFinite(a->biasprm, DJ_NPRM)) return "biasprm is not finite";
   if ((problem = numbersProblem(&dj_gainLaws[a->gain], a->gainprm))) return problem;
   if ((problem = numbersProblem(&dj_biasLaws[a->bias], a->biasprm))) return problem;
+  if ((problem = muscleProblem(a))) return problem;
   if (!isfinite(a->tau)) return "tau is not finite";
   if (dj_dynLaws[a->dyn].timed && a->tau <= 0) return "tau must be positive";
   if (!dj_allNonnegative(&a->armature, 1)) return "armature is negative or not finite";

@@ -166,11 +166,15 @@ static void getActuators(djActuatorDef* actuator, const djModel* m) {
     a->in_parent = m->actuator_inparent[i] != 0;
     dj_copyNumbers(a->gear, m->actuator_gear + 6 * i, 6);
     a->gain = (djGain)m->actuator_gain[i];
-    dj_copyNumbers(a->gainprm, m->actuator_gainprm + 3 * i, 3);
+    dj_copyNumbers(a->gainprm, m->actuator_gainprm + DJ_NPRM * i, DJ_NPRM);
     a->bias = (djBias)m->actuator_bias[i];
-    dj_copyNumbers(a->biasprm, m->actuator_biasprm + 3 * i, 3);
+    dj_copyNumbers(a->biasprm, m->actuator_biasprm + DJ_NPRM * i, DJ_NPRM);
+    dj_copyNumbers(a->lengthrange, m->actuator_lengthrange + 2 * i, 2);
+    a->acc0 = m->actuator_acc0[i];
     a->dyn = (djDyn)m->actuator_dyn[i];
     a->tau = m->actuator_tau[i];
+    a->tau_deactivation = m->actuator_tau_deactivation[i];
+    a->tau_smooth = m->actuator_tau_smooth[i];
     a->actearly = m->actuator_actearly[i] != 0;
     a->ctrllimited = m->actuator_ctrllimited[i] != 0;
     a->forcelimited = m->actuator_forcelimited[i] != 0;

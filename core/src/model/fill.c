@@ -228,9 +228,13 @@ static void fillActuators(djModel* m, const djModelDef* def) {
     m->actuator_forcelimited[i] = a->forcelimited;
     m->actuator_actlimited[i] = a->actlimited;
     dj_copyNumbers(m->actuator_gear + 6 * i, a->gear, 6);
-    dj_copyNumbers(m->actuator_gainprm + 3 * i, a->gainprm, 3);
-    dj_copyNumbers(m->actuator_biasprm + 3 * i, a->biasprm, 3);
+    dj_copyNumbers(m->actuator_gainprm + DJ_NPRM * i, a->gainprm, DJ_NPRM);
+    dj_copyNumbers(m->actuator_biasprm + DJ_NPRM * i, a->biasprm, DJ_NPRM);
+    dj_copyNumbers(m->actuator_lengthrange + 2 * i, a->lengthrange, 2);
+    m->actuator_acc0[i] = a->acc0;
     m->actuator_tau[i] = a->tau;
+    m->actuator_tau_deactivation[i] = a->tau_deactivation;
+    m->actuator_tau_smooth[i] = a->tau_smooth;
     dj_copyNumbers(m->actuator_ctrlrange + 2 * i, a->ctrlrange, 2);
     dj_copyNumbers(m->actuator_forcerange + 2 * i, a->forcerange, 2);
     dj_copyNumbers(m->actuator_actrange + 2 * i, a->actrange, 2);

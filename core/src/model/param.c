@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "model/check.h"
+#include "model/force_law.h"
 #include "model/geom_row.h"
 #include "model/joint_type.h"
 #include "model/kernel_setting.h"
@@ -39,6 +40,10 @@ bool dj_makeParam(djParam* param, const djModel* m, djField field, int id) {
   } else if (field == DJ_FIELD_GEOM_POINTS) {
     param->nvalue = param->ntangent = 3 * m->geom_pointnum[id];
     return param->nvalue > 0;
+  } else if (field == DJ_FIELD_ACTUATOR_GAINPRM) {
+    param->nvalue = param->ntangent = dj_lawNumbers(&dj_gainLaws[m->actuator_gain[id]]);
+  } else if (field == DJ_FIELD_ACTUATOR_BIASPRM) {
+    param->nvalue = param->ntangent = dj_lawNumbers(&dj_biasLaws[m->actuator_bias[id]]);
   } else if (field == DJ_FIELD_GEOM_SHARPNESS) {
     return m->geom_type[id] != DJ_PLANE;
   }

@@ -336,8 +336,8 @@ DJ_API djStatus djm_finishDesign(djmDesignGradient* g, const mjModel* m, djmTran
                                  djError* err);
 
 // A parameter's part, by its name ("joint/knee/damping", "body/#2/quat", "option/gravity"), in the
-// entries of its derivative: n of them, at most 6. DJ_UNSUPPORTED, err names it: there is none.
-DJ_API djStatus djm_readDesign(mjtNum gradient[6], int* n, const djmDesignGradient* g,
+// entries of its derivative: n of them, at most 10. DJ_UNSUPPORTED, err names it: there is none.
+DJ_API djStatus djm_readDesign(mjtNum gradient[10], int* n, const djmDesignGradient* g,
                                const mjModel* m, const char* name, djError* err);
 
 // ------------------------------ inside MuJoCo ----------------------------------------------------

@@ -102,7 +102,7 @@ static bool setSizes(djContacts* c, const djModel* m) {
   c->nslot = firstSlots(c, col->maxpair);
   c->maxlist = col->maxpair < heap ? col->maxpair : (int)heap;
   c->roomy = col->maxpair < heap ? col->maxpair : (int)(4 * heap);
-  c->nreport = col->maxpair;
+  c->report.npair = col->maxpair;
   setKernels(c, m);
   return true;
 }
@@ -190,7 +190,7 @@ djStatus dj_makeContacts(djContacts** contacts, const djModel* model, djError* e
 
 void dj_deleteContacts(djContacts* contacts) {
   if (!contacts) return;
-  dj_freeReports(contacts->reports);
+  dj_freeReports(&contacts->report);
   free(contacts->buffer);
   free(contacts->list_buffer);
   free(contacts->slot_buffer);

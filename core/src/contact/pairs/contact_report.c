@@ -58,10 +58,10 @@ static djStatus hiddenOverlap(double* deepest, djContacts* c, const djModel* m,
   return DJ_OK;
 }
 
-// Adds a wrench on body2 about `ref` to the entry of two bodies; entries are sorted by them.
-static void addForce(djData* d, int body1, int body2, const double wrench[6], djVec3 ref,
-                     djVec3 origin) {
-  int at = d->ncontact;
+// Entries are sorted by their bodies; the force is on the second.
+void dj_addReported(djData* d, const djContactPair* p, const djModel* m, const djPose* pose) {
+  int a = m->geom_body[p->geom1], b = m->geom_body[p->geom2], at = d->ncontact;
+  int body1 = a < b ? a : b, body2 = a < b ? b : a;
   while (at > 0 && (d->contact[at - 1].body1 > body1 ||
                     (d->contact[at - 1].body1 == body1 && d->contact[at - 1].body2 > body2))) {
     at--;
@@ -73,10 +73,10 @@ static void addForce(djData* d, int body1, int body2, const double wrench[6], dj
     *f = (djContactForce){.body1 = body1, .body2 = body2};
     d->ncontact++;
   }
-  djVec3 force = dju_load3(wrench + 3);
-  djVec3 torque = dju_add3(dju_load3(wrench), dju_cross3(dju_sub3(ref, origin), force));
-  dju_addTo3(f->force, 1, force);
-  dju_addTo3(f->torque, 1, torque);
+  double sign = a < b ? 1 : -1;
+  djVec3 arm = dju_sub3(dju_load3(p->point), pose[body2].p), force = dju_load3(p->force);
+  dju_addTo3(f->force, sign, force);
+  dju_addTo3(f->torque, sign, dju_add3(dju_load3(p->torque), dju_cross3(arm, force)));
 }
 
 static double skinOf(const struct djCollision* c, const djNearPair* p, int ngeom) {
@@ -128,11 +128,7 @@ static djStatus reportPair(djData* d, uint64_t kink[DJ_NKINK], djContacts* c, co
   dju_store3(out->torque, dju_add3(dju_load3(wrench), dju_cross3(arm, force)));
   out->normal_force = r.normal_force;
   out->recovering = r.recovering;
-  if (p->body_a < p->body_b) {
-    addForce(d, p->body_a, p->body_b, r.wrench_b, in.ref_b, pose[p->body_b].p);
-  } else {
-    addForce(d, p->body_b, p->body_a, r.wrench_a, in.ref_a, pose[p->body_a].p);
-  }
+  dj_addReported(d, out, m, pose);
   return DJ_OK;
 }
 
@@ -186,7 +182,7 @@ djStatus dj_reportContacts(djData* d, djContacts* c, const djModel* m, const djP
   djStatus status = dj_refreshContacts(c, m, pose);
   if (status < 0) return status;
   d->npair = d->ncontact = 0;
-  status = dj_roomForReport(d, c, c->nblock);
+  status = dj_roomForReport(d, &c->report, c->nblock);
   if (status < 0) return status;
   d->stats.gap = INFINITY;
   d->stats.overlap = 0;

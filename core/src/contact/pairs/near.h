@@ -126,8 +126,7 @@ struct djContacts {
   double* depth;           // (nslot) scratch of reports
   void *buffer, *list_buffer, *slot_buffer;
   size_t nbuffer;
-  struct djReportMemory* reports;   // lists of reports that have outgrown the data's own
-  int nreport;             // pairs that a report has room for
+  djReportRoom report;
 };
 
 // Upper bound of the displacement of points within `reach` of the frame's origin.
@@ -145,8 +144,6 @@ djStatus dj_growList(djContacts* c, int npair);
 djStatus dj_growSlots(djContacts* c, int nslot);
 // Room for derivatives by rate poses.
 djStatus dj_needRates(djContacts* c);
-
-void dj_freeReports(struct djReportMemory* reports);
 
 // The pairs that act afar in a model, into c->afar. DJ_NO_MEMORY.
 djStatus dj_listAfar(djContacts* c, const djModel* m);

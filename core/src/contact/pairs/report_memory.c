@@ -12,7 +12,10 @@ struct djReportMemory {
   struct djReportMemory* older;
 };
 
-void dj_freeReports(struct djReportMemory* reports) {
+djReportRoom* dj_reportRoom(djContacts* c) { return &c->report; }
+
+void dj_freeReports(djReportRoom* room) {
+  struct djReportMemory* reports = room->memory;
   while (reports) {
     struct djReportMemory* older = reports->older;
     free(reports);
@@ -20,8 +23,8 @@ void dj_freeReports(struct djReportMemory* reports) {
   }
 }
 
-djStatus dj_roomForReport(djData* d, djContacts* c, int npair) {
-  if (npair <= c->nreport) return DJ_OK;
+djStatus dj_roomForReport(djData* d, djReportRoom* room, int npair) {
+  if (npair <= room->npair) return DJ_OK;
   size_t n = (size_t)npair + (size_t)npair / 2;
   struct djReportMemory* memory = NULL;
   djArena arena = {NULL, 0};
@@ -34,14 +37,14 @@ djStatus dj_roomForReport(djData* d, djContacts* c, int npair) {
       memcpy(contact, d->contact, (size_t)d->ncontact * sizeof *contact);
       d->pair = pair;
       d->contact = contact;
-      head->older = c->reports;
-      c->reports = head;
+      head->older = room->memory;
+      room->memory = head;
       break;
     }
     memory = arena.used < SIZE_MAX / 2 && n < INT_MAX ? calloc(1, arena.used) : NULL;
     if (!memory) return DJ_NO_MEMORY;
     arena = (djArena){(unsigned char*)memory, 0};
   }
-  c->nreport = (int)n;
+  room->npair = (int)n;
   return DJ_OK;
 }
