@@ -107,9 +107,8 @@ static void testDiscreteRows(void** state) {
   djtStep s = djt_openStep(djt_compile(CONTACTS("elliptic")));
   djRng rng = {5};
   s.m->opt.integrator = mjINT_DISCRETE;
-  s.m->opt.density = 900;   // drag is part of the metric
+  s.m->opt.density = 900;   // drag, with a kink where a body stands still, is part of the metric
   s.m->opt.viscosity = 0.4;
-  push(&s, &rng);
   djt_runStep(&s, &rng, 60, 15, 2e-6);
   report(&s, "cones in a fluid, discrete");
   djt_closeStep(&s);
