@@ -114,7 +114,8 @@ class Report(cli.Case):
 
     def test_inspect_begins_with_it(self):
         path = self.scene(ball="condim='6'", rest="<equality><connect body1='b' anchor='0 0 0'/>"
-                          "</equality>")
+                          "</equality><custom><text name='dijoco_integrator' data='position'/>"
+                          "</custom>")
         code, out, err = self.run_cli("inspect", path)
         self.assertEqual((code, err), (1, ""))
         lines = re.sub(r"\n    ", " ", out).splitlines()
