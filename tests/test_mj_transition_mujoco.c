@@ -104,6 +104,11 @@ static void testDiscreteRows(void** state) {
   runModel(BODY_ROWS, mjINT_DISCRETE, true, "rows, discrete");
   runModel(SITE_ROWS, mjINT_DISCRETE, true, "rows of sites, discrete");
   runModel(kDampers, mjINT_DISCRETE, true, "dampers, discrete");
+  // nothing is added to the inertia
+  runModel("<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 .1'><joint "
+           "type='slide' axis='0 0 1' frictionloss='.5'/><joint axis='0 1 0' frictionloss='.01'/>"
+           "<geom size='.11'/></body></worldbody></mujoco>",
+           mjINT_DISCRETE, true, "bare, discrete");
   djtStep s = djt_openStep(djt_compile(CONTACTS("elliptic")));
   djRng rng = {5};
   s.m->opt.integrator = mjINT_DISCRETE;

@@ -36,25 +36,27 @@ typedef struct Rows {
 
 static mjtNum square(mjtNum x) { return x * x; }
 
-// At w->e after mj_forward without constraints.
+// At w->e after mj_forward without constraints. Parts of the metric that nothing adds to are NULL.
 static void invertDiagonals(Rows* x) {
   const mjModel* m = &x->free;
   const mjData* e = x->w->e;
   int nv = x->w->nv;
   mjtNum *M = x->inverse_M, *G = x->inverse_G;
-  bool fluid = e->efm_active && (m->opt.density != 0 || m->opt.viscosity != 0);
+  bool fluid = m->opt.density != 0 || m->opt.viscosity != 0;
   for (int i = 0; i < nv; i++) {
     int diagonal = m->M_rowadr[i] + m->M_rownnz[i] - 1;
     M[i] = e->M[diagonal];
-    G[i] = M[i] + (e->efm_active ? e->efm_diag[i] : 0) + (fluid ? e->efm_fluid[diagonal] : 0);
+    G[i] = M[i];
+    if (e->efm_active && e->efm_diag) G[i] += e->efm_diag[i];
+    if (e->efm_active && e->efm_fluid && fluid) G[i] += e->efm_fluid[diagonal];
   }
-  for (int k = 0; k < e->nefmT && e->efm_active; k++) {
+  for (int k = 0; k < e->nefmT && e->efm_active && e->efm_ts; k++) {
     int t = e->efm_tid[k], adr = m->ten_J_rowadr[t];
     for (int i = 0; i < m->ten_J_rownnz[t]; i++) {
       G[m->ten_J_colind[adr + i]] += e->efm_ts[k] * square(e->ten_J[adr + i]);
     }
   }
-  for (int k = 0; k < e->nefmA && e->efm_active; k++) {
+  for (int k = 0; k < e->nefmA && e->efm_active && e->efm_as; k++) {
     int out = m->actuator_outadr[e->efm_aid[k]], adr = e->moment_rowadr[out];
     for (int i = 0; i < e->moment_rownnz[out]; i++) {
       G[e->moment_colind[adr + i]] += e->efm_as[k] * square(e->actuator_moment[adr + i]);
