@@ -117,6 +117,14 @@ static void testDiscreteRows(void** state) {
   djt_runStep(&s, &rng, 60, 15, 2e-6);
   report(&s, "cones in a fluid, discrete");
   djt_closeStep(&s);
+  // a limit 4e-6 off the middle of its impedance's width, where that has a kink
+  s = djt_openStep(djt_compile(
+      "<mujoco><option integrator='discrete' gravity='0 0 9'/><worldbody><body><joint type='slide' "
+      "limited='true' range='-1 .1'/><geom size='.1'/></body></worldbody></mujoco>"));
+  s.d->qpos[0] = 0.1 + 0.000504;
+  djt_compareStep(&s, 1e-6, 1e-6);
+  report(&s, "limit, discrete");
+  djt_closeStep(&s);
   s = djt_openStep(djt_compile(DJT_ZOO));
   s.m->opt.integrator = mjINT_DISCRETE;
   djt_runStep(&s, &rng, 60, 15, 4e-6);
