@@ -6,6 +6,7 @@
 #include "common/random_shape.h"
 #include "common/worst.h"
 #include "contact/contact.h"
+#include "contact/pairs/near.h"
 #include "contact/shapes/convex.h"
 
 #include <setjmp.h>
@@ -139,7 +140,9 @@ static void bruteForce(Reference* out, const Scene* s, const djPose* start, cons
                         .start_b = &start[bb], .rate_a = &start[ba], .rate_b = &start[bb],
                         .ref_a = s->ref[ba], .ref_b = s->ref[bb], .h = h,
                         .setting = setting, .friction = k.friction,
-                        .force_cap = m->contact.weight, .inflate = k.inflate - skin, .lower = skin,
+                        .force_cap = m->contact.weight,
+                        .force_most = dj_mostForce(m, h),
+                        .inflate = k.inflate - skin, .lower = skin,
                         .recover = true,
                         .scratch = scratch, .nscratch = nscratch};
       memset(state, 0, kernel->state_size);

@@ -102,6 +102,22 @@ static Scene makeState(djRng* rng, Way way, double eps) {
   return s;
 }
 
+// Loose bodies are pressed into the floor, and come out of it for some steps.
+static void sink(Scene* s, djRng* rng) {
+  s->d->qpos[6] -= 0.0015;
+  s->d->qpos[13] -= 0.0007;
+  int steps = 1 + djt_integer(rng, 4);
+  for (int k = 0; k < steps; k++) assert_true(dj_step(s->m, s->d) >= 0);
+}
+
+// Pairs of the last step whose friction depends on the poses a step earlier.
+static int pastPairs(const djData* d) {
+  int n, past = 0;
+  const djContactBlock* const* block = dj_contactBlocks(&n, dj_contactsOf(&d->work->forces));
+  for (int k = 0; k < n; k++) past += d->work->has_past && block[k]->has_past;
+  return past;
+}
+
 static void freeScene(Scene* s) {
   dj_deleteData(s->d);
   dj_deleteModel(s->m);
@@ -157,14 +173,21 @@ static void testHessian(void** state) {
 }
 
 // A dx + B du against differences of whole steps.
+// Methods that know where the step before began.
+static bool knowsPast(Way way) {
+  return way.integrator == DJ_EULER || way.integrator == DJ_POSITION;
+}
+
 static void testTransition(void** state) {
   const Way way = *(const Way*)*state;
   djRng rng = {22};
   double worst = 0;
-  for (int trial = 0; trial < 30; trial++) {
+  int past = 0;
+  for (int trial = 0; trial < 45; trial++) {
     Scene s = makeState(&rng, way, 1e-4);
     const djModel* m = s.m;
     enum { NV = 16, NX = 32 };
+    if (trial >= 30) sink(&s, &rng);
     double q0[18], v0[NV], qref[18], dx[NX], y[NX], fd[NX] = {0}, out[NX];
     memcpy(q0, s.d->qpos, sizeof(q0));
     memcpy(v0, s.d->qvel, sizeof(v0));
@@ -172,6 +195,7 @@ static void testTransition(void** state) {
     memcpy(qref, s.d->qpos, sizeof(qref));
     for (int i = 0; i < NX; i++) dx[i] = djt_uniform(&rng, -1, 1) * (i < NV ? 1 : 100);
     assert_int_equal(djd_stepJvp(m, s.d, y, dx, NULL), DJ_OK);
+    past += pastPairs(s.d);
     static const double point[4] = {1, -1, 2, -2}, weight[4] = {8, -8, -1, 1};
     double step = 2e-7, size = 0, diff = 0;
     for (int k = 0; k < 4; k++) {
@@ -189,8 +213,10 @@ static void testTransition(void** state) {
     worst = djt_worst(worst, diff / size);
     freeScene(&s);
   }
-  print_message("%s: transition with contact %.1e\n", dj_integratorName(way.integrator), worst);
+  print_message("%s: transition with contact %.1e, of %d pairs by the step before\n",
+                dj_integratorName(way.integrator), worst, past);
   assert_true(worst < 1e-5);
+  assert_true((past > 3) == knowsPast(way));
 }
 
 // What the body pairs' forces and torques (about body2's origin) sum up to, against geom pairs'.
@@ -233,13 +259,14 @@ static double forceEntry(const djContactPair* p, int r) {
 static void testForces(void** state) {
   const Way way = *(const Way*)*state;
   enum { NV = 16, NX = 32, MAXPAIR = 30 };
-  djRng rng = {23};
+  djRng rng = {24};
   double worst = 0, frozen = 0;
-  int pairs = 0, recovering = 0;
-  for (int trial = 0; trial < 30; trial++) {
+  int pairs = 0, recovering = 0, past = 0;
+  for (int trial = 0; trial < 45; trial++) {
     Scene s = makeState(&rng, way, 1e-4);
     const djModel* m = s.m;
-    if (trial % 3 == 2) s.d->qpos[6] -= 0.004;   // of the first loose body
+    if (trial < 30 && trial % 3 == 2) s.d->qpos[6] -= 0.004;   // of the first loose body
+    if (trial >= 30) sink(&s, &rng);
     double q0[18], v0[NV], dx[NX];
     memcpy(q0, s.d->qpos, sizeof(q0));
     memcpy(v0, s.d->qvel, sizeof(v0));
@@ -251,6 +278,7 @@ static void testForces(void** state) {
     assert_int_equal(djd_lastContact(m, s.d, F, T, N), DJ_OK);
     for (int i = 0; i < NX; i++) dx[i] = djt_uniform(&rng, -1, 1) * (i < NV ? 1 : 100);
     for (int k = 0; k < n; k++) recovering += s.d->pair[k].recovering;
+    past += pastPairs(s.d);
     pairs += n;
     static const double point[4] = {1, -1, 2, -2}, weight[4] = {8, -8, -1, 1};
     double step = 2e-8;
@@ -284,6 +312,7 @@ static void testForces(void** state) {
   print_message("%s: forces of %d pairs, %d recovering: %.1e\n", dj_integratorName(way.integrator),
                 pairs, recovering, worst);
   assert_true(pairs > 40 && recovering > 0);
+  assert_true((past > 3) == knowsPast(way));
   assert_true(worst < 1e-5);
   assert_true(frozen > 0.1);   // without the columns of qpos
 }

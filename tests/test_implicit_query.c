@@ -558,7 +558,7 @@ static void testKernelBad(void** state) {
   assert_int_equal(djc_makePair(&pair, &a, &b, &option, &err), DJ_INVALID);
   assert_null(pair);
   assert_string_equal(err.text, "b: its vertices have no volume");
-  assert_true(dj_kernel(DJ_IMPLICIT_SURFACE)->state_size <= 512);
+  assert_true(dj_kernel(DJ_IMPLICIT_SURFACE)->state_size <= 520);
 }
 
 int main(void) {

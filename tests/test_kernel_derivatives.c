@@ -55,6 +55,15 @@ static void byRate(double* y, void* user, double e) {
   memcpy(y, out.gradient, sizeof out.gradient);
 }
 
+static void byPast(double* y, void* user, double e) {
+  Along* A = user;
+  djPairOutput out;
+  moveAlong(A->c->past, A, e);
+  assert_int_equal(beginNew(A->k, A->c), DJ_OK);
+  evalCase(&out, A->k, A->c, DJ_EVAL_GRADIENT);
+  memcpy(y, out.gradient, sizeof out.gradient);
+}
+
 static void byTwist(double* y, void* user, double e) {
   Along* A = user;
   djPairOutput out;
@@ -80,9 +89,11 @@ static void addBrackets(double column[12], const double gradient[12], int j) {
 }
 
 typedef struct Errors {
-  double gradient, hessian, start, rate, twist; // relative to the largest entry; -1: none
+  double gradient, hessian, start, rate, twist, past; // relative to the largest entry; -1: none
   double doubt;                                 // of the differences
 } Errors;
+
+static int pasts;   // cases that have such derivatives
 
 // The largest entry grows by a part of it.
 static void spoil(double* x, int n, double wrong) {
@@ -93,8 +104,9 @@ static void spoil(double* x, int n, double wrong) {
 }
 
 // What friction is measured by where a guide, which knows of no start, is far larger, or the barrier
-// of a pair that recovers.
+// of a pair that recovers, or has just done so.
 static double leastOf(const PairCase* c, double scale) {
+  if (c->has_past && c->guide == 0) return 1e-4 * scale;
   return c->guide > 0 ? 1e-2 * scale : c->kernel == &dj_implicitSurface ? 1e-9 * scale : 0;
 }
 
@@ -116,19 +128,24 @@ static double columnErrors(double* doubt, const double* jac, double scale, doubl
 
 // Worst errors over all directions, of derivatives multiplied by (1 + wrong) in one entry each.
 static Errors derivativeErrors(const djKernel* k, PairCase* c, double step, double wrong) {
-  Errors e = {0, 0, -1, -1, -1, 0};
+  Errors e = {0, 0, -1, -1, -1, -1, 0};
   djPairOutput out;
-  double jac[144], rate_jac[144], by_twist[144];
+  djPairPast past;
+  bool any = false;
+  double jac[144], rate_jac[144], by_twist[144], by_past[144] = {0};
   assert_int_equal(beginNew(k, c), DJ_OK);
   evalCase(&out, k, c, DJ_EVAL_HESSIAN);
   memcpy(by_twist, twist_jac, sizeof by_twist);
   assert_int_equal(startCase(jac, rate_jac, k, c), DJ_OK);
+  if (k->past) assert_int_equal(k->past(&any, &past, stateOf(c), pairInput(c)), DJ_OK);
+  for (int i = 0; i < 144 && any; i++) by_past[i] = past.by[i / 12] * past.number[i % 12];
   double g = djt_largest(out.gradient, 12), H = djt_largest(out.hessian, 144);
   spoil(out.gradient, 12, wrong);
   spoil(out.hessian, 144, wrong);
   spoil(jac, 144, wrong);
   spoil(rate_jac, 144, wrong);
   spoil(by_twist, 144, wrong);
+  spoil(by_past, 144, wrong);
   Along A = {k, c, {c->now[0], c->now[1]}, {0}};
   for (int j = 0; j < 12; j++) {
     double y[13], column[12];
@@ -148,19 +165,26 @@ static Errors derivativeErrors(const djKernel* k, PairCase* c, double step, doub
     e.rate = columnErrors(&e.doubt, rate_jac, H, step, byRate, &A);
     memcpy(c->rate, A.base, sizeof c->rate);
   }
+  if (c->has_past) {
+    memcpy(A.base, c->past, sizeof A.base);
+    e.past = columnErrors(&e.doubt, by_past, H, step, byPast, &A);
+    memcpy(c->past, A.base, sizeof c->past);
+    pasts += any;
+  }
   memcpy(A.base, c->start, sizeof A.base);
   e.start = columnErrors(&e.doubt, jac, H, step, byStart, &A);
   memcpy(c->start, A.base, sizeof c->start);
   double least = leastOf(c, H);
   if (djt_largest(jac, 144) <= least && wrong > 0) e.start = -1; // nothing to be wrong
   if (djt_largest(rate_jac, 144) <= least && wrong > 0) e.rate = -1;
+  if (djt_largest(by_past, 144) <= least && wrong > 0) e.past = -1;
   return e;
 }
 
 static bool passes(const Errors* e) {
-  const double all[] = {e->gradient, e->hessian, e->start, e->rate, e->twist};
+  const double all[] = {e->gradient, e->hessian, e->start, e->rate, e->twist, e->past};
   bool good = true;
-  for (int i = 0; i < 5; i++) good = good && all[i] < 5e-7;
+  for (int i = 0; i < 6; i++) good = good && all[i] < 5e-7;
   return good;
 }
 
@@ -171,13 +195,14 @@ static void leastErrors(Errors* e, const Errors* now) {
   e->start = fmin(e->start, now->start);
   e->rate = fmin(e->rate, now->rate);
   e->twist = fmin(e->twist, now->twist);
+  e->past = fmin(e->past, now->past);
   e->doubt = fmin(e->doubt, now->doubt);
 }
 
 // Every derivative that there is has been found out.
 static bool isFound(const Errors* e, const djTraits* traits) {
-  const double all[] = {e->start, e->rate, e->twist};
-  for (int i = 0; i < 3; i++) {
+  const double all[] = {e->start, e->rate, e->twist, e->past};
+  for (int i = 0; i < 4; i++) {
     if (all[i] >= 0 && !(all[i] > 2e-6)) return false;
   }
   return (!traits->energy || e->gradient > 2e-6) && e->hessian > 2e-6;
@@ -200,6 +225,14 @@ static bool mayBeSo(const djKernel* k, PairCase* c) {
   return out.value < INFINITY;
 }
 
+// A step before it recovered, or nearly.
+static void makeDeeper(PairCase* c, const djKernel* k, int seed, double gap) {
+  Random own = {(uint64_t)seed}, *r = &own;
+  const double from = k == &dj_implicitSurface ? 0.2 : 0.8;
+  if (gap - from > 0.12) return;   // of so little friction differences tell nothing
+  setPast(c, k, r, (fmax(gap - from, 0) + uniform(r, 0, 0.15)) * gapOf(k, c, 1));
+}
+
 // Gaps within the range, in the transition to recovery, in recovery, overlapping, and with centres
 // almost at the same place: each kernel has its own. Steps that meet a vertex entering the support (where third derivatives
 // jump) tell themselves by `doubt`.
@@ -217,11 +250,12 @@ static void checkDerivatives(const djKernel* k, Random* r, int type_a, int type_
       movingPair(&c, k, r, type_a, type_b, gap);
       if (apart[i] > 0 && type_b != DJ_PLANE) setCentres(&c, r, apart[i]);
       if (repeat % 2) setRates(&c, r);
+      if (repeat % 2 == 0 && apart[i] == 0) makeDeeper(&c, k, 10 * i + repeat, gap);
       if (!mayBeSo(k, &c)) {
         freeCase(&c);
         continue;
       }
-      Errors e = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
+      Errors e = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
       bool good = false;
       for (double step = i < NEAR ? 2e-4 : 5e-3; step > 1e-7 && !good; step *= 0.2) {
         const Errors now = derivativeErrors(k, &c, step, 0);
@@ -237,10 +271,10 @@ static void checkDerivatives(const djKernel* k, Random* r, int type_a, int type_
       cases++;
       sure += good;
       if (!good) {
-        print_message("%s %d-%d gap %g range: errors %.1e %.1e %.1e %.1e %.1e, of differences "
-                      "%.1e\n",
+        print_message("%s %d-%d gap %g range: errors %.1e %.1e %.1e %.1e %.1e %.1e, of "
+                      "differences %.1e\n",
                       k->name, type_a, type_b, gap, e.gradient, e.hessian, e.start, e.rate,
-                      e.twist, e.doubt);
+                      e.twist, e.past, e.doubt);
       }
       freeCase(&c);
     }
@@ -250,7 +284,9 @@ static void checkDerivatives(const djKernel* k, Random* r, int type_a, int type_
 
 static void testDerivatives(void** state) {
   (void)state;
+  pasts = 0;
   forAllPairs(checkDerivatives, 1);
+  assert_true(pasts > 100);
 }
 
 // lambda . gradient by settings and the coefficient of friction; the lagged quantities follow.
@@ -271,7 +307,8 @@ static void checkSettings(const djKernel* k, Random* r, int type_a, int type_b) 
     static const double part[] = {0.9, 0.6, 0.9, 0.6, 0.15, 0.12, -0.5};
     PairCase c;
     movingPair(&c, k, r, type_a, type_b, kernel_guide > 0 && i > 1 ? 20 : part[i]);
-    c.in.recover = surfaces;
+    c.in.recover = surfaces || i == 1;
+    if (c.in.recover) makeDeeper(&c, k, i, part[i]);
     double lambda[12];
     for (int j = 0; j < 12; j++) lambda[j] = uniform(r, -1, 1);
     double scale = fabs(alongLambda(k, &c, lambda));

@@ -32,6 +32,7 @@ typedef struct Kind {
   bool shrunk;       // inflation that leaves no radii
   bool thin;         // skins beyond the inner radii
   double guide;      // J
+  double deeper;     // m; a step before the start; 0: nothing is known of that
 } Kind;
 
 static void placeCentres(PairCase* c, Random* r, double apart) {
@@ -65,6 +66,7 @@ static void openCase(Case* x, const djKernel* k, Random* r, int type_a, int type
   for (int i = 0; i < 2; i++) openVaried(&x->v[i], &c->shape[i], r, 0.3);
   for (int i = 0; i < 12; i++) x->lambda[i] = uniform(r, -1, 1);
   c->guide = kind->guide;
+  if (kind->deeper > 0) setPast(c, k, r, kind->deeper);
   const double base[4] = {c->K, c->s, c->friction, c->guide};
   for (int i = 0; i < 4; i++) {
     x->base[i] = base[i];
@@ -185,6 +187,15 @@ static void testBound(void** state) {
   checkPairs(&(Kind){.part = 0.7, .move = 0.02, .cap = 0.01}, 1e-4, 1e-6, 0.1);
 }
 
+// Of pairs that have just left recovery, or are about to.
+static void testPast(void** state) {
+  (void)state;
+  Kind kind = {.part = 0.85, .move = 0.02, .cap = 0.2, .deeper = 0.015};
+  checkPairs(&kind, 3e-5, 1e-6, 0.1);
+  kind.part = 0.7;
+  checkPairs(&kind, 3e-5, 1e-6, 0.1);
+}
+
 // Inflation that would leave radii below zero, and shapes that are skin to the core.
 static void testShrunk(void** state) {
   (void)state;
@@ -225,7 +236,8 @@ static void testGuided(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testPlain), cmocka_unit_test(testRecovering),
-      cmocka_unit_test(testBound), cmocka_unit_test(testShrunk),
+      cmocka_unit_test(testBound), cmocka_unit_test(testPast),
+      cmocka_unit_test(testShrunk),
       cmocka_unit_test(testDeep),  cmocka_unit_test(testCoincident),
       cmocka_unit_test(testGuided),
   };

@@ -245,8 +245,9 @@ static void testTendons(void** state) {
 
 // A link on a hinge over a floor, with a hand of a box and a ball, and bodies on the floor that
 // touch each other and the hand. Frictions differ, as the coefficient of two equal ones is C0.
-static djModel* touching(void) {
-  static const int type[5] = {DJ_BOX, DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_SPHERE};
+static djModel* touching(bool surfaces) {
+  const int box = surfaces ? DJ_ELLIPSOID : DJ_BOX;   // flat ones are uncertain where they touch
+  const int type[5] = {box, DJ_SPHERE, DJ_CAPSULE, box, DJ_SPHERE};
   Scene* s = newScene(6);
   addGeom(s, 0, DJ_PLANE, 0, 0, 0)->friction[0] = 0.3;
   int post = addBody(s, 0, -1, 0, 0, 0.02, 1, 0.1);
@@ -265,19 +266,32 @@ static djModel* touching(void) {
   }
   s->def.option.timestep = 0.005;
   s->def.option.friction_eps = 1e-4;
+  if (surfaces) {
+    s->def.option.contact = DJ_IMPLICIT_SURFACE;
+    s->def.option.law = DJ_LAW_BARRIER;
+    s->def.option.support = 1e-3;
+    s->def.option.stiffness_scale = 1e-3;
+  }
   djModel* m = sceneModel(s);
   freeScene(s);
   return m;
 }
 
-static void testContact(void** state) {
-  const djIntegrator integrator = *(const djIntegrator*)*state;
+// Pairs of the last step whose friction depends on the poses a step earlier.
+static int pastPairs(const djData* d) {
+  int n, past = 0;
+  const djContactBlock* const* block = dj_contactBlocks(&n, dj_contactsOf(&d->work->forces));
+  for (int k = 0; k < n; k++) past += d->work->has_past && block[k]->has_past;
+  return past;
+}
+
+static void checkContact(int told[DJ_NFIELD], djIntegrator integrator, bool surfaces) {
   const Tolerance tolerance = {1e-4, 1e-6};
   djRng rng = {9};
   double worst = 0;
-  int told[DJ_NFIELD] = {0};
-  for (int trial = 0; trial < 6; trial++) {
-    djModel* m = touching();
+  int past = 0;
+  for (int trial = surfaces ? 6 : 0; trial < 10; trial++) {   // the last ones leave an overlap
+    djModel* m = touching(surfaces);
     m->opt.integrator = integrator;
     if (integrator == DJ_EULER) {   // with a row beside contact, and damping that it does not see
       m->jnt_damping[0] = 0.3;
@@ -285,14 +299,32 @@ static void testContact(void** state) {
     }
     djData* d = sceneData(m);
     for (int i = 0; i < m->nv; i++) d->qvel[i] = djt_uniform(&rng, -0.3, 0.3);
-    int steps = 10 + djt_integer(&rng, 20);
+    int steps = 10 + djt_integer(&rng, 20), sunk = trial < 6 ? 0 : trial - 5;
     for (int k = 0; k < steps; k++) assert_true(dj_step(m, d) >= 0);
+    for (int i = 0; sunk && i < 4; i++) d->qpos[1 + 7 * i + 2] -= 3e-4 * (1 + i);
+    if (sunk) d->qpos[0] = 0.463;   // the arm reaches into the floor
+    for (int k = 0; k < sunk; k++) assert_true(dj_step(m, d) >= 0);
     checkModel(m, d, &rng, &tolerance, told, &worst);
+    past += pastPairs(d);
     dj_deleteData(d);
     dj_deleteModel(m);
   }
+  assert_true((past > 0) == (integrator == DJ_EULER || integrator == DJ_POSITION));
   print_message("%s: with contact %.1e\n", dj_integratorName(integrator), worst);
   assert_true(worst < tolerance.error);
+}
+
+static void testSurfaces(void** state) {
+  (void)state;
+  int told[DJ_NFIELD] = {0};
+  checkContact(told, DJ_EULER, true);
+  assert_true(told[DJ_FIELD_GEOM_SIZE] > 0 && told[DJ_FIELD_GEOM_POS] > 0);
+}
+
+static void testContact(void** state) {
+  const djIntegrator integrator = *(const djIntegrator*)*state;
+  int told[DJ_NFIELD] = {0};
+  checkContact(told, integrator, false);
   static const djField all[] = {DJ_FIELD_GEOM_POS,  DJ_FIELD_GEOM_QUAT, DJ_FIELD_GEOM_SIZE,
                                 DJ_FIELD_GEOM_FRICTION, DJ_FIELD_SETTING};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
@@ -347,6 +379,7 @@ int main(void) {
                                      cmocka_unit_test_prestate(testApart, &variational),
                                      cmocka_unit_test_prestate(testFree, &euler),
                                      cmocka_unit_test_prestate(testTendons, &euler),
-                                     cmocka_unit_test_prestate(testContact, &euler)};
+                                     cmocka_unit_test_prestate(testContact, &euler),
+                                     cmocka_unit_test(testSurfaces)};
   return cmocka_run_group_tests_name("param_gradient", tests, NULL, NULL);
 }

@@ -140,7 +140,7 @@ static void gapFunction(double* y, void* user, double e) {
   y[1] = derivative;
 }
 
-// g_eff: identity to second order at 0.8, between 0.6 and 0.8, rising; the bound of forces.
+// g_eff: identity to second order at 0.8, between 0.6 and 0.8, rising.
 static void testRecoveryFunctions(void** state) {
   (void)state;
   double derivative, d[2];
@@ -159,21 +159,71 @@ static void testRecoveryFunctions(void** state) {
     assert_true(fabs(d[0] - derivative) <= 1e-7 * derivative + 1e-13);
   }
   assert_true(dj_recoveryGap(&derivative, -1e9) - 0.6 < 1e-15);
+}
 
-  double dc[2], dc2[2];
-  for (double t = -1.5; t < 0.2; t += 0.0625) {
-    for (double F = 0.1; F < 100; F *= 1.7) {
-      double c = dj_lagBound(dc, F, t, 2.5);
-      assert_true(c > 0 && c <= 1 && (t < 0 || c == 1));
-      if (t <= -1) assert_true(c * F < 2.5);
-      double h = 1e-5, high = dj_lagBound(dc2, F + h, t, 2.5);
-      double low = dj_lagBound(dc2, F - h, t, 2.5);
-      assert_true(fabs((high - low) / (2 * h) - dc[0]) < 1e-8);
-      high = dj_lagBound(dc2, F, t + h, 2.5), low = dj_lagBound(dc2, F, t - h, 2.5);
-      if (t != 0 && t != -1) assert_true(fabs((high - low) / (2 * h) - dc[1]) < 1e-6);
+typedef struct FactorCase {
+  djLagLaw law;
+  double x[4];             // F, g, g_, log A
+} FactorCase;
+
+static djLagFactor factorOf(const FactorCase* c, const double x[4]) {
+  djLagLaw law = c->law;
+  law.scale = exp(x[3]);
+  return dj_lagFactor(x[0], x[1], x[2], &law);
+}
+
+static void factorFunction(double* y, void* user, double e) {
+  const FactorCase* c = ((void**)user)[0];
+  const int k = *(const int*)((void**)user)[1];
+  double x[4];
+  memcpy(x, c->x, sizeof x);
+  x[k] += e;
+  y[0] = factorOf(c, x).c;
+}
+
+// What lagged forces are multiplied by: 1 where nothing recovers, a bound in recovery, none of what
+// a pair that has left it was not pressed with; and its derivatives.
+static void testLagFactor(void** state) {
+  (void)state;
+  const djLagLaw plane = {0.8, 0.6, log(8e-6), 1, 2.5, 4000}, surface = {0.2, 0.1, 0, 1, 2.5, 4000};
+  Random r = {81};
+  int shares = 0, bounds = 0;
+  for (int k = 0; k < 4000; k++) {
+    FactorCase c = {k % 2 ? plane : surface, {0}};
+    const double from = c.law.from, width = from - c.law.floor;
+    c.x[1] = uniform(&r, from - 2 * width, 1);
+    c.x[2] = c.x[1] + uniform(&r, -2, 0.3) * width;
+    c.x[3] = uniform(&r, -2, 14);
+    c.x[0] = exp(c.x[3] + uniform(&r, -14, 3));
+    const djLagFactor f = factorOf(&c, c.x);
+    assert_true(f.c >= 0 && f.c <= 1);
+    if (c.x[1] >= from && c.x[2] >= from && c.x[0] <= c.law.most) assert_true(f.c == 1);
+    if (c.x[1] <= c.law.floor) assert_true(f.c * c.x[0] <= c.law.weight * (1 + 1e-14));
+    if (c.x[2] >= c.x[1] || c.x[2] >= from) assert_true(f.by_past == 0 && f.by_scale == 0);
+    const double by[4] = {f.by_force, f.by_gap, f.by_past, f.by_scale};
+    shares += f.by_past != 0;
+    bounds += f.by_force != 0 && f.by_past == 0;
+    for (int i = 0; i < 4; i++) {
+      double d[1];
+      void* user[2] = {&c, &i};
+      extrapolate(d, 1, 1e-4 * (i == 0 ? c.x[0] : width), 1, factorFunction, user);
+      const double unit = i == 0 ? c.x[0] : i == 3 ? 1 : width;
+      assert_true(fabs(d[0] - by[i]) * unit < 1e-5 * (1 + fabs(by[i]) * unit));
     }
   }
-  assert_true(dj_lagBound(dc, 1e9, -1, INFINITY) == 1 && dj_lagBound(dc, 1e9, -1, 0) == 1);
+  assert_true(shares > 300 && bounds > 300);
+  // As the last step had it: eroded by e_ and softer, whose barrier is at u + e_.
+  const double g = 0.95, past = 0.7, e = dj_recoveryGap(&(double){0}, past) - past;
+  const double own = pow(1 - g, 3) * (5 - g) / pow(g, 6), v = g + e;
+  const double was = 2.828e-3 * pow(1 - v, 3) * (5 - v) / pow(v, 6);
+  const double c = dj_lagFactor(own, g, past, &plane).c;
+  assert_true(c > 0.5 * was / own && c < 2 * was / own);
+  // What is beyond all loads is bounded; nothing is without a weight or where nothing recovers.
+  assert_true(dj_lagFactor(4e5, 0.9, INFINITY, &plane).c * 4e5 <= 2.5 + 1e-14);
+  assert_true(dj_lagFactor(1e9, INFINITY, INFINITY, &plane).c == 1);
+  const djLagLaw free = {0.8, 0.6, 0, 1, INFINITY, 4000}, none = {0.8, 0.6, 0, 1, 0, 4000};
+  assert_true(dj_lagFactor(1e9, 0, INFINITY, &free).c == 1);
+  assert_true(dj_lagFactor(1e9, 0, INFINITY, &none).c == 1);
 }
 
 static double gapNow(PairCase* c, const djPlaneState* st) {
@@ -571,6 +621,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testShape),       cmocka_unit_test(testContinuous),
       cmocka_unit_test(testRecoveryFunctions),
+      cmocka_unit_test(testLagFactor),
       cmocka_unit_test(testErosion),     cmocka_unit_test(testErosionRate),
       cmocka_unit_test(testSlope),       cmocka_unit_test(testShapeVjp),
       cmocka_unit_test(testErosionVjp),

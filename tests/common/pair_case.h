@@ -31,6 +31,8 @@ typedef struct PairCase {
   double twist[2][6];
   djPose rate[2];                // from which displacements count, where apart
   bool apart;
+  djPose past[2];                // a step before the start, where that is known
+  bool has_past;
   double size;                   // larger bounding radius
   djPairInput in;
   double* scratch;
@@ -144,6 +146,8 @@ static inline const djPairInput* pairInput(PairCase* c) {
   in->ref_b = c->ref[1];
   in->rate_a = c->apart ? &c->rate[0] : in->start_a;
   in->rate_b = c->apart ? &c->rate[1] : in->start_b;
+  in->past_a = c->has_past ? &c->past[0] : NULL;
+  in->past_b = c->has_past ? &c->past[1] : NULL;
   in->twist_a = c->twist[0];
   in->twist_b = c->twist[1];
   in->setting = c->setting;
@@ -395,6 +399,33 @@ static inline djStatus beginCase(PairCase* c, const djKernel* kernel) {
   in.pose_a = &c->start[0];
   in.pose_b = &c->start[1];
   return kernel->begin(stateOf(c), &in);
+}
+
+// A step before the start the pair was deeper by so many metres, along the force there, and turned
+// a little; where there is no force nothing is known.
+static inline void setPast(PairCase* c, const djKernel* kernel, Random* r, double deeper) {
+  djPairOutput out = {.twist_jac = NULL};
+  djPose now[2] = {c->now[0], c->now[1]};
+  double friction = c->friction;
+  c->has_past = false;
+  if (!kernel->past) return;
+  memcpy(c->now, c->start, sizeof c->now);
+  c->friction = 0;
+  bool begun = beginCase(c, kernel) >= 0;
+  bool acts = begun && kernel->eval(&out, stateOf(c), pairInput(c), DJ_EVAL_GRADIENT) >= 0;
+  memcpy(c->now, now, sizeof c->now);
+  c->friction = friction;
+  double size = acts && out.active ? dju_norm3(dju_load3(out.gradient + 3)) : 0;
+  if (!(size > 0 && size < INFINITY)) return;
+  c->has_past = true;
+  for (int b = 0; b < 2; b++) {
+    double xi[6];
+    for (int i = 0; i < 6; i++) {
+      xi[i] = 0.02 * deeper * uniform(r, -1, 1);
+      if (i >= 3 && b == 0) xi[i] += deeper * out.gradient[i] / size;
+    }
+    c->past[b] = twistPose(&c->start[b], c->ref[b], xi);
+  }
 }
 
 #endif  // DJ_TESTS_PAIR_CASE_H_

@@ -186,6 +186,10 @@ int dj_impactParts(djContacts* contacts, const djModel* model, const djPose* fro
 djStatus dj_lagContacts(djContacts* contacts, const djModel* model, const djPose* pose,
                         djError* err);
 
+// Where bodies (nbody) were a step before the start of the steps that begin from now on; NULL, as
+// at first: unknown. contacts may be NULL.
+void dj_setPastContacts(djContacts* contacts, const djPose* past);
+
 // Start of a step. pose (nbody): body poses at its start; rate (nbody): those from which its
 // displacement counts (djPairInput), NULL: pose; twist (nbody x 6): velocities about ref, NULL:
 // zero; ref (nbody): twist reference points, fixed during the step. All are copied. Finds near
@@ -236,6 +240,8 @@ typedef struct djContactBlock {
   djPairOutput out;                // out.twist_jac: NULL unless the kernel uses_twist
   double start_jac[144];           // after dj_startContacts
   bool lagged;                     // that is by the poses of dj_lagContacts instead
+  bool has_past;                   // after dj_pastContacts: there is `past`
+  djPairPast past;
   double* rate_jac;                // (144) then too, where rate poses are others than start poses;
                                    //   else NULL
 } djContactBlock;
@@ -258,6 +264,9 @@ void dj_convexContacts(djContacts* contacts, const djModel* model, double share)
 
 // Derivative by start poses for the active blocks, at the poses of the last evaluation.
 djStatus dj_startContacts(djContacts* contacts, const djModel* model, const djPose* pose);
+
+// And by the poses of dj_setPastContacts.
+djStatus dj_pastContacts(djContacts* contacts, const djModel* model, const djPose* pose);
 
 // Derivative of the normal force (its size, without friction) of active block k by twists now and
 // at the start, at the poses of the last evaluation.

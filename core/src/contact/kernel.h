@@ -84,6 +84,8 @@ typedef struct djPairInput {
   const djPose* pose_b;
   const djPose* start_a;           // and at the start of the step
   const djPose* start_b;
+  const djPose* past_a;            // and a step earlier, by the start's velocity; NULL: unknown
+  const djPose* past_b;
   const djPose* rate_a;            // the poses from which the displacement of the step is measured,
   const djPose* rate_b;            //   over h: velocities; the same pointers as start where equal
   djVec3 ref_a, ref_b;
@@ -93,6 +95,8 @@ typedef struct djPairInput {
   const double* setting;           // in force, in the order of the kernel's rows
   double friction;                 // coefficient of the pair, >= 0; 0: normal forces alone act
   double force_cap;                // W: total movable weight, N
+  double force_most;               // N; what presses a pair with more than that is recovery alone;
+                                   //   0: nothing
   double inflate;                  // added to the sum of both radii (explicit pairs), metres; where
                                    //   that sum would be negative it is zero
   double lower;                    // part of -inflate by which a plane, b, is lower; the rest is
@@ -136,6 +140,12 @@ typedef struct djPairOutput {
 // earlier ones, and keeps its own only where the pair acts at the start; so that a step depends on
 // its start alone, to the last bit.
 typedef struct djPairState djPairState;
+
+// How the gradient follows the poses of a step before the start (djPairInput.past_a): by one number
+// alone. Its derivative by twists of theirs is the product of both, (12 x 1) (1 x 12).
+typedef struct djPairPast {
+  double by[12], number[12];
+} djPairPast;
 
 // What a pair did in the step, for reports: forces and where they act, with poses now.
 typedef struct djPairReport {
@@ -267,6 +277,9 @@ typedef struct djKernel {
   // else rate_jac is not touched, and start and rate poses move together. Or NULL: all zero.
   djStatus (*start)(double start_jac[144], double rate_jac[144], djPairState* state,
                     const djPairInput* in);
+  // What depends on poses of a step before, the poses now and at the start fixed. *any: false where
+  // nothing does, and *past is void. Or NULL: never.
+  djStatus (*past)(bool* any, djPairPast* past, djPairState* state, const djPairInput* in);
   // Or NULL: gap, normal and point of `gap`, and the wrenches of eval.
   djStatus (*report)(djPairReport* out, djPairState* state, const djPairInput* in);
   // Visits the points that are inside of the other geom, whose forces are all that acts. Or NULL:

@@ -43,6 +43,7 @@ static const double* twistsAt(void* state, const djMotion* at, bool derivatives)
 static djStatus begin(void* state, const djMotion* at, djError* err) {
   const djPose* rate = at->from_rate == at->from ? NULL : at->from_rate->body;
   djContacts* list = listOf(state);
+  dj_setPastContacts(list, at->past.kin ? at->past.kin->body : NULL);
   djStatus status = dj_beginContacts(list, at->model, at->from->body, rate, NULL, at->ref,
                                      at->h, err);
   return status < 0 || !at->lag ? status : dj_lagContacts(list, at->model, at->lag->body, err);
@@ -153,6 +154,28 @@ static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
   return status;
 }
 
+static djStatus past(djMatrix* R, void* state, const djMotion* at) {
+  const djModel* m = at->model;
+  djContacts* list = listOf(state);
+  djStatus status = dj_pastContacts(list, m, at->at.kin->body);
+  int n;
+  const djContactBlock* const* block = dj_contactBlocks(&n, list);
+  for (int k = 0; k < n && status >= 0; k++) {
+    const djContactBlock* c = block[k];
+    const int body[2] = {c->body_a, c->body_b};
+    for (int i = 0; i < 4 && c->has_past; i++) {
+      const int r = i / 2, s = i % 2;
+      if (m->body_lastdof[body[r]] < 0 || m->body_lastdof[body[s]] < 0) continue;
+      double K[36];
+      for (int e = 0; e < 36; e++) {
+        K[e] = c->past.by[6 * r + e / 6] * c->past.number[6 * s + e % 6];
+      }
+      dj_projectCrossMixed(R, m, at->at.kin, at->past.kin, body[r], body[s], K);
+    }
+  }
+  return status;
+}
+
 static djStatus lag(djMatrix* H, double* N, void* state, const djMotion* at) {
   djContacts* list = listOf(state);
   djStatus status = dj_startContacts(list, at->model, at->at.kin->body);
@@ -163,6 +186,17 @@ static djStatus lag(djMatrix* H, double* N, void* state, const djMotion* at) {
     if (block[k]->lagged) addStart(N, H, block[k]->start_jac, block[k], at, at->at.kin);
   }
   return DJ_OK;
+}
+
+static void addPastCotangents(djParamSums* s, const djContactBlock* c) {
+  const int body[2] = {c->body_a, c->body_b};
+  double along = 0;
+  for (int k = 0; k < 12 && c->has_past; k++) {
+    along += c->past.by[k] * s->x[6 * body[k / 6] + k % 6];
+  }
+  for (int k = 0; k < 12 && c->has_past; k++) {
+    s->Cpast[6 * body[k / 6] + k % 6] += along * c->past.number[k];
+  }
 }
 
 static void addCotangents(djParamSums* s, const djContactBlock* c, const djMotion* at) {
@@ -197,11 +231,15 @@ static djStatus params(djParamSums* s, void* state, const djMotion* at, const do
   djStatus status =
       dj_evalContacts(&value, list, at->model, pose, twistsAt(state, at, true), DJ_EVAL_HESSIAN);
   if (status >= 0) status = dj_startContacts(list, at->model, pose);
+  if (status >= 0) status = dj_pastContacts(list, at->model, pose);
   if (status < 0) return status;
   int n;
   const djContactBlock* const* block = dj_contactBlocks(&n, list);
   const bool frames = s->wants & DJ_BY_FRAME;
-  for (int k = 0; k < n && frames; k++) addCotangents(s, block[k], at);
+  for (int k = 0; k < n && frames; k++) {
+    addCotangents(s, block[k], at);
+    addPastCotangents(s, block[k]);
+  }
   djTwistForces* other = &((State*)state)->nonpotential;
   if (other->V && frames) dj_nonpotentialCotangents(s, other, list, at);
   if (!(s->wants & DJ_BY_SHAPE)) return DJ_OK;
@@ -254,6 +292,7 @@ const djForceRow dj_contactForce = {.name = "contact",.acts = DJ_ACTS_BOUNDED,
                                     .is_nonpotential = hasNonpotential,
                                     .nonpotential = nonpotential,
                                     .start = start,
+                                    .past = past,
                                     .lag = lag,
                                     .params = params,
                                     .params_of = DJ_BY_SHAPE | DJ_BY_FRAME,

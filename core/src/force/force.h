@@ -29,6 +29,7 @@ typedef struct djParamSums {
   // Of one step: twists of bodies along z; wrenches; cotangents by the poses at the point (see
   // dj_frameParamsSecond), at the start, at `rate`. (nbody x 6 each)
   double *x, *W, *C, *C0, *Crate;
+  double* Cpast;       // and at `past`, where that is known
   double* Cback;       // (nbody x 6) scratch
   double* zeta;        // (nv) scratch
   // What is asked for, as sums of DJ_BY_* (model/param.h): in all, and of each body (nbody).
@@ -101,6 +102,8 @@ typedef struct djForceRow {
   void (*nonpotential)(djForceSum* sum, double* gradient, void* state, const djMotion* at);
   // Derivatives by the start and by inputs, at the point of the last evaluation.
   djStatus (*start)(djStartSum* sum, void* state, const djMotion* at);
+  // And by at->past, which is known, into R.
+  djStatus (*past)(djMatrix* R, void* state, const djMotion* at);
   // Where lagged quantities belong to at->lag, which is the point: derivatives by that, into H and
   // bodies' N (nbody x 36).
   djStatus (*lag)(djMatrix* H, double* N, void* state, const djMotion* at);

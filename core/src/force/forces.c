@@ -195,6 +195,15 @@ djStatus dj_startForces(djStartSum* start, const djForceSum* sum, djForces* f,
   return DJ_OK;
 }
 
+djStatus dj_startPast(djMatrix* R, djForces* f, const djMotion* at) {
+  for (int i = 0; i < DJ_NFORCE; i++) {
+    if (!acts(f, i, at->acting) || !rows[i]->past) continue;
+    djStatus status = rows[i]->past(R, f->state[i], at);
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
 void dj_forceInputs(djInputSum* sum, djForces* f, const djMotion* at) {
   sum->twist = &f->twist;
   f->twist.open = false;
@@ -252,6 +261,7 @@ djStatus dj_forceParams(djParamSums* s, djForces* f, const djMotion* at, const d
   memset(s->C, 0, size);
   memset(s->C0, 0, size);
   memset(s->Crate, 0, size);
+  memset(s->Cpast, 0, size);
   s->nfield = 0;
   displace(s->zeta, at, z);
   s->twist = &f->twist;
@@ -329,6 +339,7 @@ void dj_frameForces(djParamSums* s, const djMotion* at, const double* z) {
   s->nfield = 0;
   pointFrames(s, at, &at->at0, s->C0);
   if (at->rate.kin != at->at0.kin) pointFrames(s, at, &at->rate, s->Crate);
+  if (at->past.kin) pointFrames(s, at, &at->past, s->Cpast);
 }
 
 void dj_loadParams(double* param, const djForces* f, const djMotion* at, const djPoint* point,

@@ -56,6 +56,8 @@ void dj_nonpotentialForces(djForceSum* sum, double* gradient, djForces* forces, 
 // in N0 and Nrate.
 djStatus dj_startForces(djStartSum* start, const djForceSum* sum, djForces* forces,
                         const djMotion* at);
+// By the poses of `past`, which are known, into R.
+djStatus dj_startPast(djMatrix* R, djForces* forces, const djMotion* at);
 // What lagged quantities that belong to the point add to H and to bodies' N (nbody x 36).
 djStatus dj_lagAtEnd(djMatrix* H, double* N, djForces* forces, const djMotion* at);
 void dj_forceInputs(djInputSum* sum, djForces* forces, const djMotion* at);

@@ -44,6 +44,7 @@ typedef struct djMotion {
                                //   (integrate/mocap.h); else those
   const double* mocap_rate;    // (nmocap x 6) velocities of mocap bodies: angular, linear of the
                                //   origin; NULL: 0
+  djPoint past;                // a step before the start, by its velocity; kin NULL: unknown
 } djMotion;
 
 #endif  // DJ_FORCE_MOTION_H_

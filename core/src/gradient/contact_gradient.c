@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "gradient/columns.h"
 #include "integrate/parts.h"
+#include "integrate/turn.h"
 #include "math/block6.h"
 
 #include <stdlib.h>
@@ -46,9 +47,29 @@ static int blockOf(const djContactPair* p, const djContactBlock* const* block, i
   return -1;
 }
 
+// out (nc) += f by_past . twists a step before the start, at q (+) -h v; y (nv) scratch.
+static void addPast(double* out, double f, const double by_past[12], const Slab* s, djWork* w,
+                    const djModel* m, const djContactBlock* c) {
+  const int body[2] = {c->body_a, c->body_b}, nv = m->nv;
+  double *y = w->shift, *psi = w->scale, *dv = w->path_scratch;
+  memset(y, 0, (size_t)nv * sizeof(double));
+  for (int side = 0; side < 2; side++) {
+    for (int i = m->body_lastdof[body[side]]; i >= 0; i = m->dof_parent[i]) {
+      y[i] += f * dju_dotRow6(by_past + 6 * side, w->back.kin.S + 6 * i);
+    }
+  }
+  memcpy(dv, y, (size_t)nv * sizeof(double));
+  for (int i = 0; i < nv; i++) psi[i] = -w->h * w->start.qvel[i];
+  dj_turnVector(y, m, psi, true);
+  dj_pushVector(dv, m, psi, true);
+  for (int k = s->first; k < s->end && k < 2 * nv; k++) {
+    out[k] += k < nv ? y[k] : -w->h * dv[k - nv];
+  }
+}
+
 // Force on geom2 and its moment about the world's origin, (3 x nc) each or NULL.
-static void forceRows(double* force, double* moment, const Slab* slab, const djWork* w,
-                      const djModel* m, const djContactBlock* c) {
+static void forceRows(double* force, double* moment, const Slab* slab, djWork* w, const djModel* m,
+                      const djContactBlock* c) {
   int nc = slab->nc, side = c->geom_a > c->geom_b ? 0 : 1;
   const double* gradient = c->out.gradient + 6 * side;
   double nested[36] = {0}, zero[36] = {0}, row[12];
@@ -61,7 +82,18 @@ static void forceRows(double* force, double* moment, const Slab* slab, const djW
     H = now;
     S = c->rate_jac + 72 * side;
   }
+  const bool past = w->has_past && c->has_past;
+  const double* by = c->past.by + 6 * side;
   for (int r = 0; r < 3; r++) {
+    if (force && past) {
+      addPast(force + (size_t)r * nc, -by[3 + r], c->past.number, slab, w, m, c);
+    }
+    if (moment && past) {
+      const int u = (r + 1) % 3, v = (r + 2) % 3;
+      const double arm[3] = {ref.x, ref.y, ref.z};
+      double f = -by[r] - arm[u] * by[3 + v] + arm[v] * by[3 + u];
+      addPast(moment + (size_t)r * nc, f, c->past.number, slab, w, m, c);
+    }
     if (force) {
       addTwists(force + (size_t)r * nc, -1, H + 12 * (3 + r), S + 12 * (3 + r), slab, w, m, c);
     }

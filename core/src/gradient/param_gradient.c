@@ -26,6 +26,7 @@ static void layout(djParamSums* s, void** shapes, djArena* a, const djModel* m) 
   s->C = dj_take(a, n, d);
   s->C0 = dj_take(a, n, d);
   s->Crate = dj_take(a, n, d);
+  s->Cpast = dj_take(a, n, d);
   s->Cback = dj_take(a, n, d);
   s->zeta = dj_take(a, m->nv, d);
   s->of_body = dj_take(a, m->nbody, 1);

@@ -65,6 +65,22 @@ static djStatus linearizeSmooth(djWork* w, const djModel* m) {
   return DJ_OK;
 }
 
+// Of lagged contact by q (+) -h v, whose tangent is E dq - h J dv, see position.c. H is empty.
+static djStatus addPast(djWork* w, const djModel* m) {
+  djStageLinear* linear = &dj_stageOf(w)->linear;
+  double h = w->h;
+  if (!w->has_past) return DJ_OK;
+  djStatus status = dj_pastForces(&w->H, w, m, &w->now);
+  if (status < 0) return status;
+  dj_applyE(&w->H, m, w->start.qvel, h);
+  dj_addMatrix(&linear->Rq, &w->H);
+  dj_applyJr(&w->H, m, w->start.qvel, h);
+  dj_scaleMatrix(&w->H, -h);
+  dj_addMatrix(&linear->G, &w->H);
+  dj_clearMatrix(&w->H);
+  return DJ_OK;
+}
+
 djStatus dj_linearizeEuler(djWork* w, const djModel* m) {
   djStageLinear* linear = &dj_stageOf(w)->linear;
   double* y = w->shift;
@@ -94,7 +110,7 @@ djStatus dj_linearizeEuler(djWork* w, const djModel* m) {
   dj_addSpinStart(&linear->G, w, m, linear->psi, false);
   dj_addMatrix(&linear->Rq, &w->H);
   dj_clearMatrix(&w->H);
-  return DJ_OK;
+  return addPast(w, m);
 }
 
 // ---- inputs -----------------------------------------------------------------------------------
@@ -176,6 +192,7 @@ djStatus dj_eulerParams(djParamSums* s, djWork* w, const djModel* m, const doubl
   djStatus status = smoothParams(s, w, m, z);
   if (status < 0 || dj_isAhead(w)) return status;
   dj_openPlace(&w->now, m, w->ref);
+  if (w->has_past) dj_motionSubspace(&w->back.kin, m, w->ref);
   djMotion motion = dj_motionAt(w, m, &w->now);
   status = dj_forceParams(s, &w->forces, &motion, z);
   if (status >= 0) status = dj_alongParams(s, w, &motion, z, 0);

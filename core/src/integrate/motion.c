@@ -33,7 +33,8 @@ djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
                     w->acting,
                     from,
                     from_rate,
-                    w->carries ? w->mocap_rate : NULL};
+                    w->carries ? w->mocap_rate : NULL,
+                    w->has_past ? dj_pointOf(&w->back) : (djPoint){NULL, NULL, NULL}};
 }
 
 djInputs dj_inputsOf(const djWork* w) {
@@ -57,6 +58,21 @@ djStatus dj_beginStep(djWork* w, const djModel* m, double time) {
   dj_setArmature(w, m);
   djMotion motion = dj_motionAt(w, m, &w->begin);
   return dj_beginForces(&w->forces, &motion, &w->error);
+}
+
+// With mocap bodies where they would have been, had they come on their way.
+void dj_setPast(djWork* w, const djModel* m) {
+  if (!dj_contactsOf(&w->forces)) return;
+  dj_integratePos(w->back.q, m, w->start.qpos, w->start.qvel, -w->h);
+  dj_setPlaceAt(&w->back, w, m, -1);
+  w->has_past = true;
+}
+
+djStatus dj_pastForces(djMatrix* G, djWork* w, const djModel* m, const djPlace* at) {
+  if (!w->has_past) return DJ_OK;
+  djMotion motion = dj_motionAt(w, m, at);
+  dj_motionSubspace(&w->back.kin, m, w->ref);
+  return dj_startPast(G, &w->forces, &motion);
 }
 
 void dj_setBack(djWork* w, const djModel* m) {

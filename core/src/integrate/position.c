@@ -16,6 +16,7 @@ static void coefficients(djCoefficients* c, double h) {
 }
 
 static djStatus begin(djWork* w, const djModel* m) {
+  if (!w->carries) dj_setPast(w, m);
   djStatus status = dj_beginStep(w, m, w->h);
   dj_setBack(w, m);
   dj_setBackRates(w, m);
@@ -52,12 +53,14 @@ static djStatus linearize(djWork* w, const djModel* m) {
   dj_gatherMatrix(w->M, m);
   dj_projectMixed(G, m, &w->now.kin, &w->back.kin, w->M);
   dj_startBackRates(start, G, w, &motion);
+  djStatus status = dj_pastForces(G, w, m, &w->now);
+  if (status < 0) return status;
   dj_applyE(G, m, w->start.qvel, h);
   dj_addMatrix(Rq, G);
   dj_applyJr(G, m, w->start.qvel, h);
   dj_scaleMatrix(G, -h);
   dj_startArmature(start, G, w, &motion);
-  djStatus status = dj_startForces(start, &w->sum, &w->forces, &motion);
+  status = dj_startForces(start, &w->sum, &w->forces, &motion);
   dj_gatherMatrix(w->N, m);
   dj_projectMixed(Rq, m, &w->now.kin, &w->begin.kin, w->N);
   return status;

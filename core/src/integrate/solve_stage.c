@@ -338,7 +338,7 @@ static djStatus lagHere(double* size, Problem* p) {
   if (dj_lagsEnd(w, m)) {
     dj_copyPlace(&w->lag, m, &w->now);
     w->lags = true;
-    status = w->method->begin(w, m);
+    status = dj_beginStage(w, m, w->method);
   } else {
     w->method->relag(w, m);
   }
@@ -481,7 +481,7 @@ djStatus dj_solveStage(djNewtonResult* result, djWork* w, const djModel* m, doub
   double stop = m->opt.tolerance * unit, tiny = stop * stop;
   w->lags = false;
   dj_stageOf(w)->linear.factor.kind = w->kind;   // not that of the last step's end
-  djStatus status = w->method->begin(w, m);
+  djStatus status = dj_beginStage(w, m, w->method);
   bool carried = false;
   djNewtonProblem carry = problemOf(&problem);
   if (status >= 0 && w->carries) status = dj_carry(&carried, &carry, w, m);

@@ -145,7 +145,7 @@ static void setLag(djWork* w, const djModel* m, const double* q) {
 djStatus dj_reopenStage(djWork* w, const djModel* m, int k) {
   w->stage = k;
   setLag(w, m, w->at_stage[k].q);
-  djStatus status = w->method->begin(w, m);
+  djStatus status = dj_beginStage(w, m, w->method);
   if (status < 0) return status;
   memcpy(w->now.q, w->at_stage[k].q, (size_t)m->nq * sizeof(double));
   dj_setPlaceAt(&w->now, w, m, w->stage_part);
@@ -192,7 +192,7 @@ djStatus dj_replayStep(const djModel* m, djData* d, const djMethod* method, int 
     memcpy(w->at_stage[k].linear.psi, psi[k], (size_t)m->nv * sizeof(double));
   }
   setLag(w, m, qpos);
-  status = method->begin(w, m);
+  status = dj_beginStage(w, m, method);
   if (status < 0) return status;
   memcpy(w->now.q, qpos, (size_t)m->nq * sizeof(double));
   if (!known) dj_setPlaceAt(&w->now, w, m, w->stage_part);

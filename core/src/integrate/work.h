@@ -82,6 +82,7 @@ struct djWork {
   double time;              // of a stage's displacement: rates are displacement/time
   djVec3* ref;              // (nbody) reference points of twists, fixed during a step
   djPlace begin, back;      // the start, whose q is start.qpos, and q (+) -time v
+  bool has_past;            // contact takes `back` for where the last step began
   djPlace from, from_rate;  // of a step that carries: `begin` and `rate` as contact sees them
   bool carries;             // mocap bodies move (mocap.h)
   bool jams;                // what is in their way cannot give way
@@ -240,6 +241,15 @@ djInputs dj_inputsOf(const djWork* work);
 // `time`. Where work->drifts they begin at q (+) work->drift. After it, where it is used: `back`.
 djStatus dj_beginStep(djWork* work, const djModel* model, double time);
 void dj_setBack(djWork* work, const djModel* model);
+// Of methods whose velocity is the displacement of a step over its length, before contact begins:
+// `back` is that of the whole step. Derivatives by it at a place are added to G.
+void dj_setPast(djWork* work, const djModel* model);
+djStatus dj_pastForces(djMatrix* G, djWork* work, const djModel* model, const djPlace* at);
+// Begins a stage by a method.
+static inline djStatus dj_beginStage(djWork* work, const djModel* model, const djMethod* method) {
+  work->has_past = false;
+  return method->begin(work, model);
+}
 
 // What every residual begins with, as djMethod's evaluate: energies that are found ahead, the
 // pattern, and empty sums. Infinite values end the evaluation. Then, with wrenches in work->wrench

@@ -80,6 +80,11 @@ djStatus dj_frictionEval(djPairOutput* out, djFrictionState* state, const djLagg
 djStatus dj_frictionStart(double start_jac[144], double rate_jac[144], djFrictionState* state,
                           const djLagged* lagged, const djLaggedJac* jac, const djPairInput* in);
 
+// Adds d gradient by a change of the forces alone, the first of dforce's (n x 12) columns, to
+// jac (12).
+djStatus dj_frictionByForces(double jac[12], djFrictionState* state, const djLagged* lagged,
+                             const double* dforce, const djPairInput* in);
+
 // Derivatives of lambda . gradient by what a kernel fixed at the start of the step, and by the
 // coefficient; overwritten.
 typedef struct djLaggedGrad {

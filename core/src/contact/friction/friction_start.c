@@ -29,8 +29,11 @@
 
 enum { NC = 12 };   // columns
 
-// Which poses move: start and rate poses, which are the same; the start alone; rate poses alone.
-typedef enum djStartKind { START_BOTH, START_ALONE, RATE_ALONE } djStartKind;
+// Which poses move: start and rate poses, which are the same; the start alone; rate poses alone;
+// or none, but the forces.
+typedef enum djStartKind { START_BOTH, START_ALONE, RATE_ALONE, FORCES_ALONE } djStartKind;
+
+static bool startMoves(djStartKind kind) { return kind == START_BOTH || kind == START_ALONE; }
 
 // What does not depend on the point.
 typedef struct djStartFrame {
@@ -116,6 +119,8 @@ static void displacementJac(double dD[3][NC], const djStartFrame* f, const djSta
   if (f->kind == START_ALONE) {
     movedPointJac(dD, f, &f->from[k], k, y, dy);
     if (half) movedPointJac(db, f, &f->from[1], 1, y, dy);
+  } else if (f->kind == FORCES_ALONE) {
+    memset(dD, 0, sizeof db);
   } else {
     for (int side = k; side < (half ? 2 : k + 1); side++) {
       const djMotion* m = &f->motion[side];
@@ -132,7 +137,7 @@ static void displacementJac(double dD[3][NC], const djStartFrame* f, const djSta
 // Derivatives of point i, at fixed (u, w). P->rho and dz[0] are those of the point's own body.
 static void makeStartPoint(djStartPoint* P, const djStartFrame* f, int i) {
   const djPairInput* in = f->in;
-  const bool half = f->lagged->half_space, moves = f->kind != RATE_ALONE;
+  const bool half = f->lagged->half_space, moves = startMoves(f->kind);
   const int k = i >= f->lagged->na;
   const double rate = 1 / in->h, force = f->lagged->force[i];
   djVec3 x = dju_load3(f->lagged->point + 3 * i);
@@ -170,7 +175,8 @@ static void makeStartPoint(djStartPoint* P, const djStartFrame* f, int i) {
   }
   P->cap = in->friction * dj_forceCap(force, f->lagged->law.eps, f->lagged->law.cap);
   double slope = in->friction * dj_forceCapSlope(force, f->lagged->law.eps, f->lagged->law.cap);
-  for (int j = 0; j < NC; j++) P->dcap[j] = moves ? slope * f->jac->dforce[NC * i + j] : 0;
+  const double* dforce = f->kind == RATE_ALONE ? NULL : f->jac->dforce + NC * i;
+  for (int j = 0; j < NC; j++) P->dcap[j] = dforce ? slope * dforce[j] : 0;
 }
 
 // Adds (z' x F + rho x F', F') of point P to rows 6 k.. of start_jac, times sign. s (2) is the
@@ -237,7 +243,7 @@ static void makeStartFrame(djStartFrame* f, djStartKind kind, const djSlips* S,
     f->t2 = dju_cross3(n, f->t1);
   }
   const double* dn = jac->dnormal;
-  for (int j = 0; j < NC && kind != RATE_ALONE; j++) {
+  for (int j = 0; j < NC && startMoves(kind); j++) {
     f->beta[0][j] = f->t1.x * dn[j] + f->t1.y * dn[NC + j] + f->t1.z * dn[2 * NC + j];
     f->beta[1][j] = f->t2.x * dn[j] + f->t2.y * dn[NC + j] + f->t2.z * dn[2 * NC + j];
   }
@@ -325,17 +331,13 @@ static void startHulls(double start_jac[144], djStartKind kind, const djSlips* S
   }
 }
 
-djStatus dj_frictionStart(double start_jac[144], double rate_jac[144], djFrictionState* state,
-                          const djLagged* lagged, const djLaggedJac* jac, const djPairInput* in) {
-  if (!start_jac || !state || !dj_checkFriction(lagged, in)) return DJ_INVALID;
-  if (lagged->n == 0 || in->friction == 0) return DJ_OK;
-  if (!jac || !jac->dforce) return DJ_INVALID;
-  bool apart = in->rate_a != in->start_a || in->rate_b != in->start_b;
-  if (apart && !rate_jac) return DJ_INVALID;
-  djStartKind kind = apart ? START_ALONE : START_BOTH;
+// With the plane's motion found, where there is one.
+static djStatus addKind(double start_jac[144], double* rate_jac, djStartKind kind,
+                        djFrictionState* state, const djLagged* lagged, const djLaggedJac* jac,
+                        const djPairInput* in) {
   if (lagged->half_space) {
     djStatus status = startHalfSpace(start_jac, kind, lagged, jac, in);
-    if (status < 0 || !apart) return status;
+    if (status < 0 || !rate_jac) return status;
     return startHalfSpace(rate_jac, RATE_ALONE, lagged, jac, in);
   }
   djSlips S;
@@ -345,6 +347,28 @@ djStatus dj_frictionStart(double start_jac[144], double rate_jac[144], djFrictio
   status = dj_solveSlips(&S, state, lagged->law.eps);
   if (status < 0) return status;
   startHulls(start_jac, kind, &S, lagged, jac, in);
-  if (apart) startHulls(rate_jac, RATE_ALONE, &S, lagged, jac, in);
+  if (rate_jac) startHulls(rate_jac, RATE_ALONE, &S, lagged, jac, in);
+  return status;
+}
+
+djStatus dj_frictionStart(double start_jac[144], double rate_jac[144], djFrictionState* state,
+                          const djLagged* lagged, const djLaggedJac* jac, const djPairInput* in) {
+  if (!start_jac || !state || !dj_checkFriction(lagged, in)) return DJ_INVALID;
+  if (lagged->n == 0 || in->friction == 0) return DJ_OK;
+  if (!jac || !jac->dforce) return DJ_INVALID;
+  bool apart = in->rate_a != in->start_a || in->rate_b != in->start_b;
+  if (apart && !rate_jac) return DJ_INVALID;
+  djStartKind kind = apart ? START_ALONE : START_BOTH;
+  return addKind(start_jac, apart ? rate_jac : NULL, kind, state, lagged, jac, in);
+}
+
+djStatus dj_frictionByForces(double jac[12], djFrictionState* state, const djLagged* lagged,
+                             const double* dforce, const djPairInput* in) {
+  if (!jac || !state || !dforce || !dj_checkFriction(lagged, in)) return DJ_INVALID;
+  if (lagged->n == 0 || in->friction == 0) return DJ_OK;
+  double all[144] = {0};
+  const djLaggedJac by = {.dforce = dforce};
+  djStatus status = addKind(all, NULL, FORCES_ALONE, state, lagged, &by, in);
+  for (int i = 0; i < NC && status >= 0; i++) jac[i] += all[NC * i];
   return status;
 }

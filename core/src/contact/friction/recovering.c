@@ -11,13 +11,110 @@ double dj_raisedGap(double* derivative, double g, double from, double floor) {
   return floor + width / q;
 }
 
-double dj_lagBound(double derivative[2], double F, double t, double W) {
-  derivative[0] = derivative[1] = 0;
-  if (!(t < 0) || !(W > 0) || isinf(W)) return 1;
-  const djJet b = dju_smoothStep(-t);
-  const double x = b.f * F / W, x3 = x * x * x, q = 1 + x3 * x;
-  const double c = 1 / sqrt(sqrt(q)), slope = -x3 * c / q; // dc/dx
-  derivative[0] = slope * b.f / W;
-  derivative[1] = -slope * b.d * F / W;
+// p: its logarithm, and the derivative of that.
+static double logSlope(double* derivative, double u) {
+  *derivative = -3 / (1 - u) - 1 / (5 - u) - 6 / u;
+  return 3 * log(1 - u) + log(5 - u) - 6 * log(u);
+}
+
+// u of p(u) = q > 0: (1 - u) (5 - u)^(1/3) = q^(1/3) u^2, of which the left side falls, the right
+// one rises: by Newton's method, whose steps stay between u/10 and halfway to 1.
+static double barrierInverse(double q) {
+  const double root = cbrt(q);
+  double u = 1 / (1 + 0.6 * root);
+  for (int k = 0; k < 60; k++) {
+    const double c = cbrt(5 - u), left = (1 - u) * c, f = left - root * u * u;
+    const double slope = -c - (1 - u) / (3 * c * c) - 2 * root * u;
+    const double next = fmin(fmax(u - f / slope, 0.1 * u), 0.5 * (1 + u));
+    if (!(fabs(next - u) > 1e-15 * (1 - u))) return next;
+    u = next;
+  }
+  return u;
+}
+
+// e and log r from a gap, and their derivatives.
+typedef struct djRecovering {
+  double e, e_by_gap, soft, soft_by_gap;
+} djRecovering;
+
+static djRecovering recoveringFrom(double gap, const djLagLaw* law) {
+  djRecovering r = {0, 0, 0, 0};
+  if (!(gap < law->from)) return r;
+  const double width = law->from - law->floor;
+  const djJet b = dju_smoothStep((law->from - gap) / width);
+  double slope;
+  r.e = dj_raisedGap(&slope, gap, law->from, law->floor) - gap;
+  r.e_by_gap = slope - 1;
+  r.soft = law->softness * b.f;
+  r.soft_by_gap = -law->softness * b.d / width;
+  return r;
+}
+
+// k
+static djLagFactor share(double F, double gap, double past, const djLagLaw* law) {
+  const djLagFactor none = {0, 0, 0, 0, 0};
+  djLagFactor k = {1, 0, 0, 0, 0};
+  if (!(past < gap) || !(past < law->from) || !(F > 0) || !(law->scale > 0)) return k;
+  const djRecovering now = recoveringFrom(gap, law), was = recoveringFrom(past, law);
+  double by_u, by_was;
+  const double u = barrierInverse(F / (law->scale * exp(now.soft))), v = u + was.e - now.e;
+  if (!(v < 1)) return none;
+  const double own = logSlope(&by_u, u);
+  const double y = own + now.soft - logSlope(&by_was, v) - was.soft;
+  if (!(y > 0)) return k;
+  const double y3 = y * y * y, q = 1 + y3;
+  const double more = 1 - by_was / by_u; // du = d(log F - log A r)/by_u
+  k.c = exp(-y * y3 / q);
+  const double slope = -k.c * y3 * (4 + y3) / (q * q);
+  k.by_force = slope * more / F;
+  k.by_scale = -slope * more;
+  k.by_gap = slope * (now.soft_by_gap * (1 - more) + by_was * now.e_by_gap);
+  k.by_past = -slope * (by_was * was.e_by_gap + was.soft_by_gap);
+  return k;
+}
+
+// (1 + (B F/W)^4)^(-1/4), by F and g.
+static djLagFactor bound(double F, double gap, const djLagLaw* law) {
+  djLagFactor c = {1, 0, 0, 0, 0};
+  const double W = law->weight, width = law->from - law->floor;
+  if (!(W > 0) || isinf(W) || !(gap < INFINITY)) return c;
+  const djJet near = dju_smoothStep((law->from - gap) / width);
+  djJet hard = {0, 0, 0};
+  if (law->most > 0 && F > law->most) hard = dju_smoothStep(log(F / law->most) / log(4));
+  const double B = 1 - (1 - near.f) * (1 - hard.f);
+  if (B == 0) return c;
+  const double x = B * F / W, x3 = x * x * x, q = 1 + x3 * x;
+  c.c = 1 / sqrt(sqrt(q));
+  const double slope = -x3 * c.c / (q * W);
+  c.by_force = slope * (B + (1 - near.f) * hard.d / log(4));
+  c.by_gap = -slope * F * near.d * (1 - hard.f) / width;
   return c;
+}
+
+djLagFactor dj_lagFactor(double F, double gap, double past, const djLagLaw* law) {
+  const djLagFactor k = share(F, gap, past, law), b = bound(k.c * F, gap, law);
+  const double by_share = b.c + k.c * F * b.by_force;
+  return (djLagFactor){.c = k.c * b.c,
+                       .by_force = k.by_force * by_share + k.c * k.c * b.by_force,
+                       .by_gap = k.by_gap * by_share + k.c * b.by_gap,
+                       .by_past = k.by_past * by_share,
+                       .by_scale = k.by_scale * by_share};
+}
+
+double dj_movedSince(const djPairInput* in) {
+  const djPose *now[2] = {in->start_a, in->start_b}, *past[2] = {in->past_a, in->past_b};
+  const djShape* shape[2] = {in->a, in->b};
+  double moved = 0;
+  for (int k = 0; k < 2; k++) {
+    double turned = 0;
+    for (int i = 0; i < 9; i++) {
+      double d = now[k]->R.m[i] - past[k]->R.m[i];
+      turned += d * d;
+    }
+    moved += dju_norm3(dju_sub3(now[k]->p, past[k]->p));
+    if (turned == 0) continue;
+    if (shape[k]->type == DJ_PLANE) return INFINITY;
+    moved += sqrt(turned) * (dju_norm3(shape[k]->center) + shape[k]->bound);
+  }
+  return moved;
 }

@@ -1,8 +1,10 @@
 #include "contact/implicit/implicit_lag.h"
 
 #include "base/status.h"
+#include "contact/friction/recovering.h"
 #include "contact/wrench.h"
 
+#include <math.h>
 #include <string.h>
 
 djStatus dj_touchAt(djSurfacePair* pair, djSurfaceTouch* touch, const djSurfaceState* state,
@@ -18,19 +20,32 @@ djStatus dj_touchAt(djSurfacePair* pair, djSurfaceTouch* touch, const djSurfaceS
   return dj_findSurfaceTouch(touch, &warm, pair);
 }
 
+// At the start, as not lifted, of a pair that may recover.
+static double depthOf(const djSurfaceState* state, const djPairInput* in) {
+  return -state->gap[0] * in->setting[DJ_IMPLICIT_SUPPORT];
+}
+
 djSurfaceLift dj_liftOf(const djSurfaceState* state, const djPairInput* in) {
   djSurfaceLift lift = {.e = 0};
-  if (state->lift > 0) dj_liftSurfaces(&lift, in->setting, state->sunk);
+  if (state->lift > 0) dj_liftSurfaces(&lift, in->setting, depthOf(state, in));
   return lift;
 }
 
-djImplicitForce dj_surfaceLoad(double* load, const djSurfaceTouch* t, const djSurfaceState* state,
-                               const djPairInput* in) {
+djStatus dj_pastTouch(djSurfacePair* pair, djSurfaceTouch* touch, const djSurfaceState* state,
+                      const djPairInput* in) {
+  djSurfaceState flat = *state;
+  flat.lift = 0;
+  return dj_touchAt(pair, touch, &flat, in, in->past_a, in->past_b);
+}
+
+djImplicitForce dj_surfaceLoad(double* load, double* by_past, const djSurfaceTouch* t,
+                               const djSurfaceState* state, const djPairInput* in) {
   djImplicitForce force;
   dj_elasticForce(&force, in->setting, t->depth);
   const djSurfaceLift lift = dj_liftOf(state, in);
-  dj_boundSurfaceLoad(&force, &lift, in->force_cap);
+  dj_boundSurfaceLoad(&force, by_past, &lift, state->gap, in);
   *load = dj_alongNormal(t, force.f);
+  *by_past = dj_alongNormal(t, *by_past);
   return force;
 }
 
@@ -46,6 +61,22 @@ static bool isApart(const djPairInput* in) {
   return in->rate_a != in->start_a || in->rate_b != in->start_b;
 }
 
+// g_ of a pair that may have recovered in the step before.
+static djStatus findPast(djSurfaceState* state, const djPairInput* in) {
+  const double s = in->setting[DJ_IMPLICIT_SUPPORT];
+  if (!in->past_a || !in->past_b) return DJ_OK;
+  const double moved = dj_movedSince(in);
+  if (isnan(moved)) return DJ_INVALID;
+  if (state->gap[0] * s - moved > DJ_SURFACE_RECOVERY * s) return DJ_OK;
+  djSurfacePair pair;
+  djSurfaceTouch touch;
+  const djStatus status = dj_pastTouch(&pair, &touch, state, in);
+  if (status < 0) return status;
+  const double past = -touch.depth / s;
+  if (past < DJ_SURFACE_RECOVERY) state->gap[1] = past;
+  return DJ_OK;
+}
+
 djStatus dj_beginSurfaces(djSurfaceState* state, const djPairInput* in) {
   const bool damped = in->setting[DJ_IMPLICIT_DAMPING] > 0, slides = in->friction > 0;
   const bool barrier = dj_isLaw(in->setting, DJ_LAW_BARRIER);
@@ -55,6 +86,7 @@ djStatus dj_beginSurfaces(djSurfaceState* state, const djPairInput* in) {
   djPairInput at = *in;
   at.pose_a = in->start_a;
   at.pose_b = in->start_b;
+  state->gap[0] = state->gap[1] = INFINITY;
   djStatus status = dj_openSurfacePair(&pair, &state->last, &at), worst = DJ_OK;
   if (status) return status;
   const bool near = !(dj_surfaceBound(&pair) > -reach);
@@ -63,9 +95,11 @@ djStatus dj_beginSurfaces(djSurfaceState* state, const djPairInput* in) {
     if (worst < 0) return worst;
     if (barrier && in->recover) {
       djSurfaceLift lift;
+      state->gap[0] = -touch.depth / in->setting[DJ_IMPLICIT_SUPPORT];
+      if (slides && touch.depth > reach) status = findPast(state, in);
+      if (status < 0) return status;
       dj_liftSurfaces(&lift, in->setting, touch.depth);
       state->lift = lift.e;
-      state->sunk = touch.depth;
     } else if (barrier && !(touch.depth < 0)) {
       return DJ_OVERLAP;
     }
@@ -74,7 +108,8 @@ djStatus dj_beginSurfaces(djSurfaceState* state, const djPairInput* in) {
     if (!(touch.depth > reach)) { // a step depends on its start alone
       memset(&state->warm, 0, sizeof state->warm);
     } else if (slides) {
-      dj_surfaceLoad(&state->load, &touch, state, in);
+      double by_past;
+      dj_surfaceLoad(&state->load, &by_past, &touch, state, in);
       state->point = touch.x;
       state->normal = touch.f.n;
     }
@@ -130,8 +165,8 @@ static djStatus lagJac(LagJac* out, const djSurfaceState* state, const djPairInp
   djImplicitRates rates;
   const djStatus status = dj_touchAt(&pair, &t, state, in, in->start_a, in->start_b);
   if (status < 0) return status;
-  double load;
-  const djImplicitForce force = dj_surfaceLoad(&load, &t, state, in);
+  double load, by_past;
+  const djImplicitForce force = dj_surfaceLoad(&load, &by_past, &t, state, in);
   dj_moveTouch(&rates, &t.f);
   for (int j = 0; j < 12; j++) {
     djSurfaceChange e;
@@ -194,4 +229,26 @@ djStatus dj_startSurfaces(double start_jac[144], double rate_jac[144], djSurface
   dj_openSurfaceLag(&lag, state, in);
   status = dj_frictionStart(start_jac, rate_jac, &state->friction, &lag.lagged, &jac.jac, in);
   return status ? status : worst;
+}
+
+djStatus dj_pastSurfaces(bool* any, djPairPast* past, djSurfaceState* state,
+                         const djPairInput* in) {
+  *any = dj_hasSurfaceLag(state, in) && state->gap[1] < INFINITY && in->past_a && in->past_b;
+  if (!*any) return DJ_OK;
+  djSurfacePair pair;
+  djSurfaceTouch t;
+  djSurfaceLag lag;
+  double load, by_past;
+  djStatus status = dj_touchAt(&pair, &t, state, in, in->start_a, in->start_b);
+  if (status < 0) return status;
+  dj_surfaceLoad(&load, &by_past, &t, state, in);
+  const djStatus gone = dj_pastTouch(&pair, &t, state, in);
+  if (gone < 0) return gone;
+  const double dforce[24] = {[0] = by_past, [12] = by_past};
+  memset(past, 0, sizeof *past);
+  t.at_point = false;
+  dj_surfaceGradient(past->number, &t, 1);
+  dj_openSurfaceLag(&lag, state, in);
+  const djStatus sliding = dj_frictionByForces(past->by, &state->friction, &lag.lagged, dforce, in);
+  return sliding ? sliding : gone ? gone : status;
 }

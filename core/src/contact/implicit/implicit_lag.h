@@ -18,7 +18,8 @@ typedef struct djSurfaceState {
   djImplicitWarm warm;
   djVec3 last;          // direction of the origins, for when they coincide
   double lift;          // m; for the whole step: depths are less by it
-  double sunk;          // the depth that it follows from
+  double gap[2];        // g, which it follows from, and g_ of friction/recovering.h; INFINITY of a
+                        //   pair that never recovers, or where g_ does not matter
   double depth;         // at the rate poses
   djVec3 point, normal; // friction's; at the start, world
   double load;          // N; 0: there is none
@@ -51,8 +52,14 @@ djStatus dj_startSurfaces(double start_jac[144], double rate_jac[144], djSurface
                           const djPairInput* in, const djSurfaceTouch* touch,
                           const djImplicitForce* force);
 
-// The load of a touch at the start, its derivatives, and how it changes with the touch.
-djImplicitForce dj_surfaceLoad(double* load, const djSurfaceTouch* touch,
+// The depth a step before the start, whatever was lifted. As dj_touchAt.
+djStatus dj_pastTouch(djSurfacePair* pair, djSurfaceTouch* touch, const djSurfaceState* state,
+                      const djPairInput* in);
+djStatus dj_pastSurfaces(bool* any, djPairPast* past, djSurfaceState* state, const djPairInput* in);
+
+// The load of a touch at the start, its derivatives, and how it changes with the touch; by_past:
+// its derivative by that depth.
+djImplicitForce dj_surfaceLoad(double* load, double* by_past, const djSurfaceTouch* touch,
                                const djSurfaceState* state, const djPairInput* in);
 double dj_loadChange(const djSurfacePair* pair, const djSurfaceTouch* touch,
                      const djImplicitForce* force, const djSurfaceChange* e);

@@ -11,20 +11,23 @@
 #define DJ_CONTACT_IMPLICIT_IMPLICIT_RECOVERY_H_
 
 #include "contact/implicit/implicit_law.h"
+#include "contact/kernel.h"
+
+#define DJ_SURFACE_RECOVERY 0.2 // the gap below which pairs recover
 
 // Zeros: nothing is lifted.
 typedef struct djSurfaceLift {
   double e;                    // m
   double by_depth, by_support; // its derivatives by t0 and s
-  double t;                    // below 0: how far it recovers, see there
-  double t_by_depth, t_by_support;
 } djSurfaceLift;
 
 void dj_liftSurfaces(djSurfaceLift* out, const double* setting, double depth);
 
-// Makes of the law's force at the start, as lifted, the load of friction, bounded by W: its
-// derivatives are then those by t0, and by settings at a fixed t0.
-void dj_boundSurfaceLoad(djImplicitForce* force, const djSurfaceLift* lift, double W);
+// Makes of the law's force at the start, as lifted, the load of friction (friction/recovering.h),
+// by g and g_; INFINITY as there: its derivatives are then those by t0, and by settings at fixed
+// depths; *by_past: by the depth a step before.
+void dj_boundSurfaceLoad(djImplicitForce* force, double* by_past, const djSurfaceLift* lift,
+                         const double gap[2], const djPairInput* in);
 
 // The derivative of the law's force now by e.
 static inline double dj_byLift(const djImplicitForce* force) {

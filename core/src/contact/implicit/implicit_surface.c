@@ -135,6 +135,10 @@ static djStatus start(double start_jac[144], double rate_jac[144], djPairState* 
   return lagged ? lagged : status;
 }
 
+static djStatus past(bool* any, djPairPast* out, djPairState* state, const djPairInput* in) {
+  return isGood(in) ? dj_pastSurfaces(any, out, stateOf(state), in) : DJ_INVALID;
+}
+
 static djStatus vjp(djPairGrad* grad, djPairState* pair_state, const djPairInput* in,
                     const double lambda[12]) {
   djSurfaceState* state = stateOf(pair_state);
@@ -237,6 +241,7 @@ const djKernel dj_implicitSurface = {
     .recovers = recovers,
     .eval = eval,
     .start = start,
+    .past = past,
     .report = report,
     .vjp = vjp,
     .queryShapes = dj_surfaceQuery,

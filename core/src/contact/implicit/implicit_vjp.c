@@ -105,8 +105,8 @@ static void addDepth(View* v, double by) {
 }
 
 // The plane passes through both points, which are one.
-static djStatus addFriction(View* v, djPairGrad* grad, djSurfaceState* state, const djPairInput* in,
-                            const double lambda[12]) {
+static djStatus addFriction(View* v, double* by_past, djPairGrad* grad, djSurfaceState* state,
+                            const djPairInput* in, const double lambda[12]) {
   djSurfaceLag lag;
   double point[6], pressed[2], load;
   djLaggedGrad g = {.point = point, .force = pressed};
@@ -121,7 +121,8 @@ static djStatus addFriction(View* v, djPairGrad* grad, djSurfaceState* state, co
   }
   by_x = dju_madd3(by_x, -g.offset, state->normal);
   by_n = dju_madd3(by_n, -g.offset, state->point);
-  const djImplicitForce force = dj_surfaceLoad(&load, &v->touch, state, in);
+  const djImplicitForce force = dj_surfaceLoad(&load, by_past, &v->touch, state, in);
+  *by_past *= by_load;
   for (int i = 0; i < DJ_SURFACE_CHANGES; i++) {
     djSurfaceChange e = {.T = 0};
     numbersOf(&e)[i] = 1;
@@ -192,8 +193,16 @@ djStatus dj_surfaceVjp(djPairGrad* grad, djSurfaceState* state, const djPairInpu
   if (status || !dj_hasSurfaceLag(state, in)) return status ? status : worst;
   worst = openView(&v, state, in, in->start_a, in->start_b);
   if (worst < 0) return worst;
-  const djStatus sliding = addFriction(&v, grad, state, in, lambda);
+  double by_past;
+  const djStatus sliding = addFriction(&v, &by_past, grad, state, in, lambda);
   if (sliding < 0) return sliding;
   status = shapesVjp(grad, &v, in);
+  if (!status && by_past != 0) {
+    v = (View){.pose_a = in->past_a, .pose_b = in->past_b};
+    worst = dj_pastTouch(&v.pair, &v.touch, state, in);
+    if (worst < 0) return worst;
+    addDepth(&v, by_past);
+    status = shapesVjp(grad, &v, in);
+  }
   return status ? status : sliding ? sliding : worst;
 }

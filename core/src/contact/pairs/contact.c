@@ -223,6 +223,12 @@ static djStatus beginStep(djContacts* c, const djModel* m, const djPose* pose, c
   return worst;
 }
 
+void dj_setPastContacts(djContacts* c, const djPose* past) {
+  if (!c) return;
+  c->past = past ? c->past_pose : NULL;
+  if (past) memcpy(c->past_pose, past, (size_t)c->nbody * sizeof(djPose));
+}
+
 djStatus dj_beginContacts(djContacts* c, const djModel* m, const djPose* pose, const djPose* rate,
                           const double* twist, const djVec3* ref, double h, djError* err) {
   if (!c || !m || !pose || !ref || !(h > 0)) return dj_fail(err, DJ_INVALID, "contact: bad input");
@@ -470,6 +476,21 @@ djStatus dj_startContacts(djContacts* c, const djModel* m, const djPose* pose) {
                                    dj_stateOf(c, p), &in);
     if (status < 0) return status;
     if (status > 0) worst = status;
+  }
+  return worst;
+}
+
+djStatus dj_pastContacts(djContacts* c, const djModel* m, const djPose* pose) {
+  if (!c || !m || !pose || !c->listed) return DJ_INVALID;
+  djStatus worst = dj_refreshContacts(c, m, pose);
+  for (int k = 0; k < c->nblock && worst >= 0; k++) {
+    const djNearPair* p = &c->pair[c->active_pair[k]];
+    djContactBlock* block = &c->block[k];
+    djPairInput in = dj_pairInput(c, m, p, pose);
+    block->has_past = false;
+    if (!in.past_a || !p->kernel->past) continue;
+    djStatus status = p->kernel->past(&block->has_past, &block->past, dj_stateOf(c, p), &in);
+    if (status != DJ_OK) worst = status;
   }
   return worst;
 }

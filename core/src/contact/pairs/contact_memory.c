@@ -20,6 +20,7 @@ static void layoutFixed(djContacts* c, djArena* arena, const djModel* m) {
   size_t nb = m->nbody;
   c->start = dj_take(arena, nb, sizeof(djPose));
   c->rate_pose = dj_take(arena, nb, sizeof(djPose));
+  c->past_pose = dj_take(arena, nb, sizeof(djPose));
   c->lag_pose = dj_take(arena, nb, sizeof(djPose));
   c->eval_pose = dj_take(arena, nb, sizeof(djPose));
   c->kept_pose = dj_take(arena, nb, sizeof(djPose));

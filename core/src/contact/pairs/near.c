@@ -51,10 +51,19 @@ djStatus dj_trueDepth(double* depth, djContacts* c, const djNearPair* p, const d
   return p->kernel->depth(depth, NULL, &pair);
 }
 
+// What presses a pair in a step, at most: so many times all weights, and what stops all masses from
+// such a speed, m/s.
+static const double MOST_LOAD = 1000, MOST_SPEED = 10;
+
+double dj_mostForce(const djModel* m, double h) {
+  return m->contact.weight * (MOST_LOAD + MOST_SPEED / (m->contact.gravity * h));
+}
+
 djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair* p,
                          const djPose* pose) {
   const djShape* shape = m->collision->shape + p->use * m->ngeom;
   const djPose* start = p->lagged ? c->lag : c->start;
+  const bool past = c->past && !p->lagged;
   const double ease = EASE_SPEED * m->contact.gravity * c->h;
   return (djPairInput){
       .a = &shape[p->a],
@@ -63,6 +72,8 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
       .pose_b = &pose[p->body_b],
       .start_a = &start[p->body_a],
       .start_b = &start[p->body_b],
+      .past_a = past ? &c->past[p->body_a] : NULL,
+      .past_b = past ? &c->past[p->body_b] : NULL,
       .rate_a = &c->rate[p->body_a],
       .rate_b = &c->rate[p->body_b],
       .ref_a = c->ref[p->body_a],
@@ -73,6 +84,7 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
       .setting = c->setting + (size_t)p->slot * DJ_MAX_OF_KERNEL,
       .friction = p->friction,
       .force_cap = m->contact.weight,
+      .force_most = dj_mostForce(m, c->h),
       .inflate = p->inflate,
       .lower = p->lower,
       .guide_part = dj_guides(c, m) && !p->plain ? p->guide_part : 0,

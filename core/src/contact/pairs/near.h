@@ -68,6 +68,8 @@ struct djContacts {
   bool listed;             // pairs, margins and start poses are valid
   int nbody;
   djPose* start;           // (nbody) at the start of the step
+  djPose* past;            // (nbody) a step before the start: past_pose, or NULL: unknown
+  djPose* past_pose;       // (nbody)
   djPose* rate;            // (nbody) from which displacements count: start, or rate_pose
   djPose* rate_pose;       // (nbody)
   djPose* lag;             // (nbody) poses of which friction's planes and forces are, or NULL: start
@@ -128,6 +130,9 @@ struct djContacts {
   size_t nbuffer;
   djReportRoom report;
 };
+
+// djPairInput.force_most of a step over h.
+double dj_mostForce(const djModel* m, double h);
 
 // Upper bound of the displacement of points within `reach` of the frame's origin.
 double dj_displacement(const djPose* from, const djPose* to, double reach);

@@ -15,18 +15,40 @@
 // with the semi-axes g = g_1, g_2 of its face, so that it resists spin where it stands upright
 // (w_3 = 1: by k r) and rolls freely on its edge, where w_3 = 0 and the points are one.
 //
-// In recovery all forces are multiplied by one factor, so that their sum F, over one side or, where
-// there are two, half of that over both (a tail makes them differ), is bounded by W:
-//
-//   c = (1 + (b F/W)^4)^(-1/4),  b = smoothstep(-t) with t of recovery.h (0 .. -1),
-//
-// C2 in the start poses; b = 1 where g <= 0.6.
+// In recovery, and after it, all forces are multiplied by one factor, c of friction/recovering.h,
+// by their sum F, over one side or, where there are two, half of that over both (a tail makes them
+// differ), and by the gaps at the start and a step before. It is C2 in the poses of both.
 
 #include "math/barrier.h"
 #include "contact/plane/plane_pair.h"
 #include "contact/plane/plane_lag.h"
 
 #include <string.h>
+
+#define LEAST_FACTOR 1e-30        // what is less is nothing
+
+// u of friction/recovering.h is the argument of n vertices that share F. Between hulls it is the
+// gap over the range. A half space bears as four do: near the onset arguments are as far from that,
+// d and d (n/4)^(1/3), as the gap is in the mean, so that by the gap n is
+// n (2/(1 + (n/4)^(1/3)))^3.
+static double effectiveCount(double* slope, double n, bool half_space) {
+  const double root = cbrt(n / 4), both = 0.5 * (1 + root);
+  *slope = half_space ? 0.5 / both : 1;
+  return half_space ? n / (both * both * both) : n;
+}
+
+djLagFactor dj_planeLagFactor(double* by_count, const djLagSums* sums, const djPlaneState* state,
+                              const djPairInput* in) {
+  const double *x = in->setting, s = x[DJ_PLANE_SUPPORT], F = sums->F;
+  double slope, n = sums->squares > 0 ? F * F / sums->squares : 1;
+  n = effectiveCount(&slope, n, in->b->type == DJ_PLANE);
+  const double scale = n * x[DJ_PLANE_STIFFNESS] / (x[DJ_PLANE_LENGTH_SCALE] * s * s);
+  const djLagLaw law = {DJ_RECOVERY_GAP, DJ_RECOVERY_FLOOR, log(x[DJ_PLANE_RECOVERY]), scale,
+                        in->force_cap, in->force_most};
+  const djLagFactor c = dj_lagFactor(F, state->lag_gap, state->lag_past, &law);
+  if (by_count) *by_count = c.by_scale * slope;
+  return c;
+}
 
 djStatus dj_lagForces(djForces* out, djPlaneWork* w, const djPlaneState* state) {
   int na = w->shape[0]->nvert, nb = w->half_space ? 0 : w->shape[1]->nvert;
@@ -198,9 +220,15 @@ djStatus dj_makeLagged(djPlaneState* state, djPlaneWork* w, const djFound* f) {
   djForces forces;
   djStatus status = dj_lagForces(&forces, w, state);
   if (status) return status;
-  double F = 0, unused[2], scale = dj_forceScale(w, state), part = dj_lagPart(w);
-  for (int i = 0; i < forces.n; i++) F -= part * scale * forces.first[i];
-  state->lag_factor = dj_lagBound(unused, F, state->erosion.t, w->in->force_cap);
+  double scale = dj_forceScale(w, state), part = dj_lagPart(w);
+  djLagSums sums = {0, 0};
+  for (int i = 0; i < forces.n; i++) {
+    double force = -scale * forces.first[i];
+    sums.F += part * force;
+    sums.squares += part * force * force;
+  }
+  state->lag_factor = dj_planeLagFactor(NULL, &sums, state, w->in).c;
+  if (!(state->lag_factor > LEAST_FACTOR)) return DJ_OK;
   state->nlag = gather(state->lag_point, state->lag_force, &state->nlag_a, DJ_LAGGED_POINTS, w,
                        state, &forces, scale * state->lag_factor);
   state->lagged = state->nlag > 0;   // a tail alone presses nothing together
@@ -240,6 +268,17 @@ djStatus dj_getLagged(djLagged* lagged, djPlaneState* state, djPlaneWork* w) {
   w->free = again.free;
   w->nfree = again.nfree;
   return DJ_OK;
+}
+
+djLagSums dj_lagSums(const djLagged* lagged, const djPlaneWork* w, const djPlaneState* state) {
+  djLagSums sums = {0, 0};
+  double part = dj_lagPart(w), c = state->lag_factor;
+  for (int i = 0; i < lagged->n; i++) {
+    double f = lagged->force[i] / c;
+    sums.F += part * f;
+    sums.squares += part * f * f * dj_lagSplit(w, i >= lagged->na);
+  }
+  return sums;
 }
 
 djStatus dj_solveLagged(djFound* f, djPlaneWork* w, const djPlaneState* state) {

@@ -3,7 +3,6 @@
 #ifndef DJ_CONTACT_PLANE_PLANE_LAG_H_
 #define DJ_CONTACT_PLANE_PLANE_LAG_H_
 
-#include "contact/friction/recovering.h"
 #include "contact/plane/plane_pair.h"
 #include "math/smooth.h"
 
@@ -33,7 +32,10 @@ void dj_lagSlide(double* slide, const djPlaneWork* w, const djPlaneState* state,
 djVec3 dj_lagOffsetVjp(djMat3* curve, const double* by_point, const djPlaneWork* w,
                        const djPlaneState* state, int side);
 
-// What each force counts for in the sum that recovery bounds.
+// Sums of the forces that are kept, but for their factor.
+djLagSums dj_lagSums(const djLagged* lagged, const djPlaneWork* w, const djPlaneState* state);
+
+// What each force counts for in sums.
 static inline double dj_lagPart(const djPlaneWork* w) { return w->half_space ? 1 : 0.5; }
 
 // The minimiser at the start poses, once more, from the lagged plane. w as for dj_lagForces, after

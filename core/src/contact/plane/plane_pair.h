@@ -5,6 +5,7 @@
 #define DJ_CONTACT_PLANE_PLANE_PAIR_H_
 
 #include "contact/friction/friction.h"
+#include "contact/friction/recovering.h"
 #include "math/barrier.h"
 #include "contact/plane/half_space.h"
 #include "contact/plane/plane_twist.h"
@@ -71,7 +72,8 @@ typedef struct djPlaneState {
   djVec3 lag_center;
   djVec3 lag_normal;       // unit, from a to b; and offset in metres, world
   double lag_offset;
-  double lag_factor;       // bound of friction's normal force: forces are multiplied by this
+  double lag_gap, lag_past;   // g and g_ of friction/recovering.h
+  double lag_factor;       // by what forces are multiplied
   int nlag, nlag_a;        // points that carry force; more than there is room for: not kept
   double lag_point[3 * DJ_LAGGED_POINTS];
   double lag_force[DJ_LAGGED_POINTS];
@@ -165,6 +167,15 @@ void dj_foundTwist(double gradient[12], double mixed[48], double hessian[144], c
 djStatus dj_makeLagged(djPlaneState* state, djPlaneWork* w, const djFound* f);
 // As friction wants it, from the state, or from w's scratch where the state is too small.
 djStatus dj_getLagged(djLagged* lagged, djPlaneState* state, djPlaneWork* w);
+// Of forces over one side: their sum F, and that of their squares. Their factor, by as many
+// vertices, F^2/squares, as have much of them; by_count (or NULL): its derivative by the logarithm
+// of that.
+typedef struct djLagSums {
+  double F, squares;
+} djLagSums;
+djLagFactor dj_planeLagFactor(double* by_count, const djLagSums* sums, const djPlaneState* state,
+                              const djPairInput* in);
+djStatus dj_planePast(bool* any, djPairPast* past, djPlaneState* state, const djPairInput* in);
 djStatus dj_planeStart(double start_jac[144], double rate_jac[144], djPlaneState* state,
                        const djPairInput* in);
 

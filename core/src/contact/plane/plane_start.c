@@ -34,7 +34,14 @@ static djStatus erosionMotion(djErosionMotion* m, const djPlaneState* state,
   djPlaneWork w;
   djErosion none = {0};
   djStatus status = dj_openPlaneWork(&w, in, &none, true);
-  if (status || !m->any) return status;
+  if (status) return status;
+  if (!m->any) {
+    double gap, width = DJ_RECOVERY_GAP - DJ_RECOVERY_FLOOR;
+    if (!state->lagged || !(state->lag_past < INFINITY)) return DJ_OK;
+    status = dj_startGap(&gap, m->dt, in, w.range);
+    for (int j = 0; j < 12; j++) m->dt[j] /= width;
+    return status;
+  }
   double du[36];
   double* scratch = dj_takeScratch(&w, w.half_space ? 0 : 6 * (in->a->npad + in->b->npad));
   if (!scratch) return DJ_NO_MEMORY;
@@ -313,21 +320,24 @@ static void halfForces(double* dforce, const djForces* forces, const djFound* f,
   }
 }
 
-// Forces times the factor c(F, t): d(c f) = c df + f dc.
+// Forces times the factor c(F, g, g_), at fixed g_: d(c f) = c df + f dc.
 static void boundForces(double* dforce, const djLagged* lagged, const djPlaneState* state,
-                        const djErosionMotion* m, double part, double W) {
-  if (!m->any) return;
-  double F = 0, dF[12] = {0}, dc[2], c = state->lag_factor;
-  for (int i = 0; i < lagged->n; i++) {
-    F += part * lagged->force[i] / c;
-    for (int j = 0; j < 12; j++) dF[j] += part * dforce[12 * i + j];
+                        const djErosionMotion* m, const djPlaneWork* w) {
+  double c = state->lag_factor, part = dj_lagPart(w), dc[12];
+  djLagSums sums = dj_lagSums(lagged, w, state);
+  double by_count;
+  djLagFactor by = dj_planeLagFactor(&by_count, &sums, state, w->in);
+  double by_t = by.by_gap * (DJ_RECOVERY_GAP - DJ_RECOVERY_FLOOR);
+  if (c == 1 && by.by_force == 0 && by_t == 0 && by_count == 0) return;
+  for (int j = 0; j < 12; j++) dc[j] = by_t * m->dt[j];
+  for (int i = 0; i < lagged->n; i++) {   // the count is F^2/squares
+    double f = lagged->force[i] / c * dj_lagSplit(w, i >= lagged->na);
+    double by_f = by.by_force + 2 * by_count * (1 / sums.F - f / sums.squares);
+    for (int j = 0; j < 12; j++) dc[j] += part * by_f * dforce[12 * i + j];
   }
-  dj_lagBound(dc, F, state->erosion.t, W);
   for (int i = 0; i < lagged->n; i++) {
     double* d = dforce + 12 * i;
-    for (int j = 0; j < 12; j++) {
-      d[j] = c * d[j] + lagged->force[i] / c * (dc[0] * dF[j] + dc[1] * m->dt[j]);
-    }
+    for (int j = 0; j < 12; j++) d[j] = c * d[j] + lagged->force[i] / c * dc[j];
   }
 }
 
@@ -410,7 +420,7 @@ static djStatus addFriction(double start_jac[144], double rate_jac[144], djPlane
   } else {
     hullForces(dforce, &forces, &f, &w, m, dp, rates);
   }
-  boundForces(dforce, &lagged, state, m, dj_lagPart(&w), in->force_cap);
+  boundForces(dforce, &lagged, state, m, &w);
   djLaggedJac jac = {.dforce = dforce};
   planeFrame(&jac, &f, &w, m, dp);
   double slide[2][DJ_LAG_SPLIT * 36];
@@ -437,4 +447,32 @@ djStatus dj_planeStart(double start_jac[144], double rate_jac[144], djPlaneState
     if (status) return status;
   }
   return solved;
+}
+
+// By g_, through the factor of all forces.
+djStatus dj_planePast(bool* any, djPairPast* past, djPlaneState* state, const djPairInput* in) {
+  *any = state->lagged && in->friction > 0 && state->lag_past < INFINITY && in->past_a &&
+         in->past_b;
+  if (!*any) return DJ_OK;
+  djPlaneWork w;
+  djLagged lagged;
+  djStatus status = dj_openPlaneWork(&w, in, &state->erosion, false);
+  if (!status) status = dj_getLagged(&lagged, state, &w);
+  if (status) return status;
+  double* dforce = dj_takeScratch(&w, 12 * lagged.n);
+  if (!dforce) return DJ_NO_MEMORY;
+  djLagSums sums = dj_lagSums(&lagged, &w, state);
+  double gap, c = state->lag_factor, by = dj_planeLagFactor(NULL, &sums, state, in).by_past;
+  memset(dforce, 0, 12 * (size_t)lagged.n * sizeof(double));
+  for (int i = 0; i < lagged.n; i++) dforce[12 * i] = by * lagged.force[i] / c;
+  djPairInput rest = *in;
+  rest.scratch = w.free;
+  rest.nscratch = w.nfree;
+  memset(past, 0, sizeof *past);
+  djStatus sliding = dj_frictionByForces(past->by, &state->friction, &lagged, dforce, &rest);
+  if (sliding < 0) return sliding;
+  rest.start_a = in->past_a;
+  rest.start_b = in->past_b;
+  status = dj_startGap(&gap, past->number, &rest, w.range);
+  return status < 0 ? status : sliding;
 }

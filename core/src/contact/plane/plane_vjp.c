@@ -194,26 +194,33 @@ static double nextForce(const djLaggedGrad* grad, int* at, const djPlaneWork* w,
   return sum / split;
 }
 
-// Forces f_i = c(F, t) g_i, g_i = -(K/L) l P'(D_i), l = |n| or t: by the arguments D (by_D, n), by
-// l, and by t of recovery.
-static void forcesVjp(double* by_D, double* by_l, double* by_t, djPlaneVjp* out,
+// Forces f_i = c(F, g, g_) g_i, g_i = -(K/L) l P'(D_i), l = |n| or t: by the arguments D (by_D, n),
+// by l, and, in by_c, by both gaps and log A.
+static void forcesVjp(double* by_D, double* by_l, djLagFactor* by_c, djPlaneVjp* out,
                       double* stiffness, const djForces* forces, const djLaggedGrad* grad,
                       const djPlaneState* state, const djPlaneWork* w, const double* D) {
-  double scale = dj_forceScale(w, state), F = 0, dot = 0, dc[2];
+  double scale = dj_forceScale(w, state), dot = 0;
   double unit = w->K / w->L, part = dj_lagPart(w);
   double l = scale / unit, c = state->lag_factor;
+  djLagSums sums = {0, 0};
   for (int i = 0, at = 0; i < forces->n; i++) {
     double g = -scale * forces->first[i];
-    F += part * g;
+    sums.F += part * g;
+    sums.squares += part * g * g;
     if (forces->first[i] != 0) dot += nextForce(grad, &at, w, i >= forces->na) * g;
   }
-  dj_lagBound(dc, F, state->erosion.t, w->in->force_cap);
+  double by_count;
+  djLagFactor by = dj_planeLagFactor(&by_count, &sums, state, w->in);
   *by_l = 0;
-  *by_t = dc[1] * dot;
+  by_c->by_gap = by.by_gap * dot;
+  by_c->by_past = by.by_past * dot;
+  by_c->by_scale = by.by_scale * dot;
   for (int i = 0, at = 0; i < forces->n; i++) {
     by_D[i] = 0;
     if (forces->first[i] == 0) continue;
-    double by_g = c * nextForce(grad, &at, w, i >= forces->na) + part * dc[0] * dot;
+    double by_g = c * nextForce(grad, &at, w, i >= forces->na) + part * dot * by.by_force;
+    double g = -scale * forces->first[i];
+    by_g += 2 * part * dot * by_count * (1 / sums.F - g / sums.squares);
     by_D[i] = -by_g * scale * forces->second[i];
     *by_l -= by_g * unit * forces->first[i];
     *stiffness -= by_g * l / w->L * forces->first[i];
@@ -311,8 +318,8 @@ static void pointsVjp(djPairGrad* grad, djLaggedGrad* lag, const djForces* force
   dju_store3(lag->normal, by_normal);
 }
 
-static djStatus addFriction(djPairGrad* grad, djPlaneVjp* out, double* by_t, double* by_K,
-                            djPlaneState* state, const djPairInput* in,
+static djStatus addFriction(djPairGrad* grad, djPlaneVjp* out, djLagFactor* by_c,
+                            double* by_K, djPlaneState* state, const djPairInput* in,
                             const double lambda[12]) {
   djPlaneWork w;
   djLagged lagged;
@@ -339,7 +346,7 @@ static djStatus addFriction(djPairGrad* grad, djPlaneVjp* out, double* by_t, dou
   double by_l, by_p[4], x[4];
   lagArguments(D, &w, &f);
   pointsVjp(grad, &lag, &forces, &w, state);
-  forcesVjp(by_D, &by_l, by_t, out, by_K, &forces, &lag, state, &w, D);
+  forcesVjp(by_D, &by_l, by_c, out, by_K, &forces, &lag, state, &w, D);
   if (w.half_space) {
     halfVjp(by_p, out, &w, &f, &lag, by_l, by_D);
   } else {
@@ -384,7 +391,9 @@ djStatus dj_planeVjp(djPairGrad* grad, djPlaneState* state, const djPairInput* i
                      const double lambda[12]) {
   djPlaneWork w;
   djPlaneVjp out = {.x = {NULL, NULL}};
-  double by_t = 0, by_K = 0, radius[2];
+  djLagFactor by_c = {0, 0, 0, 0, 0};
+  double by_K = 0, radius[2];
+  const double width = DJ_RECOVERY_GAP - DJ_RECOVERY_FLOOR;
   djStatus status = dj_openPlaneWork(&w, in, &state->erosion, false);
   if (status) return status;
   for (int side = 0; side < (w.half_space ? 1 : 2); side++) {
@@ -400,19 +409,22 @@ djStatus dj_planeVjp(djPairGrad* grad, djPlaneState* state, const djPairInput* i
   rest.scratch = w.free;
   rest.nscratch = w.nfree;
   if (state->lagged && in->friction > 0) {
-    status = addFriction(grad, &out, &by_t, &by_K, state, &rest, lambda);
+    status = addFriction(grad, &out, &by_c, &by_K, state, &rest, lambda);
     if (status < 0) return status;
     if (status > 0) solved = status;
     radiiVjp(&radius[0], &radius[1], &out, &w);
   }
   grad->setting[DJ_PLANE_STIFFNESS] += w.soft * by_K;
-  by_t += w.soft_rate * w.K * by_K;
   grad->setting[DJ_PLANE_SUPPORT] += out.support;
+  if (by_c.by_scale != 0) {   // A is K/s^2 times a constant
+    grad->setting[DJ_PLANE_STIFFNESS] += by_c.by_scale / in->setting[DJ_PLANE_STIFFNESS];
+    grad->setting[DJ_PLANE_SUPPORT] -= 2 * by_c.by_scale / w.s;
+  }
   if (out.tail != 0) {   // which does not grow with the stiffness
     grad->setting[DJ_PLANE_STIFFNESS] -= out.tail / in->setting[DJ_PLANE_STIFFNESS];
     grad->setting[DJ_PLANE_GUIDE] += out.tail / in->setting[DJ_PLANE_GUIDE];
   }
-  djErosionGrad erosion = {.t = by_t};
+  djErosionGrad erosion = {.t = by_c.by_gap * width + w.soft_rate * w.K * by_K};
   if (w.half_space) {
     addGiven(grad->a, out.x[0], radius[0], &out.curve[0], in->a);
     grad->b->normal = dju_add3(grad->b->normal, out.normal);
@@ -426,5 +438,12 @@ djStatus dj_planeVjp(djPairGrad* grad, djPlaneState* state, const djPairInput* i
     dj_erodeShapeVjp(grad->b, &erosion, &b, in->b, &state->erosion, 1);
   }
   status = dj_erosionVjp(grad, &erosion, &state->erosion, in, rest.scratch);
+  if (status >= 0 && by_c.by_past != 0) {
+    const djErosion none = {0};
+    rest.start_a = in->past_a;
+    rest.start_b = in->past_b;
+    const djErosionGrad past = {.t = by_c.by_past * width};
+    status = dj_erosionVjp(grad, &past, &none, &rest, rest.scratch);
+  }
   return status < 0 ? status : solved;
 }

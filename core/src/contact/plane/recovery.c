@@ -303,20 +303,35 @@ static void apartJac(double du[36], const djErosion* er, const djPairInput* in) 
 
 // gap(e, xi) = range g_eff(gap(0, xi)/range):
 //   gap_e de = (g_eff' gap_xi(0) - gap_xi(e)) dxi
+static djStatus distanceAtStart(djDistance* d, double* gap, const djPairInput* in, double range) {
+  djStatus status = dj_distance(d, NULL, in->a, in->start_a, 0, in->b, in->start_b, 0);
+  if (status < 0) return status;
+  *gap = d->gap - dj_pairInflation(in->a, in->b, in->inflate);
+  if (in->b->type != DJ_PLANE) return DJ_OK;
+  djLowest low = dj_lowestVertices(in, range);
+  *gap -= low.lift;
+  d->point_a = dju_add3(d->point_a, low.mean);
+  d->point_b = d->point_a;   // where it is along the normal does not matter
+  return DJ_OK;
+}
+
+djStatus dj_startGap(double* gap, double* by, const djPairInput* in, double range) {
+  djDistance d;
+  djStatus status = distanceAtStart(&d, gap, in, range);
+  if (status < 0) return status;
+  *gap /= range;
+  if (by) gapJac(by, &d, in);
+  for (int j = 0; j < 12 && by; j++) by[j] /= range;
+  return DJ_OK;
+}
+
 djStatus dj_erosionJac(double de[12], double dt[12], double du[36], const djErosion* erosion,
                        const djPairInput* in, double range, double* scratch) {
   djDistance d;
-  double first[12], second[12], derivative;
-  djStatus status = dj_distance(&d, NULL, in->a, in->start_a, 0, in->b, in->start_b, 0);
+  double first[12], second[12], derivative, gap;
+  djStatus status = distanceAtStart(&d, &gap, in, range);
   if (status < 0) return status;
   bool half_space = in->b->type == DJ_PLANE;
-  double gap = d.gap - dj_pairInflation(in->a, in->b, in->inflate);
-  if (half_space) {
-    djLowest low = dj_lowestVertices(in, range);
-    gap -= low.lift;
-    d.point_a = dju_add3(d.point_a, low.mean);
-    d.point_b = d.point_a;   // where it is along the normal does not matter
-  }
   gapJac(first, &d, in);
   dj_recoveryGap(&derivative, gap / range);
   memset(du, 0, 36 * sizeof(double));

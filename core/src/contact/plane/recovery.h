@@ -82,6 +82,10 @@ double dj_softening(double* rate, const djErosion* erosion, const double* settin
 // g_eff(g) and its derivative.
 double dj_recoveryGap(double* derivative, double g);
 
+// g at the start poses, as erosion sees it, and its derivatives by twists of these (by: NULL, or
+// 12).
+djStatus dj_startGap(double* gap, double* by, const djPairInput* in, double range);
+
 // Erosion of a pair at its start poses, where the gap (inflate included) is `gap`, not yet smooth,
 // and `at_start` describes it. DJ_NOT_CONVERGED: with it the gap is larger than it should be.
 // scratch: 6 (npad_a + npad_b).
@@ -117,7 +121,8 @@ typedef struct djErodedGrad {
 void dj_erodeShapeVjp(djShapeGrad* grad, djErosionGrad* erosion_grad, const djErodedGrad* eroded,
                       const djShape* shape, const djErosion* erosion, int side);
 
-// What the erosion itself takes from the shapes, and from the support s.
+// What the erosion itself takes from the shapes, and from the support s; where nothing is eroded,
+// what t takes.
 // scratch: 6 (npad_a + npad_b).
 djStatus dj_erosionVjp(djPairGrad* grad, const djErosionGrad* erosion_grad,
                        const djErosion* erosion, const djPairInput* in, double* scratch);

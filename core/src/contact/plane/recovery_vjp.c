@@ -166,41 +166,51 @@ static djStatus halfSpaceVjp(djPairGrad* grad, const djErosionGrad* g, const djD
   return DJ_OK;
 }
 
-djStatus dj_erosionVjp(djPairGrad* grad, const djErosionGrad* given, const djErosion* er,
-                       const djPairInput* in, double* scratch) {
-  if (!(er->e > 0)) return DJ_OK;
-  djErosionGrad g = *given;
+// Of hulls: by gap(e), and by what else the path of erosion takes from the shapes; *f: minus the
+// derivative by gap(e).
+static djStatus erodedVjp(djPairGrad* grad, double* f, djErosionGrad g, const djErosion* er,
+                          const djPairInput* in, double* scratch) {
+  djErodedGrad by[2] = {{.x = scratch}, {.x = scratch + 3 * in->a->npad}};
+  const djMat3 curve[2] = {erodedCurve(in->a, er, 0), erodedCurve(in->b, er, 1)};
   djDistance d;
   djDistanceCache cache = {0};
-  double range = dj_planeRange(in->setting), slope;
+  double by_e;
+  djStatus status = dj_erodedSlope(&by_e, &d, &cache, er, in, scratch);
+  if (status) return status;
+  *f = g.e / by_e;
+  g.e = 0;
+  double radii = erodedRadius(in->a, er, 0) + erodedRadius(in->b, er, 1);
+  bool clamped = in->inflate < 0 && radii + in->inflate <= 0;
+  gapGrad(by, -*f, &d, &cache, in, clamped, curve);
+  dj_erodeShapeVjp(grad->a, &g, &by[0], in->a, er, 0);
+  dj_erodeShapeVjp(grad->b, &g, &by[1], in->b, er, 1);
+  pathGrad(grad, &g, er, in);
+  return DJ_OK;
+}
+
+djStatus dj_erosionVjp(djPairGrad* grad, const djErosionGrad* given, const djErosion* er,
+                       const djPairInput* in, double* scratch) {
+  const bool eroded = er->e > 0;
+  if (!eroded && given->t == 0) return DJ_OK;
+  const djErosionGrad g = eroded ? *given : (djErosionGrad){.t = given->t};
+  djDistance d;
+  djDistanceCache cache = {0};
+  double range = dj_planeRange(in->setting), slope, f = 0;
   djStatus status = dj_distance(&d, &cache, in->a, in->start_a, 0, in->b, in->start_b, 0);
   if (status < 0) return status;
   double gap = d.gap - dj_pairInflation(in->a, in->b, in->inflate);
   if (in->b->type == DJ_PLANE) return halfSpaceVjp(grad, &g, &d, in, gap, range);
-  djErodedGrad by[2] = {{.x = scratch}, {.x = scratch + 3 * in->a->npad}};
-  const djMat3 given_curve[2] = {in->a->curve, in->b->curve};
-  const djMat3 eroded_curve[2] = {erodedCurve(in->a, er, 0), erodedCurve(in->b, er, 1)};
-  double target = dj_recoveryGap(&slope, gap / range);
-
-  // Of gap(e), and what else the path of erosion takes from the shapes.
-  djDistance eroded;
-  djDistanceCache at = {0};
-  double by_e;
-  status = dj_erodedSlope(&by_e, &eroded, &at, er, in, scratch);
-  if (status) return status;
-  double f = g.e / by_e, width = DJ_RECOVERY_GAP - DJ_RECOVERY_FLOOR;
-  g.e = 0;
-  double inflate = fmin(in->inflate, 0);
-  double radii = erodedRadius(in->a, er, 0) + erodedRadius(in->b, er, 1);
-  bool clamped = inflate < 0 && radii + inflate <= 0;
-  gapGrad(by, -f, &eroded, &at, in, clamped, eroded_curve);
-  dj_erodeShapeVjp(grad->a, &g, &by[0], in->a, er, 0);
-  dj_erodeShapeVjp(grad->b, &g, &by[1], in->b, er, 1);
-  pathGrad(grad, &g, er, in);
+  if (eroded) {
+    status = erodedVjp(grad, &f, g, er, in, scratch);
+    if (status) return status;
+  }
   // Of gap(0), t and the range.
+  djErodedGrad by[2] = {{.x = scratch}, {.x = scratch + 3 * in->a->npad}};
+  const djMat3 curve[2] = {in->a->curve, in->b->curve};
+  double target = dj_recoveryGap(&slope, gap / range), width = DJ_RECOVERY_GAP - DJ_RECOVERY_FLOOR;
   double by_gap = f * slope + g.t / (range * width);
-  clamped = inflate < 0 && in->a->radius + in->b->radius + inflate <= 0;
-  gapGrad(by, by_gap, &d, &cache, in, clamped, given_curve);
+  bool clamped = in->inflate < 0 && in->a->radius + in->b->radius + in->inflate <= 0;
+  gapGrad(by, by_gap, &d, &cache, in, clamped, curve);
   addShape(grad->a, &by[0], in->a);
   addShape(grad->b, &by[1], in->b);
   double by_range = f * (target - gap / range * slope) - g.t * gap / (range * range * width);

@@ -41,6 +41,48 @@ static void forget(djPlaneState* state) {
   state->known[0].set = state->known[1].set = false;
 }
 
+// No more than the gap at the start poses, m.
+static djStatus leastGap(double* gap, djPlaneState* state, const djPairInput* in) {
+  if (in->b->type == DJ_PLANE) {
+    djDistance d;
+    djStatus status = dj_distance(&d, NULL, in->a, in->start_a, 0, in->b, in->start_b, 0);
+    *gap = d.gap - dj_pairInflation(in->a, in->b, in->inflate);
+    return status < 0 ? status : DJ_OK;
+  }
+  djErosion none = {0};
+  djPlaneWork w;
+  djStatus status = dj_openPlaneWork(&w, in, &none, true);
+  if (!status) *gap = dj_gapBound(&w, state);
+  return status;
+}
+
+// g and, of a pair that may have recovered in the step before, g_. *used: so is the scratch.
+static djStatus lagGaps(djPlaneState* state, bool* used, const djPairInput* in, double range) {
+  state->lag_gap = state->lag_past = INFINITY;
+  if (!in->recover) return DJ_OK;
+  state->lag_gap = 1;   // no recovery, and it does not matter where
+  if (state->gap_known) {
+    state->lag_gap = DJ_RECOVERY_GAP +
+                     (DJ_RECOVERY_GAP - DJ_RECOVERY_FLOOR) * state->erosion.t;
+  }
+  if (!in->past_a || !in->past_b || !(in->friction > 0)) return DJ_OK;
+  double lift = in->b->type == DJ_PLANE ? DJ_SOFT_WIDTH * log(in->a->nvert) : 0;
+  double near = (DJ_RECOVERY_GAP + lift) * range, past;
+  double moved = dj_movedSince(in);
+  if (isnan(moved)) return DJ_INVALID;
+  if (state->gap_start - moved > near) return DJ_OK;
+  djPairInput at = *in;
+  at.start_a = in->past_a;
+  at.start_b = in->past_b;
+  *used = true;
+  djStatus status = leastGap(&past, state, &at);
+  if (status || past > near) return status;
+  status = dj_startGap(&past, NULL, &at, range);
+  if (status < 0 || !(past < DJ_RECOVERY_GAP)) return status;
+  state->lag_past = past;
+  return state->gap_known ? DJ_OK : dj_startGap(&state->lag_gap, NULL, in, range);
+}
+
 static djStatus beginAt(djPlaneState* state, bool* touching, const djPairInput* in) {
   djPlaneWork w;
   djDistance d;
@@ -60,7 +102,9 @@ static djStatus beginAt(djPlaneState* state, bool* touching, const djPairInput* 
     return DJ_OVERLAP;
   }
   djFound f;
-  if (state->erosion.e > 0 || state->lag_guided) status = dj_openLagWork(&w, in, state);
+  bool again = state->erosion.e > 0 || state->lag_guided;
+  status = lagGaps(state, &again, in, w.range);
+  if (!status && again) status = dj_openLagWork(&w, in, state);
   if (status) return status;
   status = dj_findPlane(&f, &w, state);
   if (status < 0 || f.kind != DJ_TOUCHING) return status;
@@ -154,6 +198,10 @@ static void limit(double* setting, const djModel* m, int geom1, int geom2) {
 static djStatus start(double start_jac[144], double rate_jac[144], djPairState* state,
                       const djPairInput* in) {
   return dj_planeStart(start_jac, rate_jac, stateOf(state), in);
+}
+
+static djStatus past(bool* any, djPairPast* out, djPairState* state, const djPairInput* in) {
+  return dj_planePast(any, out, stateOf(state), in);
 }
 
 static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
@@ -275,6 +323,7 @@ const djKernel dj_separatingPlane = {
     .eval = eval,
     .rows = dj_planeRows,
     .start = start,
+    .past = past,
     .report = report,
     .vjp = vjp,
     .query = dj_planeQuery,
