@@ -15,6 +15,7 @@ void djm_deleteContext(djmContext* c) {
   dj_deleteData(c->data);
   dj_deleteModel(c->model);
   free(c->kept);
+  free(c->equality);
   free(c->last);
   free(c->wrench);
   free(c->contact);
@@ -30,11 +31,16 @@ const char* djm_errorText(const djmContext* c) {
   return c->error.text[0] ? c->error.text : dj_errorText(c->data);
 }
 
-// Which activations are kept.
+// Which activations and equality constraints are kept.
 static djStatus listKept(djmContext* c, const mjModel* m) {
   c->kept = malloc(((size_t)m->na + 1) * sizeof(*c->kept));
-  if (!c->kept) return DJ_NO_MEMORY;
+  c->equality = malloc(((size_t)m->neq + 1) * sizeof(*c->equality));
+  if (!c->kept || !c->equality) return DJ_NO_MEMORY;
   int n = 0;
+  for (int i = 0; i < m->neq; i++) {
+    if (djm_equalityKept(m, i)) c->equality[n++] = i;
+  }
+  n = 0;
   for (int i = 0; i < m->nactuator; i++) {
     for (int k = 0; k < djm_keptActivations(m, i); k++) {
       c->kept[n++] = m->actuator_actadr[i] + k;

@@ -11,7 +11,7 @@ static djStatus importAll(djmImport* imp) {
   static djStatus (*const stages[])(djmImport*) = {
       djm_findContacts, djm_importOption, djm_importBodies,    djm_importJoints,
       djm_importGeoms,  djm_importPairs,  djm_importTendons,   djm_importActuators,
-      djm_importKeys,
+      djm_importKeys,   djm_importEqualities,
   };
   for (size_t i = 0; i < sizeof(stages) / sizeof(*stages); i++) {
     djStatus status = stages[i](imp);
@@ -73,6 +73,9 @@ djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_ou
     status = djm_checkHistory(imp.def.option.integrator, err);
     // Others have velocities of momentum, or stages.
     if (imp.def.option.integrator != DJ_EULER) imp.def.option.integrator = DJ_POSITION;
+  }
+  if (imp.def.nequality > 0 && imp.def.option.integrator != DJ_EULER) {
+    imp.def.option.disable |= DJ_DSBL_EQUALITY;   // of which it has none
   }
   if (status == DJ_OK) status = dj_makeModel(model, &imp.def, err);
   if (status == DJ_OK) {

@@ -47,6 +47,7 @@ djStatus djm_setGuideBodies(djModel* model, const djmImport* imp, const char* gi
 djStatus djm_importPairs(djmImport* imp);      // pairs, excludes, contact settings of both
 djStatus djm_importTendons(djmImport* imp);
 djStatus djm_importActuators(djmImport* imp);
+djStatus djm_importEqualities(djmImport* imp);
 djStatus djm_importKeys(djmImport* imp);       // after the actuators
 
 // Contact models and settings of single pairs and geoms, whose <custom> fields have a '/'.
@@ -126,7 +127,11 @@ bool djm_muscleSound(const mjModel* m, int i);
 // Number of activations of actuator i that the import keeps.
 int djm_keptActivations(const mjModel* m, int i);
 
-// Limits and friction loss act by MuJoCo's own rows.
+// Whether equality constraint i is imported: MuJoCo's number of it, and so its flag in data, may be
+// another one than ours.
+bool djm_equalityKept(const mjModel* m, int i);
+
+// Limits, friction loss and equality constraints act by MuJoCo's own rows.
 static inline bool djm_hasRows(const djmImport* imp) {
   return imp->model->opt.integrator == DJ_EULER;
 }

@@ -144,25 +144,31 @@ static bool bodiesApart(const mjModel* m, int i) {
   return moves && weld[0] != weld[1];
 }
 
+// Whether it acts, but in a step that has none.
+static bool isLeftOut(const djmImport* imp, int i) {
+  return !djm_hasRows(imp) || imp->model->opt.disable & DJ_DSBL_EQUALITY ||
+         !djm_equalityKept(imp->m, i);
+}
+
 bool djm_eqConnect(const djmImport* imp, int i, djmNote note) {
   (void)note;
-  return equalityActive(imp->m, i, mjEQ_CONNECT) && bodiesApart(imp->m, i);
+  return isLeftOut(imp, i) && equalityActive(imp->m, i, mjEQ_CONNECT) && bodiesApart(imp->m, i);
 }
 
 bool djm_eqWeld(const djmImport* imp, int i, djmNote note) {
   (void)note;
-  return equalityActive(imp->m, i, mjEQ_WELD) && bodiesApart(imp->m, i);
+  return isLeftOut(imp, i) && equalityActive(imp->m, i, mjEQ_WELD) && bodiesApart(imp->m, i);
 }
 
 bool djm_eqJoint(const djmImport* imp, int i, djmNote note) {
   (void)note;
-  return equalityActive(imp->m, i, mjEQ_JOINT);
+  return isLeftOut(imp, i) && equalityActive(imp->m, i, mjEQ_JOINT);
 }
 
 bool djm_eqTendon(const djmImport* imp, int i, djmNote note) {
   (void)note;
   const mjModel* m = imp->m;
-  return equalityActive(m, i, mjEQ_TENDON) &&
+  return isLeftOut(imp, i) && equalityActive(m, i, mjEQ_TENDON) &&
          (djm_tendonMoves(m, m->eq_obj1id[i]) || djm_tendonMoves(m, m->eq_obj2id[i]));
 }
 

@@ -21,6 +21,7 @@ static const struct {
     {mjDSBL_CLAMPCTRL, DJ_DSBL_CLAMPCTRL},
     {mjDSBL_FILTERPARENT, DJ_DSBL_FILTERPARENT},
     {mjDSBL_ACTUATION, DJ_DSBL_ACTUATION},
+    {mjDSBL_EQUALITY, DJ_DSBL_EQUALITY},
 };
 enum { NFLAG = sizeof(kFlags) / sizeof(*kFlags) };
 

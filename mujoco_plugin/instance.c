@@ -149,14 +149,14 @@ djStatus djm_importInstanceOption(djmImport* imp, const djmInstance* x) {
 // Which joint constraints and contacts of the whole scene act in the view. Limits that are MuJoCo's
 // act in both: its solver adds only what is missing towards its reference acceleration, and the
 // search for forces that go together (engine/couple.c) fails at limbs that are jammed if our step
-// knows nothing of limits. Friction loss would act twice.
+// knows nothing of limits. Friction loss and equality constraints would act twice.
 static void setFlags(mjModel* view, const mjModel* m, const djmInstance* x, djmPurpose purpose) {
   int bits = mjDSBL_CONSTRAINT | mjDSBL_CONTACT | mjDSBL_LIMIT | mjDSBL_FRICTIONLOSS;
   int flags = m->opt.disableflags & ~bits;
-  if (djm_disabled(m, mjDSBL_EQUALITY)) flags |= mjDSBL_EQUALITY;
   if (djm_disabled(m, mjDSBL_LIMIT)) flags |= mjDSBL_LIMIT;
   bool mujocos = purpose == DJM_CONTACTS && !x->joints;
   if (mujocos || djm_disabled(m, mjDSBL_FRICTIONLOSS)) flags |= mjDSBL_FRICTIONLOSS;
+  if (mujocos || djm_disabled(m, mjDSBL_EQUALITY)) flags |= mjDSBL_EQUALITY;
   view->opt.disableflags = flags;
 }
 

@@ -238,6 +238,9 @@ static void begin(const djPhysicsStep* at) {
   mju_copy(d->qvel, from->qvel, model->nv);
   mju_copy(d->act, from->act, model->na);
   mju_copy(d->ctrl, from->ctrl, model->nu);
+  for (int i = 0, n = 0; i < p->view.neq; i++) {
+    if (djm_equalityKept(&p->view, i)) d->eq_active[i] = from->eq_active[n++] != 0;
+  }
   mju_copy(d->qfrc_applied, from->qfrc_applied, model->nv);
   mju_copy(d->xfrc_applied, from->xfrc_applied, 6 * model->nbody);
   mju_copy(d->mocap_pos, from->mocap_pos, 3 * model->nmocap);

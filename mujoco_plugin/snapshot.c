@@ -92,6 +92,10 @@
   X(actuator_ctrllimited, m->nu)                     \
   X(actuator_ctrlrange, 2 * m->nu)                   \
   X(exclude_signature, m->nexclude)      \
+  X(eq_active0, m->neq)                  \
+  X(eq_data, mjNEQDATA * m->neq)         \
+  X(eq_solref, mjNREF * m->neq)          \
+  X(eq_solimp, mjNIMP * m->neq)          \
   X(numeric_data, m->nnumericdata)       \
   X(text_data, m->ntextdata)
 

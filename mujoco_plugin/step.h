@@ -22,6 +22,7 @@ struct djmContext {
   int substeps;           // for which the model's timestep holds
   mjtSize nbuffer, nu, na, nsensor;   // of the mjModel; the first goes with all its sizes
   int* kept;              // (model->na) addresses in MuJoCo's act
+  int* equality;          // (model->nequality) in its eq_active
   djError error;          // of the last call, where the data has none
   mjtNum* last;           // (nmocap x 7) poses of mocap bodies at the end of the last djm_step,
   mjtNum* way;            // (nmocap x 14) and those between which substeps go
@@ -34,7 +35,8 @@ struct djmContext {
   djmChange change;       // the last that was followed, until it is taken
   long changes;           // followed so far
   bool sensing;           // what option.sensors is unless it is set
-  bool joints;            // an engine plugin's: limits and friction loss of joints are ours alone
+  bool joints;            // an engine plugin's: limits, friction loss and equality constraints are
+                          //   ours alone
   bool passing;           // djm_pass is under way: the engine plugin that owns the context waits
   // The rest is made for an engine plugin only when a call on its context needs it.
   // the last step: contact forces, means over its substeps

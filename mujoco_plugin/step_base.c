@@ -36,6 +36,7 @@ void djm_readData(djmContext* c, const mjData* d) {
   mju_copy(data->qpos, d->qpos, x->nq);
   mju_copy(data->qvel, d->qvel, x->nv);
   for (int i = 0; i < x->na; i++) data->act[i] = d->act[c->kept[i]];
+  for (int i = 0; i < x->nequality; i++) data->eq_active[i] = d->eq_active[c->equality[i]];
   mju_copy(data->ctrl, d->ctrl, x->nu);
   mju_copy(data->qfrc_applied, d->qfrc_applied, x->nv);
   mju_copy(data->xfrc_applied, d->xfrc_applied, 6 * x->nbody);

@@ -58,6 +58,7 @@ bool djm_checkOwnSettings(const djModel* got, const djModel* wanted, double tole
                           djError* err);
 // What limits count by, where a scene that is compiled would have another inertia: *changed.
 bool djm_writeLimits(djmWrite* w, const mjModel* made, bool* changed);
+bool djm_checkEqualities(const djModel* got, const djModel* wanted, double tolerance, djError* err);
 bool djm_checkLimits(const djModel* got, const djModel* wanted, double tolerance, djError* err);
 // Points and fields of geoms, for these.
 bool djm_writePoints(djmWrite* w, const djModelDef* def);

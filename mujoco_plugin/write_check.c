@@ -185,7 +185,7 @@ static bool checkScales(const djmCheck* c) {
 static bool sameModels(const djModel* a, const djModel* b) {
   if (a->nq != b->nq || a->nv != b->nv || a->nbody != b->nbody || a->njnt != b->njnt ||
       a->ngeom != b->ngeom || a->nmesh != b->nmesh || a->nsite != b->nsite || a->nu != b->nu ||
-      a->ntendon != b->ntendon || a->nwrap != b->nwrap) {
+      a->ntendon != b->ntendon || a->nwrap != b->nwrap || a->nequality != b->nequality) {
     return false;
   }
   for (int i = 0; i < a->nmesh; i++) {
@@ -213,6 +213,7 @@ djStatus djm_checkDesign(const mjModel* m, const djModel* wanted, const djModel*
   for (int k = 0; good && djm_paramRow(k); k++) good = checkRow(&c, djm_paramRow(k));
   good = good && checkMeshes(&c) && checkSettings(&c) && checkScales(&c) &&
          djm_checkOwnSettings(got, wanted, tolerance, err) &&
+         djm_checkEqualities(got, wanted, fmax(tolerance, 1e-9), err) &&
          djm_checkLimits(got, wanted, fmax(tolerance, 1e-9), err);
   dj_deleteModel(got);
   return good ? DJ_OK : poor ? DJ_NO_MEMORY : DJ_UNSUPPORTED;

@@ -6,19 +6,34 @@
 #include <math.h>
 #include <stdio.h>
 
+// width: numbers of an element. limited: of which it is known; NULL: of all.
 typedef struct djmLimits {
   const char* kind;
   djObject object;
-  int n;
+  int n, width;
   const int* limited;
   const double *got, *wanted;
 } djmLimits;
 
-static void listLimits(djmLimits list[2], const djModel* got, const djModel* wanted) {
-  list[0] = (djmLimits){"joint", DJ_OBJ_JOINT, wanted->njnt, wanted->jnt_limited,
+enum { NKIND = 3 };
+
+static void listLimits(djmLimits list[NKIND], const djModel* got, const djModel* wanted) {
+  list[0] = (djmLimits){"joint", DJ_OBJ_JOINT, wanted->njnt, 1, wanted->jnt_limited,
                         got->jnt_effinertia, wanted->jnt_effinertia};
-  list[1] = (djmLimits){"tendon", DJ_OBJ_TENDON, wanted->ntendon, wanted->tendon_limited,
+  list[1] = (djmLimits){"tendon", DJ_OBJ_TENDON, wanted->ntendon, 1, wanted->tendon_limited,
                         got->tendon_effinertia, wanted->tendon_effinertia};
+  list[2] = (djmLimits){"equality", DJ_OBJ_EQUALITY, wanted->nequality, 2, NULL,
+                        got->eq_effinertia, wanted->eq_effinertia};
+}
+
+// Whether an element's numbers differ by more than a part of them; *k: which.
+static bool differs(int* k, const djmLimits* l, int i, double tolerance) {
+  if (l->limited && !l->limited[i]) return false;
+  for (*k = 0; *k < l->width; (*k)++) {
+    const double got = l->got[l->width * i + *k], wanted = l->wanted[l->width * i + *k];
+    if (fabs(got - wanted) > tolerance * wanted) return true;
+  }
+  return false;
 }
 
 static void nameField(char* field, size_t size, const djModel* m, const djmLimits* l, int id) {
@@ -29,7 +44,7 @@ static void nameField(char* field, size_t size, const djModel* m, const djmLimit
 
 bool djm_writeLimits(djmWrite* w, const mjModel* made, bool* changed) {
   djModel* got = NULL;
-  djmLimits list[2];
+  djmLimits list[NKIND];
   *changed = false;
   djStatus status = dj_importMuJoCo(&got, NULL, made, w->err);
   if (status != DJ_OK) {
@@ -42,13 +57,13 @@ bool djm_writeLimits(djmWrite* w, const mjModel* made, bool* changed) {
     *changed = true;
   }
   listLimits(list, got, w->wanted);
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < NKIND; k++) {
     const djmLimits* l = &list[k];
-    for (int i = 0; i < l->n && good; i++) {
+    for (int i = 0, which; i < l->n && good; i++) {
       char field[700];
-      if (!l->limited[i] || l->got[i] == l->wanted[i]) continue;
+      if (!differs(&which, l, i, 0)) continue;
       nameField(field, sizeof field, w->wanted, l, i);
-      good = djm_setNumber(w, field, l->wanted[i]);
+      good = djm_setNumbers(w, field, l->width, l->wanted + l->width * i);
       *changed = true;
     }
   }
@@ -57,7 +72,7 @@ bool djm_writeLimits(djmWrite* w, const mjModel* made, bool* changed) {
 }
 
 bool djm_checkLimits(const djModel* got, const djModel* wanted, double tolerance, djError* err) {
-  djmLimits list[2];
+  djmLimits list[NKIND];
   const double g = got->contact.gravity, want = wanted->contact.gravity;
   if (fabs(g - want) > tolerance * want) {
     snprintf(err->text, sizeof err->text,
@@ -65,15 +80,15 @@ bool djm_checkLimits(const djModel* got, const djModel* wanted, double tolerance
     return false;
   }
   listLimits(list, got, wanted);
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < NKIND; k++) {
     const djmLimits* l = &list[k];
-    for (int i = 0; i < l->n; i++) {
+    for (int i = 0, which; i < l->n; i++) {
       char field[700];
-      if (!l->limited[i] || fabs(l->got[i] - l->wanted[i]) <= tolerance * l->wanted[i]) continue;
+      if (!differs(&which, l, i, tolerance)) continue;
       nameField(field, sizeof field, wanted, l, i);
       snprintf(err->text, sizeof err->text,
-               "%.200s: could not be written: it is %.17g there, not %.17g", field, l->got[i],
-               l->wanted[i]);
+               "%.200s: could not be written: it is %.17g there, not %.17g", field,
+               l->got[l->width * i + which], l->wanted[l->width * i + which]);
       return false;
     }
   }

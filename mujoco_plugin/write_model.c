@@ -253,6 +253,44 @@ static void addPairs(mjSpec* spec, const djModelDef* def, const djModel* m) {
   }
 }
 
+// Points of a connect's bodies must coincide at qpos0, as MuJoCo has the second one by the first:
+// that they do is checked where the written scene is compared.
+static void addEquality(mjSpec* spec, const djModelDef* def, int i) {
+  const djEqualityDef* e = &def->equality[i];
+  const bool weld = e->type == DJ_EQ_WELD, bodies = weld || e->type == DJ_EQ_CONNECT;
+  mjsEquality* out = mjs_addEquality(spec, NULL);
+  const struct {
+    mjtObj type;
+    int id[2];
+    const char* name[2];
+  } list[4] = {
+#define NAME(list, id) (id) < 0 ? NULL : def->list[id].name
+#define ROW(type, list, a, b) {type, {e->a, e->b}, {NAME(list, e->a), NAME(list, e->b)}}
+      ROW(mjOBJ_JOINT, joint, joint1, joint2), ROW(mjOBJ_TENDON, tendon, tendon1, tendon2),
+      ROW(mjOBJ_BODY, body, body1, body2), ROW(mjOBJ_SITE, site, site1, site2)};
+#undef ROW
+#undef NAME
+  setName(out->element, e->name, i);
+  out->type = (mjtEq)e->type;
+  out->active = e->active;
+  for (int k = 0; k < 4; k++) {
+    if (list[k].id[0] < 0) continue;
+    out->objtype = list[k].type;
+    mjs_setString(out->name1, elementName(list[k].name[0], list[k].id[0]).text);
+    if (list[k].id[1] < 0 || (list[k].type == mjOBJ_BODY && list[k].id[1] == 0)) continue;
+    mjs_setString(out->name2, elementName(list[k].name[1], list[k].id[1]).text);
+  }
+  mju_zero(out->data, mjNEQDATA);
+  if (!bodies) mju_copy(out->data, e->polycoef, 5);
+  if (bodies) mju_copy3(out->data, weld ? e->anchor2 : e->anchor1);
+  if (weld) {
+    mju_copy3(out->data + 3, e->anchor1);
+    mju_copy4(out->data + 6, e->quat);
+    out->data[10] = e->torquescale;
+  }
+  setLimit(out->solref, out->solimp, e->stiffness, e->damping, e->impedance);
+}
+
 static bool addMesh(mjSpec* spec, const djMeshDef* mesh, int id, bool with_triangles) {
   int n = 3 * mesh->nvert;
   float* vert = malloc(sizeof(float) * (size_t)n);
@@ -289,7 +327,7 @@ static void fillOption(mjOption* out, const djOption* o) {
       {DJ_DSBL_SPRING, mjDSBL_SPRING},       {DJ_DSBL_DAMPER, mjDSBL_DAMPER},
       {DJ_DSBL_GRAVITY, mjDSBL_GRAVITY},     {DJ_DSBL_CLAMPCTRL, mjDSBL_CLAMPCTRL},
       {DJ_DSBL_FILTERPARENT, mjDSBL_FILTERPARENT},
-      {DJ_DSBL_ACTUATION, mjDSBL_ACTUATION},
+      {DJ_DSBL_ACTUATION, mjDSBL_ACTUATION}, {DJ_DSBL_EQUALITY, mjDSBL_EQUALITY},
   };
   out->timestep = o->timestep;
   mju_copy3(out->gravity, o->gravity);
@@ -328,6 +366,7 @@ bool djm_specFromModel(djmWrite* w, bool with_triangles) {
     addPairs(spec, &def, w->wanted);
     for (int i = 0; i < def.ntendon; i++) addTendon(spec, &def, i);
     for (int i = 0; i < def.nu; i++) addActuator(spec, &def, i);
+    for (int i = 0; i < def.nequality; i++) addEquality(spec, &def, i);
     for (int i = 0; i < def.nkey; i++) addKey(spec, &def, w->wanted, i);
   }
   dj_freeDef(storage);

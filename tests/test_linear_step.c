@@ -26,8 +26,9 @@ typedef struct Step {
 
 // A step from a random state, linearised.
 static Step openStep(djRng* rng, djIntegrator method) {
+  const int equalities = method == DJ_EULER ? DJT_EQUALITIES : 0;   // others have none
   Step s = {.m = djt_randomModel(rng, 1 + djt_integer(rng, 4),
-                                 DJT_SPRINGS | DJT_ACTUATORS | DJT_FLUID)};
+                                 DJT_SPRINGS | DJT_ACTUATORS | DJT_FLUID | equalities)};
   s.d = djt_openMethod(s.m, method, 0.01);
   djt_randomState(rng, s.m, s.d, 1);
   s.d->work->refinement_steps = 5;

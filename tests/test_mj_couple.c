@@ -338,7 +338,7 @@ static bool left[2];
 static void drop(const mjModel* m, mjData* d) {
   (void)m;
   left[0] = djm_hasConstraints(m, d);
-  djm_dropOurRows(m, d);
+  djm_dropOurRows(m, d, false);
   left[1] = djm_hasConstraints(m, d);
 }
 

@@ -215,6 +215,7 @@ static void checkOption(const djModel* x, const mjModel* m) {
       {DJ_DSBL_CONTACT, mjDSBL_CONTACT, true},
       {DJ_DSBL_LIMIT, mjDSBL_LIMIT, true},
       {DJ_DSBL_FRICTIONLOSS, mjDSBL_FRICTIONLOSS, true},
+      {DJ_DSBL_EQUALITY, mjDSBL_EQUALITY, true},
       {DJ_DSBL_SPRING, mjDSBL_SPRING, false},
       {DJ_DSBL_DAMPER, mjDSBL_DAMPER, false},
       {DJ_DSBL_GRAVITY, mjDSBL_GRAVITY, false},
@@ -225,6 +226,8 @@ static void checkOption(const djModel* x, const mjModel* m) {
   int known = 0, bits = m->opt.disableflags;
   for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
     bool off = (bits & flags[i].theirs) || (flags[i].constraint && (bits & mjDSBL_CONSTRAINT));
+    bool none = x->nequality > 0 && x->opt.integrator != DJ_EULER;
+    off |= flags[i].ours == DJ_DSBL_EQUALITY && none;
     assert_int_equal((x->opt.disable & flags[i].ours) != 0, off);
     known |= flags[i].ours;
   }

@@ -1,5 +1,5 @@
-// Contact model mujoco: steps beside mj_step, transitions beside djm_transitionMuJoCoWith, gradients of
-// runs beside differences of runs of mj_step; copies, parameters, and what is refused.
+// Contact model mujoco: steps beside mj_step, transitions beside djm_transitionMuJoCoWith,
+// gradients of runs beside differences of runs of mj_step; copies, parameters, and what is refused.
 
 #include "own_step.h"
 #include "physics.h"
@@ -552,7 +552,8 @@ static void testChosenByScene(void** state) {
   (void)state;
   static const char text[] =
       "<mujoco><custom><text name='dijoco_contact' data='mujoco'/></custom><worldbody>"
-      "<body name='a'><joint axis='0 1 0'/><geom size='.1' pos='.3 0 0'/></body>"
+      "<body name='a' gravcomp='1'><joint axis='0 1 0' actuatorgravcomp='true'/>"
+      "<geom size='.1' pos='.3 0 0'/></body>"
       "<body name='b' pos='.6 0 0'><joint axis='0 1 0'/><geom size='.1' pos='-.2 0 0'/></body>"
       "</worldbody><equality><connect body1='a' body2='b' anchor='.3 0 0'/></equality></mujoco>";
   mjModel* m = djt_compile(text);

@@ -243,6 +243,19 @@ static void testTendons(void** state) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
 }
 
+// With equality constraints of all types, which `euler` has: also what moves their frames and
+// sites.
+static void testEqualities(void** state) {
+  (void)state;
+  int told[DJ_NFIELD] = {0};
+  const int features = DJT_SPRINGS | DJT_ACTUATORS | DJT_TENDONS | DJT_EQUALITIES;
+  checkRandom(told, DJ_EULER, features, 30);
+  static const djField all[] = {DJ_FIELD_BODY_POS,     DJ_FIELD_BODY_QUAT,  DJ_FIELD_BODY_MASS,
+                                DJ_FIELD_BODY_INERTIA, DJ_FIELD_JOINT_POS,  DJ_FIELD_JOINT_AXIS,
+                                DJ_FIELD_SITE_POS};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
+}
+
 // A link on a hinge over a floor, with a hand of a box and a ball, and bodies on the floor that
 // touch each other and the hand. Frictions differ, as the coefficient of two equal ones is C0.
 static djModel* touching(bool surfaces) {
@@ -379,6 +392,7 @@ int main(void) {
                                      cmocka_unit_test_prestate(testApart, &variational),
                                      cmocka_unit_test_prestate(testFree, &euler),
                                      cmocka_unit_test_prestate(testTendons, &euler),
+                                     cmocka_unit_test(testEqualities),
                                      cmocka_unit_test_prestate(testContact, &euler),
                                      cmocka_unit_test(testSurfaces)};
   return cmocka_run_group_tests_name("param_gradient", tests, NULL, NULL);

@@ -73,9 +73,10 @@ static void testDerivatives(void** state) {
   (void)state;
   djRng rng = {41};
   double worst = 0, worst_rate = 0;
-  int bent = 0, seen = 0;
+  int bent = 0, seen = 0, coupled = 0;
   for (int trial = 0; trial < 60; trial++) {
-    djModel* m = djt_randomModel(&rng, 1 + trial % 6, DJT_TENDONS | DJT_ACTUATORS);
+    djModel* m = djt_randomModel(&rng, 1 + trial % 6,
+                                 DJT_TENDONS | DJT_ACTUATORS | DJT_EQUALITIES);
     djData* d = makeData(m);
     djt_randomState(&rng, m, d, 1);
     assert_int_equal(dj_forward(m, d), DJ_OK);
@@ -91,10 +92,19 @@ static void testDerivatives(void** state) {
       double along = dj_coordinateRate(&at.p.coord, m, c, dir);
       double fd = difference(&moved, m, d, d->qpos, dir, ref, c);
       worst = djt_worst(worst, fabs(along - fd) / (1 + fabs(fd)));
-      for (int k = 0; k < m->coord_dofnum[c]; k++) {
-        int dof = m->coord_dof[m->coord_dofadr[c] + k];
-        slope += dir[dof] * dj_coordinateRateSlope(m, &at.p.kin, ref, c, v, k);
+      const int n = m->coord_dofnum[c], *dofs = m->coord_dof + m->coord_dofadr[c];
+      bool equality = m->coord_type[c] == DJ_COORD_EQUALITY;
+      double* T = calloc((size_t)(n * n) + DJ_SLOPE_SCRATCH(n) + 1, sizeof(double));
+      dj_coordinateSlopes(T, T + n * n, m, &at.p.kin, &at.p.coord, ref, c);
+      for (int k = 0; k < n; k++) {
+        double sum = 0, one = 0;   // all at once, and one by one
+        for (int i = 0; i < n; i++) sum += v[dofs[i]] * T[n * i + k];
+        if (!equality) one = dj_coordinateRateSlope(m, &at.p.kin, ref, c, v, k);
+        if (!equality) djt_near(sum, one, 1e-12 * (1 + fabs(one)));
+        slope += dir[dofs[k]] * sum;
       }
+      free(T);
+      coupled += equality && n > 0;
       fd = rateDifference(&moved, m, d, d->qpos, dir, ref, c, v);
       worst_rate = djt_worst(worst_rate, fabs(slope - fd) / (1 + fabs(fd)));
       if (fabs(fd) > 0.1) {   // a slope that is wrong by a thousandth is seen
@@ -111,7 +121,7 @@ static void testDerivatives(void** state) {
     dj_deleteModel(m);
   }
   print_message("%d that bend: dx %.1e, d dx %.1e\n", bent, worst, worst_rate);
-  assert_true(bent > 100 && seen > 50);
+  assert_true(bent > 100 && seen > 50 && coupled > 300);
   assert_true(worst < 1e-6 && worst_rate < 1e-6);
 }
 

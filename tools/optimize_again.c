@@ -196,6 +196,7 @@ static bool limits_differ(const OptimizeRun* r, djModel* const* written) {
     for (int i = 0; i < a->ntendon; i++) {
       any |= a->tendon_limited[i] && a->tendon_effinertia[i] != b->tendon_effinertia[i];
     }
+    for (int i = 0; i < 2 * a->nequality; i++) any |= a->eq_effinertia[i] != b->eq_effinertia[i];
   }
   return any;
 }

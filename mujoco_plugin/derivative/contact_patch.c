@@ -402,3 +402,18 @@ bool djm_findPatch(djmPatch* p, const mjModel* m, const djmSurface* s, const mjt
       return false;
   }
 }
+
+// ---- of the exchanged pair -------------------------------------------------------------------
+
+// With geom[1] held: (w, u) of geom[0] is minus that of geom[1]; all then move with geom[1].
+void djm_exchange(djmContactMotion* x, const mjtNum n[3]) {
+  for (int k = 0; k < 6; k++) {
+    mjtNum w[3] = {k == 0, k == 1, k == 2}, c[3];
+    mju_cross(c, w, n);
+    x->dist[k] = -x->dist[k];
+    for (int i = 0; i < 3; i++) {
+      x->pos[i][k] = (k == 3 + i) - x->pos[i][k];
+      x->normal[i][k] = c[i] - x->normal[i][k];
+    }
+  }
+}

@@ -339,6 +339,28 @@ size_t djm_rowScratchSize(const mjModel* m) {
   return (size > pair ? size : pair) + nv + 8;
 }
 
+void djm_contactRates(mjtNum* rate, const djmRowSum* sum, const mjContact* con,
+                      const djmContactSlope* slope) {
+  const mjModel* m = sum->m;
+  unsigned char* which = (unsigned char*)sum->memory;
+  int body[2] = {m->geom_bodyid[con->geom[0]], m->geom_bodyid[con->geom[1]]};
+  int n = djm_unionDofs(sum->dof, which, m, body[0], body[1]);
+  mju_zero(rate, 7 * (int)m->nv);
+  for (int k = 0; k < n; k++) {
+    mjtNum twist[6], arm[3], *to = rate + (size_t)sum->dof[k] * 7;
+    mju_sub3(arm, con->pos, djm_center(m, sum->d, body[which[k] == 1 ? 0 : 1]));
+    djm_moveTwist(twist, sum->d->cdof + 6 * sum->dof[k], arm);
+    for (int r = 0; r < 7; r++) {
+      const mjtNum* from = r == 0 ? slope->dist : r < 4 ? slope->pos[r - 1] : slope->turn[r - 4];
+      if (which[k] & 1) to[r] += dot6(from, twist);
+      if (which[k] & 2) to[r] += dot6(from + 6, twist);
+    }
+    if (slope->feature == DJM_FEATURE_KINK && which[k] != 3) {
+      djm_slopeAlong(to, m, sum->pose, con, which[k] - 1, twist);
+    }
+  }
+}
+
 void djm_addContact(djmRowSum* sum, const mjContact* con, const djmContactSlope* slope) {
   Contact c;
   Common common;

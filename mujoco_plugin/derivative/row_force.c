@@ -8,30 +8,49 @@
 //
 //   s = 0 where N >= mu T; the sum of D y^2/2 where mu N + T <= 0;
 //   between   s = D_n / (2 mu^2 (1 + mu^2)) (N - mu T)^2
-static void coneForce(mjtNum* force, int* state, const mjData* d, const mjContact* con, int adr,
-                      const mjtNum* y) {
-  mjtNum mu = con->mu, N = mu * y[0], T = 0;
+static mjtNum slipOf(const mjContact* con, const mjtNum* y) {
+  mjtNum T = 0;
   for (int k = 1; k < con->dim; k++) {
     T += con->friction[k - 1] * con->friction[k - 1] * y[k] * y[k];
   }
-  T = sqrt(T);
-  int found = mjCNSTRSTATE_CONE;
-  if (N >= mu * T || (T <= 0 && N >= 0)) {
-    found = mjCNSTRSTATE_SATISFIED;
-  } else if (mu * N + T <= 0 || T <= 0) {
-    found = mjCNSTRSTATE_QUADRATIC;
-  }
+  return sqrt(T);
+}
+
+static int coneState(const mjContact* con, const mjtNum* y) {
+  mjtNum mu = con->mu, N = mu * y[0], T = slipOf(con, y);
+  if (N >= mu * T || (T <= 0 && N >= 0)) return mjCNSTRSTATE_SATISFIED;
+  return mu * N + T <= 0 || T <= 0 ? mjCNSTRSTATE_QUADRATIC : mjCNSTRSTATE_CONE;
+}
+
+static void coneForce(mjtNum* force, int state, const mjData* d, const mjContact* con, int adr,
+                      const mjtNum* y) {
+  mjtNum mu = con->mu, N = mu * y[0], T = slipOf(con, y);
   mjtNum scale = d->efc_D[adr] * (N - mu * T) / (mu * (1 + mu * mu));
   for (int k = 0; k < con->dim; k++) {
-    state[k] = found;
-    if (found == mjCNSTRSTATE_SATISFIED) {
+    if (state == mjCNSTRSTATE_SATISFIED) {
       force[k] = 0;
-    } else if (found == mjCNSTRSTATE_QUADRATIC) {
+    } else if (state == mjCNSTRSTATE_QUADRATIC) {
       force[k] = -d->efc_D[adr + k] * y[k];
     } else if (k == 0) {
       force[k] = -scale;
     } else {
       force[k] = scale * con->friction[k - 1] * con->friction[k - 1] * y[k] / T;
+    }
+  }
+}
+
+void djm_forcesIn(mjtNum* force, const int* state, const mjData* d, const mjtNum* y) {
+  for (int i = 0; i < d->nefc; i++) {
+    if (d->efc_type[i] == mjCNSTR_CONTACT_ELLIPTIC) {
+      const mjContact* con = d->contact + d->efc_id[i];
+      coneForce(force + i, state[i], d, con, i, y + i);
+      i += con->dim - 1;
+    } else if (state[i] == mjCNSTRSTATE_QUADRATIC) {
+      force[i] = -d->efc_D[i] * y[i];
+    } else if (state[i] == mjCNSTRSTATE_SATISFIED) {
+      force[i] = 0;
+    } else {
+      force[i] = (state[i] == mjCNSTRSTATE_LINEARNEG ? 1 : -1) * d->efc_frictionloss[i];
     }
   }
 }
@@ -66,7 +85,8 @@ void djm_findForces(mjtNum* force, int* state, const mjModel* m, const mjData* d
     int type = d->efc_type[i];
     if (type == mjCNSTR_CONTACT_ELLIPTIC) {
       const mjContact* con = d->contact + d->efc_id[i];
-      coneForce(force + i, state + i, d, con, i, y + i);
+      for (int k = 0; k < con->dim; k++) state[i + k] = coneState(con, y + i);
+      coneForce(force + i, state[i], d, con, i, y + i);
       i += con->dim - 1;
       continue;
     }

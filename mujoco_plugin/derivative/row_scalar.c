@@ -207,9 +207,7 @@ djStatus djm_visitContacts(const djmRowSum* sum, djmContactVisit visit, void* us
   return DJ_OK;
 }
 
-static void addContact(void* user, const mjContact* con, const djmContactSlope* slope) {
-  djmRowSum* sum = user;
-  djm_addContact(sum, con, slope);
+void djm_countContact(djmRowSum* sum, const mjContact* con, const djmContactSlope* slope) {
   sum->ncontact++;
   sum->features[slope->feature]++;
   if (slope->feature == DJM_FEATURE_KINK && sum->info) {
@@ -218,6 +216,11 @@ static void addContact(void* user, const mjContact* con, const djmContactSlope* 
   if (slope->off < DJM_KINK_DISTANCE && sum->info) {
     djm_addKink(sum->info, DJM_KINK_FEATURE, sum->d, con->efc_address, slope->off);
   }
+}
+
+static void addContact(void* user, const mjContact* con, const djmContactSlope* slope) {
+  djm_addContact(user, con, slope);
+  djm_countContact(user, con, slope);
 }
 
 djStatus djm_addRows(djmRowSum* sum, djError* err) {

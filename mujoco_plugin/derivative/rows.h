@@ -51,6 +51,9 @@ size_t djm_rowScratchSize(const mjModel* m);
 void djm_findForces(mjtNum* force, int* state, const mjModel* m, const mjData* d,
                     const mjtNum* y);
 
+// Forces by y in given states.
+void djm_forcesIn(mjtNum* force, const int* state, const mjData* d, const mjtNum* y);
+
 // S (dim x dim) of a contact with an elliptic cone, in state CONE; rows from adr.
 void djm_coneCurvature(mjtNum* S, const mjData* d, const mjContact* con, int adr,
                        const mjtNum* y);
@@ -71,6 +74,12 @@ djStatus djm_addRows(djmRowSum* sum, djError* err);
 // equality i from row adr.
 void djm_addContact(djmRowSum* sum, const mjContact* con, const djmContactSlope* slope);
 bool djm_contactActs(const djmRowSum* sum, const mjContact* con);
+
+// rate (nv x 7): of dist, pos and turn of the contact by each dof.
+void djm_contactRates(mjtNum* rate, const djmRowSum* sum, const mjContact* con,
+                      const djmContactSlope* slope);
+// Adds it to sum's counts and kinks.
+void djm_countContact(djmRowSum* sum, const mjContact* con, const djmContactSlope* slope);
 
 // Contacts that act, by sum's m, d, pose and state, with their slopes.
 typedef void (*djmContactVisit)(void* user, const mjContact* con, const djmContactSlope* slope);

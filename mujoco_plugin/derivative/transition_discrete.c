@@ -4,20 +4,23 @@
 //
 //   (G + J^T S J) da = G dA/dx + g
 //
-// G^-1 is dA/dF, and dA/dx is differenced: nothing is solved but the metric. Rows of constraints
-// are not had: with s = 1 + h B + h^2 K I their aref is (-B v - K I (pos + h v)) / s, and their R
-// that of other integrators over s, times a factor of the metric along the row that depends on q.
+// G^-1 is dA/dF, and dA/dx is differenced: nothing is solved but the metric. g: transition_metric.c.
 
 #include "transition_work.h"
 
 #include "slope_error.h"
 
-static void moveState(mjData* e, const mjModel* m, int k, mjtNum x, mjtNum* step) {
-  int nv = (int)m->nv, na = (int)m->na;
+#include <math.h>
+
+void djm_moveState(djmTransitionWork* w, int k, mjtNum x, const mjtNum* applied) {
+  mjData* e = w->e;
+  int nv = w->nv, na = w->na;
+  mj_copyState(&w->view, w->d, e, mjSTATE_INTEGRATION);
+  mju_addTo(e->qfrc_applied, applied, nv);
   if (k < nv) {
-    mju_zero(step, nv);
-    step[k] = x;
-    mj_integratePos(m, e->qpos, step, 1);
+    mju_zero(w->end, nv);
+    w->end[k] = x;
+    mj_integratePos(&w->view, e->qpos, w->end, 1);
   } else if (k < 2 * nv) {
     e->qvel[k - nv] += x;
   } else if (k < 2 * nv + na) {
@@ -33,18 +36,40 @@ static mjModel freeModel(const djmTransitionWork* w) {
   return view;
 }
 
-static void startState(djmTransitionWork* w, const mjtNum* force) {
-  mj_copyState(&w->view, w->d, w->e, mjSTATE_INTEGRATION);
-  mju_addTo(w->e->qfrc_applied, force, w->nv);
+static bool isTouched(const djmTransitionWork* w, int dof) {
+  const mjData* d = w->d;
+  bool sparse = mj_isSparse(&w->view);
+  for (int i = 0; i < (sparse ? d->nJ : d->nefc); i++) {
+    if (sparse && d->efc_J_colind[i] == dof && d->efc_J[i] != 0) return true;
+    if (!sparse && d->efc_J[(size_t)i * w->nv + dof] != 0) return true;
+  }
+  return false;
+}
+
+// w->save: by dofs, which turn with free bodies that no row touches. Their acceleration is qacc,
+// which has the implicit part of their gyroscopic moments, also where it is the smooth one.
+static void findSpinning(djmTransitionWork* w) {
+  const mjModel* m = &w->view;
+  for (int j = 0; j < (int)m->njnt; j++) {
+    int adr = m->jnt_dofadr[j], n = m->jnt_type[j] == mjJNT_FREE ? 6 : 0;
+    bool touched = n && !djm_isFreeBody(m, j);
+    for (int i = 0; i < n && !touched; i++) touched = isTouched(w, adr + i);
+    for (int i = 0; i < n && !touched; i++) {
+      w->save[adr + i] = 1;
+      w->d->qacc_smooth[adr + i] = w->d->qacc[adr + i];
+    }
+  }
 }
 
 // w->G = G, of which dA/dF is the inverse. False: not positive.
 static bool fillMetric(djmTransitionWork* w) {
   int nv = w->nv;
   mjModel m = freeModel(w);
+  mju_zero(w->save, nv);
+  findSpinning(w);
   mjtNum *inverse = w->smooth_by, *G = w->G, *start = w->memory;
   mju_zero(start, nv);
-  startState(w, start);
+  djm_moveState(w, 0, 0, start);
   mj_forward(&m, w->e);
   mju_copy(start, w->e->qacc_smooth, nv);
   for (int k = 0; k < nv; k++) {
@@ -69,23 +94,41 @@ static bool fillMetric(djmTransitionWork* w) {
   return true;
 }
 
-// w->H = G, and w->X = G dA/dx.
+// Column k of w->Y = dA/dx by steps of h and 2 h, of fourth order; returns how far both differ,
+// relative to the column.
+static mjtNum differColumn(djmTransitionWork* w, const mjModel* m, int k, mjtNum h,
+                           const mjtNum* force, mjtNum* near, mjtNum* wide) {
+  int nv = w->nv;
+  mju_zero(near, nv);
+  mju_zero(wide, nv);
+  for (int p = 0; p < 4; p++) {
+    mjtNum x = (p % 2 ? -1 : 1) * (p < 2 ? h : 2 * h), *to = p < 2 ? near : wide;
+    djm_moveState(w, k, x, force);
+    mj_forward(m, w->e);
+    for (int i = 0; i < nv; i++) {
+      to[i] += (w->save[i] > 0 ? w->e->qacc[i] : w->e->qacc_smooth[i]) / (2 * x);
+    }
+  }
+  mjtNum size = 1, apart = 0;
+  for (int i = 0; i < nv; i++) {
+    size = fmax(size, fabs(near[i]));
+    apart = fmax(apart, fabs(near[i] - wide[i]));
+    w->Y[(size_t)i * w->ncol + k] = (4 * near[i] - wide[i]) / 3;
+  }
+  return apart / size;
+}
+
+// w->H = G, and w->X = G dA/dx. Steps are shorter where there is a kink next to the state, as of
+// v |v| in drag.
 static bool fillSides(djmTransitionWork* w) {
-  static const mjtNum kPoint[4] = {1, -1, 2, -2}, kWeight[4] = {8, -8, -1, 1};
-  const mjtNum step = 2e-4;
+  static const mjtNum kStep[] = {2e-4, 2e-5, 2e-6};
   int nv = w->nv, ncol = w->ncol;
   mjModel m = freeModel(w);
-  mjtNum *force = w->memory, *move = force + nv;
+  mjtNum *force = w->memory, *near = force + nv, *wide = near + nv;
   mju_zero(force, nv);
   if (w->d->nefc) mj_mulJacTVec(&w->view, w->d, force, w->force);
-  mju_zero(w->Y, nv * ncol);
   for (int k = 0; k < ncol; k++) {
-    for (int p = 0; p < 4; p++) {
-      startState(w, force);
-      moveState(w->e, &m, k, kPoint[p] * step, move);
-      mj_forward(&m, w->e);
-      mjtNum weight = kWeight[p] / (12 * step);
-      for (int i = 0; i < nv; i++) w->Y[(size_t)i * ncol + k] += weight * w->e->qacc_smooth[i];
+    for (int i = 0; i < 3 && differColumn(w, &m, k, kStep[i], force, near, wide) > 1e-6; i++) {
     }
   }
   mju_copy(w->H, w->G, nv * nv);

@@ -224,13 +224,15 @@ static djStatus rightSides(djmTransitionWork* w, bool sensed, djError* err) {
     .drop_reference = w->drop & DJM_DROP_REFERENCE,
     .drop_curvature = w->drop & DJM_DROP_CURVATURE, .drop_feature = w->drop & DJM_DROP_FEATURE,
   };
-  status = djm_addRows(&sum, err);
+  bool discrete = w->view.opt.integrator == mjINT_DISCRETE;
+  if (!discrete) status = djm_addRows(&sum, err);
+  else if (w->d->nefc) status = djm_discreteRows(w, &sum, err);
   if (status < 0) return status;
   w->info.ncontact = sum.ncontact;
   w->info.differences = sum.features[DJM_FEATURE_DIFFERENCES];
   for (int i = 0; i < DJM_NFEATURE; i++) w->info.features[i] = sum.features[i];
   djm_findKinks(w);
-  djm_wrenchSlope(w->X, w->ncol, &w->view, w->d, w->wrench);
+  if (!discrete) djm_wrenchSlope(w->X, w->ncol, &w->view, w->d, w->wrench);
   return DJ_OK;
 }
 
@@ -302,10 +304,6 @@ djStatus djm_openTransition(djmTransitionWork* w, const mjModel* m, const mjData
   mj_normalizeQuat(&w->view, w->d->qpos);
   status = djm_guard(forward, w, err);
   if (status >= 0 && w->view.opt.integrator == mjINT_DISCRETE) {
-    if (w->d->nefc) {
-      return djm_slopeError(err, DJ_UNSUPPORTED,
-                            "integrator discrete: has no derivative with constraints");
-    }
     status = djm_findMetric(w, err);
   }
   return status < 0 ? status : djm_solveRows(w, err);

@@ -86,6 +86,10 @@ djStatus djm_openTransition(djmTransitionWork* w, const mjModel* m, const mjData
 // Of integrator discrete: w->G = its metric; then, at the solution, w->H = w->G, w->X = -dr.
 djStatus djm_findMetric(djmTransitionWork* w, djError* err);
 djStatus djm_discreteSides(djmTransitionWork* w, djError* err);
+// Then, where there are rows of constraints: X += dJ^T f, a held, H += J^T S J.
+djStatus djm_discreteRows(djmTransitionWork* w, djmRowSum* sum, djError* err);
+// w->e = the state of w->d with `applied` (nv) added to qfrc_applied, moved by x along column k.
+void djm_moveState(djmTransitionWork* w, int k, mjtNum x, const mjtNum* applied);
 
 // From w->X, derivatives of a, to w->Y, those of (v+ - v)/h.
 djStatus djm_endSlopes(djmTransitionWork* w, djError* err);

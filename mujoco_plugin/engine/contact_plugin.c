@@ -196,7 +196,9 @@ static void compute(const mjModel* m, mjData* d, int instance, int capability) {
   djm_restForce(x->rest, m, d);
   const mjtNum* last = d->plugin_state + m->plugin_stateadr[instance];
   if (!takeStep(x, d, last, NULL) || !land(x, m, d)) return;
-  if (x->context->joints) djm_dropOurRows(m, d);
+  const djModel* model = djm_model(x->context);
+  bool equalities = model->nequality > 0 && !(model->opt.disable & DJ_DSBL_EQUALITY);
+  if (x->context->joints) djm_dropOurRows(m, d, equalities);
   if (djm_data(x->context)->npair == 0 || !djm_hasConstraints(m, d)) return;
   // Contact forces answer to MuJoCo's constraint forces too.
   djmCouple couple;
@@ -243,7 +245,8 @@ static void reset(const mjModel* m, mjtNum* plugin_state, void* plugin_data, int
   mju_zero(plugin_state, 7 * (int)m->nmocap);
 }
 
-// After coordinates have been advanced. What MuJoCo's constraints have changed of the velocity stays.
+// After coordinates have been advanced. What MuJoCo's constraints have changed of the velocity
+// stays.
 static void advance(const mjModel* m, mjData* d, int instance) {
   const djmContact* x = contactOf(d, instance);
   bool ours = x && x->ended && d->time == x->time + m->opt.timestep;

@@ -35,22 +35,44 @@ static bool isFriction(const mjData* d, int row) {
   return d->efc_type[row] == mjCNSTR_FRICTION_DOF || d->efc_type[row] == mjCNSTR_FRICTION_TENDON;
 }
 
-// Limits and friction loss that our step has: of joints, and of tendons that it has.
+static bool isEquality(const mjData* d, int row) { return d->efc_type[row] == mjCNSTR_EQUALITY; }
+
+// Limits and friction loss that our step has: of joints, and of tendons that it has; and equality
+// constraints.
 static bool isOurRow(const mjModel* m, const mjData* d, int row) {
   int type = d->efc_type[row];
+  if (type == mjCNSTR_EQUALITY) return djm_equalityKept(m, d->efc_id[row]);
   if (type == mjCNSTR_LIMIT_TENDON || type == mjCNSTR_FRICTION_TENDON) {
     return !djm_tendonWraps(m, d->efc_id[row]);
   }
   return type == mjCNSTR_LIMIT_JOINT || type == mjCNSTR_FRICTION_DOF;
 }
 
+static const mjtNum kSoft = 1e15;   // more than any row's own inverse inertia
+
+// Newton's method and CG go by the stiffness D, of islands by their copy; PGS by J M^-1 J^T + R.
+static void dropEquality(const mjModel* m, mjData* d, int row) {
+  d->efc_D[row] = 0;
+  if (d->nisland > 0) d->iefc_D[d->map_efc2iefc[row]] = 0;
+  if (m->opt.solver != mjSOL_PGS || !d->efc_AR) return;
+  if (!mj_isSparse(m)) d->efc_AR[row * d->nefc + row] = kSoft;
+  for (int k = 0; mj_isSparse(m) && k < d->efc_AR_rownnz[row]; k++) {
+    int at = d->efc_AR_rowadr[row] + k;
+    if (d->efc_AR_colind[at] == row) d->efc_AR[at] = kSoft;
+  }
+}
+
 // Friction is bounded by 0. Limits are out of reach: MuJoCo has yet to find reference accelerations
 //   aref = -b v - k d (pos - margin),  (k, b, d) = efc_KBIP,  d > 1e-5,
-// and a limit whose aref is far below any acceleration has no force. Rows are made anew with the
-// next positions.
-void djm_dropOurRows(const mjModel* m, mjData* d) {
+// and a limit whose aref is far below any acceleration has no force. Equality constraints have no
+// stiffness. Rows are made anew with the next positions.
+void djm_dropOurRows(const mjModel* m, mjData* d, bool equalities) {
   for (int i = 0; i < d->nefc; i++) {
     if (!isOurRow(m, d, i)) continue;
+    if (isEquality(d, i)) {
+      if (equalities) dropEquality(m, d, i);
+      continue;
+    }
     d->efc_frictionloss[i] = 0;
     if (d->nisland > 0) d->iefc_frictionloss[d->map_efc2iefc[i]] = 0;   // copied with the islands
     if (isFriction(d, i)) continue;
@@ -62,7 +84,9 @@ void djm_dropOurRows(const mjModel* m, mjData* d) {
 // Rows that were dropped have neither a bound on friction nor a limit within reach.
 bool djm_hasConstraints(const mjModel* m, const mjData* d) {
   for (int i = 0; i < d->nefc; i++) {
-    bool dropped = isFriction(d, i) ? d->efc_frictionloss[i] == 0 : d->efc_pos[i] > 1e14;
+    bool dropped = isFriction(d, i)   ? d->efc_frictionloss[i] == 0
+                   : isEquality(d, i) ? d->efc_D[i] == 0
+                                      : d->efc_pos[i] > 1e14;
     if (!isOurRow(m, d, i) || !dropped) return true;
   }
   return false;

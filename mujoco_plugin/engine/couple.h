@@ -23,9 +23,9 @@ typedef struct djmCouple {
 size_t djm_coupleWork(const mjModel* m);
 void djm_startCouple(djmCouple* couple, const mjModel* m, mjtNum* work);
 
-// Keep MuJoCo's solver from limits and friction loss of joints and of tendons that our step has, in
-// the step under way.
-void djm_dropOurRows(const mjModel* m, mjData* d);
+// Keep MuJoCo's solver from limits and friction loss of joints and of tendons that our step has,
+// and, where it has them, from equality constraints, in the step under way.
+void djm_dropOurRows(const mjModel* m, mjData* d, bool equalities);
 
 // Whether constraints of MuJoCo's are left. Limits of joints that are left are in our step too, but
 // where MuJoCo's are stiffer it adds forces that contact has to know.

@@ -59,8 +59,8 @@ class Data:
     """One simulation of a model: state, inputs, results, and the step.
 
     Arrays are views of the C memory: writing to `qpos`, `qvel`, `act`, `ctrl`, `qfrc_applied`,
-    `xfrc_applied`, `mocap_pos`, `mocap_quat`, `mocap_last_pos`, `mocap_last_quat` changes the
-    simulation. Calls release Python's lock;
+    `xfrc_applied`, `mocap_pos`, `mocap_quat`, `mocap_last_pos`, `mocap_last_quat`, `eq_active`
+    changes the simulation. Calls release Python's lock;
     those on one Data wait for each other. Layouts are MuJoCo's, tangent vectors are in the order
     and frames of `qvel`. `status` is that of the last call: 1 where its step did not converge (the
     best iterate was kept), else 0; failures raise. The first step of a run that did not converge,
@@ -395,7 +395,8 @@ for _name, _text in {
         "mocap_pos": "Positions (nmocap, 3) of mocap bodies, m, at the end of the step.",
         "mocap_quat": "Orientations (nmocap, 4) of mocap bodies.",
         "mocap_last_pos": "Positions (nmocap, 3) where mocap bodies begin the next step, m.",
-        "mocap_last_quat": "Orientations (nmocap, 4) there; all 0: they do not move."}.items():
+        "mocap_last_quat": "Orientations (nmocap, 4) there; all 0: they do not move.",
+        "eq_active": "Which equality constraints act (nequality,): 1 or 0."}.items():
     setattr(Data, _name, _array_property(_name, _text, True))
 for _name, _text in {
         "xpos": "Positions (nbody, 3) of body frames, m; poses are of the current state after "

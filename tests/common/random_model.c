@@ -192,6 +192,81 @@ static void retarget(djActuatorDef* a, djRng* rng, const djModelDef* def) {
   if (djt_integer(rng, 3)) a->refsite = other;
 }
 
+enum { MAX_EQUALITY = 5 };
+
+// Two different numbers below n; false: there are not two.
+static bool drawPair(int pair[2], djRng* rng, int n) {
+  if (n < 2) return false;
+  pair[0] = djt_integer(rng, n);
+  pair[1] = djt_integer(rng, n - 1);
+  if (pair[1] >= pair[0]) pair[1]++;
+  return true;
+}
+
+// Slides or hinges of which one or two are coupled.
+static bool coupleJoints(djEqualityDef* e, djRng* rng, const djModelDef* def) {
+  int list[MAX_JOINT], n = 0, pair[2];
+  for (int j = 0; j < def->njnt; j++) {
+    if (def->joint[j].type == DJ_SLIDE || def->joint[j].type == DJ_HINGE) list[n++] = j;
+  }
+  if (n == 0) return false;
+  e->joint1 = list[0];
+  if (!drawPair(pair, rng, n) || djt_integer(rng, 4) == 0) return true;
+  e->joint1 = list[pair[0]];
+  e->joint2 = list[pair[1]];
+  return true;
+}
+
+static bool coupleTendons(djEqualityDef* e, djRng* rng, const djModelDef* def) {
+  int pair[2];
+  if (def->ntendon == 0) return false;
+  e->tendon1 = 0;
+  if (!drawPair(pair, rng, def->ntendon) || djt_integer(rng, 4) == 0) return true;
+  e->tendon1 = pair[0];
+  e->tendon2 = pair[1];
+  return true;
+}
+
+static bool coupleBodies(djEqualityDef* e, djRng* rng, const djModelDef* def) {
+  int pair[2];
+  e->torquescale = djt_uniform(rng, 0.2, 1);
+  djt_unitQuat(e->quat, rng);
+  for (int k = 0; k < 3; k++) {
+    e->anchor1[k] = djt_uniform(rng, -0.3, 0.3);
+    e->anchor2[k] = djt_uniform(rng, -0.3, 0.3);
+  }
+  if (def->nsite > 0 && djt_integer(rng, 2)) {
+    if (!drawPair(pair, rng, def->nsite)) return false;
+    e->site1 = pair[0];
+    e->site2 = pair[1];
+    return def->site[pair[0]].body != def->site[pair[1]].body;
+  }
+  if (!drawPair(pair, rng, def->nbody)) return false;
+  e->body1 = pair[0];
+  e->body2 = pair[1];
+  return true;
+}
+
+static void addEqualities(djModelDef* def, djEqualityDef list[MAX_EQUALITY], djRng* rng) {
+  for (int i = 0; i < MAX_EQUALITY; i++) {
+    djEqualityDef e = dj_defaultEqualityDef();
+    e.type = (djEqualityType)djt_integer(rng, 4);
+    e.active = djt_integer(rng, 5) > 0;
+    e.stiffness = djt_uniform(rng, 100, 1000);
+    e.damping = djt_uniform(rng, 10, 50);
+    for (int k = 0; k < 5; k++) e.polycoef[k] = djt_uniform(rng, -0.3, 0.3);
+    e.impedance[0] = djt_uniform(rng, 0.2, 0.5);   // by a width that is not exceeded
+    e.impedance[1] = djt_uniform(rng, 0.6, 0.9);
+    e.impedance[2] = djt_uniform(rng, 3, 5);
+    e.impedance[4] = djt_uniform(rng, 2, 3);
+    bool good = e.type == DJ_EQ_JOINT    ? coupleJoints(&e, rng, def)
+                : e.type == DJ_EQ_TENDON ? coupleTendons(&e, rng, def)
+                                         : coupleBodies(&e, rng, def);
+    if (good) list[def->nequality++] = e;
+  }
+  def->equality = list;
+}
+
 djModel* djt_randomModel(djRng* rng, int nbody, int features) {
   djBodyDef body[MAX_BODY];
   djJointDef joint[MAX_JOINT];
@@ -247,6 +322,8 @@ djModel* djt_randomModel(djRng* rng, int nbody, int features) {
       if (scalar && djt_integer(rng, 4)) retarget(&act[i], rng, &def);
     }
   }
+  djEqualityDef equality[MAX_EQUALITY];
+  if (features & DJT_EQUALITIES) addEqualities(&def, equality, rng);
   djModel* model;
   djError err;
   if (dj_makeModel(&model, &def, &err) < 0) {

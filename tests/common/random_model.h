@@ -16,6 +16,8 @@ enum {
   DJT_TOTAL = 64,        // clamps of a joint's and a tendon's total actuator force
   DJT_EASY = 32,         // slide and hinge joints and one free joint only
   DJT_ALL = 31,          // but DJT_TOTAL and what follows
+  DJT_EQUALITIES = 256,  // equality constraints of all types, between trees too; with DJT_TENDONS
+                         // of those and of sites
   DJT_TENDONS = 128      // fixed ones and paths with pulleys, between trees too; with
                          // DJT_ACTUATORS those on them, on sites and by cranks
 };

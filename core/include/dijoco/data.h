@@ -15,8 +15,8 @@ extern "C" {
 #endif
 
 // Statistics of the steps since the data was made or reset.
-// Sets at which the force of penalty contact is not smooth: a point enters, its normal force ends or
-// begins, it begins to slip; pieces of a field meet.
+// Sets at which the force of penalty contact is not smooth: a point enters, its normal force ends
+// or begins, it begins to slip; pieces of a field meet.
 typedef enum djKink {
   DJ_KINK_TOUCH,
   DJ_KINK_RELEASE,
@@ -115,6 +115,7 @@ typedef struct djData {
   int npair;                   // geom pairs near contact
   djContactPair* pair;         // (npair)
   struct djWork* work;         // private
+  int* eq_active;              // (nequality) in; 1: the equality constraint acts, 0: it does not
 } djData;
 
 // New data with the state of qpos0, zero velocities and inputs. On failure *data is NULL.
@@ -164,8 +165,8 @@ DJ_API djStatus dj_forward(const djModel* model, djData* data);
 // bodies do to each other does not change it. As dj_forward otherwise.
 DJ_API djStatus dj_totalMomentum(double momentum[6], const djModel* model, djData* data);
 
-// Spin: angular momentum (3, world axes) of the trees that float freely, each about its own centre of
-// mass, summed. Without contact it stays. As dj_forward otherwise.
+// Spin: angular momentum (3, world axes) of the trees that float freely, each about its own centre
+// of mass, summed. Without contact it stays. As dj_forward otherwise.
 DJ_API djStatus dj_angularMomentum(double spin[3], const djModel* model, djData* data);
 
 // Forces of the joints' limits (njnt) in the step just taken, >= 0, N or N m: spring and damper, of

@@ -158,6 +158,35 @@ typedef struct djTendonDef {
   double actfrcrange[2];      // N; bounds of the sum of its actuators' forces; holds 0
 } djTendonDef;
 
+// What integrator euler keeps at 0, softly: its force is D (aref - a) along each of its numbers r,
+// a their acceleration, with the reference aref = -b r' - k d(|r|) r (less what a connect's or
+// weld's r'' has by velocities alone) and D = m d/(1 - d), as of MuJoCo's regularised constraints.
+// With the differences y and x of coordinates from those at qpos0:
+//   joint:   y - (c0 + c1 x + ... + c4 x^4) of slides or hinges joint1 and joint2; without joint2
+//            y - c0;
+//   tendon:  the same of the lengths of tendon1 and tendon2;
+//   connect: anchor1 less anchor2, points of body1 and body2, along the world's axes (3 numbers);
+//   weld:    the same, and torquescale times the vector part of q2^-1 q1 quat (6 numbers).
+// Of connect and weld site1 and site2 may be given in place of bodies: their origins are the
+// anchors, their frames those that are welded. m is the inverse sum of both sides' inverse inertia
+// at qpos0.
+typedef struct djEqualityDef {
+  const char* name;           // may be NULL or ""
+  djEqualityType type;        // what it is between
+  bool active;                // when a simulation begins: djData.eq_active
+  int joint1, joint2;         // ids, or -1, like the others
+  int tendon1, tendon2;       // ids
+  int body1, body2, site1, site2;   // ids
+  double polycoef[5];         // c: m or rad, by powers of x's unit
+  double anchor1[3];          // m; in the frame of body1
+  double anchor2[3];          // m; in the frame of body2
+  double quat[4];             // unit quaternion; of body2's frame in body1's; not of sites
+  double torquescale;         // m
+  double stiffness;           // 1/s^2; as limit_stiffness: k = (1 - dmax)/dmax^2 of it
+  double damping;             // 1/s; likewise: b = (1 - dmax)/dmax of it
+  double impedance[5];        // d(|r|): dmin, dmax, width (m or rad), midpoint, power
+} djEqualityDef;
+
 // Force p = clamp(gain * (w or u) + bias), times gear, along what it is on, of which one is given:
 //   joint;
 //   tendon;
@@ -259,13 +288,16 @@ typedef struct djModelDef {
   const djKeyDef* key;              // (nkey)
   const djSettingDef* setting;      // (nsetting)
   djWatch watch;              // told while the hulls of meshes are made
+  int nequality;                    // equality constraints
+  const djEqualityDef* equality;    // (nequality)
 } djModelDef;
 
 // What a scalar coordinate is.
 typedef enum djCoordType {
   DJ_COORD_JOINT = 0,           // the coordinate of a slide or hinge
   DJ_COORD_TENDON = 1,          // the length of a tendon
-  DJ_COORD_CRANK = 2            // the way of an actuator's slider
+  DJ_COORD_CRANK = 2,           // the way of an actuator's slider
+  DJ_COORD_EQUALITY = 3         // a number of an equality constraint
 } djCoordType;
 
 // Definitions with defaults, so that fields can be added later without changing programs.
@@ -274,6 +306,7 @@ DJ_API djJointDef dj_defaultJointDef(void);
 DJ_API djGeomDef dj_defaultGeomDef(void);
 DJ_API djTendonDef dj_defaultTendonDef(void);
 DJ_API djActuatorDef dj_defaultActuatorDef(void);
+DJ_API djEqualityDef dj_defaultEqualityDef(void);
 DJ_API djModelDef dj_defaultModelDef(void);
 
 // Contact settings in force, options with the default rules applied, of the scene's contact model;
@@ -353,7 +386,7 @@ typedef struct djContactSettings {
   X(double, jnt_effinertia, njnt, 1) /* kg or kg m^2; at qpos0: 1/mean diag(M^-1) */               \
   X(int, jnt_coord, njnt, 1)         /* scalar coordinate of a slide or hinge, or -1 */            \
   X(int, coord_type, ncoord, 1)      /* djCoordType */                                             \
-  X(int, coord_id, ncoord, 1)        /* joint, tendon, actuator */                                 \
+  X(int, coord_id, ncoord, 1)        /* joint, tendon, actuator, equality */                       \
   X(int, coord_dofadr, ncoord, 1)    /* dofs that move it: in coord_dof, ascending */              \
   X(int, coord_dofnum, ncoord, 1)    /* how many */                                                \
   X(int, coord_dof, ncoorddof, 1)    /* ids of dofs */                                             \
@@ -505,6 +538,22 @@ typedef struct djContactSettings {
   X(int, name_actuator, nu, 1)       /* offset */                                                  \
   X(int, name_pair, npair, 1)        /* offset */                                                  \
   X(int, name_key, nkey, 1)          /* offset */                                                  \
+  X(int, eq_type, nequality, 1)      /* djEqualityType */                                          \
+  X(int, eq_active0, nequality, 1)   /* djData.eq_active after a reset */                          \
+  X(int, eq_coord, nequality, 1)     /* its first scalar coordinate */                             \
+  X(int, eq_coordnum, nequality, 1)  /* how many */                                                \
+  X(int, eq_pair, nequality, 2)      /* joints, tendons or bodies; -1: no second one */            \
+  X(int, eq_site, nequality, 2)      /* of connect and weld, or -1 */                              \
+  X(double, eq_polycoef, nequality, 5) /* m or rad, see djEqualityDef */                           \
+  X(double, eq_anchor, nequality, 6) /* m; in either body's frame */                               \
+  X(double, eq_quat, nequality, 4)   /* unit quaternion; of body2's frame in body1's */            \
+  X(double, eq_torquescale, nequality, 1) /* m */                                                  \
+  X(double, eq_stiffness, nequality, 1) /* 1/s^2 */                                                \
+  X(double, eq_damping, nequality, 1) /* 1/s */                                                    \
+  X(double, eq_impedance, nequality, 5) /* the third: m or rad */                                  \
+  X(double, eq_effinertia, nequality, 2) /* at qpos0; kg or kg m^2; of welds: kg and, of turns,    \
+                                        kg m^2 */                                                  \
+  X(int, name_equality, nequality, 1) /* offset */                                                 \
   X(char, names, nnames, 1)          /* all names, each ends with 0; offset 0 is the model's */
 
 // A model: sizes, options and arrays (rows x columns). Its fields may be read, not written.
@@ -519,7 +568,7 @@ typedef struct djModel {
   int nparamkind;               // kinds of design parameters
   int ncoord, ncoorddof;        // scalar coordinates, on which springs, limits and motors act: of
                                 //   joints, then of tendons, then
-  int ncrank;                   //   those of sliders, on which actuators act alone
+  int ncrank;                   //   those of sliders, on which actuators act alone, then
   djOption opt;                 // as given; dj_setOption changes it on an unshared copy
   djContactSettings contact;    // in force
   int defaults_kept;            // parameters have been set that default rules follow: 1; geom_skin,
@@ -534,6 +583,8 @@ typedef struct djModel {
   struct djCollision* collision;  // contact shapes and pair tables, derived; see contact/contact.h
   const struct djPhysics* physics;  // from outside, or NULL; see dijoco/physics.h
   void* physics_own;                // its part of the model
+  int nequality;                // equality constraints
+  int nequalitycoord;           //   their scalar coordinates, on which they act alone
 } djModel;
 
 // Make a model from its definition. On failure *model is NULL and err (may be NULL) says why.
@@ -544,8 +595,8 @@ DJ_API void dj_deleteModel(djModel* model);
 DJ_API size_t dj_modelBytes(const djModel* model);
 
 // The pairs of bodies between whose geoms the guide of contact acts, on an unshared model: names
-// (npair x 2), where * stands for any characters; npair 0: all. The model's arrays move: pointers to
-// them are void. The error names what is not there.
+// (npair x 2), where * stands for any characters; npair 0: all. The model's arrays move: pointers
+// to them are void. The error names what is not there.
 DJ_API djStatus dj_setGuideBodies(djModel* model, int npair, const char* const* names,
                                   djError* err);
 // The same as a text, "rod box, rod cube*".
@@ -571,7 +622,7 @@ DJ_API djStatus dj_setOption(djModel* model, const djOption* option, djError* er
 // Kinds of named elements.
 typedef enum djObject {
   DJ_OBJ_BODY, DJ_OBJ_JOINT, DJ_OBJ_GEOM, DJ_OBJ_MESH, DJ_OBJ_SITE, DJ_OBJ_ACTUATOR, DJ_OBJ_KEY,
-  DJ_OBJ_TENDON, DJ_OBJ_PAIR,
+  DJ_OBJ_TENDON, DJ_OBJ_PAIR, DJ_OBJ_EQUALITY,
   DJ_NOBJ
 } djObject;
 
@@ -657,8 +708,8 @@ typedef enum djInertiaRule {
                             //   in the vertices, but where facets come to coincide or bend
 } djInertiaRule;
 
-// dj_followGeoms by a rule other than DJ_INERTIA_COMPILED. By the latter two mass and inertia may be
-// others than the compiled also where no geom has moved.
+// dj_followGeoms by a rule other than DJ_INERTIA_COMPILED. By the latter two mass and inertia may
+// be others than the compiled also where no geom has moved.
 DJ_API djStatus dj_followGeomsBy(djModel* design, const djModel* compiled, djInertiaRule rule,
                                  djError* err);
 // Name of a rule, as tasks have it, and the rule of a name; "" and -1: none.

@@ -81,6 +81,14 @@ enum { DJ_NGEOMTYPE = DJ_MESH + 1 };   // types so far
 // What a tendon's length is made of, numbered as MuJoCo's mjtWrap.
 typedef enum djWrap { DJ_WRAP_JOINT = 1, DJ_WRAP_PULLEY = 2, DJ_WRAP_SITE = 3 } djWrap;
 
+// Equality constraints, numbered as MuJoCo's mjtEq; see djEqualityDef.
+typedef enum djEqualityType {
+  DJ_EQ_CONNECT = 0,
+  DJ_EQ_WELD = 1,
+  DJ_EQ_JOINT = 2,
+  DJ_EQ_TENDON = 3
+} djEqualityType;
+
 // Gain and bias of an actuator; see djActuatorDef.
 typedef enum djGain { DJ_GAIN_FIXED = 0, DJ_GAIN_AFFINE = 1, DJ_GAIN_MUSCLE = 2 } djGain;
 typedef enum djBias { DJ_BIAS_NONE = 0, DJ_BIAS_AFFINE = 1, DJ_BIAS_MUSCLE = 2 } djBias;
@@ -105,7 +113,8 @@ typedef enum djDisable {
   DJ_DSBL_GRAVITY = 1 << 5,      // drops gravcomp too
   DJ_DSBL_CLAMPCTRL = 1 << 6,
   DJ_DSBL_FILTERPARENT = 1 << 7,
-  DJ_DSBL_ACTUATION = 1 << 8
+  DJ_DSBL_ACTUATION = 1 << 8,
+  DJ_DSBL_EQUALITY = 1 << 9
 } djDisable;
 
 // Integrators: X(enumerator, name). Names are those of settings, and of the rows dj_NAME.
@@ -201,7 +210,8 @@ typedef struct djOption {
   int disable;              // bits of djDisable
   djIntegrator integrator;  // of time
   djImplicitTerms implicit;      // of euler: which forces depend on the velocity at the end
-  djSpin spin;              // of euler: of free bodies that carry no others
+  djSpin spin;              // of euler: of free bodies that carry no others and that no tendon with
+                            //   limits or friction loss and no equality constraint is on
   djContactModel contact;   // of pairs that name none
   int preset;               // of contact: which (dj_preset), 0: none
   double support;           // s of the barrier, 1; auto

@@ -46,6 +46,22 @@ bool dj_setRowLoss(djSoftRow* row, double loss, double damping, double impedance
   return loss > 0;
 }
 
+static const double STIFFEST = 1e15;   // D, as in MuJoCo
+
+void dj_setRowHold(djSoftRow* row, const djLimitDef* l, double x, double v, double size,
+                   double bias) {
+  double top = l->impedance[1], slope, d = impedanceAt(&slope, l->impedance, size);
+  double k = (1 - top) / (top * top) * l->stiffness, b = (1 - top) / top * l->damping;
+  djRowHold* h = &row->hold;
+  *h = (djRowHold){.acts = true, .D = l->inertia * d / (1 - d)};
+  if (h->D < STIFFEST) h->D_size = l->inertia * slope / ((1 - d) * (1 - d));
+  else h->D = STIFFEST;
+  h->aref = -b * v - k * d * x - bias;
+  h->aref_x = -k * d;
+  h->aref_size = -k * slope * x;
+  h->aref_v = -b;
+}
+
 // ---- the cost ---------------------------------------------------------------------------------
 
 typedef struct Corner {
@@ -87,8 +103,23 @@ static void addSide(djRowSlope* sum, const djRowSide* s, int k, double z, double
   sum->by_range[k] -= by_x;
 }
 
+static void addHold(djRowSlope* sum, const djRowHold* h, double z) {
+  double y = z - h->aref;
+  sum->f += 0.5 * h->D * y * y;
+  sum->d += h->D * y;
+  sum->dd += h->D;
+  sum->by_x -= h->D * h->aref_x;
+  sum->by_v -= h->D * h->aref_v;
+  sum->by_size += h->D_size * y - h->D * h->aref_size;
+  sum->by_bias += h->D;
+}
+
 djRowSlope dj_rowSlope(const djSoftRow* row, double z) {
   djRowSlope sum = {0};
+  if (row->hold.acts) {
+    addHold(&sum, &row->hold, z);
+    return sum;
+  }
   for (int k = 0; k < 2; k++) {
     if (row->side[k].acts) addSide(&sum, &row->side[k], k, z, row->corner);
   }

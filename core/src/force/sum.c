@@ -105,6 +105,7 @@ static void addScalar(djForceSum* s, const djMotion* at, int c) {
     *dj_own(s->H, *dof, *dof) += k * *J * *J;
     return;
   }
+  if (f == 0 && k == 0) return;   // as along equality constraints
   for (int a = 0; a < n; a++) {
     s->gradient[dof[a]] += f * J[a];
     for (int b = 0; b <= a; b++) dj_addEntry(s->H, dof[a], dof[b], k * J[a] * J[b]);

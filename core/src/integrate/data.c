@@ -26,6 +26,7 @@ static void layoutState(djData* d, djArena* a, const djModel* m) {
   d->mocap_last_pos = takeDoubles(a, (size_t)m->nmocap * 3);
   d->mocap_last_quat = takeDoubles(a, (size_t)m->nmocap * 4);
   d->history = takeDoubles(a, (size_t)dj_historySize(m));
+  d->eq_active = dj_take(a, (size_t)m->nequality, sizeof(int));
 }
 
 static void layoutResults(djData* d, djArena* a, const djModel* m) {
@@ -125,7 +126,7 @@ static void layoutInverse(djWork* w, djArena* a, const djModel* m) {
   layoutRows(&w->rows, a, m);
   dj_layoutRowPass(&w->pass, a, m);
   w->spins.joint = dj_take(a, (size_t)m->njnt, sizeof(int));
-  w->spins.carries = dj_take(a, (size_t)m->nbody, sizeof(bool));
+  w->spins.bound = dj_take(a, (size_t)m->nbody, sizeof(bool));
   w->rates.slope = takeDoubles(a, m->ncoord);
   w->rates.bend = takeDoubles(a, m->ncoord);
   w->rates.by_x = takeDoubles(a, m->ncoord);

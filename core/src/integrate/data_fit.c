@@ -9,7 +9,7 @@
 djSizes dj_sizesOf(const djModel* m) {
   return (djSizes){m->nq,   m->nv,    m->na,    m->nu,    m->nbody,
                    m->njnt, m->ngeom, m->nsite, m->nmocap, m->ntendon, m->nwrap, m->ncoorddof,
-                   dj_historySize(m)};
+                   dj_historySize(m), m->nequality};
 }
 
 bool dj_sameSizes(const djSizes* sizes, const djModel* m) {

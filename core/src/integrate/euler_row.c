@@ -9,47 +9,55 @@
 #include <math.h>
 #include <string.h>
 
-int dj_eulerRowCount(const djModel* m) { return dj_linkCoordinates(m) + m->nv + m->njnt; }
+int dj_eulerRowCount(const djModel* m) {
+  return dj_linkCoordinates(m) + m->nequalitycoord + m->nv + m->njnt;
+}
 
 enum { MOST_AT_FIRST = 200 };   // rows that there is room for from the start
 
-// Rows that limits and losses which the model has now may be.
-static size_t likelyRows(const djModel* m) {
-  size_t n = 0;
-  for (int c = 0; c < dj_linkCoordinates(m); c++) {
-    n += *DJ_LINK(m, c, limited, 1) || *DJ_LINK(m, c, frictionloss, 1) > 0;
+typedef struct Likely {
+  size_t n, most, slopes;   // rows; dofs of one; numbers of their slopes
+} Likely;
+
+static void addLikely(Likely* l, int n, bool bends) {
+  size_t dofs = (size_t)n;
+  if (l->n == MOST_AT_FIRST) return;
+  l->n++;
+  l->slopes += 3 * dofs + (bends ? dofs * dofs : 0);
+  if (dofs > l->most) l->most = dofs;
+}
+
+// Rows that limits, losses and equality constraints which the model has now may be.
+static Likely likelyRows(const djModel* m) {
+  Likely l = {0, 3, 0};
+  for (int c = 0; c < m->ncoord; c++) {
+    bool link = c < dj_linkCoordinates(m), equality = m->coord_type[c] == DJ_COORD_EQUALITY;
+    if (link && !*DJ_LINK(m, c, limited, 1) && !(*DJ_LINK(m, c, frictionloss, 1) > 0)) continue;
+    if (link || equality) addLikely(&l, m->coord_dofnum[c], dj_coordinateBends(m, c));
   }
   for (int j = 0; j < m->njnt; j++) {
-    if (m->jnt_frictionloss[j] > 0) n += (size_t)dj_jointNv(m->jnt_type[j]);
-    n += m->jnt_limited[j] && dj_jointRow(m, j)->quat;
+    int n = m->jnt_frictionloss[j] > 0 && m->jnt_coord[j] < 0 ? dj_jointNv(m->jnt_type[j]) : 0;
+    for (int k = 0; k < n; k++) addLikely(&l, 1, false);
+    if (m->jnt_limited[j] && dj_jointRow(m, j)->quat) addLikely(&l, 3, true);
   }
-  return n < MOST_AT_FIRST ? n : MOST_AT_FIRST;
+  return l;
 }
 
 bool dj_makeRowRoom(djWork* w, const djModel* m) {
   djEulerRows* rows = &w->rows;
-  size_t n = likelyRows(m), each = sizeof(double);
+  Likely l = likelyRows(m);
+  size_t n = l.n, each = sizeof(double);
   if (n == 0 || m->opt.integrator != DJ_EULER) return true;
   rows->room = dj_roomFor(rows->room, &rows->nroom, 4 * n * n * each);
-  rows->slopes = dj_roomFor(rows->slopes, &rows->nslopes, 2 * (size_t)m->nv * n * each);
+  size_t slopes = 2 * (size_t)m->nv * n + l.slopes + DJ_SLOPE_SCRATCH(l.most);
+  rows->slopes = dj_roomFor(rows->slopes, &rows->nslopes, slopes * each);
   return rows->room && rows->slopes;
 }
 
 // ---- the start --------------------------------------------------------------------------------
 
-static djEulerRow* nextRow(djWork* w) {
-  djEulerRow* r = w->rows.row + w->rows.n;
-  memset(r, 0, sizeof *r);
-  r->coordinate = r->joint = -1;
-  r->dof = r->own_dof;
-  r->J = r->own_J;
-  double h = fmax(w->h, DJ_ROW_CORNER_STEP);
-  r->law.corner = DJ_ROW_CORNER / (h * h);
-  return r;
-}
-
 static void beginCoordinate(djWork* w, const djModel* m, int c) {
-  djEulerRow* r = nextRow(w);
+  djEulerRow* r = dj_nextEulerRow(&w->rows, w->h);
   djAlong x = dj_along(&w->begin.coord, m, c);
   double rate = dj_coordinateRate(&w->begin.coord, m, c, w->start.qvel);
   double inertia = *DJ_LINK(m, c, effinertia, 1);
@@ -79,7 +87,7 @@ static void beginCoordinate(djWork* w, const djModel* m, int c) {
 static void beginJoint(djWork* w, const djModel* m, int j) {
   int n = dj_jointNv(m->jnt_type[j]), first = m->jnt_dofadr[j];
   for (int k = 0; k < n && !(m->opt.disable & DJ_DSBL_FRICTIONLOSS); k++) {
-    djEulerRow* r = nextRow(w);
+    djEulerRow* r = dj_nextEulerRow(&w->rows, w->h);
     r->joint = j;
     r->n = 1;
     r->own_dof[0] = first + k;
@@ -92,7 +100,7 @@ static void beginJoint(djWork* w, const djModel* m, int j) {
   djVec3 turn = dju_logQuat(dju_normalizeQuat(dju_loadQuat(w->start.qpos + m->jnt_qposadr[j])));
   double angle = dju_norm3(turn), rate = 0;
   if (!(angle > 1e-12)) return;
-  djEulerRow* r = nextRow(w);
+  djEulerRow* r = dj_nextEulerRow(&w->rows, w->h);
   r->joint = j;
   r->angle = r->bends = true;
   r->n = 3;
@@ -225,6 +233,7 @@ djStatus dj_beginRows(djWork* w, const djModel* m) {
   for (int j = 0; j < m->njnt; j++) {
     if (m->jnt_coord[j] < 0) beginJoint(w, m, j);
   }
+  dj_beginEqualities(w, m);
   for (int k = 0; k < rows->n; k++) findTrees(&rows->row[k], &w->trees);
   rows->mixed = rows->n > 0 && isDamped(w, m);
   if (rows->mixed && !dj_factor(&rows->mass, &dj_stageOf(w)->linear.M, NULL)) {

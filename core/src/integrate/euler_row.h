@@ -1,7 +1,8 @@
-// Limits and friction loss of the method `euler`: soft rows (force/soft_row.h) along coordinates,
-// dofs of joints that have none, and angles of balls, J = dx/dq of the start. With forces
-// phi = -s'(z) they add J^T s'(z) to K a. As in MuJoCo, whose solver knows no damping at the end of
-// the step, they see the acceleration that forces give without it, F_s smooth ones:
+// Limits, friction loss and equality constraints of the method `euler`: soft rows
+// (force/soft_row.h) along coordinates, dofs of joints that have none, and angles of balls, J =
+// dx/dq of the start. With forces phi = -s'(z) they add J^T s'(z) to K a. As in MuJoCo, whose
+// solver knows no damping at the end of the step, they see the acceleration that forces give
+// without it, F_s smooth ones:
 //   z = J a + J N F,   F = F_s - J^T s'(z),   N = M^-1 - K^-1 >= 0,
 // but for contact, which they see through a: so all have one energy, of zeta = J (a + N F_s),
 //   min over z of s(z) + (zeta - z) C^-1 (zeta - z)/2,   C = J N J^T,
@@ -19,6 +20,8 @@ struct djWork;
 
 typedef struct djEulerRow {
   int coordinate, joint;   // -1: none
+  int equality;            // -1: of none
+  bool biased;             // with a part of x'' that velocities make
   bool angle;              // of a ball joint
   bool bends;              // J changes with q
   int n;
@@ -30,6 +33,9 @@ typedef struct djEulerRow {
   int group;
   djSoftRow law;
   djRowSlope at;           // at the last evaluation
+  // Of derivatives: T (n x n), of J's i-th entry along its k-th dof, NULL where it does not bend;
+  // of the law by q and v, z held, and of J A (n).
+  double *T, *law_q, *law_v, *accel_q;
 } djEulerRow;
 
 // Rows first to first + n - 1.
@@ -55,6 +61,17 @@ typedef struct djEulerRows {
   double* scratch;         // (3 nv)
 } djEulerRows;
 
+// A new row of a step of h, which counts once rows->n is more.
+static inline djEulerRow* dj_nextEulerRow(djEulerRows* rows, double h) {
+  djEulerRow* r = rows->row + rows->n;
+  double step = h > DJ_ROW_CORNER_STEP ? h : DJ_ROW_CORNER_STEP;
+  *r = (djEulerRow){.coordinate = -1, .joint = -1, .equality = -1};
+  r->dof = r->own_dof;
+  r->J = r->own_J;
+  r->law.corner = DJ_ROW_CORNER / (step * step);
+  return r;
+}
+
 // y (nv) += f J^T; J z.
 static inline void dj_addRow(double* y, const djEulerRow* r, double f) {
   for (int k = 0; k < r->n; k++) y[r->dof[k]] += f * r->J[k];
@@ -67,6 +84,16 @@ static inline double dj_rowAlong(const djEulerRow* r, const double* z) {
 }
 
 int dj_eulerRowCount(const djModel* model);
+
+// The first equality constraint that acts, or -1.
+int dj_activeEquality(const struct djWork* work, const djModel* model);
+// Parts of what follows (euler_equality.c): rows of equality constraints; what rows' law_q and
+// law_v lack; of f times the law by parameters what |r| and g have, *moved: bodies' twists are
+// those of the start.
+void dj_beginEqualities(struct djWork* work, const djModel* model);
+void dj_linearizeEqualities(struct djWork* work, const djModel* model);
+void dj_equalityParams(djParamSums* sums, struct djWork* work, const djModel* model,
+                       const djEulerRow* row, double f, bool* moved);
 
 // Room for the rows that there are likely to be, when data are made. False: no memory.
 bool dj_makeRowRoom(struct djWork* work, const djModel* model);

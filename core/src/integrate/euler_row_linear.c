@@ -29,22 +29,60 @@ static void setAccelerations(djWork* w, const djModel* m) {
   for (int i = 0; i < m->nv; i++) rows->accel[i] += M[i] - K[i];
 }
 
-// d(J V)/dq along the row's k-th dof, V (nv) held.
-static double rateSlope(const djEulerRow* r, const djWork* w, const djModel* m, const double* V,
-                        int k) {
-  if (!r->bends) return 0;
-  if (!r->angle) {
-    return dj_coordinateRateSlope(m, &w->begin.kin, w->ref, r->coordinate, V, k);
-  }
-  // n = phi/|phi|, dphi = J_r^-1 d: dn = (1 - n n^T) J_r^-1 d/|phi|.
-  djVec3 n = dju_load3(r->own_J), y = dju_load3(V + r->own_dof[0]);
+// T of a ball's angle: n = phi/|phi|, dphi = J_r^-1 d: dn = (1 - n n^T) J_r^-1 d/|phi|.
+static void setAngleSlopes(const djEulerRow* r, const djWork* w, const djModel* m) {
+  djVec3 n = dju_load3(r->own_J);
   djVec3 phi = dju_logQuat(
       dju_normalizeQuat(dju_loadQuat(w->start.qpos + m->jnt_qposadr[r->joint])));
-  y = dju_sub3(y, dju_scale3(dju_dot3(n, y), n));
   djMat3 B = dju_rightJacobianInv(phi);
-  double out[3];
-  dju_store3(out, dju_scale3(1 / dju_norm3(phi), dju_mulMtV(B, y)));
-  return out[k];
+  for (int i = 0; i < 3; i++) {
+    djVec3 y = {i == 0, i == 1, i == 2};
+    y = dju_sub3(y, dju_scale3(dju_dot3(n, y), n));
+    dju_store3(r->T + 3 * i, dju_scale3(1 / dju_norm3(phi), dju_mulMtV(B, y)));
+  }
+}
+
+// d(J V)/dq along the row's k-th dof, V (nv) held.
+static double rateSlope(const djEulerRow* r, const double* V, int k) {
+  double sum = 0;
+  for (int i = 0; i < r->n && r->T; i++) sum += V[r->dof[i]] * r->T[r->n * i + k];
+  return sum;
+}
+
+// Memory for each row's own slopes, one after the other; NULL: only measures. Returns the numbers,
+// and those of scratch.
+static size_t layoutSlopes(size_t* scratch, djEulerRows* rows, double* at) {
+  size_t sum = 0;
+  *scratch = 0;
+  for (int k = 0; k < rows->n; k++) {
+    djEulerRow* r = &rows->row[k];
+    size_t n = (size_t)r->n, own = 3 * n + (r->bends ? n * n : 0);
+    if (DJ_SLOPE_SCRATCH(n) > *scratch) *scratch = DJ_SLOPE_SCRATCH(n);
+    if (at) {
+      r->law_q = at + sum;
+      r->law_v = r->law_q + n;
+      r->accel_q = r->law_v + n;
+      r->T = r->bends ? r->accel_q + n : NULL;
+    }
+    sum += own;
+  }
+  return sum;
+}
+
+static void setOwnSlopes(djWork* w, const djModel* m, double* scratch) {
+  for (int k = 0; k < w->rows.n; k++) {
+    djEulerRow* r = &w->rows.row[k];
+    if (r->angle) setAngleSlopes(r, w, m);
+    else if (r->T) {
+      dj_coordinateSlopes(r->T, scratch, m, &w->begin.kin, &w->begin.coord, w->ref, r->coordinate);
+    }
+    for (int i = 0; i < r->n; i++) {
+      r->law_q[i] = r->at.by_x * r->J[i] + r->at.by_v * rateSlope(r, w->start.qvel, i);
+      r->law_v[i] = r->at.by_v * r->J[i];
+      r->accel_q[i] = rateSlope(r, w->rows.accel, i);
+    }
+  }
+  dj_linearizeEqualities(w, m);
 }
 
 // dM (a - b) by q into D.
@@ -100,23 +138,21 @@ static void addInertia(double* by_q, double* by_v, const djMatrix* G, djWork* w,
   for (int k = 0; k < rows->n; k++) {
     const djEulerRow* r = &rows->row[k];
     for (int i = 0; i < r->n && r->bends && r->at.d != 0; i++) {
-      by_q[r->dof[i]] -= r->at.d * rateSlope(r, w, m, d, i);
+      by_q[r->dof[i]] -= r->at.d * rateSlope(r, d, i);
     }
   }
 }
 
 // What the law and J of a group's rows do to row i's slope.
-static void addLaws(double* by_q, double* by_v, const djRowGroup* g, int i, djWork* w,
-                    const djModel* m) {
-  const djEulerRows* rows = &w->rows;
+static void addLaws(double* by_q, double* by_v, const djRowGroup* g, int i,
+                    const djEulerRows* rows) {
   for (int k = 0; k < g->n; k++) {
     const djEulerRow* r = &rows->row[g->first + k];
     double Q = g->Q[g->n * i + k], P = k == i;
     for (int l = 0; l < g->n; l++) P -= g->Q[g->n * i + l] * g->C[g->n * l + k];
     for (int l = 0; l < r->n; l++) {
-      double by_x = P * (r->at.by_x * r->J[l] + r->at.by_v * rateSlope(r, w, m, w->start.qvel, l));
-      by_q[r->dof[l]] += by_x + Q * rateSlope(r, w, m, rows->accel, l);
-      by_v[r->dof[l]] += P * r->at.by_v * r->J[l];
+      by_q[r->dof[l]] += P * r->law_q[l] + Q * r->accel_q[l];
+      by_v[r->dof[l]] += P * r->law_v[l];
     }
   }
 }
@@ -129,15 +165,11 @@ static void addOuter(djMatrix* A, const djEulerRow* r, const double* y, int nv) 
 }
 
 // dJ^T s'.
-static void addTurn(djWork* w, const djModel* m, const djEulerRow* r) {
-  double* unit = w->rows.dual_M;
-  memset(unit, 0, (size_t)m->nv * sizeof(double));
-  for (int i = 0; i < r->n && r->bends; i++) {
-    unit[r->dof[i]] = r->at.d;
+static void addTurn(djWork* w, const djEulerRow* r) {
+  for (int i = 0; i < r->n && r->T; i++) {
     for (int k = 0; k < r->n; k++) {
-      dj_addEntry(&w->H, r->dof[i], r->dof[k], rateSlope(r, w, m, unit, k));
+      dj_addEntry(&w->H, r->dof[i], r->dof[k], r->at.d * r->T[r->n * i + k]);
     }
-    unit[r->dof[i]] = 0;
   }
 }
 
@@ -155,21 +187,24 @@ static void linearizeRow(double* by_q, double* by_v, const djRowGroup* g, int i,
       addInertia(by_q, by_v, G, w, m);
     }
   }
-  addLaws(by_q, by_v, g, i, w, m);
+  addLaws(by_q, by_v, g, i, rows);
 }
 
 djStatus dj_linearizeRows(djMatrix* G, djWork* w, const djModel* m) {
   djEulerRows* rows = &w->rows;
   if (rows->n == 0) return DJ_OK;
   size_t nv = (size_t)m->nv;
-  double* room = dj_roomFor(rows->slopes, &rows->nslopes, 2 * nv * (size_t)rows->n * sizeof *room);
+  size_t all = 2 * nv * (size_t)rows->n, scratch, own = layoutSlopes(&scratch, rows, NULL);
+  double* room = dj_roomFor(rows->slopes, &rows->nslopes, (all + own + scratch) * sizeof *room);
   if (!room) return dj_failMemory(&w->error);
   rows->slopes = room;
+  layoutSlopes(&scratch, rows, room + all);
   setAccelerations(w, m);
   if (rows->mixed && dj_rowsCurve(rows)) {
     setMassSlopes(&w->Dq, w, m, rows->by_M);
     setMassSlopes(&w->Dv, w, m, rows->by_K);
   }
+  setOwnSlopes(w, m, room + all + own);
   for (int k = 0; k < rows->n; k++) {
     const djRowGroup* g = &rows->group[rows->row[k].group];
     double* by = room + 2 * nv * (size_t)k;
@@ -179,7 +214,7 @@ djStatus dj_linearizeRows(djMatrix* G, djWork* w, const djModel* m) {
     const double* by = room + 2 * nv * (size_t)k;
     addOuter(&w->H, &rows->row[k], by, m->nv);
     addOuter(G, &rows->row[k], by + nv, m->nv);
-    addTurn(w, m, &rows->row[k]);
+    addTurn(w, &rows->row[k]);
   }
   return DJ_OK;
 }
@@ -321,13 +356,15 @@ static void lossParams(djParamSums* s, djWork* w, const djModel* m, const double
 void dj_rowParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
   djEulerRows* rows = &w->rows;
   double* turned = rows->scratch + m->nv;
+  bool moved = false;
   for (int i = 0; i < m->nv; i++) turned[i] = z[i] - (rows->dual_M[i] - rows->dual_K[i]);
   if (s->wants & DJ_BY_LAW) lossParams(s, w, m, turned);
   for (int k = 0; k < rows->n; k++) {
     const djEulerRow* r = &rows->row[k];
     double P = lawShare(rows, k);
     bendParams(s, w, m, r, rows->force[k], P, turned);
-    if (s->wants & DJ_BY_LAW && P != 0) lawParams(s, m, r, P);
+    if (r->equality >= 0) dj_equalityParams(s, w, m, r, P, &moved);
+    else if (s->wants & DJ_BY_LAW && P != 0) lawParams(s, m, r, P);
   }
   if (!rows->mixed) return;
   for (int i = 0; i < m->nv; i++) turned[i] = -rows->dual_K[i];

@@ -157,15 +157,36 @@ static void slopeOf(double W[36], const Spin* p) {
 static bool movesAlone(const djWork* w, const djModel* m, int j) {
   bool lossy = m->jnt_frictionloss[j] > 0 && !(m->opt.disable & DJ_DSBL_FRICTIONLOSS);
   return dj_jointRow(m, j)->pose && dj_rotationDof(m, j) == m->jnt_dofadr[j] + 3 &&
-         !w->spins.carries[m->jnt_body[j]] && !lossy && w->armature[j] == 0;
+         !w->spins.bound[m->jnt_body[j]] && !lossy && w->armature[j] == 0;
+}
+
+// Whether rows (euler_row.h) may be along coordinate c, which they come and go with.
+static bool mayHaveRows(const djWork* w, const djModel* m, int c) {
+  if (m->coord_type[c] == DJ_COORD_EQUALITY) {
+    return w->start.eq_active[m->coord_id[c]] && !(m->opt.disable & DJ_DSBL_EQUALITY);
+  }
+  if (m->coord_type[c] != DJ_COORD_TENDON) return false;
+  int t = m->coord_id[c];
+  return (m->tendon_limited[t] && !(m->opt.disable & DJ_DSBL_LIMIT)) ||
+         (m->tendon_frictionloss[t] > 0 && !(m->opt.disable & DJ_DSBL_FRICTIONLOSS));
+}
+
+// Bodies that carry others, or have rows along what moves them.
+static void markBound(bool* bound, const djWork* w, const djModel* m) {
+  memset(bound, 0, (size_t)m->nbody * sizeof(bool));
+  for (int b = 1; b < m->nbody; b++) bound[m->body_parent[b]] = true;
+  for (int c = m->ncoord - 1; c >= 0 && m->coord_type[c] != DJ_COORD_JOINT; c--) {
+    const int *dof = m->coord_dof + m->coord_dofadr[c], n = m->coord_dofnum[c];
+    if (!mayHaveRows(w, m, c)) continue;
+    for (int k = 0; k < n; k++) bound[m->dof_body[dof[k]]] = true;
+  }
 }
 
 void dj_beginSpins(djWork* w, const djModel* m) {
   djEulerSpins* s = &w->spins;
   s->n = 0;
   if (m->opt.spin != DJ_SPIN_EXACT) return;
-  memset(s->carries, 0, (size_t)m->nbody * sizeof(bool));
-  for (int b = 1; b < m->nbody; b++) s->carries[m->body_parent[b]] = true;
+  markBound(s->bound, w, m);
   for (int j = 0; j < m->njnt; j++) {
     if (movesAlone(w, m, j)) s->joint[s->n++] = j;
   }

@@ -5,8 +5,8 @@
 
 #include "integrate/work.h"
 
-// The list of such bodies, with the option spin = exact; not those that have friction loss or
-// armature.
+// The list of such bodies, with the option spin = exact; not those that have friction loss,
+// armature, tendons with limits or friction loss, or equality constraints.
 void dj_beginSpins(djWork* work, const djModel* model);
 
 // The part of work->drift that is theirs, inertia and bias set: where they end without U. And that
@@ -17,9 +17,9 @@ double dj_lagSpins(djWork* work, const djModel* model, const double* psi);
 // H, whole, of an evaluation at `now` becomes that of their balance; W as of dj_inertiaSlope.
 void dj_endSpins(djWork* work, const djModel* model, const djMatrix* W);
 
-// Derivatives by the start, at psi (nv): W of dj_inertiaSlope; rows of derivatives of R become those
-// of the balance, and what that has beside R by q or v is added; entries; the dual of R, from that of
-// the balance, and their parameters, z (nv) the latter.
+// Derivatives by the start, at psi (nv): W of dj_inertiaSlope; rows of derivatives of R become
+// those of the balance, and what that has beside R by q or v is added; entries; the dual of R, from
+// that of the balance, and their parameters, z (nv) the latter.
 void dj_spinSlopes(djMatrix* W, djWork* work, const djModel* model, const double* psi);
 void dj_turnSpinRows(djMatrix* A, djWork* work, const djModel* model, const double* psi);
 void dj_addSpinStart(djMatrix* A, djWork* work, const djModel* model, const double* psi, bool by_q);
@@ -29,8 +29,8 @@ void dj_turnSpinDual(double* x, djWork* work, const djModel* model, const double
 void dj_eulerSpinParams(djParamSums* sums, djWork* work, const djModel* model, const double* psi,
                         const double* z);
 
-// Of a step to psi: their part of work->qvel, which holds psi/h; of its derivatives Vplus and Vstart
-// (method.h), which hold zeros, beside that of psi/h; and of d(lambda . v+)/d parameter.
+// Of a step to psi: their part of work->qvel, which holds psi/h; of its derivatives Vplus and
+// Vstart (method.h), which hold zeros, beside that of psi/h; and of d(lambda . v+)/d parameter.
 void dj_spinVelocity(djWork* work, const djModel* model, const double* psi);
 void dj_linearizeSpinVelocity(djWork* work, const djModel* model, const double* psi);
 void dj_spinVelocityParams(djParamSums* sums, djWork* work, const djModel* model,

@@ -4,6 +4,7 @@
 #include "integrate/carry.h"
 #include "integrate/impulse.h"
 #include "integrate/solve_stage.h"
+#include "model/check.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,18 +77,35 @@ djStatus dj_endStep(djWork* w, const djModel* m) {
 // What takes a step that a method finds no solution for: NULL: nothing.
 static const djMethod* nextMethod(const djWork* w, const djModel* m) {
   const djMethod *own = dj_method(m->opt.integrator), *start = own->starter;
+  if (own == &dj_euler && dj_activeEquality(w, m) >= 0) return NULL;   // which others do not have
   if (start) return w->method == start ? NULL : start;
   if (w->method == &dj_position) return NULL;
   return &dj_position;
 }
 
 // Where rounding keeps a solution from a small tolerance, it is still one. The decrement by a
-// substitute of the Jacobian is small on the way past a saddle, too, where there may be no solution:
-// it has to be as small as rounding makes it. The last method's best iterate is taken for one.
+// substitute of the Jacobian is small on the way past a saddle, too, where there may be no
+// solution: it has to be as small as rounding makes it. The last method's best iterate is taken for
+// one.
 static bool isSolved(const djWork* w, const djModel* m, djStatus status, const djNewtonResult* r,
                      double unit) {
   if (status <= 0) return status == DJ_OK;
   return !nextMethod(w, m) || r->decrement < (r->exact ? SOLVED : ROUNDED) * unit;
+}
+
+// What `euler` alone has.
+static djStatus checkMethod(djWork* w, const djModel* m, const djMethod* own) {
+  if (own == &dj_euler) return DJ_OK;
+  int e = dj_activeEquality(w, m), muscle = dj_firstMuscle(m);
+  if (e >= 0) {
+    djElementText name = dj_elementText("equality", dj_id2name(m, DJ_OBJ_EQUALITY, e), e);
+    return dj_fail(&w->error, DJ_UNSUPPORTED,
+                   "%s: integrator %s has no equality constraints, euler has (disable: equality)",
+                   name.text, own->name);
+  }
+  if (muscle < 0) return DJ_OK;
+  return dj_fail(&w->error, DJ_UNSUPPORTED, "actuator '%.100s' (#%d): muscles need the integrator "
+                 "euler", m->names + m->name_actuator[muscle], muscle);
 }
 
 djStatus dj_solveStep(const djModel* m, djData* d) {
@@ -100,11 +118,8 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   w->npart = 1;
   const djMethod* own = dj_method(m->opt.integrator);
   if (!own) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
-  int muscle = m->opt.integrator == DJ_EULER ? -1 : dj_firstMuscle(m);
-  if (muscle >= 0) {
-    return dj_fail(&w->error, DJ_UNSUPPORTED, "actuator '%.100s' (#%d): muscles need the integrator "
-                   "euler", m->names + m->name_actuator[muscle], muscle);
-  }
+  status = checkMethod(w, m, own);
+  if (status < 0) return status;
   dj_chooseMethod(w, m, own->starter && !dj_hasHistory(m, d) ? own->starter : own);
   dj_dropImpulses(w);
   // Rest within a fraction of g h: SDRS stops at an absolute force instead.

@@ -68,6 +68,7 @@ djStatus dj_copyStart(const djModel* m, djData* d) {
   for (int k = 0; k < NPART; k++) {
     memcpy(part[k].to, part[k].from, (size_t)part[k].n * sizeof(double));
   }
+  if (m->nequality > 0) memcpy(s->eq_active, d->eq_active, (size_t)m->nequality * sizeof(int));
   s->time = d->time;
   s->gravity_scale = d->gravity_scale;
   s->work = w;

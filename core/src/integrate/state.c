@@ -11,6 +11,7 @@ static void clearInputs(const djModel* m, djData* d) {
   memset(d->qfrc_applied, 0, (size_t)m->nv * sizeof(double));
   memset(d->xfrc_applied, 0, (size_t)m->nbody * 6 * sizeof(double));
   d->gravity_scale = 1;
+  for (int i = 0; i < m->nequality; i++) d->eq_active[i] = m->eq_active0[i];
   for (int b = 0; b < m->nbody; b++) {
     int k = m->body_mocap[b];
     if (k < 0) continue;

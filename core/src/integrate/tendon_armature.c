@@ -197,7 +197,14 @@ void dj_linearizeTendonMomentum(djMatrix* by_end, djMatrix* by_start, djWork* w,
 // ---- parameters --------------------------------------------------------------------------------
 
 void dj_addLengthParams(djParamSums* s, const djWork* w, const djModel* m, const djPlace* p, int c,
-                        double f) {
+                       double f) {
+  djCoupling both;
+  if (dj_coupling(&both, m, &p->coord, c)) {
+    dj_addLengthParams(s, w, m, p, both.c[0], f);
+    if (both.c[1] >= 0) dj_addLengthParams(s, w, m, p, both.c[1], -both.slope * f);
+    return;
+  }
+  if (!dj_coordinateBends(m, c)) return;
   djConfig at = dj_wantedConfig(s, &p->kin, p->q, w->ref);
   memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
   dj_addCoordinateWrench(w->wrench, m, at.kin, w->ref, c, f);
@@ -208,6 +215,16 @@ void dj_addLengthParams(djParamSums* s, const djWork* w, const djModel* m, const
 
 void dj_addPathParams(djParamSums* s, const djWork* w, const djModel* m, const djPlace* p, int c,
                       double f, const double* v) {
+  djCoupling both;
+  if (dj_coupling(&both, m, &p->coord, c)) {
+    dj_addPathParams(s, w, m, p, both.c[0], f, v);
+    if (both.c[1] < 0) return;
+    dj_addPathParams(s, w, m, p, both.c[1], -both.slope * f, v);
+    f *= -both.bend * dj_coordinateRate(&p->coord, m, both.c[1], v);
+    dj_addLengthParams(s, w, m, p, both.c[1], f);
+    return;
+  }
+  if (!dj_coordinateBends(m, c)) return;
   djConfig at = dj_wantedConfig(s, &p->kin, p->q, w->ref);
   size_t size = (size_t)m->nbody * 6 * sizeof(double);
   double *x = s->Cback, *W = w->wrench, *C = w->momentum_change;

@@ -15,7 +15,8 @@
 
 // Sizes of a model on which the layout of a djData depends.
 typedef struct djSizes {
-  int nq, nv, na, nu, nbody, njnt, ngeom, nsite, nmocap, ntendon, nwrap, ncoorddof, nhistory;
+  int nq, nv, na, nu, nbody, njnt, ngeom, nsite, nmocap, ntendon, nwrap, ncoorddof, nhistory,
+      nequality;
 } djSizes;
 
 // One stage of the last step.
@@ -46,7 +47,7 @@ typedef struct djPart {
 typedef struct djEulerSpins {
   int n;
   int* joint;              // (njnt)
-  bool* carries;           // (nbody) others
+  bool* bound;             // (nbody) they carry others, or are in rows
 } djEulerSpins;
 
 // Of physics from outside (outside.h), where the model's steps are taken by one.
@@ -323,8 +324,8 @@ djStatus dj_positionParams(djParamSums* sums, djWork* work, const djModel* model
 // Both q+ and v+ from the stages, of a step that has been replayed.
 djStatus dj_endStep(djWork* work, const djModel* model);
 
-// Take the step that starts at data, or a part of it: fills work->now with the solution. data is not
-// changed but for stats of Newton. Used by dj_takeStep (parts.h).
+// Take the step that starts at data, or a part of it: fills work->now with the solution. data is
+// not changed but for stats of Newton. Used by dj_takeStep (parts.h).
 djStatus dj_solveStep(const djModel* model, djData* data);
 
 #endif  // DJ_INTEGRATE_WORK_H_

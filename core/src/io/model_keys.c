@@ -1,6 +1,7 @@
 #include "io/model_keys.h"
 
 #include "model/activation.h"
+#include "model/equality.h"
 #include "model/force_law.h"
 #include "model/geom_row.h"
 #include "model/joint_type.h"
@@ -170,6 +171,31 @@ const djKeySpec dj_excludeKeys[] = {
     ALWAYS(djExcludeDef, "body2", DJ_KEY_BODY, body2, NULL),
     END,
 };
+
+#define REAL(field, count) KEY(djEqualityDef, DJ_KEY_REAL, field, count)
+const djKeySpec dj_equalityKeys[] = {
+    KEY(djEqualityDef, DJ_KEY_TEXT, name, 1),
+    ALWAYS(djEqualityDef, "type", DJ_KEY_NAMED, type, dj_equalityNames),
+    KEY(djEqualityDef, DJ_KEY_BOOL, active, 1),
+    KEY(djEqualityDef, DJ_KEY_JOINT, joint1, 1),
+    KEY(djEqualityDef, DJ_KEY_JOINT, joint2, 1),
+    KEY(djEqualityDef, DJ_KEY_TENDON, tendon1, 1),
+    KEY(djEqualityDef, DJ_KEY_TENDON, tendon2, 1),
+    KEY(djEqualityDef, DJ_KEY_BODY, body1, 1),
+    KEY(djEqualityDef, DJ_KEY_BODY, body2, 1),
+    KEY(djEqualityDef, DJ_KEY_SITE, site1, 1),
+    KEY(djEqualityDef, DJ_KEY_SITE, site2, 1),
+    REAL(polycoef, 5),
+    REAL(anchor1, 3),
+    REAL(anchor2, 3),
+    REAL(quat, 4),
+    REAL(torquescale, 1),
+    REAL(stiffness, 1),
+    REAL(damping, 1),
+    REAL(impedance, 5),
+    END,
+};
+#undef REAL
 
 djSiteDef dj_siteDefault(void) { return (djSiteDef){.quat = {1, 0, 0, 0}}; }
 

@@ -413,7 +413,7 @@ static djStatus readTop(djLoader* l, const cJSON* root) {
   static const char* const keys[] = {
       "dijoco_model", "name",  "option",    "gravity_ramp", "bodies",   "joints", "meshes",
       "geoms",        "sites", "tendons",   "actuators",    "pairs",    "excludes", "guides", "keys",
-      NULL};
+      "equalities",   NULL};
   djAt at = {l->err, ""};
   const cJSON* version = dj_jsonGet(root, "dijoco_model");
   if (!version && dj_jsonGet(root, "loss")) {
@@ -471,6 +471,7 @@ static djStatus readElements(djLoader* l, const cJSON* root) {
   djActuatorDef actuator = dj_defaultActuatorDef();
   djPairDef pair = dj_pairDefault();
   djExcludeDef exclude = {0, 0};
+  djEqualityDef equality = dj_defaultEqualityDef();
   djModelDef* d = &l->def;
   const struct {
     const char *name, *kind;
@@ -490,6 +491,8 @@ static djStatus readElements(djLoader* l, const cJSON* root) {
       {"excludes", "exclude", dj_excludeKeys, &d->exclude, &d->nexclude, sizeof exclude,
        &exclude},
       {"guides", "guide", dj_excludeKeys, &d->guide, &d->nguide, sizeof exclude, &exclude},
+      {"equalities", "equality", dj_equalityKeys, &d->equality, &d->nequality, sizeof equality,
+       &equality},
   };
   djStatus status = indexNames(l, &l->body, dj_jsonGet(root, "bodies"));
   if (status == DJ_OK) status = indexNames(l, &l->joint, dj_jsonGet(root, "joints"));

@@ -295,6 +295,7 @@ static void addModel(djText* t, const djModelDef* def, const djModel* model, boo
   djActuatorDef actuator = dj_defaultActuatorDef();
   djPairDef pair = dj_pairDefault();
   djExcludeDef exclude = {0, 0};
+  djEqualityDef equality = dj_defaultEqualityDef();
   dj_addText(t, "{\n  \"dijoco_model\": 1,\n  \"name\": ");
   dj_addQuoted(t, def->name);
   addOption(t, def, model, all);
@@ -316,6 +317,8 @@ static void addModel(djText* t, const djModelDef* def, const djModel* model, boo
           all ? NULL : &exclude);
   addList(t, def, "guides", dj_excludeKeys, def->guide, sizeof exclude, def->nguide,
           all ? NULL : &exclude);
+  addList(t, def, "equalities", dj_equalityKeys, def->equality, sizeof equality, def->nequality,
+          all ? NULL : &equality);
   addKeys(t, def, model);
   dj_addText(t, "\n}\n");
 }

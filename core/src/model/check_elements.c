@@ -1,6 +1,7 @@
 #include "base/status.h"
 #include "model/activation.h"
 #include "model/check.h"
+#include "model/equality.h"
 #include "model/force_law.h"
 #include "model/geom_row.h"
 #include "model/joint_type.h"
@@ -306,5 +307,6 @@ djStatus dj_checkElements(const djModelDef* def, djError* err) {
   if (status == DJ_OK) status = checkTendons(def, err);
   if (status == DJ_OK) status = checkActuators(def, err);
   if (status == DJ_OK) status = checkPairs(def, err);
+  if (status == DJ_OK) status = dj_checkEqualities(def, err);
   return status;
 }

@@ -79,6 +79,10 @@ static const djSizeRow actuatorRows[] = {
     FORCE(djActuatorDef, damping, 1),
     FORCE(djActuatorDef, dampingpoly, 2),
     END};
+static const djSizeRow equalityRows[] = {
+    NUMBER(djEqualityDef, polycoef, 5),    NUMBER(djEqualityDef, anchor1, 3),
+    NUMBER(djEqualityDef, anchor2, 3),     NUMBER(djEqualityDef, torquescale, 1),
+    NUMBER(djEqualityDef, stiffness, 1),   NUMBER(djEqualityDef, damping, 1), END};
 static const djSizeRow pairRows[] = {NUMBER(djPairDef, friction, 1), NUMBER(djPairDef, margin, 1),
                                      NUMBER(djPairDef, gap, 1), END};
 
@@ -160,6 +164,7 @@ djStatus dj_checkSizes(const djModelDef* def, djError* err) {
   }
   CHECK(nu, actuator, actuatorRows, "actuator")
   CHECK(npair, pair, pairRows, "pair")
+  CHECK(nequality, equality, equalityRows, "equality")
 #undef CHECK
   return s;
 }

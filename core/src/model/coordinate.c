@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "math/block6.h"
+#include "model/equality.h"
 #include "model/span.h"
 
 #include <string.h>
@@ -46,7 +47,7 @@ djCoordinates dj_initCoordinates(const djModel* m, void* memory) {
 
 bool dj_coordinateBends(const djModel* m, int c) {
   if (m->coord_type[c] == DJ_COORD_JOINT) return false;
-  return m->coord_type[c] == DJ_COORD_CRANK || !isFixed(m, m->coord_id[c]);
+  return m->coord_type[c] != DJ_COORD_TENDON || !isFixed(m, m->coord_id[c]);
 }
 
 bool dj_anyBends(const djModel* m) {
@@ -66,6 +67,33 @@ static double fixedLength(const djModel* m, int t, const double* qpos) {
   return sum;
 }
 
+// The coordinate of joint or tendon k of an equality constraint and its value at qpos0; -1: none.
+static int sideOf(double* x0, const djModel* m, int e, int k) {
+  int id = m->eq_pair[2 * e + k];
+  if (id < 0) return -1;
+  bool joint = m->eq_type[e] == DJ_EQ_JOINT;
+  *x0 = joint ? m->qpos0[m->jnt_qposadr[id]] : m->tendon_length0[id];
+  return joint ? m->jnt_coord[id] : m->tendon_coord[id];
+}
+
+bool dj_coupling(djCoupling* out, const djModel* m, const djCoordinates* coord, int c) {
+  int e = m->coord_id[c];
+  if (m->coord_type[c] != DJ_COORD_EQUALITY || dj_isBetweenBodies(m->eq_type[e])) return false;
+  const double* p = m->eq_polycoef + 5 * e;
+  double x0[2] = {0, 0}, P = 0, x;
+  for (int k = 0; k < 2; k++) out->c[k] = sideOf(&x0[k], m, e, k);
+  out->slope = out->bend = 0;
+  x = out->c[1] < 0 ? 0 : coord->x[out->c[1]] - x0[1];
+  for (int k = 4; k >= 0 && out->c[1] >= 0; k--) {
+    out->bend = 2 * out->slope + x * out->bend;
+    out->slope = P + x * out->slope;
+    P = p[k] + x * P;
+  }
+  if (out->c[1] < 0) P = p[0];
+  out->value = coord->x[out->c[0]] - x0[0] - P;
+  return true;
+}
+
 void dj_setCoordinates(djCoordinates* coord, const djModel* m, const double* qpos,
                        const djKin* kin) {
   int c = 0;
@@ -79,8 +107,20 @@ void dj_setCoordinates(djCoordinates* coord, const djModel* m, const double* qpo
     }
     djSpan span;
     djSpanAt at = {0, 1};
-    coord->x[c] = 0;
+    djCoupling both;
+    coord->x[c] = dj_coupling(&both, m, coord, c) ? both.value : 0;
     while (dj_nextSpan(&span, &at, m, kin, c, 0)) coord->x[c] += span.value;
+  }
+}
+
+// J += W of a span along the whole chain of one of its bodies.
+static void addChain(double* J, const djModel* m, const djKin* kin, int c, int body,
+                     const double W[6]) {
+  const int* dof = m->coord_dof + m->coord_dofadr[c];
+  int at = m->coord_dofnum[c] - 1;
+  for (int i = m->body_lastdof[body]; i >= 0; i = m->dof_parent[i]) {
+    while (dof[at] != i) at--;
+    J[at] += dju_dotRow6(kin->S + 6 * i, W);
   }
 }
 
@@ -100,6 +140,16 @@ static void addChains(double* J, const djModel* m, const djKin* kin, int c, cons
   }
 }
 
+// J of coordinate c += f times that of another one, which has some of its dofs.
+static void addAlong(double* J, double f, const djModel* m, const djCoordinates* coord, int c,
+                     int other) {
+  djAlong x = dj_along(coord, m, c), from = dj_along(coord, m, other);
+  for (int k = 0, at = 0; k < from.n; k++) {
+    while (x.dof[at] != from.dof[k]) at++;
+    J[at] += f * from.J[k];
+  }
+}
+
 void dj_setCoordinateJacobian(djCoordinates* coord, const djModel* m, const djKin* kin,
                               const djVec3* ref) {
   for (int c = m->ncoord - 1; c >= 0 && m->coord_type[c] != DJ_COORD_JOINT; c--) {
@@ -112,8 +162,19 @@ void dj_setCoordinateJacobian(djCoordinates* coord, const djModel* m, const djKi
       double W[12];
       if (span.body[0] == span.body[1]) continue;
       dj_spanGradient(W, &span, ref);
-      addChains(J, m, kin, c, &span, W);
+      if (!span.world) addChains(J, m, kin, c, &span, W);
+      for (int k = 0; k < 2 && span.world; k++) {
+        addChain(J, m, kin, c, span.body[k], W + 6 * k);
+      }
     }
+  }
+  for (int c = m->ncoord - m->nequalitycoord; c < m->ncoord; c++) {
+    djCoupling both;
+    if (!dj_coupling(&both, m, coord, c)) continue;
+    double* J = coord->J + m->coord_dofadr[c];
+    memset(J, 0, (size_t)m->coord_dofnum[c] * sizeof(double));
+    addAlong(J, 1, m, coord, c, both.c[0]);
+    if (both.c[1] >= 0) addAlong(J, -both.slope, m, coord, c, both.c[1]);
   }
 }
 
@@ -171,6 +232,7 @@ void dj_addCoordinateCotangents(double* C, const djModel* m, const djKin* kin, c
 
 static void addSite(double* site, const djKin* kin, const djSpan* span, int k, double f,
                     djVec3 g) {
+  if (span->site[k] < 0) return;
   double* to = site + 3 * span->site[k];
   djVec3 local = dju_mulMtV(kin->body[span->body[span->side[k]]].R, g);
   dju_addTo3(to, f, local);

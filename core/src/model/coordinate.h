@@ -1,9 +1,10 @@
 // Scalar coordinates x(q), on which springs, dampers, limits and actuators act: the coordinate of
-// each slide and hinge, in the order of joints, the length of each tendon, and the way of each
-// slider that an actuator moves by a crank.
+// each slide and hinge, in the order of joints, the length of each tendon, the way of each slider
+// that an actuator moves by a crank; and the numbers that equality constraints keep at 0.
 //
 // The dofs that move coordinate c are coord_dof[coord_dofadr[c] ...], ascending. A joint's own has
-// dx/dq = 1, a fixed tendon its coefficients; the others bend: they are sums of spans (span.h).
+// dx/dq = 1, a fixed tendon its coefficients; the others bend: they are sums of spans (span.h), or
+// functions of two others.
 
 #ifndef DJ_MODEL_COORDINATE_H_
 #define DJ_MODEL_COORDINATE_H_
@@ -11,8 +12,11 @@
 #include "math/block_matrix.h"
 #include "model/kinematics.h"
 
-// Those that springs, dampers, limits and friction act along come first: all but sliders'.
-static inline int dj_linkCoordinates(const djModel* m) { return m->ncoord - m->ncrank; }
+// Those that springs, dampers, limits and friction act along come first: all but sliders' and those
+// of equality constraints.
+static inline int dj_linkCoordinates(const djModel* m) {
+  return m->ncoord - m->ncrank - m->nequalitycoord;
+}
 
 // Number of what coordinate c < dj_linkCoordinates belongs to, whose arrays are jnt_NAME and
 // tendon_NAME of n columns.
@@ -40,6 +44,15 @@ void dj_setPlace(djPlace* place, const djModel* model, const double* mocap_pos,
 void dj_copyPlace(djPlace* dest, const djModel* model, const djPlace* src);   // what the first sets
 void dj_openPlace(djPlace* place, const djModel* model, const djVec3* ref);
 
+// What an equality constraint of joints or tendons keeps at 0, with the differences x_k of
+// coordinates c[k] from those at qpos0: value = x_0 - P(x_1), slope P' and bend P''. c[1]: -1 where
+// there is none. False: c is no such coordinate. Of coord x is used.
+typedef struct djCoupling {
+  int c[2];
+  double value, slope, bend;
+} djCoupling;
+bool dj_coupling(djCoupling* coupling, const djModel* model, const djCoordinates* coord, int c);
+
 // Bytes of the arrays, and a djCoordinates whose arrays lie in memory of that size, with what is
 // constant of J.
 size_t dj_coordinatesSize(const djModel* model);
@@ -58,7 +71,8 @@ bool dj_coordinateBends(const djModel* model, int c);
 bool dj_anyBends(const djModel* model);
 
 // The Hessian of coordinate c times f: nested derivatives by poses to N (nbody x 36), what couples
-// two bodies to H (lower triangle).
+// two bodies to H (lower triangle). This and what follows by poses is not for those that are
+// functions of two others.
 void dj_addCoordinateCurvature(double* N, djMatrix* H, const djModel* model, const djKin* kin,
                                const djVec3* ref, int c, double f);
 
@@ -74,7 +88,13 @@ void dj_addCoordinateSites(double* site, const djModel* model, const djKin* kin,
 void dj_addCoordinateSitesSecond(double* site, const djModel* model, const djKin* kin,
                                  const djVec3* ref, int c, double f, const double* z);
 
-// Derivative of dx/dq v of coordinate c, v (nv) held, along its k-th dof.
+// Derivatives T (n x n) of dx/dq of coordinate c: T[n*i + k] of the entry of its i-th dof along the
+// k-th. coord: at that place, with J. scratch (DJ_SLOPE_SCRATCH(n)).
+#define DJ_SLOPE_SCRATCH(n) ((size_t)(n) * (26 + (size_t)(n)))
+void dj_coordinateSlopes(double* T, double* scratch, const djModel* model, const djKin* kin,
+                         const djCoordinates* coord, const djVec3* ref, int c);
+// Derivative of dx/dq v of coordinate c, v (nv) held, along its k-th dof. Not of equality
+// constraints.
 double dj_coordinateRateSlope(const djModel* model, const djKin* kin, const djVec3* ref, int c,
                               const double* v, int k);
 

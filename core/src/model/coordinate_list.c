@@ -1,6 +1,7 @@
 #include "model/coordinate_list.h"
 
 #include "base/status.h"
+#include "model/equality.h"
 #include "model/joint_type.h"
 
 #include <limits.h>
@@ -92,6 +93,39 @@ static bool addTendon(djCoordinateList* list, const Tree* t, const djModelDef* d
   return true;
 }
 
+// Dofs that coordinate c, of a joint or tendon, has in the list.
+static bool addDofsOf(djCoordinateList* list, djCoordType type, int id) {
+  int first = 0, c = 0;
+  for (; list->type[c] != (int)type || list->id[c] != id; c++) first += list->num[c];
+  for (int k = first, n = list->num[c]; k < first + n; k++) {
+    if (!addDof(list, list->dof[k])) return false;
+  }
+  return true;
+}
+
+// Points that are compared along the world's axes move with all dofs above either body.
+static bool addEquality(djCoordinateList* list, const Tree* t, const djModelDef* def, int id) {
+  const djEqualityDef* e = &def->equality[id];
+  const bool joint = e->type == DJ_EQ_JOINT, bodies = dj_isBetweenBodies((int)e->type);
+  const int side[2] = {joint ? e->joint1 : e->tendon1, joint ? e->joint2 : e->tendon2};
+  int body[2];
+  dj_equalityBodies(body, def, e);
+  for (int part = 0; part < dj_equalityCount((int)e->type); part++) {
+    int first = list->ndof;
+    addCoordinate(list, DJ_COORD_EQUALITY, id);
+    list->nequality++;
+    for (int k = 0; k < 2; k++) {
+      for (int i = bodies ? t->last[body[k]] : -1; i >= 0; i = t->parent[i]) {
+        if (!addDof(list, i)) return false;
+      }
+      if (bodies || side[k] < 0) continue;
+      if (!addDofsOf(list, joint ? DJ_COORD_JOINT : DJ_COORD_TENDON, side[k])) return false;
+    }
+    closeCoordinate(list, first);
+  }
+  return true;
+}
+
 static bool fill(djCoordinateList* list, const Tree* t, const djModelDef* def) {
   for (int j = 0; j < def->njnt; j++) {
     if (dj_jointNv((int)def->joint[j].type) > 1) continue;
@@ -113,6 +147,9 @@ static bool fill(djCoordinateList* list, const Tree* t, const djModelDef* def) {
     }
     closeCoordinate(list, first);
   }
+  for (int i = 0; i < def->nequality; i++) {
+    if (!addEquality(list, t, def, i)) return false;
+  }
   return true;
 }
 
@@ -120,6 +157,9 @@ djStatus dj_makeCoordinateList(djCoordinateList* list, const djModelDef* def, dj
   memset(list, 0, sizeof *list);
   Tree t = {NULL, NULL, NULL};
   size_t most = (size_t)def->njnt + (size_t)def->ntendon + (size_t)def->nu + 1;
+  for (int i = 0; i < def->nequality; i++) {
+    most += (size_t)dj_equalityCount((int)def->equality[i].type);
+  }
   list->type = malloc(3 * most * sizeof(int));
   bool done = list->type && makeTree(&t, def);
   if (done) {
@@ -152,6 +192,8 @@ void dj_fillCoordinates(djModel* m, const djCoordinateList* list) {
     if (list->type[c] == DJ_COORD_JOINT) m->jnt_coord[id] = c;
     if (list->type[c] == DJ_COORD_TENDON) m->tendon_coord[id] = c;
     if (list->type[c] == DJ_COORD_CRANK) m->actuator_coord[id] = c;
+    if (list->type[c] != DJ_COORD_EQUALITY) continue;
+    if (m->eq_coordnum[id]++ == 0) m->eq_coord[id] = c;
   }
   if (adr > 0) memcpy(m->coord_dof, list->dof, (size_t)adr * sizeof(int));
   for (int i = 0; i < m->nu; i++) {

@@ -63,3 +63,94 @@ double dj_coordinateRateSlope(const djModel* m, const djKin* kin, const djVec3* 
   }
   return sum;
 }
+
+// ---- all at once -------------------------------------------------------------------------------
+
+// A dof in one span: whether it moves either body, N S and N^T S of that body, K S or K^T S.
+typedef struct Share {
+  double on[2], NS[2][6], NtS[2][6];
+} Share;
+_Static_assert(sizeof(Share) == 26 * sizeof(double), "DJ_SLOPE_SCRATCH");
+
+static void markChains(Share* share, const djModel* m, const djSpan* span, int c) {
+  const int *dof = m->coord_dof + m->coord_dofadr[c], n = m->coord_dofnum[c];
+  int side, end = span->world ? -1 : meet(&side, m, span, -2);
+  for (int s = 0; s < 2; s++) {
+    int at = n - 1;
+    for (int i = m->body_lastdof[span->body[s]]; i != end; i = m->dof_parent[i]) {
+      while (dof[at] != i) at--;
+      share[at].on[s] = 1;
+    }
+  }
+}
+
+static void addSpan(double* T, Share* share, const djModel* m, const djKin* kin,
+                    const djVec3* ref, int c, const djSpan* span) {
+  const int *dof = m->coord_dof + m->coord_dofadr[c], n = m->coord_dofnum[c];
+  double N[72], K[36];
+  dj_spanHessian(N, K, span, ref);
+  memset(share, 0, (size_t)n * sizeof *share);
+  markChains(share, m, span, c);
+  for (int i = 0; i < n; i++) {
+    const double* S = kin->S + 6 * dof[i];
+    for (int s = 0; s < 2; s++) {
+      if (share[i].on[s] == 0) continue;
+      dju_mulAdd6(share[i].NS[s], N + 36 * s, 6, S, false);
+      dju_mulAdd6(share[i].NtS[s], N + 36 * s, 6, S, true);
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    double across[2][6] = {{0}};   // by twists of either body
+    const double* S = kin->S + 6 * dof[i];
+    if (share[i].on[1] != 0) dju_mulAdd6(across[0], K, 6, S, false);
+    if (share[i].on[0] != 0) dju_mulAdd6(across[1], K, 6, S, true);
+    for (int k = 0; k < n; k++) {
+      const double* along = kin->S + 6 * dof[k];
+      bool above = dof[i] < groupOf(m, dof[k]);
+      for (int s = 0; s < 2; s++) {
+        if (share[k].on[s] == 0) continue;
+        const double* y = above ? share[i].NtS[s] : share[i].NS[s];
+        T[n * i + k] += dju_dotRow6(along, y) + dju_dotRow6(along, across[s]);
+      }
+    }
+  }
+}
+
+// T += f times those of another coordinate, which has some of c's dofs.
+static void addSlopesOf(double* T, double f, double* scratch, const djModel* m, const djKin* kin,
+                        const djCoordinates* coord, const djVec3* ref, int c, int other) {
+  djAlong x = dj_along(coord, m, c), from = dj_along(coord, m, other);
+  double* own = scratch;
+  dj_coordinateSlopes(own, scratch + (size_t)from.n * (size_t)from.n, m, kin, coord, ref, other);
+  for (int i = 0, a = 0; i < from.n; i++) {
+    while (x.dof[a] != from.dof[i]) a++;
+    for (int k = 0, b = 0; k < from.n; k++) {
+      while (x.dof[b] != from.dof[k]) b++;
+      T[x.n * a + b] += f * own[from.n * i + k];
+    }
+  }
+}
+
+void dj_coordinateSlopes(double* T, double* scratch, const djModel* m, const djKin* kin,
+                         const djCoordinates* coord, const djVec3* ref, int c) {
+  const size_t n = (size_t)m->coord_dofnum[c];
+  djSpan span;
+  djSpanAt at = {0, 1};
+  djCoupling both;
+  memset(T, 0, n * n * sizeof(double));
+  while (dj_nextSpan(&span, &at, m, kin, c, 2)) {
+    addSpan(T, (Share*)(void*)scratch, m, kin, ref, c, &span);
+  }
+  if (!dj_coupling(&both, m, coord, c)) return;
+  addSlopesOf(T, 1, scratch, m, kin, coord, ref, c, both.c[0]);
+  if (both.c[1] < 0) return;
+  addSlopesOf(T, -both.slope, scratch, m, kin, coord, ref, c, both.c[1]);
+  djAlong x = dj_along(coord, m, c), from = dj_along(coord, m, both.c[1]);
+  for (int i = 0, a = 0; i < from.n && both.bend != 0; i++) {
+    while (x.dof[a] != from.dof[i]) a++;
+    for (int k = 0, b = 0; k < from.n; k++) {
+      while (x.dof[b] != from.dof[k]) b++;
+      T[x.n * a + b] -= both.bend * from.J[i] * from.J[k];
+    }
+  }
+}

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/status.h"
+#include "model/equality.h"
 #include "model/joint_type.h"
 #include "model/kernel_setting.h"
 #include "model/make.h"
@@ -23,6 +24,7 @@ typedef struct djDefArrays {
   djExcludeDef *exclude, *guide;
   djKeyDef* key;
   djSettingDef* setting;
+  djEqualityDef* equality;
   djSurfaceDef* surface;
   double* number;   // of surfaces
 } djDefArrays;
@@ -44,6 +46,7 @@ static size_t layout(djDefArrays* d, const djModel* m, void* base) {
   d->guide = dj_take(&arena, (size_t)m->nguide, sizeof *d->guide);
   d->key = dj_take(&arena, (size_t)m->nkey, sizeof *d->key);
   d->setting = dj_take(&arena, (size_t)dj_settingCount(m), sizeof *d->setting);
+  d->equality = dj_take(&arena, (size_t)m->nequality, sizeof *d->equality);
   d->surface = dj_take(&arena, nsurface, sizeof *d->surface);
   d->number = dj_take(&arena, nnumber, sizeof *d->number);
   return arena.used;
@@ -249,6 +252,7 @@ djStatus dj_getDef(djModelDef* def, void** storage, const djModel* m, djError* e
   getTendons(d.tendon, d.wrap, m);
   getActuators(d.actuator, m);
   getOthers(&d, m);
+  dj_getEqualities(d.equality, m);
   int nsetting = dj_getSettings(d.setting, m);
   *def = (djModelDef){
       .name = m->names,
@@ -277,6 +281,8 @@ djStatus dj_getDef(djModelDef* def, void** storage, const djModel* m, djError* e
       .guide = d.guide,
       .key = d.key,
       .setting = d.setting,
+      .nequality = m->nequality,
+      .equality = d.equality,
   };
   return DJ_OK;
 }

@@ -66,4 +66,26 @@ djActuatorDef dj_defaultActuatorDef(void) {
   };
 }
 
+djEqualityDef dj_defaultEqualityDef(void) {
+  const double dmax = 0.95, timeconst = 0.02;   // of MuJoCo, as above
+  return (djEqualityDef){
+      .type = DJ_EQ_CONNECT,
+      .active = true,
+      .joint1 = -1,
+      .joint2 = -1,
+      .tendon1 = -1,
+      .tendon2 = -1,
+      .body1 = -1,
+      .body2 = -1,
+      .site1 = -1,
+      .site2 = -1,
+      .polycoef = {0, 1, 0, 0, 0},
+      .quat = {1, 0, 0, 0},
+      .torquescale = 1,
+      .stiffness = 1 / ((1 - dmax) * timeconst * timeconst),   // k dmax^2/(1 - dmax)
+      .damping = 2 / ((1 - dmax) * timeconst),
+      .impedance = {0.9, dmax, 0.001, 0.5, 2},
+  };
+}
+
 djModelDef dj_defaultModelDef(void) { return (djModelDef){.option = dj_defaultOption()}; }

@@ -127,8 +127,8 @@ void dj_sumArmature(double* armature, const djModel* model);
 int dj_armatureTarget(const djModel* model, int i);
 
 // model->jnt_effinertia = 1 / mean diagonal of M^-1 over the joint's dofs at qpos0, and what else
-// of the model follows from qpos0: tendon_effinertia = 1/(J M^-1 J^T), tendon_length0, and where
-// the springs of tendons rest that follow qpos_spring.
+// of the model follows from qpos0: tendon_effinertia = 1/(J M^-1 J^T), eq_effinertia,
+// tendon_length0, and where the springs of tendons rest that follow qpos_spring.
 djStatus dj_setEffectiveInertia(djModel* model);
 
 #endif  // DJ_MODEL_KINEMATICS_H_

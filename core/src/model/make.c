@@ -5,6 +5,7 @@
 #include "model/activation.h"
 #include "model/check.h"
 #include "model/coordinate_list.h"
+#include "model/equality.h"
 #include "model/joint_type.h"
 #include "model/kernel_setting.h"
 #include "model/param.h"
@@ -25,7 +26,8 @@
   int nexclude = m->nexclude, nguide = m->nguide, nkey = m->nkey, nnames = m->nnames;           \
   int ncoord = m->ncoord, ncoorddof = m->ncoorddof, nkernelsetting = m->nkernelsetting;         \
   int nsetting = m->nsetting, ntendon = m->ntendon, nwrap = m->nwrap;                           \
-  int nparamkind = m->nparamkind, nsurface = m->nsurface, npoint = m->npoint
+  int nparamkind = m->nparamkind, nsurface = m->nsurface, npoint = m->npoint;                   \
+  int nequality = m->nequality
 
 // Set the array pointers of a model whose sizes are known: into base, or only measure (NULL).
 static size_t layout(djModel* m, void* base) {
@@ -145,6 +147,7 @@ static size_t namesSize(const djModelDef* def) {
   for (int i = 0; i < def->nu; i++) n += nameSize(def->actuator[i].name);
   for (int i = 0; i < def->npair; i++) n += nameSize(def->pair[i].name);
   for (int i = 0; i < def->nkey; i++) n += nameSize(def->key[i].name);
+  for (int i = 0; i < def->nequality; i++) n += nameSize(def->equality[i].name);
   return n;
 }
 
@@ -170,6 +173,8 @@ static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateLi
   m->ncoord = coord->n;
   m->ncoorddof = coord->ndof;
   m->ncrank = coord->ncrank;
+  m->nequality = def->nequality;
+  m->nequalitycoord = coord->nequality;
   for (int i = 0; i < def->nbody; i++) m->nmocap += def->body[i].mocap;
   for (int i = 0; i < def->nu; i++) m->na += dj_hasActivation((int)def->actuator[i].dyn);
   size_t nvert = 0, nface = 0, ntri = 0, nwrap = 0, nnames = namesSize(def);
@@ -212,6 +217,7 @@ static djStatus checkCounts(const djModelDef* def, djError* err) {
       {"pairs", def->npair, def->pair},       {"excludes", def->nexclude, def->exclude},
       {"guides", def->nguide, def->guide},
       {"keys", def->nkey, def->key},          {"settings", def->nsetting, def->setting},
+      {"equality constraints", def->nequality, def->equality},
   };
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     if (list[i].count < 0 || list[i].count > DJ_MAX_COUNT) {
@@ -245,6 +251,9 @@ static void setNames(djModel* m, const djModelDef* def) {
   for (int i = 0; i < m->nu; i++) m->name_actuator[i] = putName(m, &used, def->actuator[i].name);
   for (int i = 0; i < m->npair; i++) m->name_pair[i] = putName(m, &used, def->pair[i].name);
   for (int i = 0; i < m->nkey; i++) m->name_key[i] = putName(m, &used, def->key[i].name);
+  for (int i = 0; i < m->nequality; i++) {
+    m->name_equality[i] = putName(m, &used, def->equality[i].name);
+  }
 }
 
 static int compareNames(const void* a, const void* b) {
@@ -280,7 +289,7 @@ static djStatus checkNames(const djModel* m, djError* err) {
       {"geom", m->name_geom, m->ngeom}, {"mesh", m->name_mesh, m->nmesh},
       {"site", m->name_site, m->nsite}, {"actuator", m->name_actuator, m->nu},
       {"pair", m->name_pair, m->npair}, {"key", m->name_key, m->nkey},
-      {"tendon", m->name_tendon, m->ntendon},
+      {"tendon", m->name_tendon, m->ntendon}, {"equality", m->name_equality, m->nequality},
   };
   int largest = 0;
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
@@ -303,6 +312,7 @@ static djStatus fill(djModel* m, const djModelDef* def, const djCoordinateList* 
   if (status < 0) return status;
   dj_fillTree(m, def);
   dj_fillElements(m, def);
+  dj_fillEqualities(m, def);
   dj_fillSurfaces(m, def);
   dj_fillPoints(m, def);
   dj_fillParams(m);

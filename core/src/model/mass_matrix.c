@@ -1,8 +1,10 @@
 // Joint-space inertia at a configuration, and the effective inertia of each joint and tendon.
 
 #include "base/arena.h"
+#include "math/block6.h"
 #include "math/ldl.h"
 #include "model/coordinate.h"
+#include "model/equality.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -157,12 +159,64 @@ static void setSprings(djModel* m, djKin* kin, djCoordinates* coord, const doubl
   }
 }
 
+// Mean of J M^-1 J^T over the directions of one kind (0: turns, 1: motions of the centre of mass)
+// of a body that moves with these dofs.
+static double bodyWeight(int kind, const djModel* m, const djKin* kin, const djVec3* ref, int b,
+                         int first, int n, const double* L, double* x) {
+  djVec3 arm = dju_sub3(kin->com[b], ref[b]);
+  double sum = 0;
+  for (int axis = 0; axis < 3; axis++) {
+    double e[6] = {0};
+    djVec3 unit = {axis == 0, axis == 1, axis == 2};
+    if (kind == 1) dju_store3(e, dju_cross3(arm, unit));
+    dju_store3(e + (kind == 1 ? 3 : 0), unit);
+    memset(x, 0, (size_t)n * sizeof(double));
+    for (int i = m->body_lastdof[b]; i >= first; i = m->dof_parent[i]) {
+      x[i - first] = dju_dotRow6(kin->S + 6 * i, e);
+    }
+    dj_solveLDL(x, L, n);
+    for (int i = m->body_lastdof[b]; i >= first; i = m->dof_parent[i]) {
+      sum += x[i - first] * dju_dotRow6(kin->S + 6 * i, e);
+    }
+  }
+  return sum / 3;
+}
+
+// Adds those of bodies of connects and welds, which move with the dofs first to first + n - 1.
+static void addBodies(djModel* m, const djKin* kin, const djVec3* ref, int first, int n,
+                      const double* L, double* x) {
+  for (int e = 0; e < m->nequality; e++) {
+    if (!dj_isBetweenBodies(m->eq_type[e])) continue;
+    for (int k = 0; k < 2; k++) {
+      int b = m->eq_pair[2 * e + k], last = m->body_lastdof[b];
+      if (last < first || last >= first + n) continue;
+      m->eq_effinertia[2 * e] += bodyWeight(1, m, kin, ref, b, first, n, L, x);
+      m->eq_effinertia[2 * e + 1] += bodyWeight(0, m, kin, ref, b, first, n, L, x);
+    }
+  }
+}
+
+// After joints and tendons. What nothing moves is rigid, as in MuJoCo.
+static void finishEqualities(djModel* m) {
+  for (int e = 0; e < m->nequality; e++) {
+    double* w = m->eq_effinertia + 2 * e;
+    bool joint = m->eq_type[e] == DJ_EQ_JOINT;
+    const double* inertia = joint ? m->jnt_effinertia : m->tendon_effinertia;
+    for (int k = 0; k < 2 && !dj_isBetweenBodies(m->eq_type[e]); k++) {
+      int id = m->eq_pair[2 * e + k];
+      if (id >= 0) w[0] += 1 / inertia[id];
+    }
+    for (int k = 0; k < 2; k++) w[k] = 1 / (w[k] > 1e-15 ? w[k] : 1e-15);
+  }
+}
+
 // Of the joints of the dofs first to first + n - 1, which couple to no other and have inertia
 // M (n x n). L (n x n), x (n): scratch.
-static void setRange(djModel* m, const djCoordinates* coord, int first, int n, const double* M,
-                     double* L, double* x) {
+static void setRange(djModel* m, const djKin* kin, const djVec3* ref, const djCoordinates* coord,
+                     int first, int n, const double* M, double* L, double* x) {
   bool regular = dj_factorLDL(L, M, NULL, n);
   if (regular) addTendons(m, coord, first, n, L, x);
+  if (regular) addBodies(m, kin, ref, first, n, L, x);
   for (int j = m->dof_jnt[first]; j < m->njnt && m->jnt_dofadr[j] < first + n; j++) {
     int adr = m->jnt_dofadr[j], count = dj_jointNv(m->jnt_type[j]);
     double sum = 0;
@@ -252,15 +306,18 @@ djStatus dj_setEffectiveInertia(djModel* m) {
   dj_motionSubspace(&kin, m, ref);
   dj_setCoordinateJacobian(&coord, m, &kin, ref);
   memset(m->tendon_effinertia, 0, (size_t)m->ntendon * sizeof(double));
+  memset(m->eq_effinertia, 0, (size_t)m->nequality * 2 * sizeof(double));
   djBlocks blocks = dj_treeBlocks(m, trees);
   M.blocks = &blocks;
   dj_massMatrix(&M, N, m, &kin, ref);
   addArmature(&M, armature, m, &coord);
   for (int k = 0; k < blocks.nblock; k++) {
     int first = blocks.adr[k];
-    setRange(m, &coord, first, blocks.adr[k + 1] - first, M.data + blocks.matrix_adr[k], L, x);
+    const double* own = M.data + blocks.matrix_adr[k];
+    setRange(m, &kin, ref, &coord, first, blocks.adr[k + 1] - first, own, L, x);
   }
   finishTendons(m, &coord);
+  finishEqualities(m);
   free(buffer);
   return DJ_OK;
 }

@@ -21,7 +21,8 @@ static const ObjectRow OBJECTS[DJ_NOBJ] = {
     [DJ_OBJ_ACTUATOR] = ROW("actuator", nu, name_actuator),
     [DJ_OBJ_KEY] = ROW("key", nkey, name_key),
     [DJ_OBJ_TENDON] = ROW("tendon", ntendon, name_tendon),
-    [DJ_OBJ_PAIR] = ROW("pair", npair, name_pair)};
+    [DJ_OBJ_PAIR] = ROW("pair", npair, name_pair),
+    [DJ_OBJ_EQUALITY] = ROW("equality", nequality, name_equality)};
 
 static bool isObject(djObject type) { return (int)type >= 0 && type < DJ_NOBJ; }
 

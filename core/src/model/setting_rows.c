@@ -48,6 +48,7 @@ static const djChoice disableBits[] = {{"contact", DJ_DSBL_CONTACT},
                                        {"clampctrl", DJ_DSBL_CLAMPCTRL},
                                        {"filterparent", DJ_DSBL_FILTERPARENT},
                                        {"actuation", DJ_DSBL_ACTUATION},
+                                       {"equality", DJ_DSBL_EQUALITY},
                                        {NULL, 0}};
 
 static const djSetting engineRows[] = {

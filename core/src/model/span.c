@@ -2,6 +2,7 @@
 
 #include "math/block6.h"
 #include "math/smooth.h"
+#include "model/equality.h"
 
 #include <string.h>
 
@@ -128,9 +129,62 @@ static bool nextCrank(djSpan* span, djSpanAt* at, const djModel* m, const djKin*
   return true;
 }
 
+// ---- equality constraints ----------------------------------------------------------------------
+
+// Point k of a span between bodies: that of a site, or an anchor.
+static void putAnchor(djSpan* span, int k, const djModel* m, const djKin* kin, int e) {
+  int site = m->eq_site[2 * e + k], b = m->eq_pair[2 * e + k];
+  const double* at = site >= 0 ? m->site_pos + 3 * site : m->eq_anchor + 6 * e + 3 * k;
+  putPoint(span, k, k, site, dju_transform(&kin->body[b], dju_load3(at)));
+}
+
+// Of frame k that is welded.
+static djQuat frameOf(const djModel* m, const djKin* kin, int e, int k) {
+  int site = m->eq_site[2 * e + k];
+  djQuat Q = kin->quat[m->eq_pair[2 * e + k]];
+  if (site >= 0) return dju_mulQuat(Q, dju_loadQuat(m->site_quat + 4 * site));
+  return k == 0 ? dju_mulQuat(Q, dju_loadQuat(m->eq_quat + 4 * e)) : Q;
+}
+
+static double partOf(djQuat q, int k) { return k == 0 ? q.x : k == 1 ? q.y : q.z; }
+
+// s e . Im(p a), p = conj(q2), a = q1, with the derivative s/2 e . Im(p w a) by the turn w of body
+// 1, less that of body 2.
+static void setTurn(djSpan* span, const djModel* m, const djKin* kin, int e, int axis) {
+  djQuat p = dju_conj(frameOf(m, kin, e, 1)), a = frameOf(m, kin, e, 0);
+  double s = m->eq_torquescale[e], d[3];
+  span->turns = true;
+  span->n = 0;
+  span->value = s * partOf(dju_mulQuat(p, a), axis);
+  for (int k = 0; k < 3; k++) {
+    djQuat w = {0, k == 0, k == 1, k == 2};
+    d[k] = 0.5 * s * partOf(dju_mulQuat(p, dju_mulQuat(w, a)), axis);
+  }
+  span->turn = dju_load3(d);
+}
+
+// Numbers of connect and weld: three of points, three of rotations.
+static bool nextEquality(djSpan* span, djSpanAt* at, const djModel* m, const djKin* kin, int c) {
+  int e = m->coord_id[c], axis = c - m->eq_coord[e];
+  if (!dj_isBetweenBodies(m->eq_type[e]) || at->next++ > 0) return false;
+  *span = (djSpan){.body = {m->eq_pair[2 * e], m->eq_pair[2 * e + 1]}, .n = 2, .world = true};
+  if (axis >= 3) {
+    setTurn(span, m, kin, e, axis - 3);
+    return true;
+  }
+  djVec3 unit = {axis == 0, axis == 1, axis == 2};
+  for (int k = 0; k < 2; k++) putAnchor(span, k, m, kin, e);
+  span->value = dju_dot3(unit, dju_sub3(span->point[0], span->point[1]));
+  span->g[0] = unit;
+  span->g[1] = dju_neg3(unit);
+  return true;
+}
+
 bool dj_nextSpan(djSpan* span, djSpanAt* at, const djModel* m, const djKin* kin, int c,
                  int order) {
   int id = m->coord_id[c];
+  span->turns = span->world = false;
+  if (m->coord_type[c] == DJ_COORD_EQUALITY) return nextEquality(span, at, m, kin, c);
   if (m->coord_type[c] == DJ_COORD_TENDON) return nextStraight(span, at, m, kin, id, order);
   return m->coord_type[c] == DJ_COORD_CRANK && nextCrank(span, at, m, kin, id);
 }
@@ -146,6 +200,7 @@ void dj_spanGradient(double W[12], const djSpan* span, const djVec3* ref) {
     dju_addTo3(w, 1, dju_cross3(rho, span->g[k]));
     dju_addTo3(w + 3, 1, span->g[k]);
   }
+  for (int k = 0; k < 2 && span->turns; k++) dju_addTo3(W + 6 * k, k ? -1 : 1, span->turn);
 }
 
 // N += P^T A Q, P = (-[p] I) and Q = (-[q] I) of points: their motion by a twist.
@@ -158,10 +213,24 @@ static void addBetween(double N[36], djVec3 p, djVec3 q, const djMat3* A) {
   dju_addBlock6(N, 3, 3, 1, A);
 }
 
+// Of x = s e . Im(p a) with u = s/2 e . Im(p w a) by w: the nested turns w1, w2 of one body make of
+// a or p the product w1 w2/4, s/4 e . Im(p w1 w2 a) = -(w1 . w2) x/4 + u . (w1 x w2)/2.
+static void addTurns(double N[72], double K[36], const djSpan* span) {
+  djMat3 X = dju_skew(span->turn), I = dju_eye3();
+  double x = 0.25 * span->value;
+  for (int s = 0; s < 2; s++) {
+    dju_addBlock6(N + 36 * s, 0, 0, -x, &I);
+    dju_addBlock6(N + 36 * s, 0, 0, s ? 0.5 : -0.5, &X);
+  }
+  dju_addBlock6(K, 0, 0, x, &I);
+  dju_addBlock6(K, 0, 0, -0.5, &X);
+}
+
 // The nested motion w1 x (w2 x rho + v2) adds g times it.
 void dj_spanHessian(double N[72], double K[36], const djSpan* span, const djVec3* ref) {
   memset(N, 0, 72 * sizeof(double));
   memset(K, 0, 36 * sizeof(double));
+  if (span->turns) addTurns(N, K, span);
   djVec3 rho[3];
   for (int k = 0; k < span->n; k++) {
     double* own = N + 36 * span->side[k];

@@ -51,6 +51,10 @@ static bool findNumber(djArray* array, const djModel* m, djData* d, const char* 
     *array = dj_array(d->history, DJ_ARRAY_DOUBLE, n > 0, n, (size_t)n * sizeof(double));
     return true;
   }
+  if (strcmp(wanted, "eq_active") == 0) {
+    *array = dj_array(d->eq_active, DJ_ARRAY_INT, m->nequality, 1, sizeof(int));
+    return true;
+  }
   if (strcmp(wanted, "energy") != 0) return false;
   *array = dj_array(d->energy, DJ_ARRAY_DOUBLE, 1, 2, sizeof(d->energy));
   return true;
@@ -92,7 +96,7 @@ const char* dj_dataArrayName(int i) {
 #define X(name) #name,
       NUMBERS(X)
 #undef X
-      "history", "energy",
+      "history", "energy", "eq_active",
 #define X(name) "stats." #name,
       STATS(X)
 #undef X

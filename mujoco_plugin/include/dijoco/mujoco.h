@@ -176,13 +176,12 @@ DJ_API bool djm_sensorIsAnalytic(const mjModel* m, int sensor);
 // Derivatives of stock mj_step at d's state by formula, in the layout of mjd_transitionFD: with
 // nx = 2 nv + na, A (nx x nx), B (nx x nu), C (nsensordata x nx), D (nsensordata x nu); any may be
 // NULL. No import, no settings: MuJoCo's contacts, constraints and integrators (Euler, implicit,
-// implicitfast; discrete where nothing is constrained). The derivative is that of the branch that
-// MuJoCo is on: rows that act, faces that touch. d is not changed; the step from there is taken on
-// a copy, once. C and D are those of sensordata as mj_step leaves it. Sensors of acceleration and
-// force are differenced along the derivative of the acceleration, without another solution.
-// DJ_UNSUPPORTED, err names it: RK4, discrete with constraints, noslip, sleep, diagexact,
-// callbacks, forces of plugins, delays, flex, and what smooth forces lack. DJ_INVALID: a state that
-// mj_step would reset.
+// implicitfast, discrete). The derivative is that of the branch that MuJoCo is on: rows that act,
+// faces that touch. d is not changed; the step from there is taken on a copy, once. C and D are
+// those of sensordata as mj_step leaves it. Sensors of acceleration and force are differenced along
+// the derivative of the acceleration, without another solution. DJ_UNSUPPORTED, err names it: RK4,
+// discrete with adhesion, noslip, sleep, diagexact, callbacks, forces of plugins, delays, flex, and
+// what smooth forces lack. DJ_INVALID: a state that mj_step would reset.
 typedef struct djmTransitionWork djmTransitionWork;
 
 // By which formula a contact's distance, point and frame follow its geoms.

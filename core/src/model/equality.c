@@ -1,0 +1,159 @@
+#include "model/equality.h"
+
+#include "base/status.h"
+#include "model/check.h"
+#include "model/joint_type.h"
+#include "model/make.h"
+
+#include <math.h>
+
+const djChoice dj_equalityNames[] = {{"connect", DJ_EQ_CONNECT},
+                                     {"weld", DJ_EQ_WELD},
+                                     {"joint", DJ_EQ_JOINT},
+                                     {"tendon", DJ_EQ_TENDON},
+                                     {NULL, 0}};
+
+int dj_equalityCount(int type) {
+  static const int count[] = {
+      [DJ_EQ_CONNECT] = 3, [DJ_EQ_WELD] = 6, [DJ_EQ_JOINT] = 1, [DJ_EQ_TENDON] = 1};
+  return type >= 0 && type < (int)(sizeof count / sizeof *count) ? count[type] : 0;
+}
+
+// ---- checks -----------------------------------------------------------------------------------
+
+// Ids of which the first must exist, and the second may be missing; or neither.
+typedef struct Sides {
+  const char* missing;
+  int id[2], n;
+} Sides;
+
+enum { OF_JOINTS, OF_TENDONS, OF_BODIES, OF_SITES, NSIDES };
+
+static void listSides(Sides list[NSIDES], const djModelDef* def, const djEqualityDef* e) {
+  list[OF_JOINTS] = (Sides){"a joint does not exist", {e->joint1, e->joint2}, def->njnt};
+  list[OF_TENDONS] = (Sides){"a tendon does not exist", {e->tendon1, e->tendon2}, def->ntendon};
+  list[OF_BODIES] = (Sides){"a body does not exist", {e->body1, e->body2}, def->nbody};
+  list[OF_SITES] = (Sides){"a site does not exist", {e->site1, e->site2}, def->nsite};
+}
+
+static const char* scalarProblem(const djModelDef* def, const djEqualityDef* e) {
+  const int joint[2] = {e->joint1, e->joint2};
+  for (int k = 0; k < 2 && e->type == DJ_EQ_JOINT; k++) {
+    if (joint[k] >= 0 && !dj_isScalarJoint((int)def->joint[joint[k]].type)) {
+      return "its joints must be slides or hinges";
+    }
+  }
+  if (e->type == DJ_EQ_JOINT && e->joint1 == e->joint2) return "its joints are the same";
+  if (e->type == DJ_EQ_TENDON && e->tendon1 == e->tendon2) return "its tendons are the same";
+  return dj_allFinite(e->polycoef, 5) ? NULL : "polycoef is not finite";
+}
+
+static const char* frameProblem(const djModelDef* def, const djEqualityDef* e) {
+  double unit[4];
+  int body[2];
+  dj_equalityBodies(body, def, e);
+  if (body[0] == body[1]) return "its bodies are the same";
+  if (!dj_allFinite(e->anchor1, 3) || !dj_allFinite(e->anchor2, 3)) return "anchor is not finite";
+  if (!dj_makeUnit(unit, e->quat, 4)) return "quat is zero or not finite";
+  return isfinite(e->torquescale) ? NULL : "torquescale is not finite";
+}
+
+static const char* sidesProblem(const djModelDef* def, const djEqualityDef* e) {
+  Sides list[NSIDES];
+  bool bodies = dj_isBetweenBodies((int)e->type);
+  bool sites = bodies && (e->site1 >= 0 || e->site2 >= 0);
+  int own = e->type == DJ_EQ_JOINT    ? OF_JOINTS
+            : e->type == DJ_EQ_TENDON ? OF_TENDONS
+            : sites                   ? OF_SITES
+                                      : OF_BODIES;
+  listSides(list, def, e);
+  for (int k = 0; k < NSIDES; k++) {
+    const Sides* s = &list[k];
+    if (k != own) {
+      if (s->id[0] >= 0 || s->id[1] >= 0) return "must be between joints, tendons, bodies or sites";
+      continue;
+    }
+    if (s->id[0] < 0 || s->id[0] >= s->n || s->id[1] >= s->n) return s->missing;
+    if (bodies && s->id[1] < 0) return s->missing;
+  }
+  return NULL;
+}
+
+static const char* lawProblem(const djEqualityDef* e) {
+  if (!dj_allNonnegative(&e->stiffness, 1)) return "stiffness is negative or not finite";
+  if (!dj_allNonnegative(&e->damping, 1)) return "damping is negative or not finite";
+  if (dj_impedanceProblem(e->impedance, 0, 0.5)) return "impedance is out of range";
+  return NULL;
+}
+
+djStatus dj_checkEqualities(const djModelDef* def, djError* err) {
+  for (int i = 0; i < def->nequality; i++) {
+    const djEqualityDef* e = &def->equality[i];
+    const char* problem = NULL;
+    if (!dj_equalityCount((int)e->type)) problem = "unknown type";
+    if (!problem) problem = sidesProblem(def, e);
+    if (!problem) {
+      problem = dj_isBetweenBodies((int)e->type) ? frameProblem(def, e) : scalarProblem(def, e);
+    }
+    if (!problem) problem = lawProblem(e);
+    if (problem) {
+      return dj_fail(err, DJ_INVALID, "%s: %s", dj_elementText("equality", e->name, i).text,
+                     problem);
+    }
+  }
+  return DJ_OK;
+}
+
+// ---- to the model and back --------------------------------------------------------------------
+
+void dj_equalityBodies(int body[2], const djModelDef* def, const djEqualityDef* e) {
+  body[0] = e->site1 >= 0 ? def->site[e->site1].body : e->body1;
+  body[1] = e->site2 >= 0 ? def->site[e->site2].body : e->body2;
+}
+
+void dj_fillEqualities(djModel* m, const djModelDef* def) {
+  for (int i = 0; i < m->nequality; i++) {
+    const djEqualityDef* e = &def->equality[i];
+    int* pair = m->eq_pair + 2 * i;
+    m->eq_type[i] = (int)e->type;
+    m->eq_active0[i] = e->active;
+    m->eq_site[2 * i] = e->site1;
+    m->eq_site[2 * i + 1] = e->site2;
+    dj_equalityBodies(pair, def, e);
+    if (e->type == DJ_EQ_JOINT) pair[0] = e->joint1, pair[1] = e->joint2;
+    if (e->type == DJ_EQ_TENDON) pair[0] = e->tendon1, pair[1] = e->tendon2;
+    dj_copyNumbers(m->eq_polycoef + 5 * i, e->polycoef, 5);
+    dj_copyNumbers(m->eq_anchor + 6 * i, e->anchor1, 3);
+    dj_copyNumbers(m->eq_anchor + 6 * i + 3, e->anchor2, 3);
+    if (!dj_makeUnit(m->eq_quat + 4 * i, e->quat, 4)) m->eq_quat[4 * i] = 1;   // of scalars
+    m->eq_torquescale[i] = e->torquescale;
+    m->eq_stiffness[i] = e->stiffness;
+    m->eq_damping[i] = e->damping;
+    dj_copyNumbers(m->eq_impedance + 5 * i, e->impedance, 5);
+    m->eq_effinertia[2 * i] = m->eq_effinertia[2 * i + 1] = 1;
+  }
+}
+
+void dj_getEqualities(djEqualityDef* equality, const djModel* m) {
+  for (int i = 0; i < m->nequality; i++) {
+    djEqualityDef* e = &equality[i];
+    const int* pair = m->eq_pair + 2 * i;
+    *e = dj_defaultEqualityDef();
+    e->name = m->names + m->name_equality[i];
+    e->type = (djEqualityType)m->eq_type[i];
+    e->active = m->eq_active0[i] != 0;
+    e->site1 = m->eq_site[2 * i];
+    e->site2 = m->eq_site[2 * i + 1];
+    if (e->type == DJ_EQ_JOINT) e->joint1 = pair[0], e->joint2 = pair[1];
+    else if (e->type == DJ_EQ_TENDON) e->tendon1 = pair[0], e->tendon2 = pair[1];
+    else if (e->site1 < 0) e->body1 = pair[0], e->body2 = pair[1];
+    dj_copyNumbers(e->polycoef, m->eq_polycoef + 5 * i, 5);
+    dj_copyNumbers(e->anchor1, m->eq_anchor + 6 * i, 3);
+    dj_copyNumbers(e->anchor2, m->eq_anchor + 6 * i + 3, 3);
+    dj_copyNumbers(e->quat, m->eq_quat + 4 * i, 4);
+    e->torquescale = m->eq_torquescale[i];
+    e->stiffness = m->eq_stiffness[i];
+    e->damping = m->eq_damping[i];
+    dj_copyNumbers(e->impedance, m->eq_impedance + 5 * i, 5);
+  }
+}

@@ -1,0 +1,27 @@
+// Equality constraints: their part of definitions and models. Each of their numbers is a scalar
+// coordinate (coordinate.h).
+
+#ifndef DJ_MODEL_EQUALITY_H_
+#define DJ_MODEL_EQUALITY_H_
+
+#include "model/choice.h"
+
+#include <dijoco/model.h>
+
+extern const djChoice dj_equalityNames[];
+
+// How many numbers a type has; 0: there is no such type.
+int dj_equalityCount(int type);
+// Between points or frames of bodies: of connect and weld.
+static inline bool dj_isBetweenBodies(int type) {
+  return type == DJ_EQ_CONNECT || type == DJ_EQ_WELD;
+}
+
+// Bodies of a connect or weld, whose sites may be given instead.
+void dj_equalityBodies(int body[2], const djModelDef* def, const djEqualityDef* e);
+
+djStatus dj_checkEqualities(const djModelDef* def, djError* err);
+void dj_fillEqualities(djModel* model, const djModelDef* def);
+void dj_getEqualities(djEqualityDef* equality, const djModel* model);   // (nequality)
+
+#endif  // DJ_MODEL_EQUALITY_H_

@@ -1,0 +1,358 @@
+// Equality constraints without MuJoCo: definitions that are refused, model files, which act, and
+// integrators that have none.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/make_model.h"
+#include "common/near.h"
+#include "common/random_model.h"
+#include "common/scene.h"
+#include "common/worst.h"
+#include "io/model_save.h"
+#include "integrate/work.h"
+#include "io/text.h"
+#include "model/equality.h"
+
+#include <dijoco/io.h>
+
+#include <math.h>
+
+// Two pendulums side by side, a slide and a ball, with a site on each body and tendons of the
+// hinges.
+typedef struct Bench {
+  Scene* s;
+  djSiteDef site[5];
+  djWrapDef wrap[2];
+  djTendonDef tendon[2];
+  djEqualityDef equality;
+} Bench;
+
+static void openBench(Bench* x) {
+  *x = (Bench){.s = newScene(4), .equality = dj_defaultEqualityDef()};
+  static const djJointType type[4] = {DJ_HINGE, DJ_HINGE, DJ_SLIDE, DJ_BALL};
+  for (int b = 0; b < 4; b++) {
+    addBody(x->s, 0, (int)type[b], 0.5 * b, 0, 0, 1, 0.1);
+    x->s->body[b + 1].ipos[0] = 0.2;
+  }
+  for (int i = 0; i < 5; i++) x->site[i] = (djSiteDef){.body = i, .quat = {1, 0, 0, 0}};
+  for (int i = 0; i < 2; i++) {
+    x->wrap[i] = (djWrapDef){DJ_WRAP_JOINT, i, 1};
+    x->tendon[i] = dj_defaultTendonDef();
+    x->tendon[i].nwrap = 1;
+    x->tendon[i].wrap = &x->wrap[i];
+  }
+  x->equality.name = "loop";
+  x->equality.type = DJ_EQ_JOINT;
+  x->equality.joint1 = 0;
+  x->equality.joint2 = 1;
+  djModelDef* def = &x->s->def;
+  def->site = x->site;
+  def->nsite = 5;
+  def->tendon = x->tendon;
+  def->ntendon = 2;
+  def->equality = &x->equality;
+  def->nequality = 1;
+  def->option.contact = DJ_CONTACT_NONE;
+}
+
+// ---- definitions -------------------------------------------------------------------------------
+
+static void expectError(Bench* x, const char* text) {
+  djModel* m = NULL;
+  djError err = {""};
+  djStatus status = dj_makeModel(&m, &x->s->def, &err);
+  if (!text && status < 0) fail_msg("%s", err.text);
+  if (text && (status != DJ_INVALID || strcmp(err.text, text) != 0)) {
+    fail_msg("'%s' is not '%s'", err.text, text);
+  }
+  dj_deleteModel(m);
+  freeScene(x->s);
+}
+
+#define EXPECT(change, text)           \
+  do {                                 \
+    Bench x;                           \
+    openBench(&x);                     \
+    djEqualityDef* e = &x.equality;    \
+    (void)e;                           \
+    change;                            \
+    expectError(&x, text);             \
+  } while (0)
+#define JOINTS(a, b) (e->joint1 = (a), e->joint2 = (b))
+#define TENDONS(a, b) (JOINTS(-1, -1), e->type = DJ_EQ_TENDON, e->tendon1 = (a), e->tendon2 = (b))
+#define BODIES(a, b) (JOINTS(-1, -1), e->type = DJ_EQ_CONNECT, e->body1 = (a), e->body2 = (b))
+#define SITES(a, b) (JOINTS(-1, -1), e->type = DJ_EQ_WELD, e->site1 = (a), e->site2 = (b))
+
+static void testDefinitions(void** state) {
+  (void)state;
+  EXPECT((void)0, NULL);
+  EXPECT(JOINTS(2, -1), NULL);
+  EXPECT(TENDONS(0, 1), NULL);
+  EXPECT(TENDONS(1, -1), NULL);
+  EXPECT(BODIES(1, 0), NULL);
+  EXPECT(SITES(1, 4), NULL);
+  EXPECT(e->type = (djEqualityType)7, "equality 'loop': unknown type");
+  EXPECT(e->type = (djEqualityType)-1, "equality 'loop': unknown type");
+  EXPECT(JOINTS(-1, -1), "equality 'loop': a joint does not exist");
+  EXPECT(JOINTS(0, 4), "equality 'loop': a joint does not exist");
+  EXPECT(JOINTS(0, 3), "equality 'loop': its joints must be slides or hinges");
+  EXPECT(JOINTS(1, 1), "equality 'loop': its joints are the same");
+  EXPECT(TENDONS(0, 2), "equality 'loop': a tendon does not exist");
+  EXPECT(TENDONS(1, 1), "equality 'loop': its tendons are the same");
+  EXPECT(BODIES(1, -1), "equality 'loop': a body does not exist");
+  EXPECT(BODIES(5, 1), "equality 'loop': a body does not exist");
+  EXPECT(BODIES(2, 2), "equality 'loop': its bodies are the same");
+  EXPECT(SITES(1, -1), "equality 'loop': a site does not exist");
+  EXPECT((SITES(1, 2), x.site[2].body = 1), "equality 'loop': its bodies are the same");
+  EXPECT((SITES(1, 2), e->body1 = 1),
+         "equality 'loop': must be between joints, tendons, bodies or sites");
+  EXPECT((BODIES(1, 2), e->tendon2 = 0),
+         "equality 'loop': must be between joints, tendons, bodies or sites");
+  EXPECT(e->polycoef[3] = NAN, "equality 'loop': polycoef is not finite");
+  EXPECT(e->polycoef[4] = 1e30, "equality 'loop': polycoef is larger than 1e20");
+  EXPECT((BODIES(1, 2), e->anchor2[1] = INFINITY), "equality 'loop': anchor is not finite");
+  EXPECT((BODIES(1, 2), e->quat[0] = 0), "equality 'loop': quat is zero or not finite");
+  EXPECT((SITES(1, 2), e->torquescale = NAN), "equality 'loop': torquescale is not finite");
+  EXPECT(e->stiffness = -1, "equality 'loop': stiffness is negative or not finite");
+  EXPECT(e->damping = NAN, "equality 'loop': damping is negative or not finite");
+  EXPECT(e->impedance[1] = 1, "equality 'loop': impedance is out of range");
+  EXPECT(x.s->def.equality = NULL, "model: the list of equality constraints is missing");
+  EXPECT(x.s->def.nequality = -1, "model: impossible number of equality constraints");
+}
+
+// A list of two of one name.
+static void testNames(void** state) {
+  (void)state;
+  Bench x;
+  openBench(&x);
+  djEqualityDef two[2] = {x.equality, x.equality};
+  x.s->def.equality = two;
+  x.s->def.nequality = 2;
+  djModel* m = NULL;
+  djError err;
+  assert_int_equal(dj_makeModel(&m, &x.s->def, &err), DJ_INVALID);
+  assert_string_equal(err.text, "equality 'loop': the name is used twice");
+  two[1].name = "";
+  m = djt_makeModel(&x.s->def);
+  assert_int_equal(dj_objectCount(m, DJ_OBJ_EQUALITY), 2);
+  assert_int_equal(dj_name2id(m, DJ_OBJ_EQUALITY, "loop"), 0);
+  assert_int_equal(dj_name2id(m, DJ_OBJ_EQUALITY, "#1"), 1);
+  dj_deleteModel(m);
+  freeScene(x.s);
+}
+
+// ---- files -------------------------------------------------------------------------------------
+
+// Random constraints are the same after writing and reading, and after a definition was taken.
+static void testFiles(void** state) {
+  (void)state;
+  djRng rng = {7};
+  int n = 0;
+  for (int trial = 0; trial < 20; trial++) {
+    djModel *m = djt_randomModel(&rng, 4, DJT_TENDONS | DJT_EQUALITIES), *back = NULL, *again;
+    djText text = {0};
+    djError err = {""};
+    djModelDef def;
+    void* storage;
+    assert_int_equal(dj_modelText(&text, m, trial % 2, &err), DJ_OK);
+    if (dj_loadModelText(&back, text.data, &err) < 0) fail_msg("%s", err.text);
+    assert_int_equal(dj_getDef(&def, &storage, m, &err), DJ_OK);
+    again = djt_makeModel(&def);
+    for (int e = 0; e < m->nequality; e++) {
+      for (int k = 0; k < 2; k++) assert_true(m->eq_effinertia[2 * e + k] > 0);
+      assert_int_equal(m->eq_coordnum[e], dj_equalityCount(m->eq_type[e]));
+    }
+    const char* difference = djt_difference(m, again);
+    if (difference) fail_msg("%s", difference);
+    if (trial % 2 == 0) difference = djt_difference(m, back);
+    if (difference) fail_msg("%s", difference);
+    assert_int_equal(back->nequality, m->nequality);
+    n += m->nequality;
+    dj_freeDef(storage);
+    dj_freeText(&text);
+    dj_deleteModel(m);
+    dj_deleteModel(back);
+    dj_deleteModel(again);
+  }
+  assert_true(n > 40);
+}
+
+static void testBadFiles(void** state) {
+  (void)state;
+  static const struct {
+    const char *equality, *text;
+  } bad[] = {{"{\"type\": \"rope\"}",
+              "equality #0: type: unknown value 'rope', expected one of connect, weld, joint,"},
+             {"{\"type\": \"joint\", \"joint1\": \"j\", \"polycoef\": [1, 2]}",
+              "equality #0: polycoef: must be 5 numbers"},
+             {"{\"type\": \"joint\", \"joint1\": \"k\"}", "equality #0: joint1: there is no 'k'"},
+             {"{\"name\": \"e\", \"type\": \"joint\", \"body\": 1}",
+              "equality 'e': unknown key 'body', expected one of"},
+             {"3", "equality #0: "}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    char text[1000];
+    djModel* m = NULL;
+    djError err = {""};
+    snprintf(text, sizeof text,
+             "{\"dijoco_model\": 1, \"bodies\": [{}, {\"mass\": 1, \"inertia\": [1, 1, 1]}], "
+             "\"joints\": [{\"name\": \"j\", \"type\": \"hinge\", \"body\": 1}], "
+             "\"equalities\": [%s]}",
+             bad[i].equality);
+    assert_int_equal(dj_loadModelText(&m, text, &err), DJ_INVALID);
+    if (strncmp(err.text, bad[i].text, strlen(bad[i].text)) != 0) {
+      fail_msg("'%s' is not '%s'", err.text, bad[i].text);
+    }
+  }
+}
+
+// ---- steps -------------------------------------------------------------------------------------
+
+static djModel* benchModel(djIntegrator integrator, int disable) {
+  Bench x;
+  openBench(&x);
+  x.s->def.option.integrator = integrator;
+  x.s->def.option.disable = disable;
+  djModel* m = djt_makeModel(&x.s->def);
+  freeScene(x.s);
+  return m;
+}
+
+static djData* dataOf(const djModel* m) {
+  djData* d = NULL;
+  assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+  return d;
+}
+
+// Difference of the two hinges after a while in which one is pushed.
+static double apart(const djModel* m, djData* d) {
+  d->qfrc_applied[0] = 3;
+  for (int k = 0; k < 50; k++) assert_int_equal(dj_step(m, d), DJ_OK);
+  return fabs(d->qpos[0] - d->qpos[1]);
+}
+
+// It acts as data say, which begin as the model does, go along with copies, and come back.
+static void testActive(void** state) {
+  (void)state;
+  djModel* m = benchModel(DJ_EULER, 0);
+  djData *d = dataOf(m), *copy = dataOf(m);
+  assert_int_equal(d->eq_active[0], 1);
+  assert_true(apart(m, d) < 3e-3);
+  assert_int_equal(dj_resetData(m, d), DJ_OK);
+  d->eq_active[0] = 0;
+  assert_int_equal(dj_copyData(copy, m, d), DJ_OK);
+  assert_true(apart(m, d) > 0.03);
+  assert_int_equal(copy->eq_active[0], 0);
+  assert_true(apart(m, copy) > 0.03);
+  assert_int_equal(dj_resetData(m, copy), DJ_OK);
+  assert_int_equal(copy->eq_active[0], 1);
+  dj_deleteData(copy);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+  m = benchModel(DJ_EULER, DJ_DSBL_EQUALITY);
+  d = dataOf(m);
+  assert_true(apart(m, d) > 0.03);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
+// Others refuse it by its name, and step where it does not act.
+static void testOtherIntegrators(void** state) {
+  (void)state;
+  for (int i = 0; i < DJ_NINTEGRATOR; i++) {
+    if (i == DJ_EULER) continue;
+    char text[200];
+    djModel* m = benchModel((djIntegrator)i, 0);
+    djData* d = dataOf(m);
+    assert_int_equal(dj_step(m, d), DJ_UNSUPPORTED);
+    snprintf(text, sizeof text,
+             "equality 'loop': integrator %s has no equality constraints, euler has "
+             "(disable: equality)",
+             dj_integratorName((djIntegrator)i));
+    assert_string_equal(dj_errorText(d), text);
+    assert_true(d->time == 0);
+    d->eq_active[0] = 0;
+    assert_int_equal(dj_step(m, d), DJ_OK);
+    d->eq_active[0] = 1;
+    djOption option = m->opt;
+    option.disable = DJ_DSBL_EQUALITY;
+    assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
+    assert_int_equal(dj_step(m, d), DJ_OK);
+    dj_deleteData(d);
+    dj_deleteModel(m);
+  }
+}
+
+// Two bodies in free fall and apart, welded: momentum stays, and they come together.
+static void testMomentum(void** state) {
+  (void)state;
+  Scene* s = newScene(2);
+  for (int k = 0; k < 2; k++) addBody(s, 0, DJ_FREE, 0.3 * k, 0, 1, 1 + k, 0.1);
+  djEqualityDef e = dj_defaultEqualityDef();
+  e.type = DJ_EQ_WELD;
+  e.body1 = 1;
+  e.body2 = 2;
+  e.anchor1[0] = 0.1;
+  s->def.equality = &e;
+  s->def.nequality = 1;
+  s->def.option.contact = DJ_CONTACT_NONE;
+  s->def.option.timestep = 0.001;
+  memset(s->def.option.gravity, 0, sizeof s->def.option.gravity);
+  djModel* m = djt_makeModel(&s->def);
+  freeScene(s);
+  djData* d = dataOf(m);
+  double first[6], last[6];
+  for (int i = 0; i < m->nv; i++) d->qvel[i] = 0.3 * sin(1.0 + i);
+  assert_int_equal(dj_totalMomentum(first, m, d), DJ_OK);
+  for (int k = 0; k < 500; k++) assert_int_equal(dj_step(m, d), DJ_OK);
+  assert_int_equal(dj_totalMomentum(last, m, d), DJ_OK);
+  double worst = 0, gap = 0;
+  for (int k = 3; k < 6; k++) worst = djt_worst(worst, fabs(last[k] - first[k]));
+  for (int k = 0; k < 3; k++) {
+    double p = d->xpos[3 + k] + 0.1 * d->xmat[9 + 3 * k] - d->xpos[6 + k];
+    gap += p * p;
+  }
+  print_message("momentum %.1e, gap %.1e m\n", worst, sqrt(gap));
+  assert_true(worst < 1e-10 && sqrt(gap) < 1e-4);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
+// All memory is there when data are made.
+static void testMemory(void** state) {
+  (void)state;
+  djRng rng = {9};
+  int rows = 0;
+  for (int trial = 0; trial < 30; trial++) {
+    djModel* m = djt_randomModel(&rng, 4, DJT_SPRINGS | DJT_TENDONS | DJT_EQUALITIES);
+    m->opt.integrator = DJ_EULER;
+    djt_dropPathArmature(m);
+    djData* d = dataOf(m);
+    djt_randomState(&rng, m, d, 1);
+    size_t bytes = dj_dataBytes(d), nx = (size_t)dj_tangentSize(m);
+    double* A = calloc(nx * nx + 1, sizeof(double));
+    assert_non_null(A);
+    assert_true(dj_step(m, d) >= 0);
+    assert_true(djd_lastTransition(m, d, A, NULL) >= 0);
+    assert_int_equal(dj_dataBytes(d), bytes);
+    rows += d->work->rows.n;
+    free(A);
+    dj_deleteData(d);
+    dj_deleteModel(m);
+  }
+  assert_true(rows > 100);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testDefinitions), cmocka_unit_test(testNames),
+      cmocka_unit_test(testFiles),       cmocka_unit_test(testBadFiles),
+      cmocka_unit_test(testActive),      cmocka_unit_test(testOtherIntegrators),
+      cmocka_unit_test(testMomentum),    cmocka_unit_test(testMemory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
