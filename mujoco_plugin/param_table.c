@@ -36,6 +36,7 @@ static const djmParamRow rows[] = {
     {"tendon/N/springlength", AT(tendon_lengthspring), 2, 2, DJM_ELEMENT, false, false},
     {"tendon/N/frictionloss", AT(tendon_frictionloss), 1, 1, DJM_ELEMENT, false, false},
     {"tendon/N/range", AT(tendon_range), 2, 2, DJM_ELEMENT, false, false},
+    {"equality/N/polycoef", AT(eq_data), 5, mjNEQDATA, DJM_COUPLING, false, false},
     {"actuator/N/gainprm", AT(actuator_gainprm), 3, mjNGAIN, DJM_LAW, false, false},
     {"actuator/N/biasprm", AT(actuator_biasprm), 3, mjNBIAS, DJM_LAW, false, false},
     {"actuator/N/gear", AT(actuator_gear), 6, 6, DJM_OUTPUT, false, false},
@@ -77,6 +78,15 @@ int djm_lawNumbers(const mjModel* m, int i, bool bias) {
   return muscle ? 9 : 3;
 }
 
+// MuJoCo's number of one of our equality constraints.
+static int equalityNumber(const mjModel* m, int id) {
+  int i = 0;
+  for (int n = 0; i < m->neq; i++) {
+    if (djm_equalityKept(m, i) && n++ == id) break;
+  }
+  return i;
+}
+
 mjtNum* djm_paramPlace(int* n, const mjModel* m, const djmParamRow* row, int id) {
   mjtNum* array;
   memcpy(&array, (const char*)m + row->array, sizeof array);
@@ -86,6 +96,11 @@ mjtNum* djm_paramPlace(int* n, const mjModel* m, const djmParamRow* row, int id)
     case DJM_QPOS: *n = djm_jointNq(m->jnt_type[id]); return array + m->jnt_qposadr[id];
     case DJM_PAIR: return array + row->stride * djm_pairNumber(m, id);
     case DJM_LAW: *n = djm_lawNumbers(m, id, row->array == AT(actuator_biasprm)); break;
+    case DJM_COUPLING: {
+      int i = equalityNumber(m, id);
+      if (m->eq_type[i] != mjEQ_JOINT && m->eq_type[i] != mjEQ_TENDON) *n = 0;
+      return array + row->stride * i;
+    }
     case DJM_OUTPUT: return array + row->stride * m->actuator_outadr[id];
     default: break;
   }

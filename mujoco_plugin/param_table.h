@@ -13,6 +13,7 @@ typedef enum djmPlace {
   DJM_QPOS,        // the coordinates of a joint
   DJM_PAIR,        // two numbers for each explicit pair, both the same
   DJM_LAW,         // of an actuator's law: 3 of `stride` numbers, of muscles 9
+  DJM_COUPLING,    // of an equality constraint of joints or tendons; none of others
   DJM_OUTPUT       // `stride` numbers for each output of an actuator, of which the first one counts
 } djmPlace;
 

@@ -20,10 +20,12 @@ SCENE = dict(cli.SCENE, geoms=[
     pairs=[{"name": "meeting", "geom1": "cube", "geom2": "ball", "restitution": 0.25}],
     tendons=[{"name": "rope", "joints": ["hinge"], "coef": [0.5], "springlength": [0.1, 0.3],
               "stiffness": 2, "limited": True, "range": [-1, 1]}],
+    equalities=[{"name": "hold", "type": "connect", "body1": "arm", "body2": "box",
+                 "anchor1": [0, 0, -1], "anchor2": [0.1, 0, 0.2], "active": False}],
     sites=[{"name": "tip", "body": "arm", "pos": [0, 0, -1]}],
     meshes=[{"name": "tetra", "vert": [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]}])
 ELEMENT = {"body": "arm", "joint": "hinge", "geom": "cube", "mesh": "tetra", "site": "tip",
-           "actuator": "motor", "tendon": "rope", "pair": "meeting"}
+           "actuator": "motor", "tendon": "rope", "pair": "meeting", "equality": "hold"}
 
 
 class Tables(cli.Case):

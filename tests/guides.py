@@ -21,7 +21,7 @@ SOURCE = (".c", ".h", ".py", ".sh", ".cmake")
 # Where the name of a file may begin.
 HOMES = ["", "core/src", "core/include", "core/include/dijoco", "mujoco_plugin/include"]
 # Names of parameters and the like look like paths.
-NO_PATH = re.compile(r"^(body|joint|geom|mesh|site|tendon|actuator|pair|option|contact)/"
+NO_PATH = re.compile(r"^(body|joint|geom|mesh|site|tendon|equality|actuator|pair|option|contact)/"
                      r"(N|KERNEL|MODEL|\w+_\*)/|^contact/(support|stiffness|guide)$|^build\b|"
                      r"^dijoco_\w+/[A-Z]+$|^[-<$]|://|^\w+/\d|^/")
 PATH = re.compile(r"^[\w.*-]+(/[\w.*-]+)+/?$|^[\w-]+\.(?:c|h|py|sh|md|txt|json|xml|cmake)$")

@@ -60,7 +60,11 @@ class Scenes(cli.Case):
 
     def test_ignored_features(self):
         glue = "<equality><weld name='glue' body1='box' body2='arm'/></equality></mujoco>"
-        weld = self.write("weld.xml", scene().replace("</mujoco>", glue))
+        glued = scene().replace("</mujoco>", glue)
+        own = self.run_json("inspect", self.write("own.xml", glued))   # which euler has
+        self.assertFalse([f for f in own["features"] if f["element"].startswith("equality")])
+        discrete = "<option integrator='discrete'/></mujoco>"
+        weld = self.write("weld.xml", glued.replace("</mujoco>", discrete))
         r = self.run_json("inspect", weld, status=1)
         self.assertEqual(r["state"], "ignored")
         self.refused("simulate", weld, "--time", "0.1", names=["weld.xml", "glue"])

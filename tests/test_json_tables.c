@@ -245,7 +245,7 @@ static void testTexts(void** state) {
   assert_int_equal(countOf(brief, "\"gravcomp\": "), 1);
   assert_int_equal(countOf(full, "\"cranklength\": "), m->nu);
   assert_int_equal(countOf(full, "\"springlength\": "), m->ntendon);
-  assert_int_equal(countOf(full, "\"stiffness\": "), 1 + m->njnt + m->ntendon);
+  assert_int_equal(countOf(full, "\"stiffness\": "), 1 + m->njnt + m->ntendon + m->nequality);
   assert_int_equal(countOf(brief, "\"body\": "), m->njnt + m->ngeom + m->nsite);
   free(brief);
   free(full);

@@ -579,6 +579,45 @@ static void testCheck(void** state) {
   mj_deleteModel(m);
 }
 
+static void setParam(djModel* model, const char* name, const double* value) {
+  djParam p;
+  djError err;
+  if (dj_paramId(&p, model, name, &err) < 0 || dj_setParam(model, &p, value, &err) < 0) {
+    fail_msg("%s", err.text);
+  }
+}
+
+// Coefficients of a design are written into its scene, those of the constraint that is meant;
+// points of bodies, of which MuJoCo finds the second, are refused.
+static void testDesign(void** state) {
+  (void)state;
+  static const char path[] = "test_mj_equality_scene.xml";
+  FILE* file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(HEAD CONNECT JOINT TAIL, file);
+  fclose(file);
+  char error[1000], *text = NULL;
+  mjModel *m = mj_loadXML(path, NULL, error, sizeof(error)), *again;
+  if (!m) fail_msg("%s", error);
+  djModel* model = djt_import(NULL, m);
+  djError err;
+  const double c[5] = {0.1, 0.7, -0.3, 0.2, 0.4};
+  setParam(model, "equality/#3/polycoef", c);
+  if (djm_makeMJCF(&text, path, model, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
+  again = djt_compile(text);
+  for (int k = 0; k < 5; k++) djt_near(again->eq_data[mjNEQDATA * 3 + k], c[k], 1e-12);
+  for (int k = 0; k < 3; k++) djt_near(again->eq_data[k], m->eq_data[k], 1e-12);
+  free(text);
+  const double anchor[6] = {0.2, 0.2, 0.3, 0, 0, 0};
+  setParam(model, "equality/#0/anchor", anchor);
+  assert_int_equal(djm_makeMJCF(&text, path, model, NULL, &err), DJ_UNSUPPORTED);
+  assert_non_null(strstr(err.text, "equality/#0/anchor: could not be written"));
+  remove(path);
+  dj_deleteModel(model);
+  mj_deleteModel(again);
+  mj_deleteModel(m);
+}
+
 // What a scene says of the inertia that a constraint counts by.
 static void testInertia(void** state) {
   (void)state;
@@ -617,7 +656,7 @@ int main(void) {
       cmocka_unit_test(testActive),      cmocka_unit_test(testPlugin),
       cmocka_unit_test(testMuJoCos),     cmocka_unit_test(testPhysics),
       cmocka_unit_test(testFiles),       cmocka_unit_test(testCheck),
-      cmocka_unit_test(testInertia),
+      cmocka_unit_test(testDesign),      cmocka_unit_test(testInertia),
   };
   return cmocka_run_group_tests(tests, djt_registerContact, NULL);
 }

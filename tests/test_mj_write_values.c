@@ -104,7 +104,8 @@ static void testTable(void** state) {
       "<body name='b' pos='1 0 0'><joint name='j' stiffness='1' range='-1 1' "
       "limited='true'/><geom name='g' type='box' size='.1 .2 .3'/><site name='s'/></body>"
       "</worldbody><contact><pair geom1='g' geom2='f'/></contact><tendon><fixed name='t' limited='true' range='-1 1'><joint joint='j' coef='1'/>"
-      "</fixed></tendon><actuator><general name='u' joint='j' "
+      "</fixed></tendon><equality><connect body1='b' anchor='1 0 0'/><joint joint1='j'/>"
+      "</equality><actuator><general name='u' joint='j' "
       "gaintype='affine' biastype='affine'/></actuator></mujoco>");
   const djEntry* e;
   int n = 0;
@@ -115,6 +116,7 @@ static void testTable(void** state) {
                     strcmp(e->name, "geom/N/sharpness") != 0 &&   // <custom> has these
                     strcmp(e->name, "geom/N/surface") != 0 &&
                     strcmp(e->name, "geom/N/points") != 0 &&
+                    strcmp(e->name, "equality/N/anchor") != 0 &&   // MuJoCo finds the second one
                     strcmp(e->name, "geom/N/contact_scale") != 0;
     assert_int_equal(row != NULL, elements);
     if (!row) continue;

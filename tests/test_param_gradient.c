@@ -252,7 +252,8 @@ static void testEqualities(void** state) {
   checkRandom(told, DJ_EULER, features, 30);
   static const djField all[] = {DJ_FIELD_BODY_POS,     DJ_FIELD_BODY_QUAT,  DJ_FIELD_BODY_MASS,
                                 DJ_FIELD_BODY_INERTIA, DJ_FIELD_JOINT_POS,  DJ_FIELD_JOINT_AXIS,
-                                DJ_FIELD_SITE_POS};
+                                DJ_FIELD_SITE_POS,     DJ_FIELD_EQUALITY_POLYCOEF,
+                                DJ_FIELD_EQUALITY_ANCHOR};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
 }
 

@@ -31,7 +31,10 @@ static djArray arrayOf(const djModel* m, const djFieldRow* row) {
                                        {"springlength", "tendon_lengthspring"},
                                        {"gravity", "opt.gravity"}};
   char name[60];
-  snprintf(name, sizeof name, "%s_%s", row->object == DJ_OBJ_JOINT ? "jnt" : row->kind, row->name);
+  const char* kind = row->object == DJ_OBJ_JOINT      ? "jnt"
+                     : row->object == DJ_OBJ_EQUALITY ? "eq"
+                                                      : row->kind;
+  snprintf(name, sizeof name, "%s_%s", kind, row->name);
   for (int i = 0; i < 5; i++) {
     if (strcmp(row->name, own[i][0]) == 0) snprintf(name, sizeof name, "%s", own[i][1]);
   }

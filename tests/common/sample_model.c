@@ -172,6 +172,24 @@ static void fillTendons(djSample* s) {
   s->tendon[1].actfrcrange[0] = -4;
 }
 
+static void fillEqualities(djSample* s) {
+  djEqualityDef *gears = &s->equality[0], *hold = &s->equality[1];
+  *gears = *hold = dj_defaultEqualityDef();
+  gears->name = "gears";
+  gears->type = DJ_EQ_JOINT;
+  gears->joint1 = 0;
+  gears->joint2 = 1;
+  gears->polycoef[2] = 1.0 / 3;
+  gears->active = hold->active = false;
+  hold->type = DJ_EQ_WELD;
+  hold->body1 = 2;
+  hold->body2 = 3;
+  hold->anchor1[0] = hold->anchor2[2] = 0.1;
+  hold->quat[0] = 0.8;
+  hold->quat[1] = 0.6;
+  hold->torquescale = 0.7;
+}
+
 void djt_fillSample(djSample* s) {
   memset(s, 0, sizeof *s);
   fillBodies(s);
@@ -205,6 +223,9 @@ void djt_fillSample(djSample* s) {
   d->exclude = s->exclude;
   d->nkey = 2;
   d->key = s->key;
+  d->nequality = 2;
+  d->equality = s->equality;
+  fillEqualities(s);
 }
 
 // Doubles field by field: structs have padding.

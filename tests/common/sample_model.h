@@ -20,6 +20,7 @@ typedef struct djSample {
   djActuatorDef actuator[3];
   djPairDef pair[1];
   djExcludeDef exclude[1];
+  djEqualityDef equality[2];   // neither acts
   djKeyDef key[2];
   double vert[2][8][3];
   double qpos[13], qvel[11], act[2], ctrl[3];

@@ -282,7 +282,6 @@ djStatus dj_forceParams(djParamSums* s, djForces* f, const djMotion* at, const d
 static void addBending(djParamSums* s, const djForceSum* sum, const djStartSum* start,
                        const djMotion* at, int c, const double* z) {
   const djModel* m = at->model;
-  double* site = dj_paramBlock(s->param, m, DJ_FIELD_SITE_POS);
   double f = sum->f[c], along = dj_coordinateRate(at->at.coord, m, c, z);
   double krate = at->qvel ? 0 : start->krate[c];
   double slope = sum->k[c] + (at->qvel ? start->krate[c] : 0);
@@ -296,12 +295,12 @@ static void addBending(djParamSums* s, const djForceSum* sum, const djStartSum* 
   for (int k = 0; k < 3; k++) {
     if (part[k].slope == 0) continue;
     dj_addCoordinateWrench(part[k].C, m, part[k].kin, at->ref, c, part[k].slope * along);
-    dj_addCoordinateSites(site, m, part[k].kin, c, part[k].slope * along);
+    dj_addCoordinateSites(s->param, m, part[k].kin, c, part[k].slope * along);
   }
   if (f == 0) return;
   dj_addCoordinateWrench(s->W, m, at->at.kin, at->ref, c, f);
   dj_addCoordinateCotangents(s->C, m, at->at.kin, at->ref, c, f, s->x);
-  dj_addCoordinateSitesSecond(site, m, at->at.kin, at->ref, c, f, s->x);
+  dj_addCoordinateSitesSecond(s->param, m, at->at.kin, at->ref, c, f, s->x);
 }
 
 djStatus dj_bendingParams(djParamSums* s, djForceSum* sum, djStartSum* start, djForces* f,

@@ -49,7 +49,8 @@ static bool isPlace(const djDesign* design, const djVariable* v) {
   if (v->kind != DJ_VAR_PARAM) return false;
   int field = (int)design->problem->param[v->param].field;
   return field == DJ_FIELD_BODY_POS || field == DJ_FIELD_BODY_IPOS || field == DJ_FIELD_JOINT_POS ||
-         field == DJ_FIELD_GEOM_POS || field == DJ_FIELD_SITE_POS || field == DJ_FIELD_MESH_VERT;
+         field == DJ_FIELD_GEOM_POS || field == DJ_FIELD_SITE_POS || field == DJ_FIELD_MESH_VERT ||
+         field == DJ_FIELD_EQUALITY_ANCHOR || field == DJ_FIELD_EQUALITY_POLYCOEF;
 }
 
 // Normal random numbers on the entries that vary, scaled to unit length; upward where a parameter

@@ -187,7 +187,6 @@ static void biasParams(djParamSums* s, djWork* w, const djModel* m, const djEule
   djSpanBias bias;
   double* sum[3] = {w->wrench, w->momentum_change, s->Cback};
   djConfig at = dj_wantedConfig(s, &w->begin.kin, w->begin.q, w->ref);
-  double* site = dj_paramBlock(s->param, m, DJ_FIELD_SITE_POS);
   openBias(side, &span, &bias, w, m, r->coordinate);
   for (int k = 0; k < 3; k++) memset(sum[k], 0, (size_t)m->nbody * 6 * sizeof(double));
   for (int k = 0; k < 2; k++) {
@@ -195,10 +194,9 @@ static void biasParams(djParamSums* s, djWork* w, const djModel* m, const djEule
     add6(sum[0] + 6 * b, f, side[k].W);
     add6(sum[1] + 6 * b, f, side[k].Q);
     add6(sum[2] + 6 * b, f, side[k].C);
-    if (k < span.n && span.site[k] >= 0) {
-      djVec3 local = dju_mulMtV(w->begin.kin.body[b].R, bias.point[k]);
-      dju_addTo3(site + 3 * span.site[k], f, local);
-    }
+    if (k >= span.n) continue;
+    djVec3 local = dju_mulMtV(w->begin.kin.body[b].R, bias.point[k]);
+    dju_addTo3(dj_spanPoint(s->param, m, &span, k), f, local);
   }
   for (int k = 0; k < 3; k++) dj_gatherCotangents(sum[k], m, w->ref);
   const djFrameField field = {.above = {w->inverse.V, w->inverse.A},
@@ -213,7 +211,7 @@ static void biasParams(djParamSums* s, djWork* w, const djModel* m, const djEule
 void dj_equalityParams(djParamSums* s, djWork* w, const djModel* m, const djEulerRow* r, double f,
                        bool* moved) {
   double size = sizeOf(w, m, r->equality);
-  if (f == 0 || !(s->wants & (DJ_BY_FRAME | DJ_BY_SITE))) return;
+  if (f == 0 || !(s->wants & (DJ_BY_FRAME | DJ_BY_SITE | DJ_BY_LAW))) return;
   for (int k = 0; k < m->eq_coordnum[r->equality] && r->at.by_size != 0 && size > 0; k++) {
     int c = m->eq_coord[r->equality] + k;
     double x = w->begin.coord.x[c];

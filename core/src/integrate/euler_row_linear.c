@@ -282,7 +282,8 @@ static double lawShare(const djEulerRows* rows, int k) {
 static void bendParams(djParamSums* s, djWork* w, const djModel* m, const djEulerRow* r, double Q,
                        double P, const double* z) {
   int c = r->coordinate;
-  if (c < 0 || !r->bends || !(s->wants & (DJ_BY_FRAME | DJ_BY_SITE))) return;
+  int by = DJ_BY_FRAME | DJ_BY_SITE | (r->equality >= 0 ? DJ_BY_LAW : 0);
+  if (c < 0 || !r->bends || !(s->wants & by)) return;
   if (r->at.d != 0) dj_addPathParams(s, w, m, &w->begin, c, r->at.d, z);
   if (Q != 0) dj_addPathParams(s, w, m, &w->begin, c, Q, w->rows.accel);
   if (P == 0) return;

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "math/block6.h"
 #include "model/equality.h"
+#include "model/param.h"
 #include "model/span.h"
 
 #include <string.h>
@@ -90,6 +91,7 @@ bool dj_coupling(djCoupling* out, const djModel* m, const djCoordinates* coord, 
     P = p[k] + x * P;
   }
   if (out->c[1] < 0) P = p[0];
+  out->x = x;
   out->value = coord->x[out->c[0]] - x0[0] - P;
   return true;
 }
@@ -230,25 +232,30 @@ void dj_addCoordinateCotangents(double* C, const djModel* m, const djKin* kin, c
 
 // ---- by sites ----------------------------------------------------------------------------------
 
-static void addSite(double* site, const djKin* kin, const djSpan* span, int k, double f,
-                    djVec3 g) {
-  if (span->site[k] < 0) return;
-  double* to = site + 3 * span->site[k];
+double* dj_spanPoint(double* param, const djModel* m, const djSpan* span, int k) {
+  if (span->site[k] >= 0) return dj_paramBlock(param, m, DJ_FIELD_SITE_POS) + 3 * span->site[k];
+  return dj_paramBlock(param, m, DJ_FIELD_EQUALITY_ANCHOR) + span->anchor[k];
+}
+
+// g by a point, to its site or anchor.
+static void addSite(double* param, const djModel* m, const djKin* kin, const djSpan* span, int k,
+                    double f, djVec3 g) {
+  double* to = dj_spanPoint(param, m, span, k);
   djVec3 local = dju_mulMtV(kin->body[span->body[span->side[k]]].R, g);
   dju_addTo3(to, f, local);
 }
 
-void dj_addCoordinateSites(double* site, const djModel* m, const djKin* kin, int c, double f) {
+void dj_addCoordinateSites(double* param, const djModel* m, const djKin* kin, int c, double f) {
   djSpan span;
   djSpanAt at = {0, 1};
   while (dj_nextSpan(&span, &at, m, kin, c, 1)) {
-    for (int k = 0; k < span.n; k++) addSite(site, kin, &span, k, f, span.g[k]);
+    for (int k = 0; k < span.n; k++) addSite(param, m, kin, &span, k, f, span.g[k]);
   }
 }
 
 // sum_k g_k . u_k, u_k = v + w x rho_k: a point that moves by e with its site changes g_l by A_lk e
 // and its own u by w x e.
-void dj_addCoordinateSitesSecond(double* site, const djModel* m, const djKin* kin,
+void dj_addCoordinateSitesSecond(double* param, const djModel* m, const djKin* kin,
                                  const djVec3* ref, int c, double f, const double* z) {
   djSpan span;
   djSpanAt at = {0, 1};
@@ -263,7 +270,7 @@ void dj_addCoordinateSitesSecond(double* site, const djModel* m, const djKin* ki
       djVec3 w = dju_load3(z + 6 * span.body[span.side[k]]);
       djVec3 sum = dju_cross3(span.g[k], w);
       for (int l = 0; l < span.n; l++) sum = dju_add3(sum, dju_mulMV(span.A[k][l], u[l]));
-      addSite(site, kin, &span, k, f, sum);
+      addSite(param, m, kin, &span, k, f, sum);
     }
   }
 }

@@ -49,7 +49,7 @@ void dj_openPlace(djPlace* place, const djModel* model, const djVec3* ref);
 // there is none. False: c is no such coordinate. Of coord x is used.
 typedef struct djCoupling {
   int c[2];
-  double value, slope, bend;
+  double x, value, slope, bend;   // x = x_1
 } djCoupling;
 bool dj_coupling(djCoupling* coupling, const djModel* model, const djCoordinates* coord, int c);
 
@@ -83,9 +83,10 @@ void dj_addCoordinateWrench(double* W, const djModel* model, const djKin* kin, c
 void dj_addCoordinateCotangents(double* C, const djModel* model, const djKin* kin,
                                const djVec3* ref, int c, double f, const double* z);
 
-// Adds the derivative of f x by site/pos to site (nsite x 3); of f dx/dq z, twists z (nbody x 6).
-void dj_addCoordinateSites(double* site, const djModel* model, const djKin* kin, int c, double f);
-void dj_addCoordinateSitesSecond(double* site, const djModel* model, const djKin* kin,
+// Adds the derivative of f x by site/pos and by points of equality constraints to param
+// (dj_paramGradSize); of f dx/dq z, twists z (nbody x 6).
+void dj_addCoordinateSites(double* param, const djModel* model, const djKin* kin, int c, double f);
+void dj_addCoordinateSitesSecond(double* param, const djModel* model, const djKin* kin,
                                  const djVec3* ref, int c, double f, const double* z);
 
 // Derivatives T (n x n) of dx/dq of coordinate c: T[n*i + k] of the entry of its i-th dof along the

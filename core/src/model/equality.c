@@ -45,7 +45,7 @@ static const char* scalarProblem(const djModelDef* def, const djEqualityDef* e) 
   }
   if (e->type == DJ_EQ_JOINT && e->joint1 == e->joint2) return "its joints are the same";
   if (e->type == DJ_EQ_TENDON && e->tendon1 == e->tendon2) return "its tendons are the same";
-  return dj_allFinite(e->polycoef, 5) ? NULL : "polycoef is not finite";
+  return NULL;
 }
 
 static const char* frameProblem(const djModelDef* def, const djEqualityDef* e) {
@@ -53,7 +53,6 @@ static const char* frameProblem(const djModelDef* def, const djEqualityDef* e) {
   int body[2];
   dj_equalityBodies(body, def, e);
   if (body[0] == body[1]) return "its bodies are the same";
-  if (!dj_allFinite(e->anchor1, 3) || !dj_allFinite(e->anchor2, 3)) return "anchor is not finite";
   if (!dj_makeUnit(unit, e->quat, 4)) return "quat is zero or not finite";
   return isfinite(e->torquescale) ? NULL : "torquescale is not finite";
 }
@@ -80,6 +79,8 @@ static const char* sidesProblem(const djModelDef* def, const djEqualityDef* e) {
 }
 
 static const char* lawProblem(const djEqualityDef* e) {
+  if (!dj_allFinite(e->polycoef, 5)) return "polycoef is not finite";
+  if (!dj_allFinite(e->anchor1, 3) || !dj_allFinite(e->anchor2, 3)) return "anchor is not finite";
   if (!dj_allNonnegative(&e->stiffness, 1)) return "stiffness is negative or not finite";
   if (!dj_allNonnegative(&e->damping, 1)) return "damping is negative or not finite";
   if (dj_impedanceProblem(e->impedance, 0, 0.5)) return "impedance is out of range";

@@ -43,6 +43,8 @@ typedef enum djField {
   DJ_FIELD_ACTUATOR_GAINPRM,
   DJ_FIELD_ACTUATOR_BIASPRM,
   DJ_FIELD_ACTUATOR_GEAR,
+  DJ_FIELD_EQUALITY_POLYCOEF,
+  DJ_FIELD_EQUALITY_ANCHOR,
   DJ_FIELD_GRAVITY,
   DJ_FIELD_SETTING,   // of a contact kernel; elements: dj_settingParam (model/kernel_setting.h)
   DJ_NFIELD

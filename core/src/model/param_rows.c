@@ -10,6 +10,7 @@
 #define JOINT(name) OF(DJ_OBJ_JOINT, "joint", #name, jnt_##name)
 #define GEOM(name) OF(DJ_OBJ_GEOM, "geom", #name, geom_##name)
 #define TENDON(name) OF(DJ_OBJ_TENDON, "tendon", #name, tendon_##name)
+#define EQUALITY(name) OF(DJ_OBJ_EQUALITY, "equality", #name, eq_##name)
 #define ACTUATOR(name) OF(DJ_OBJ_ACTUATOR, "actuator", #name, actuator_##name)
 #define OF_MODEL(kind_, name_, place)                                                   \
   .entry.name = kind_ "/" #name_, .object = DJ_NOBJ, .kind = kind_, .name = #name_,     \
@@ -110,6 +111,12 @@ const djFieldRow dj_paramRows[DJ_NFIELD] = {
                                    SAY("", "bias: constant, by length, by velocity; a muscle's 9")},
     [DJ_FIELD_ACTUATOR_GEAR] = {ACTUATOR(gear), BY(LAW), NUMBERS(6), .mirror = DJ_MIRROR_NONE,
                                 SAY("", "what its force is multiplied by")},
+    [DJ_FIELD_EQUALITY_POLYCOEF] = {EQUALITY(polycoef), BY(LAW), NUMBERS(5),
+                                    .mirror = DJ_MIRROR_NONE,
+                                    SAY("m or rad", "coefficients of joints or tendons")},
+    [DJ_FIELD_EQUALITY_ANCHOR] = {EQUALITY(anchor), BY(SITE), NUMBERS(6), .mirror = DJ_MIRROR_NONE,
+                                  SAY("m", "points of two bodies in their frames, where these are "
+                                           "given")},
     [DJ_FIELD_GRAVITY] = {OF_MODEL("option", gravity, opt.gravity), BY(INERTIA), NUMBERS(3),
                           .mirror = DJ_MIRROR_PLACES, SAY("m/s2", "acceleration of gravity")},
     [DJ_FIELD_SETTING] = {BY(SHAPE), .object = DJ_NOBJ, .kind = "contact", .name = "", NUMBERS(1),

@@ -136,6 +136,7 @@ static void putAnchor(djSpan* span, int k, const djModel* m, const djKin* kin, i
   int site = m->eq_site[2 * e + k], b = m->eq_pair[2 * e + k];
   const double* at = site >= 0 ? m->site_pos + 3 * site : m->eq_anchor + 6 * e + 3 * k;
   putPoint(span, k, k, site, dju_transform(&kin->body[b], dju_load3(at)));
+  span->anchor[k] = 6 * e + 3 * k;
 }
 
 // Of frame k that is welded.

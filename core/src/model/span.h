@@ -17,6 +17,7 @@ typedef struct djSpan {
   int body[2];
   int n;               // points
   int site[3];
+  int anchor[3];       // where site is -1: its first number in eq_anchor
   int side[3];         // which of the bodies
   djVec3 point[3];     // world
   double value;
@@ -54,6 +55,9 @@ typedef struct djSpanBias {
 } djSpanBias;
 void dj_spanBias(djSpanBias* bias, const djSpan* span, const djVec3* ref, const djSix V[2],
                  const djSix A[2]);
+
+// Where derivatives by point k of a span belong, in a gradient by all parameters.
+double* dj_spanPoint(double* param, const djModel* model, const djSpan* span, int k);
 
 // Where a site is.
 djVec3 dj_sitePoint(const djModel* model, const djKin* kin, int site);
