@@ -6,7 +6,6 @@
 #include "common/random_shape.h"
 #include "common/worst.h"
 #include "contact/contact.h"
-#include "contact/pairs/near.h"
 #include "contact/shapes/convex.h"
 
 #include <setjmp.h>
@@ -141,7 +140,6 @@ static void bruteForce(Reference* out, const Scene* s, const djPose* start, cons
                         .ref_a = s->ref[ba], .ref_b = s->ref[bb], .h = h,
                         .setting = setting, .friction = k.friction,
                         .force_cap = m->contact.weight,
-                        .force_most = dj_mostForce(m, h),
                         .inflate = k.inflate - skin, .lower = skin,
                         .recover = true,
                         .scratch = scratch, .nscratch = nscratch};

@@ -198,7 +198,7 @@ static void testFrictionReaches(void** state) {
       pose[b] = (djPose){dju_vec3(0, 0, 3.0 * b), b ? dju_quatToMat(randomQuat(&r)) : dju_eye3()};
     }
     djVec3 ref[3] = {pose[0].p, pose[1].p, pose[2].p}, n, at_start, far;
-    moveTo(pose, &s, pose, &r, 0, 0.995 * s.m->contact.range);
+    moveTo(pose, &s, pose, &r, 0, 0.85 * s.m->contact.range);
     assert_int_equal(dj_beginContacts(c, s.m, pose, NULL, NULL, ref, 0.002, &err), DJ_OK);
     assert_true(forceOn(&at_start, c, s.m, pose));
     gapOf(&n, &s, pose);

@@ -104,6 +104,11 @@ static void testDiscreteRows(void** state) {
   runModel(BODY_ROWS, mjINT_DISCRETE, true, "rows, discrete");
   runModel(SITE_ROWS, mjINT_DISCRETE, true, "rows of sites, discrete");
   runModel(kDampers, mjINT_DISCRETE, true, "dampers, discrete");
+  // nothing is added to the inertia
+  runModel("<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 .1'><joint "
+           "type='slide' axis='0 0 1' frictionloss='.5'/><joint axis='0 1 0' frictionloss='.01'/>"
+           "<geom size='.11'/></body></worldbody></mujoco>",
+           mjINT_DISCRETE, true, "bare, discrete");
   djtStep s = djt_openStep(djt_compile(CONTACTS("elliptic")));
   djRng rng = {5};
   s.m->opt.integrator = mjINT_DISCRETE;
@@ -111,6 +116,14 @@ static void testDiscreteRows(void** state) {
   s.m->opt.viscosity = 0.4;
   djt_runStep(&s, &rng, 60, 15, 2e-6);
   report(&s, "cones in a fluid, discrete");
+  djt_closeStep(&s);
+  // a limit 4e-6 off the middle of its impedance's width, where that has a kink
+  s = djt_openStep(djt_compile(
+      "<mujoco><option integrator='discrete' gravity='0 0 9'/><worldbody><body><joint type='slide' "
+      "limited='true' range='-1 .1'/><geom size='.1'/></body></worldbody></mujoco>"));
+  s.d->qpos[0] = 0.1 + 0.000504;
+  djt_compareStep(&s, 1e-6, 1e-6);
+  report(&s, "limit, discrete");
   djt_closeStep(&s);
   s = djt_openStep(djt_compile(DJT_ZOO));
   s.m->opt.integrator = mjINT_DISCRETE;

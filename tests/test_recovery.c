@@ -185,7 +185,7 @@ static void factorFunction(double* y, void* user, double e) {
 // a pair that has left it was not pressed with; and its derivatives.
 static void testLagFactor(void** state) {
   (void)state;
-  const djLagLaw plane = {0.8, 0.6, log(8e-6), 1, 2.5, 4000}, surface = {0.2, 0.1, 0, 1, 2.5, 4000};
+  const djLagLaw plane = {0.8, 0.6, log(8e-6), 1, 2.5}, surface = {0.2, 0.1, 0, 1, 2.5};
   Random r = {81};
   int shares = 0, bounds = 0;
   for (int k = 0; k < 4000; k++) {
@@ -197,7 +197,7 @@ static void testLagFactor(void** state) {
     c.x[0] = exp(c.x[3] + uniform(&r, -14, 3));
     const djLagFactor f = factorOf(&c, c.x);
     assert_true(f.c >= 0 && f.c <= 1);
-    if (c.x[1] >= from && c.x[2] >= from && c.x[0] <= c.law.most) assert_true(f.c == 1);
+    if (c.x[1] >= from && c.x[2] >= from) assert_true(f.c == 1);
     if (c.x[1] <= c.law.floor) assert_true(f.c * c.x[0] <= c.law.weight * (1 + 1e-14));
     if (c.x[2] >= c.x[1] || c.x[2] >= from) assert_true(f.by_past == 0 && f.by_scale == 0);
     const double by[4] = {f.by_force, f.by_gap, f.by_past, f.by_scale};
@@ -211,17 +211,16 @@ static void testLagFactor(void** state) {
       assert_true(fabs(d[0] - by[i]) * unit < 1e-5 * (1 + fabs(by[i]) * unit));
     }
   }
-  assert_true(shares > 300 && bounds > 300);
+  assert_true(shares > 300 && bounds > 100);
   // As the last step had it: eroded by e_ and softer, whose barrier is at u + e_.
   const double g = 0.95, past = 0.7, e = dj_recoveryGap(&(double){0}, past) - past;
   const double own = pow(1 - g, 3) * (5 - g) / pow(g, 6), v = g + e;
   const double was = 2.828e-3 * pow(1 - v, 3) * (5 - v) / pow(v, 6);
   const double c = dj_lagFactor(own, g, past, &plane).c;
   assert_true(c > 0.5 * was / own && c < 2 * was / own);
-  // What is beyond all loads is bounded; nothing is without a weight or where nothing recovers.
-  assert_true(dj_lagFactor(4e5, 0.9, INFINITY, &plane).c * 4e5 <= 2.5 + 1e-14);
+  // Nothing is bounded without a weight or where nothing recovers.
   assert_true(dj_lagFactor(1e9, INFINITY, INFINITY, &plane).c == 1);
-  const djLagLaw free = {0.8, 0.6, 0, 1, INFINITY, 4000}, none = {0.8, 0.6, 0, 1, 0, 4000};
+  const djLagLaw free = {0.8, 0.6, 0, 1, INFINITY}, none = {0.8, 0.6, 0, 1, 0};
   assert_true(dj_lagFactor(1e9, 0, INFINITY, &free).c == 1);
   assert_true(dj_lagFactor(1e9, 0, INFINITY, &none).c == 1);
 }

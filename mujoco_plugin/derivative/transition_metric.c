@@ -26,7 +26,8 @@ typedef struct Rows {
   mjModel fixed;                 // whose solver does nothing
   mjtNum* moved;                 // (ncon x nv x 7) derivatives of dist, pos and turn of contacts
   mjtNum *inverse_M, *inverse_G; // (nv) of the diagonals
-  mjtNum *y, *force, *late;      // (nefc); late: derivatives of forces by activations, controls
+  mjtNum *y, *force;             // (nefc)
+  mjtNum* near;                  // 2 x (nv + nefc)
   mjtNum* torque;                // (nv)
   bool same, known;              // whether rows are those of the state; whether R' is
   bool heard;                    // whether activations or controls change forces that sensors see
@@ -36,25 +37,27 @@ typedef struct Rows {
 
 static mjtNum square(mjtNum x) { return x * x; }
 
-// At w->e after mj_forward without constraints.
+// At w->e after mj_forward without constraints. Parts of the metric that nothing adds to are NULL.
 static void invertDiagonals(Rows* x) {
   const mjModel* m = &x->free;
   const mjData* e = x->w->e;
   int nv = x->w->nv;
   mjtNum *M = x->inverse_M, *G = x->inverse_G;
-  bool fluid = e->efm_active && (m->opt.density != 0 || m->opt.viscosity != 0);
+  bool fluid = m->opt.density != 0 || m->opt.viscosity != 0;
   for (int i = 0; i < nv; i++) {
     int diagonal = m->M_rowadr[i] + m->M_rownnz[i] - 1;
     M[i] = e->M[diagonal];
-    G[i] = M[i] + (e->efm_active ? e->efm_diag[i] : 0) + (fluid ? e->efm_fluid[diagonal] : 0);
+    G[i] = M[i];
+    if (e->efm_active && e->efm_diag) G[i] += e->efm_diag[i];
+    if (e->efm_active && e->efm_fluid && fluid) G[i] += e->efm_fluid[diagonal];
   }
-  for (int k = 0; k < e->nefmT && e->efm_active; k++) {
+  for (int k = 0; k < e->nefmT && e->efm_active && e->efm_ts; k++) {
     int t = e->efm_tid[k], adr = m->ten_J_rowadr[t];
     for (int i = 0; i < m->ten_J_rownnz[t]; i++) {
       G[m->ten_J_colind[adr + i]] += e->efm_ts[k] * square(e->ten_J[adr + i]);
     }
   }
-  for (int k = 0; k < e->nefmA && e->efm_active; k++) {
+  for (int k = 0; k < e->nefmA && e->efm_active && e->efm_as; k++) {
     int out = m->actuator_outadr[e->efm_aid[k]], adr = e->moment_rowadr[out];
     for (int i = 0; i < e->moment_rownnz[out]; i++) {
       G[e->moment_colind[adr + i]] += e->efm_as[k] * square(e->actuator_moment[adr + i]);
@@ -146,34 +149,43 @@ static void checkRows(Rows* x) {
   }
 }
 
-// One point of column k's difference.
-static void addForces(Rows* x, int k, mjtNum weight) {
-  int nv = x->w->nv, nefc = x->w->d->nefc;
-  for (int i = 0; i < nefc && x->sum->by_force; i++) {
-    if (k < 2 * nv)
-      x->sum->by_force[(size_t)i * 2 * nv + k] += weight * x->force[i];
-    else
-      x->late[i] += weight * x->force[i];
+// x->near = derivatives of torque (nv) and force (nefc) by column k, by steps of h and 2 h, of
+// fourth order; returns how far both differ, relative to the torques.
+static mjtNum differColumn(Rows* x, int k, mjtNum h) {
+  int nv = x->w->nv, n = nv + x->w->d->nefc;
+  mjtNum *near = x->near, *wide = x->near + n, size = 1, apart = 0;
+  mju_zero(near, 2 * n);
+  for (int p = 0; p < 4; p++) {
+    mjtNum step = (p % 2 ? -1 : 1) * (p < 2 ? h : 2 * h), *to = p < 2 ? near : wide;
+    evaluateRows(x, k, step);
+    if (!x->same) return 0;
+    mju_addToScl(to, x->torque, 1 / (2 * step), nv);
+    mju_addToScl(to + nv, x->force, 1 / (2 * step), n - nv);
   }
+  for (int i = 0; i < n; i++) {
+    if (i < nv) size = fmax(size, fabs(near[i]));
+    if (i < nv) apart = fmax(apart, fabs(near[i] - wide[i]));
+    near[i] = (4 * near[i] - wide[i]) / 3;
+  }
+  return apart / size;
 }
 
-// X += dJ^T f, and sum's by_force, which has q and v alone.
+// X += dJ^T f, and sum's by_force, which has q and v alone. Steps are shorter where an impedance is
+// next to the middle of its width, where it has a kink.
 static void differRows(Rows* x) {
-  static const mjtNum kPoint[4] = {1, -1, 2, -2}, kWeight[4] = {8, -8, -1, 1};
-  const mjtNum step = 3e-6;
+  static const mjtNum kStep[] = {3e-6, 3e-7, 3e-8};
   djmTransitionWork* w = x->w;
   int nv = w->nv, nefc = w->d->nefc;
   for (int k = 0; k < w->ncol; k++) {
-    mju_zero(x->late, nefc);
-    for (int p = 0; p < 4; p++) {
-      evaluateRows(x, k, kPoint[p] * step);
-      if (!x->same) return;
-      mjtNum weight = kWeight[p] / (12 * step);
-      for (int i = 0; i < nv; i++) w->X[(size_t)i * w->ncol + k] += weight * x->torque[i];
-      addForces(x, k, weight);
-    }
-    for (int i = 0; i < nefc; i++) {
-      if (fabs(x->late[i]) > 1e-6 * (1 + fabs(w->force[i]))) x->heard = true;
+    for (int i = 0; i < 3 && differColumn(x, k, kStep[i]) > 1e-5; i++) {}
+    if (!x->same) return;
+    for (int i = 0; i < nv; i++) w->X[(size_t)i * w->ncol + k] += x->near[i];
+    for (int i = 0; i < nefc && x->sum->by_force; i++) {
+      mjtNum slope = x->near[nv + i];
+      if (k < 2 * nv)
+        x->sum->by_force[(size_t)i * 2 * nv + k] += slope;
+      else if (fabs(slope) > 1e-6 * (1 + fabs(w->force[i])))
+        x->heard = true;
     }
   }
 }
@@ -215,7 +227,7 @@ djStatus djm_discreteRows(djmTransitionWork* w, djmRowSum* sum, djError* err) {
   for (int i = 0; i < ncon; i++) {
     if (w->d->contact[i].adhesion != 0) return refuse("adhesion", err);
   }
-  size_t moved = (size_t)ncon * (size_t)nv * 7, size = moved + 3 * (size_t)nv + 3 * (size_t)nefc;
+  size_t moved = (size_t)ncon * (size_t)nv * 7, size = moved + 5 * (size_t)nv + 4 * (size_t)nefc;
   mjtNum* memory = calloc(size + 1, sizeof(mjtNum));
   if (!memory) return djm_slopeError(err, DJ_NO_MEMORY, "out of memory");
   mjtNum* p = memory + moved;
@@ -229,7 +241,7 @@ djStatus djm_discreteRows(djmTransitionWork* w, djmRowSum* sum, djError* err) {
   x.torque = p += nv;
   x.y = p + nv;
   x.force = x.y + nefc;
-  x.late = x.force + nefc;
+  x.near = x.force + nefc;
   djStatus status = addRows(&x, err);
   free(memory);
   return status;

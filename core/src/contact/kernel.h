@@ -95,8 +95,6 @@ typedef struct djPairInput {
   const double* setting;           // in force, in the order of the kernel's rows
   double friction;                 // coefficient of the pair, >= 0; 0: normal forces alone act
   double force_cap;                // W: total movable weight, N
-  double force_most;               // N; what presses a pair with more than that is recovery alone;
-                                   //   0: nothing
   double inflate;                  // added to the sum of both radii (explicit pairs), metres; where
                                    //   that sum would be negative it is zero
   double lower;                    // part of -inflate by which a plane, b, is lower; the rest is

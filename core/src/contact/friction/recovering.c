@@ -73,21 +73,18 @@ static djLagFactor share(double F, double gap, double past, const djLagLaw* law)
   return k;
 }
 
-// (1 + (B F/W)^4)^(-1/4), by F and g.
+// (1 + (b F/W)^4)^(-1/4), by F and g.
 static djLagFactor bound(double F, double gap, const djLagLaw* law) {
   djLagFactor c = {1, 0, 0, 0, 0};
   const double W = law->weight, width = law->from - law->floor;
   if (!(W > 0) || isinf(W) || !(gap < INFINITY)) return c;
   const djJet near = dju_smoothStep((law->from - gap) / width);
-  djJet hard = {0, 0, 0};
-  if (law->most > 0 && F > law->most) hard = dju_smoothStep(log(F / law->most) / log(4));
-  const double B = 1 - (1 - near.f) * (1 - hard.f);
-  if (B == 0) return c;
-  const double x = B * F / W, x3 = x * x * x, q = 1 + x3 * x;
+  if (near.f == 0) return c;
+  const double x = near.f * F / W, x3 = x * x * x, q = 1 + x3 * x;
   c.c = 1 / sqrt(sqrt(q));
   const double slope = -x3 * c.c / (q * W);
-  c.by_force = slope * (B + (1 - near.f) * hard.d / log(4));
-  c.by_gap = -slope * F * near.d * (1 - hard.f) / width;
+  c.by_force = slope * near.f;
+  c.by_gap = -slope * F * near.d / width;
   return c;
 }
 

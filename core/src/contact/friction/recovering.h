@@ -26,19 +26,15 @@ double dj_raisedGap(double* derivative, double g, double from, double floor);
 //
 //   k = exp(-y^4/(1 + y^3)),   y = log(A r p(u)) - log(A r_ p(u + e_ - e)), k = 1 where y < 0.
 //
-// k is 1 where the pair was at `from` or above, or has come nearer. The rest, k F, is bounded by W,
+// k is 1 where the pair was at `from` or above, or has come nearer. In recovery the rest, k F, is
+// bounded by W:
 //
-//   c = k (1 + (B k F/W)^4)^(-1/4),   1 - B = (1 - b(t)) (1 - b(log(k F/M)/log 4)),
-//
-// in recovery (t < 0), and where it is beyond all that presses pairs outside of it: M of weights,
-// of impacts. A pair is so near only where it is set there; it would part at once, as a light one
-// does.
+//   c = k (1 + (b(t) k F/W)^4)^(-1/4).
 typedef struct djLagLaw {
   double from, floor; // of g_eff
   double softness;    // log r
   double scale;       // A, N
   double weight;      // W, N; not positive, infinite: no bound
-  double most;        // M, N; not positive: no bound by it
 } djLagLaw;
 
 typedef struct djLagFactor {

@@ -51,14 +51,6 @@ djStatus dj_trueDepth(double* depth, djContacts* c, const djNearPair* p, const d
   return p->kernel->depth(depth, NULL, &pair);
 }
 
-// What presses a pair in a step, at most: so many times all weights, and what stops all masses from
-// such a speed, m/s.
-static const double MOST_LOAD = 1000, MOST_SPEED = 10;
-
-double dj_mostForce(const djModel* m, double h) {
-  return m->contact.weight * (MOST_LOAD + MOST_SPEED / (m->contact.gravity * h));
-}
-
 djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair* p,
                          const djPose* pose) {
   const djShape* shape = m->collision->shape + p->use * m->ngeom;
@@ -84,7 +76,6 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
       .setting = c->setting + (size_t)p->slot * DJ_MAX_OF_KERNEL,
       .friction = p->friction,
       .force_cap = m->contact.weight,
-      .force_most = dj_mostForce(m, c->h),
       .inflate = p->inflate,
       .lower = p->lower,
       .guide_part = dj_guides(c, m) && !p->plain ? p->guide_part : 0,

@@ -131,9 +131,6 @@ struct djContacts {
   djReportRoom report;
 };
 
-// djPairInput.force_most of a step over h.
-double dj_mostForce(const djModel* m, double h);
-
 // Upper bound of the displacement of points within `reach` of the frame's origin.
 double dj_displacement(const djPose* from, const djPose* to, double reach);
 

@@ -44,7 +44,7 @@ djLagFactor dj_planeLagFactor(double* by_count, const djLagSums* sums, const djP
   n = effectiveCount(&slope, n, in->b->type == DJ_PLANE);
   const double scale = n * x[DJ_PLANE_STIFFNESS] / (x[DJ_PLANE_LENGTH_SCALE] * s * s);
   const djLagLaw law = {DJ_RECOVERY_GAP, DJ_RECOVERY_FLOOR, log(x[DJ_PLANE_RECOVERY]), scale,
-                        in->force_cap, in->force_most};
+                        in->force_cap};
   const djLagFactor c = dj_lagFactor(F, state->lag_gap, state->lag_past, &law);
   if (by_count) *by_count = c.by_scale * slope;
   return c;
