@@ -89,6 +89,17 @@ class Grad(cli.Case):
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
         self.refused("grad", path, "--check-runs", "0", names=["--check-runs"])
 
+    def test_level_boxes(self):
+        # An edge that lies in a plane, of a box that comes out of it: its ends are as low.
+        scene = os.path.join(os.environ["DIJOCO_SOURCE"], "tests/references/scenes/friction.json")
+        loss = [{"type": "position", "body": "paired", "target": [0.1, 1.7, 0.1]},
+                {"type": "velocity", "body": "paired", "target": [0.1, 0, 0.2]}]
+        path = self.write("level.json", {
+            "scene": scene, "horizon": 12, "initial": {"keyframe": "start"}, "loss": loss,
+            "variables": [{"name": "geom/floor/quat"}, {"name": "qpos0"}]})
+        for entry in self.run_json("grad", path, "--check")["certificate"]:
+            self.assertLess(entry["relative_error"], 1e-6, entry)
+
     def test_spread(self):
         """Beside the certificate: the standard deviation of the gradient over eight starts."""
         v = [0.4, 0.1, 0.3, 0, 0, 0, 0.2]

@@ -244,10 +244,24 @@ djLowest dj_lowestVertices(const djPairInput* in, double range) {
     above += share * t;
     mean = dju_madd3(mean, share, x);
   }
-  low.mean = dju_scale3(1 / low.sum, mean);
+  low.mean = dju_madd3(lowest, 1 / low.sum, mean);
   low.by_width = log(low.sum) + above / low.sum;
   low.lift = low.width * log(low.sum);
   return low;
+}
+
+djVec3 dj_lowestMean(const djLowest* low, const djPairInput* in, djVec3 point) {
+  double nearest = INFINITY;
+  djVec3 at = low->mean;
+  for (int i = 0; i < in->a->nvert; i++) {
+    djVec3 x = startVertex(in, i), off = dju_sub3(point, x);
+    if (!(dju_dot3(low->normal, x) < low->least + 1e-9 * low->width)) continue;
+    off = dju_madd3(off, -dju_dot3(low->normal, off), low->normal);
+    if (!(dju_dot3(off, off) < nearest)) continue;
+    nearest = dju_dot3(off, off);
+    at = x;
+  }
+  return dju_sub3(low->mean, at);
 }
 
 double dj_lowestShare(const djLowest* low, const djPairInput* in, int i) {
@@ -310,7 +324,7 @@ static djStatus distanceAtStart(djDistance* d, double* gap, const djPairInput* i
   if (in->b->type != DJ_PLANE) return DJ_OK;
   djLowest low = dj_lowestVertices(in, range);
   *gap -= low.lift;
-  d->point_a = dju_add3(d->point_a, low.mean);
+  d->point_a = dju_add3(d->point_a, dj_lowestMean(&low, in, d->point_a));
   d->point_b = d->point_a;   // where it is along the normal does not matter
   return DJ_OK;
 }

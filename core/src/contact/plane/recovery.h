@@ -39,9 +39,11 @@ typedef struct djLowest {
   double lift, by_width;     // m, per m
   double least, width, sum;  // of heights: vertex i's share is exp((least - h_i)/width)/sum
   djVec3 normal;             // of the half space
-  djVec3 mean;               // of the shares, from the lowest vertex
+  djVec3 mean;               // of the shares
 } djLowest;
 djLowest dj_lowestVertices(const djPairInput* in, double range);
+// From the vertex that a distance's point is of, which where several are as low may be any.
+djVec3 dj_lowestMean(const djLowest* low, const djPairInput* in, djVec3 point);
 double dj_lowestShare(const djLowest* low, const djPairInput* in, int i);
 
 typedef struct djErosion {

@@ -154,7 +154,7 @@ static djStatus halfSpaceVjp(djPairGrad* grad, const djErosionGrad* g, const djD
   grad->setting[DJ_PLANE_SUPPORT] += by_range * dj_planeRangeSlope(in->setting);
   djVec3 N = dju_neg3(d->normal), x = dju_madd3(d->point_a, in->a->radius, N);
   djVec3 local = dju_mulMtV(in->start_a->R, N);
-  x = dju_add3(x, low.mean);
+  x = dju_add3(x, dj_lowestMean(&low, in, d->point_a));
   for (int i = 0; i < in->a->nvert; i++) {
     double share = dj_lowestShare(&low, in, i);
     addVertex(grad->a->vert, i, dju_scale3(by_gap * share, local));
