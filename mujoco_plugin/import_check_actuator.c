@@ -45,8 +45,8 @@ bool djm_actDyntype(const djmImport* imp, int i, djmNote note) {
 
 bool djm_actGaintype(const djmImport* imp, int i, djmNote note) {
   if (djm_isMuscle(imp->m, i) && djm_actuatorLive(imp->m, i) && !djm_muscleSound(imp->m, i)) {
-    snprintf(note, sizeof(djmNote), "a muscle on what turns freely, or without a range of lengths or "
-             "with numbers that make no law: it makes no force");
+    snprintf(note, sizeof(djmNote), "a muscle on what turns freely, or without a range of lengths "
+             "or with numbers that make no law: it makes no force");
     return true;
   }
   static const char* const names[] = {"dcmotor", "so3", "pid", "user"};

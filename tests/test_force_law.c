@@ -54,7 +54,8 @@ static void checkNumbers(const djForceLaw* law, djRng* rng, int* left) {
   law->vjp(by, law, weight, prm, &at);
   for (int k = 0; k < DJ_NPRM; k++) {
     double e = 1e-5 * fmax(1, fabs(prm[k]));
-    double coarse = slope(law, prm, &at, weight, k, 2 * e), fine = slope(law, prm, &at, weight, k, e);
+    double coarse = slope(law, prm, &at, weight, k, 2 * e);
+    double fine = slope(law, prm, &at, weight, k, e);
     near(by[k], coarse, fine, fmax(10, fabs(fine)), left);
     if (k >= law->nprm) assert_true(fine == 0 && by[k] == 0);
   }

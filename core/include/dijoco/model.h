@@ -215,7 +215,8 @@ typedef struct djActuatorDef {
   djDyn dyn;                  // of the activation
   double tau;                 // s; time constant of filters, and of a muscle's activation
   double tau_deactivation;    // s; of muscles
-  double tau_smooth;          // units of the input; width over which the one becomes the other; 0: a switch
+  double tau_smooth;          // units of the input; width over which the one becomes the other;
+                              //   0: a switch
   bool actearly;              // the force uses the next activation, as it always does under bdf2,
                               //   where filters are exact
   bool ctrllimited, forcelimited, actlimited;        // the ranges that are in force

@@ -52,7 +52,8 @@ void dj_tendonMomentumParams(djParamSums* sums, djWork* work, const djModel* mod
 // And by tendon t's armature.
 double dj_tendonMomentumAlong(const djWork* work, const djModel* model, int t, const double* y);
 
-// Adds the derivatives by parameters of f x and, v (nv) held, of f dx/dq v of coordinate c at a place.
+// Adds the derivatives by parameters of f x and, v (nv) held, of f dx/dq v of coordinate c at a
+// place.
 void dj_addLengthParams(djParamSums* sums, const djWork* work, const djModel* model,
                         const djPlace* at, int c, double f);
 void dj_addPathParams(djParamSums* sums, const djWork* work, const djModel* model,

@@ -1,6 +1,6 @@
 // Laws of an actuator's gain and bias, a row each: p = g . (1, l, l') u + b . (1, l, l') with the
-// input u (or the activation), length l and velocity l'; g and b follow from the law's numbers. Laws
-// that are not linear have those of the tangent at the step's start.
+// input u (or the activation), length l and velocity l'; g and b follow from the law's numbers.
+// Laws that are not linear have those of the tangent at the step's start.
 
 #ifndef DJ_MODEL_FORCE_LAW_H_
 #define DJ_MODEL_FORCE_LAW_H_

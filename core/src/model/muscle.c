@@ -3,8 +3,8 @@
 //   gain = -F FL(L) FV(V),   bias = -F fpmax FP(L);
 //   FL: pieces of parabolas, 1 at L = 1, 0 beyond lmin and lmax;  FV = (V + 1)^2 while it shortens,
 //   up to fvmax where it lengthens;  FP: half a parabola from L = 1 on, then straight.
-// (MuJoCo's documentation, "Muscles".) Numbers carry derivatives by l, l' and the nine numbers of the
-// law, and those of the first two again by all.
+// (MuJoCo's documentation, "Muscles".) Numbers carry derivatives by l, l' and the nine numbers of
+// the law, and those of the first two again by all.
 
 #include "model/muscle.h"
 
@@ -132,7 +132,8 @@ static Number passiveFactor(const Muscle* m) {
 
 static Number gainAt(const double* prm, const djLawAt* at) {
   Muscle m = muscleAt(prm, at);
-  Number l = lengthFactor(&m), v = speedFactor(&m), lv = product(&l, &v), f = product(&m.force, &lv);
+  Number l = lengthFactor(&m), v = speedFactor(&m), lv = product(&l, &v);
+  Number f = product(&m.force, &lv);
   return combine(-1, &f, 0, &f, 0);
 }
 
