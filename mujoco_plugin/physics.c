@@ -302,20 +302,18 @@ static djStatus step(double* qpos, double* qvel, double* act, int* iterations,
 static void addContact(djContactPair* pair, double* weights, const mjModel* m, const mjData* d,
                        int i) {
   const mjContact* c = d->contact + i;
-  mjtNum local[6], force[3], torque[3], moment[3];
+  mjtNum force[3], torque[3], moment[3];
   bool swap = c->geom[0] > c->geom[1];
   double sign = swap ? -1 : 1;
-  mj_contactForce(m, d, i, local);
-  mju_mulMatTVec3(force, c->frame, local);
-  mju_mulMatTVec3(torque, c->frame, local + 3);
+  mjtNum normal = djm_contactWrench(force, torque, m, d, i);
   mju_cross(moment, c->pos, force);
   mju_addTo3(torque, moment);
   mju_addToScl3(pair->force, force, sign);
   mju_addToScl3(pair->torque, torque, sign);
-  double weight = local[0] + 1e-12;   // of contacts without forces the mean
+  double weight = normal + 1e-12;   // of contacts without forces the mean
   mju_addToScl3(pair->point, c->pos, weight);
   mju_addToScl3(pair->normal, c->frame, sign * weight);
-  pair->normal_force += local[0];
+  pair->normal_force += normal;
   pair->gap = fmin(pair->gap, c->dist);
   *weights += weight;
 }

@@ -110,14 +110,21 @@ static int comparePairs(const void* p, const void* q) {
   return (a->body2 > b->body2) - (a->body2 < b->body2);
 }
 
+mjtNum djm_contactWrench(mjtNum force[3], mjtNum torque[3], const mjModel* m, const mjData* d,
+                         int i) {
+  mjtNum local[6];
+  mj_contactForce(m, d, i, local);
+  mju_mulMatTVec3(force, d->contact[i].frame, local);
+  mju_mulMatTVec3(torque, d->contact[i].frame, local + 3);
+  return local[0];
+}
+
 // Force and torque of contact i on body2, about body2's frame origin. False: not of two geoms.
 static bool contactForce(djContactForce* out, const mjModel* m, const mjData* d, int i) {
   const mjContact* contact = d->contact + i;
-  mjtNum local[6], force[3], torque[3], moment[3], arm[3];
+  mjtNum force[3], torque[3], moment[3], arm[3];
   if (contact->geom[0] < 0 || contact->geom[1] < 0) return false;
-  mj_contactForce(m, d, i, local);               // on geom 1, in the contact frame
-  mju_mulMatTVec3(force, contact->frame, local);
-  mju_mulMatTVec3(torque, contact->frame, local + 3);
+  djm_contactWrench(force, torque, m, d, i);
   int a = m->geom_bodyid[contact->geom[0]], b = m->geom_bodyid[contact->geom[1]];
   double sign = a < b ? 1 : -1;
   *out = (djContactForce){.body1 = a < b ? a : b, .body2 = a < b ? b : a};
