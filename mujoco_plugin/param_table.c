@@ -72,6 +72,15 @@ bool djm_listParams(djmParamList* list, const djModel* model, const char* name) 
   return false;
 }
 
+int djm_findElement(const mjModel* m, int object, int number, const char* element) {
+  if (element[0] == '#' && element[1]) {
+    char* end;
+    long id = strtol(element + 1, &end, 10);
+    return *end || id < 0 || id >= number ? -1 : (int)id;
+  }
+  return mj_name2id(m, object, element);
+}
+
 int djm_lawNumbers(const mjModel* m, int i, bool bias) {
   bool muscle = bias ? m->actuator_biastype[i] == mjBIAS_MUSCLE
                      : m->actuator_gaintype[i] == mjGAIN_MUSCLE;

@@ -40,6 +40,9 @@ typedef struct djmParamList {
 } djmParamList;
 bool djm_listParams(djmParamList* list, const djModel* model, const char* name);
 
+// Id of one of `number` elements by its name or "#id"; -1: there is none.
+int djm_findElement(const mjModel* m, int object, int number, const char* element);
+
 // Numbers of an actuator's gain, or of its bias.
 int djm_lawNumbers(const mjModel* m, int actuator, bool bias);
 

@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct djStockSet {
@@ -190,20 +189,11 @@ static bool splitName(char* kind, char* element, char* field, size_t size, const
   return true;
 }
 
-static int findElement(const mjModel* m, int object, int number, const char* element) {
-  if (element[0] == '#' && element[1]) {
-    char* end;
-    long id = strtol(element + 1, &end, 10);
-    return *end || id < 0 || id >= number ? -1 : (int)id;
-  }
-  return mj_name2id(m, object, element);
-}
-
 // Pairs are numbered as the import has them (djm_pairNumber).
 static int findPair(const mjModel* m, const char* element) {
   int n = 0;
   while (djm_pairNumber(m, n) >= 0) n++;
-  int id = findElement(m, mjOBJ_PAIR, n, element);
+  int id = djm_findElement(m, mjOBJ_PAIR, n, element);
   if (element[0] == '#' || id < 0) return id;
   for (int k = 0; k < n; k++) {
     if (djm_pairNumber(m, k) == id) return k;
@@ -244,7 +234,7 @@ djStatus dj_setStockParam(djStock* stock, const char* name, int n, const double*
     if (strcmp(kind, kinds[k].kind) != 0) continue;
     int object = kinds[k].object;
     int id = object == mjOBJ_PAIR ? findPair(m, element)
-                                  : findElement(m, object, (int)kinds[k].n, element);
+                                  : djm_findElement(m, object, (int)kinds[k].n, element);
     if (id < 0) return djm_stockError(err, DJ_INVALID, "%s: there is no such element", name);
     djError caught;
     djStockSet set = {stock, object, id, field, djm_findParam(name), n, value, DJ_OK, err};

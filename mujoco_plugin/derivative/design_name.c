@@ -7,7 +7,6 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef enum Place {
@@ -72,10 +71,7 @@ static int idOf(const mjModel* m, const char* kind, const char* element) {
   };
   for (size_t i = 0; i < sizeof(kKind) / sizeof(*kKind); i++) {
     if (strcmp(kind, kKind[i].kind) != 0) continue;
-    if (element[0] != '#' || !element[1]) return mj_name2id(m, kKind[i].object, element);
-    char* end;
-    long id = strtol(element + 1, &end, 10);
-    return *end || id < 0 || id >= kKind[i].n ? -1 : (int)id;
+    return djm_findElement(m, kKind[i].object, (int)kKind[i].n, element);
   }
   return -1;
 }

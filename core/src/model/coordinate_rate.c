@@ -116,19 +116,25 @@ static void addSpan(double* T, Share* share, const djModel* m, const djKin* kin,
   }
 }
 
+// T += f own, own (n x n) of the dofs of another coordinate, which are some of x's.
+static void addShared(double* T, double f, const double* own, const djAlong* x,
+                      const djAlong* from) {
+  for (int i = 0, a = 0; i < from->n; i++) {
+    while (x->dof[a] != from->dof[i]) a++;
+    for (int k = 0, b = 0; k < from->n; k++) {
+      while (x->dof[b] != from->dof[k]) b++;
+      T[x->n * a + b] += f * own[from->n * i + k];
+    }
+  }
+}
+
 // T += f times those of another coordinate, which has some of c's dofs.
 static void addSlopesOf(double* T, double f, double* scratch, const djModel* m, const djKin* kin,
                         const djCoordinates* coord, const djVec3* ref, int c, int other) {
   djAlong x = dj_along(coord, m, c), from = dj_along(coord, m, other);
   double* own = scratch;
   dj_coordinateSlopes(own, scratch + (size_t)from.n * (size_t)from.n, m, kin, coord, ref, other);
-  for (int i = 0, a = 0; i < from.n; i++) {
-    while (x.dof[a] != from.dof[i]) a++;
-    for (int k = 0, b = 0; k < from.n; k++) {
-      while (x.dof[b] != from.dof[k]) b++;
-      T[x.n * a + b] += f * own[from.n * i + k];
-    }
-  }
+  addShared(T, f, own, &x, &from);
 }
 
 void dj_coordinateSlopes(double* T, double* scratch, const djModel* m, const djKin* kin,
@@ -146,11 +152,9 @@ void dj_coordinateSlopes(double* T, double* scratch, const djModel* m, const djK
   if (both.c[1] < 0) return;
   addSlopesOf(T, -both.slope, scratch, m, kin, coord, ref, c, both.c[1]);
   djAlong x = dj_along(coord, m, c), from = dj_along(coord, m, both.c[1]);
-  for (int i = 0, a = 0; i < from.n && both.bend != 0; i++) {
-    while (x.dof[a] != from.dof[i]) a++;
-    for (int k = 0, b = 0; k < from.n; k++) {
-      while (x.dof[b] != from.dof[k]) b++;
-      T[x.n * a + b] -= both.bend * from.J[i] * from.J[k];
-    }
+  if (both.bend == 0) return;
+  for (int i = 0; i < from.n; i++) {
+    for (int k = 0; k < from.n; k++) scratch[from.n * i + k] = both.bend * from.J[i] * from.J[k];
   }
+  addShared(T, -1, scratch, &x, &from);
 }

@@ -145,46 +145,42 @@ static Number biasAt(const double* prm, const djLawAt* at) {
 
 // ---- tangents ---------------------------------------------------------------------------------
 
-static void setTangent(djLawCoefs* out, const Number* f, const djLawAt* at) {
-  out->c[0] = f->x - f->d[BY_L] * at->l - f->d[BY_RATE] * at->rate;
-  out->c[1] = f->d[BY_L];
-  out->c[2] = f->d[BY_RATE];
-  out->by_l = f->by_rate[BY_L];
-  out->by_rate = f->by_rate[BY_RATE];
+static void setTangent(djLawCoefs* out, Number f, const djLawAt* at) {
+  out->c[0] = f.x - f.d[BY_L] * at->l - f.d[BY_RATE] * at->rate;
+  out->c[1] = f.d[BY_L];
+  out->c[2] = f.d[BY_RATE];
+  out->by_l = f.by_rate[BY_L];
+  out->by_rate = f.by_rate[BY_RATE];
 }
 
-static void tangentVjp(double* by_prm, const Number* f, const double by_c[3], const djLawAt* at) {
+static void tangentVjp(double* by_prm, Number f, const double by_c[3], const djLawAt* at) {
   double by_l = by_c[1] - by_c[0] * at->l, by_rate = by_c[2] - by_c[0] * at->rate;
   for (int k = 0; k < NPRM; k++) {
-    by_prm[k] += by_c[0] * f->d[BY_PRM + k] + by_l * f->by_l[BY_PRM + k] +
-                 by_rate * f->by_rate[BY_PRM + k];
+    by_prm[k] += by_c[0] * f.d[BY_PRM + k] + by_l * f.by_l[BY_PRM + k] +
+                 by_rate * f.by_rate[BY_PRM + k];
   }
 }
 
 void dj_muscleGain(djLawCoefs* out, const djForceLaw* law, const double* prm, const djLawAt* at) {
   (void)law;
-  Number f = gainAt(prm, at);
-  setTangent(out, &f, at);
+  setTangent(out, gainAt(prm, at), at);
 }
 
 void dj_muscleGainVjp(double* by_prm, const djForceLaw* law, const double by_c[3],
                       const double* prm, const djLawAt* at) {
   (void)law;
-  Number f = gainAt(prm, at);
-  tangentVjp(by_prm, &f, by_c, at);
+  tangentVjp(by_prm, gainAt(prm, at), by_c, at);
 }
 
 void dj_muscleBias(djLawCoefs* out, const djForceLaw* law, const double* prm, const djLawAt* at) {
   (void)law;
-  Number f = biasAt(prm, at);
-  setTangent(out, &f, at);
+  setTangent(out, biasAt(prm, at), at);
 }
 
 void dj_muscleBiasVjp(double* by_prm, const djForceLaw* law, const double by_c[3],
                       const double* prm, const djLawAt* at) {
   (void)law;
-  Number f = biasAt(prm, at);
-  tangentVjp(by_prm, &f, by_c, at);
+  tangentVjp(by_prm, biasAt(prm, at), by_c, at);
 }
 
 const char* dj_muscleProblem(const double* prm) {
