@@ -161,7 +161,7 @@ static djStatus findNext(bool* found, djImpulse* next, djWork* w, const djModel*
   *found = false;
   for (int k = 0; k < c->npair; k++) {
     const djNearPair* p = &c->pair[k];
-    double moved = c->moved[p->body_a] + c->moved[p->body_b];
+    double moved = dj_bothMove(p, &c->moved);
     if (!dj_mayTouch(p) || p->bound - moved > 4 * p->range || countOf(s, p) >= EACH) continue;
     const djFlight way[2] = {s->way[p->body_a], s->way[p->body_b]};
     djImpulse one = *next;

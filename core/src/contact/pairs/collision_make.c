@@ -198,6 +198,7 @@ static void finish(struct djCollision* c, const djShapeBuilder* b) {
   dj_mixNumbers(&c->version, m->geom_part, n);
   dj_mixNumbers(&c->version, c->skin, (size_t)c->nshape);
   dj_mixNumbers(&c->version, m->kernel_setting, (size_t)m->nkernelsetting);
+  dj_mixNumbers(&c->version, m->setting_value, (size_t)m->nsetting);
   dj_mixNumbers(&c->version, (double[]){m->opt.timestep, m->opt.restitution}, 2);
   mixCoefficients(c, m);
   for (int g = 0; g < m->ngeom; g++) {

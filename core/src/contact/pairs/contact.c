@@ -8,8 +8,9 @@
 
 // ------------------------------------------ start of a step ------------------------------------
 
-// A state for the pair; where all are in use, that of a pair which this step has not used.
-static bool takeSlot(djContacts* c, djNearPair* p) {
+// A state for the pair, and its settings; where all are in use, that of a pair which this step has
+// not used.
+static bool takeSlot(djContacts* c, const djModel* m, djNearPair* p) {
   if (p->slot >= 0) return true;
   if (c->nfree > 0) p->slot = c->free_slot[--c->nfree];
   for (int k = 0; k < c->npair && p->slot < 0; k++) {
@@ -19,6 +20,8 @@ static bool takeSlot(djContacts* c, djNearPair* p) {
     q->slot = -1;
   }
   if (p->slot < 0) return false;
+  double* setting = c->setting + (size_t)p->slot * DJ_MAX_OF_KERNEL;
+  dj_pairSettings(setting, m, c->use[p->use], p->low, p->high);
   memset(dj_stateOf(c, p), 0, c->state_size);
   return true;
 }
@@ -35,9 +38,7 @@ static djStatus lagPair(djContacts* c, const djModel* m, djNearPair* p) {
 // DJ_CROWDED: there is no state for it.
 static djStatus beginPair(djContacts* c, const djModel* m, djNearPair* p) {
   if (p->begun) return DJ_OK;
-  if (!takeSlot(c, p)) return DJ_CROWDED;
-  double* setting = c->setting + (size_t)p->slot * DJ_MAX_OF_KERNEL;
-  dj_pairSettings(setting, m, c->use[p->use], p->low, p->high);
+  if (!takeSlot(c, m, p)) return DJ_CROWDED;
   p->begun = true;
   p->lagged = false;
   p->acted_at = 0;
@@ -75,32 +76,41 @@ static bool validSettings(const djModel* m, const djContacts* c) {
 // Where a list no longer covers what bodies move by, the next one covers that so many times.
 static const double AHEAD = 4;
 
-// Moves the bounds and margins from the start of the last step to that of this one.
-static djStatus moveStart(djContacts* c, const djModel* m, const djPose* pose) {
-  bool valid = c->listed;
-  const double* reach = m->collision->reach;
+// Moves the bounds and margins to other poses, near which steps go on: those to which c->moved leads.
+static djStatus moveBase(djContacts* c, const djModel* m) {
+  bool valid = c->listed, moved = false;
   for (int b = 0; b < c->nbody; b++) {
-    c->moved[b] = c->listed ? dj_displacement(&c->start[b], &pose[b], reach[b]) : 0;
-    c->need[b] = c->moved[b];   // as much again is likely
-    c->slack[b] -= c->moved[b];
+    double most = c->moved.most[b], need = AHEAD * most;
+    moved = moved || most != 0;
+    c->slack[b] -= most;
+    c->need[b] = isfinite(need) ? need : 0;
     if (m->body_weld[b] == 0) {
-      if (c->moved[b] > 0) valid = false;   // the world is not meant to move
+      if (most > 0) valid = false;   // the world is not meant to move
     } else if (!(c->slack[b] >= 0)) {
       valid = false;
     }
   }
+  for (int k = 0; k < c->npair && moved; k++) {
+    djNearPair* p = &c->pair[k];
+    double most = dj_bothMove(p, &c->moved);
+    bool far = p->near || p->bound - most > p->range;   // of near ones nobody asks
+    p->bound -= far ? most : fmin(most, dj_relativeMove(p, m, &c->moved));
+  }
+  memcpy(c->base, c->moved.to, (size_t)c->nbody * sizeof(djPose));
+  memset(c->moved.most, 0, (size_t)c->nbody * sizeof *c->moved.most);
+  memset(c->moved.turned, 0, (size_t)c->nbody * sizeof *c->moved.turned);
+  return valid ? DJ_OK : dj_listPairs(c, m, true);
+}
+
+static djStatus moveStart(djContacts* c, const djModel* m, const djPose* pose) {
   memcpy(c->start, pose, (size_t)c->nbody * sizeof(djPose));
   for (int k = 0; k < c->npair; k++) {
-    djNearPair* p = &c->pair[k];
-    p->bound -= c->moved[p->body_a] + c->moved[p->body_b];
-    p->near = p->begun = p->lagged = false;
+    c->pair[k].near = c->pair[k].begun = c->pair[k].lagged = false;
   }
-  for (int b = 0; b < c->nbody && !valid; b++) {
-    double need = 8 * c->need[b];
-    c->need[b] = isfinite(need) ? need : 0;
-  }
-  if (valid) return DJ_OK;
-  return dj_listPairs(c, m, true);
+  c->ahead = false;
+  if (!c->listed) memcpy(c->base, pose, (size_t)c->nbody * sizeof(djPose));
+  dj_measureMoves(&c->moved, m, c->base, pose);
+  return moveBase(c, m);
 }
 
 static const char* nameOf(const djModel* m, int geom) { return m->names + m->name_geom[geom]; }
@@ -117,7 +127,7 @@ static djStatus findNear(djContacts* c, const djModel* m, djError* err) {
   const djNearPair* worst = NULL;
   for (int k = 0; k < c->npair; k++) {
     djNearPair* p = &c->pair[k];
-    if (p->bound > p->range) continue;
+    if (dj_leastGap(p, m, &c->moved, p->range) > p->range) continue;
     bool refuses = refuse && !c->traits[p->use].overlaps;
     bool within = p->afar ? p->close : p->acted;
     if ((within || p->always) && !refuses) {   // the kernel finds out by itself
@@ -127,7 +137,8 @@ static djStatus findNear(djContacts* c, const djModel* m, djError* err) {
     djDistance d;
     djStatus status = dj_pairGap(&d, &p->cache, c, p, m, c->start);
     if (status < 0) return dj_fail(err, status, "contact: the distance of two geoms is undefined");
-    if (!p->always) p->bound = dj_separation(&d);
+    p->bound = -INFINITY;
+    dj_seeGap(p, m, &c->moved, dj_separation(&d));
     p->near = d.gap <= p->range;
     if (!refuses || d.gap > 0) continue;
     double depth;
@@ -151,6 +162,11 @@ static djStatus failPair(djError* err, djStatus status, const djContacts* c, con
   if (status == DJ_NO_MEMORY) return failRoom(err, status, c);
   return dj_fail(err, status, "contact of geom '%.60s' (#%d) and geom '%.60s' (#%d) failed",
                  nameOf(m, p->low), p->low, nameOf(m, p->high), p->high);
+}
+
+bool dj_isCurrent(const djContacts* c, const djModel* m) {
+  const struct djCollision* col = m->collision;
+  return c->listed && c->collision == col && col && c->version == col->version;
 }
 
 // Whether the list is about these shapes and ranges; else it begins anew.
@@ -265,25 +281,26 @@ djStatus dj_lagContacts(djContacts* c, const djModel* m, const djPose* pose, djE
 
 // ------------------------------------------ evaluation -----------------------------------------
 
-// Displacements since the start of the step, into c->moved and c->need; remakes the list where it
-// no longer covers them.
+// Motions from the base poses, into c->moved and c->need; remakes the list where it no longer
+// covers them.
 static djStatus coverPoses(djContacts* c, const djModel* m, const djPose* pose) {
   bool valid = c->listed;
   if (!valid) return DJ_INVALID;
-  const double* reach = m->collision->reach;
+  dj_measureMoves(&c->moved, m, c->base, pose);
   for (int b = 0; b < c->nbody; b++) {
-    c->moved[b] = m->body_weld[b] ? dj_displacement(&c->start[b], &pose[b], reach[b]) : 0;
-    c->need[b] = c->moved[b];
+    if (m->body_weld[b] == 0) c->moved.most[b] = 0;
+    c->need[b] = c->moved.most[b];
     if (c->need[b] > c->slack[b]) valid = false;
   }
   if (valid) return DJ_OK;
   // As much again is likely for some steps, in whichever direction of time.
   for (int b = 0; b < c->nbody; b++) {
-    c->need[b] = c->moved[b] < 1e100 ? AHEAD * c->moved[b] : c->moved[b];
+    double most = c->moved.most[b];
+    c->need[b] = most < 1e100 ? AHEAD * most : most;
   }
   djStatus status = dj_listPairs(c, m, false);
   if (status != DJ_CROWDED) return status;
-  memcpy(c->need, c->moved, (size_t)c->nbody * sizeof *c->need);
+  memcpy(c->need, c->moved.most, (size_t)c->nbody * sizeof *c->need);
   return dj_listPairs(c, m, false);
 }
 
@@ -317,7 +334,7 @@ static djStatus evalBlock(djContacts* c, const djModel* m, djNearPair* p, const 
 // derivative of nothing, as the run knows no tail, and friction, whose load has the barrier's
 // stiffness, would make chains of such steps grow without end.
 static djStatus evalPair(djContacts* c, const djModel* m, djNearPair* p, const djPose* pose,
-                         double moved, int flags) {
+                         int flags) {
   p->plain = m->opt.guide_backward_only;
   djStatus worst = beginPair(c, m, p);
   if (worst < 0) return worst;
@@ -332,9 +349,7 @@ static djStatus evalPair(djContacts* c, const djModel* m, djNearPair* p, const d
   p->close = block->out.gap < p->range;
   if (p->acted) p->acted_at = c->neval;
   bool beyond = p->afar ? !p->near && !p->close : !p->acted;
-  if (beyond && !p->always && block->out.gap - moved > p->bound) {
-    p->bound = block->out.gap - moved;
-  }
+  if (beyond) dj_seeGap(p, m, &c->moved, block->out.gap);
   return status > 0 ? status : worst;
 }
 
@@ -368,13 +383,12 @@ static djStatus evalAll(double* value, djContacts* c, const djModel* m, const dj
   if (status < 0) return status;
   for (int k = 0; k < c->npair; k++) {
     djNearPair* p = &c->pair[k];
-    double moved = c->moved[p->body_a] + c->moved[p->body_b];
-    if (!p->near && !(p->afar && guides) && p->bound - moved > p->range) continue;
-    status = evalPair(c, m, p, pose, moved, flags);
+    if (!p->near && !(p->afar && guides) && !dj_mayReach(c, m, p)) continue;
+    status = evalPair(c, m, p, pose, flags);
     if (status == DJ_CROWDED) {
       status = dj_growSlots(c, c->nslot + 1);
       p = &c->pair[k];   // lists have been moved
-      if (status == DJ_OK) status = evalPair(c, m, p, pose, moved, flags);
+      if (status == DJ_OK) status = evalPair(c, m, p, pose, flags);
     }
     if (status < 0) return status;
     if (status > 0) worst = status;
@@ -421,11 +435,18 @@ static djStatus visitPair(int* n, const djRowVisit* v, djContacts* c, const djMo
 
 djStatus dj_visitRows(int* n, const djRowVisit* v, djContacts* c, const djModel* m,
                       const djPose* pose) {
-  djStatus status = coverPoses(c, m, pose);
+  if (!c->listed) return DJ_INVALID;
+  double sum = 0;
+  dj_measureMoves(&c->moved, m, c->base, pose);
+  for (int b = 0; b < c->nbody; b++) sum += c->moved.most[b];
+  if (!isfinite(sum)) *n = -1;
+  djStatus status = DJ_OK;
+  if (*n >= 0 && !c->ahead) status = moveBase(c, m);   // the end of the step is near
+  else if (*n >= 0) status = coverPoses(c, m, pose);
+  c->ahead = true;
   for (int k = 0; k < c->npair && status >= 0 && *n >= 0; k++) {
     djNearPair* p = &c->pair[k];
-    double moved = c->moved[p->body_a] + c->moved[p->body_b];
-    if (!p->near && p->bound - moved > p->range) continue;
+    if (!p->near && !dj_mayReach(c, m, p)) continue;
     status = visitPair(n, v, c, m, p, pose);
   }
   return status;
@@ -499,21 +520,22 @@ djStatus dj_pastContacts(djContacts* c, const djModel* m, const djPose* pose) {
 
 static djStatus capPair(double* factor, djContacts* c, const djModel* m, djNearPair* p,
                         const djPose* pose, const djPose* trial) {
-  double moved = c->moved[p->body_a] + c->moved[p->body_b];
-  double move = c->move[p->body_a] + c->move[p->body_b];
-  if (move <= p->share * (fmax(p->bound - moved, 0) + p->room)) return DJ_OK;
+  double move = dj_bothMove(p, &c->move), apart = p->bound - dj_bothMove(p, &c->moved);
+  if (move <= p->share * (fmax(apart, 0) + p->room)) return DJ_OK;
+  move = fmin(move, dj_relativeMove(p, m, &c->move));
+  apart = dj_leastGap(p, m, &c->moved, move / p->share - p->room);
+  if (move <= p->share * (fmax(apart, 0) + p->room)) return DJ_OK;
   djGeomPair pair = dj_geomPair(c, p, m, pose);
   double setting[DJ_MAX_OF_KERNEL], gap = -INFINITY;
   djPairMotion motion = {&trial[p->body_a], &trial[p->body_b], setting, move};
   dj_pairSettings(setting, m, c->use[p->use], p->low, p->high);
   djStatus status = p->kernel->max_step(factor, &gap, &pair, &motion);
-  if (!p->near && gap - moved > p->bound) p->bound = gap - moved;
+  if (!p->near && status >= 0) dj_seeGap(p, m, &c->moved, gap);
   return status;
 }
 
 // The list must hold every pair whose gap, less what the bodies have moved, is below the motion to
-// come over the kernels' share (four times that): only those can be capped. Where these are more
-// than a list may grow to, or there is no memory for them, the motion is cut.
+// come over the kernels' share: only those can be capped. Where these are more than a list may grow to, or there is no memory for them, the motion is cut.
 djStatus dj_capContacts(double* factor, djContacts* c, const djModel* m, const djPose* pose,
                         const djPose* trial) {
   if (!factor || !c || !m || !pose || !trial || !c->listed) return DJ_INVALID;
@@ -522,11 +544,13 @@ djStatus dj_capContacts(double* factor, djContacts* c, const djModel* m, const d
   djStatus status = coverPoses(c, m, pose);
   if (status < 0) return status;
   if (!(c->share < INFINITY)) return DJ_OK;   // no kernel limits steps
-  const double *reach = m->collision->reach, far = 1 / c->share;
+  const double far = 1 / c->share;
   bool valid = true;
+  dj_measureMoves(&c->move, m, pose, trial);
   for (int b = 0; b < c->nbody; b++) {
-    double move = m->body_weld[b] ? dj_displacement(&pose[b], &trial[b], reach[b]) : 0;
-    c->need[b] = c->moved[b] + far * (isfinite(move) ? move : 0);
+    double* move = &c->move.most[b];
+    if (m->body_weld[b] == 0 || !isfinite(*move)) *move = 0;
+    c->need[b] = c->moved.most[b] + far * *move;
     if (c->need[b] > c->slack[b]) valid = false;
   }
   if (!valid) {
@@ -535,9 +559,9 @@ djStatus dj_capContacts(double* factor, djContacts* c, const djModel* m, const d
     if (may_grow || (status < 0 && status != DJ_NO_MEMORY && status != DJ_CROWDED)) return status;
   }
   for (int b = 0; b < c->nbody; b++) {
-    c->move[b] = c->share * (c->need[b] - c->moved[b]);
     if (c->need[b] <= c->slack[b]) continue;
-    *factor = fmin(*factor, fmax((c->slack[b] - c->moved[b]) / (far * c->move[b]), 1e-3));
+    double left = c->slack[b] - c->moved.most[b];
+    *factor = fmin(*factor, fmax(left / (far * c->move.most[b]), 1e-3));
   }
   for (int k = 0; k < c->npair; k++) {
     status = capPair(factor, c, m, &c->pair[k], pose, trial);

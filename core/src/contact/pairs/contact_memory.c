@@ -15,10 +15,17 @@ static int firstSlots(const djContacts* c, int maxpair) {
   return n < maxpair ? (int)n : maxpair;
 }
 
+static void takeMoves(djMoves* moves, djArena* arena, size_t nb) {
+  moves->most = dj_take(arena, nb, sizeof(double));
+  moves->turned = dj_take(arena, nb, sizeof(bool));
+  moves->turn = dj_take(arena, nb, sizeof(djMat3));
+}
+
 static void layoutFixed(djContacts* c, djArena* arena, const djModel* m) {
   const struct djCollision* col = m->collision;
   size_t nb = m->nbody;
   c->start = dj_take(arena, nb, sizeof(djPose));
+  c->base = dj_take(arena, nb, sizeof(djPose));
   c->rate_pose = dj_take(arena, nb, sizeof(djPose));
   c->past_pose = dj_take(arena, nb, sizeof(djPose));
   c->lag_pose = dj_take(arena, nb, sizeof(djPose));
@@ -27,8 +34,9 @@ static void layoutFixed(djContacts* c, djArena* arena, const djModel* m) {
   c->twist = dj_take(arena, 6 * nb, sizeof(double));
   c->ref = dj_take(arena, nb, sizeof(djVec3));
   c->slack = dj_take(arena, nb, sizeof(double));
-  c->moved = dj_take(arena, nb, sizeof(double));
-  c->move = dj_take(arena, nb, sizeof(double));
+  takeMoves(&c->moved, arena, nb);
+  takeMoves(&c->move, arena, nb);
+  c->margin = dj_take(arena, nb, sizeof(double));
   c->need = dj_take(arena, nb, sizeof(double));
   c->range = dj_take(arena, c->nuse, sizeof(double));
   c->first = dj_take(arena, c->nuse, sizeof(int));

@@ -40,19 +40,21 @@ static djStatus hiddenOverlap(double* deepest, djContacts* c, const djModel* m,
                               const djPose* pose) {
   const struct djCollision* col = m->collision;
   int next = 0;
+  dj_measureMoves(&c->moved, m, c->base, pose);
   for (int k = 0; k < c->npair; k++) {
-    const djNearPair* p = &c->pair[k];
+    djNearPair* p = &c->pair[k];
     if (next < c->nblock && c->active_pair[next] == k) {
       next++;
       continue;
     }
     const djShape* shape = col->shape + p->use * m->ngeom;
     double inflate = dj_pairInflation(&shape[p->a], &shape[p->b], p->inflate);
-    double gap = p->bound - c->moved[p->body_a] - c->moved[p->body_b] + fmin(inflate, 0);
-    if (!p->always && gap + *deepest >= col->beyond[p->a] + col->beyond[p->b]) continue;
+    double least = col->beyond[p->a] + col->beyond[p->b] - *deepest - fmin(inflate, 0);
+    if (dj_leastGap(p, m, &c->moved, least) >= least) continue;
     double depth;
     djStatus status = dj_trueDepth(&depth, c, p, m, pose);
     if (status < 0) return status;
+    if (!p->near) dj_seeGap(p, m, &c->moved, -depth - fmax(inflate, 0));
     *deepest = fmax(*deepest, depth);
   }
   return DJ_OK;

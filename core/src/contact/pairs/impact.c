@@ -171,21 +171,54 @@ static double closing(const djContacts* c, const djModel* m, const djSwept* s, c
 // Parts that one pair asks for.
 static double partsOf(const djContacts* c, const djModel* m, const djSwept* a, const djSwept* b,
                       const djPose* from, const djPose* to) {
+  if (!boxesMeet(a, b) || !collide(m, a->geom, b->geom)) return 1;
   double way = dju_norm3(dju_sub3(dju_sub3(a->to, a->from), dju_sub3(b->to, b->from)));
   double most = way + a->turn * a->radius + b->turn * b->radius;
   double half = 0.5 * (widthOf(m, a->geom, false) + widthOf(m, b->geom, false));
-  if (most <= half || !boxesMeet(a, b) || !ballsMeet(a, b)) return 1;
-  if (!collide(m, a->geom, b->geom)) return 1;
+  if (most <= half || !ballsMeet(a, b)) return 1;
   half = 0.5 * (widthOf(m, a->geom, true) + widthOf(m, b->geom, true));
   if (most <= half) return 1;
   return ceil(closing(c, m, a, b, from, to) / half);
 }
 
+// Whether the list has all pairs that may come to touch on the way. Then c->moved leads to its
+// beginning, c->move to its end.
+static bool isListed(djContacts* c, const djModel* m, const djPose* from, const djPose* to) {
+  bool covers = dj_isCurrent(c, m);
+  if (!covers) return false;
+  dj_measureMoves(&c->moved, m, c->base, from);
+  dj_measureMoves(&c->move, m, from, to);
+  for (int b = 0; b < c->nbody; b++) {
+    double slack = m->body_weld[b] ? c->slack[b] : 0;
+    covers = covers && c->moved.most[b] + c->move.most[b] <= slack;
+  }
+  return covers;
+}
+
+// The same over the list. Pairs that are farther apart than they move do not touch.
+static double partsOfListed(djContacts* c, const djModel* m, const djPose* from,
+                            const djPose* to) {
+  double parts = 1;
+  djSwept s[2] = {{.geom = -1}, {.geom = -1}};
+  for (int k = 0; k < c->npair; k++) {
+    const djNearPair* p = &c->pair[k];
+    double apart = p->bound - dj_bothMove(p, &c->moved);
+    if (m->geom_type[p->b] == DJ_PLANE || apart > dj_bothMove(p, &c->move)) continue;
+    if (apart > dj_relativeMove(p, m, &c->move)) continue;
+    if (s[0].geom != p->low) sweep(&s[0], m, p->low, from, to);   // the list is sorted by it
+    sweep(&s[1], m, p->high, from, to);
+    if (s[0].low[0] > s[1].high[0] || s[1].low[0] > s[0].high[0]) continue;
+    parts = fmax(parts, partsOf(c, m, &s[0], &s[1], from, to));
+  }
+  return parts;
+}
+
 int dj_impactParts(djContacts* c, const djModel* m, const djPose* from, const djPose* to,
                    int most) {
-  double parts = 1;
+  bool listed = isListed(c, m, from, to);
+  double parts = listed ? partsOfListed(c, m, from, to) : 1;
   int n = 0;
-  for (int i = 0; i < c->nbox; i++) {
+  for (int i = 0; i < c->nbox && !listed; i++) {
     if (m->geom_type[c->box_geom[i]] == DJ_PLANE) continue;
     sweep(&c->swept[n++], m, c->box_geom[i], from, to);
   }

@@ -9,6 +9,8 @@
 // nearly as hard to find as the step itself; much more, and it is foreseen from too far away.
 #define EASE_SPEED 0.14
 
+static const double ROUNDED = 1e-9;   // of the range
+
 // |dp + dR x| <= |dp| + ||dR|| |x|.
 double dj_displacement(const djPose* from, const djPose* to, double reach) {
   return dju_norm3(dju_sub3(to->p, from->p)) + reach * dju_turnNorm(&from->R, &to->R);
@@ -30,6 +32,78 @@ djGeomPair dj_geomPair(const djContacts* c, const djNearPair* p, const djModel* 
                       .pose_b = &pose[p->body_b],
                       .inflate = p->inflate,
                       .scratch = c->scratch};
+}
+
+// ------------------------------------------ motions --------------------------------------------
+
+void dj_measureMoves(djMoves* moves, const djModel* m, const djPose* from, const djPose* to) {
+  const double* reach = m->collision->reach;
+  moves->from = from;
+  moves->to = to;
+  memset(moves->turned, 0, (size_t)m->nbody * sizeof *moves->turned);
+  for (int b = 0; b < m->nbody; b++) {
+    moves->most[b] = dj_displacement(&from[b], &to[b], reach[b]);
+  }
+}
+
+static const djMat3* turnOf(djMoves* moves, int body) {
+  const double *R0 = moves->from[body].R.m, *R1 = moves->to[body].R.m;
+  djMat3* turn = &moves->turn[body];
+  for (int i = 0; i < 9 && !moves->turned[body]; i++) {
+    const double *x = R1 + i / 3 * 3, *y = R0 + i % 3 * 3;
+    turn->m[i] = x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+  }
+  moves->turned[body] = true;
+  return turn;
+}
+
+// As the other geom's body sees it, the smaller one's centre x goes by x' - p' - T (x - p), T its
+// turn, and points about the centre by the difference of both turns.
+double dj_relativeMove(const djNearPair* p, const djModel* m, djMoves* moves) {
+  const int small = p->b_in_a ? p->body_b : p->body_a, large = p->b_in_a ? p->body_a : p->body_b;
+  const double* box = m->collision->box + 6 * (p->b_in_a ? p->b : p->a);
+  const djMat3 *S = turnOf(moves, small), *T = turnOf(moves, large);
+  djVec3 arm = dju_mulMV(moves->from[small].R, dju_load3(box));
+  djVec3 from = dju_sub3(dju_add3(moves->from[small].p, arm), moves->from[large].p);
+  djVec3 to = dju_sub3(moves->to[small].p, moves->to[large].p);
+  to = dju_add3(to, dju_mulMV(*S, arm));
+  return dju_norm3(dju_sub3(to, dju_mulMV(*T, from))) + p->radius * dju_turnNorm(S, T);
+}
+
+// The smaller geom of a pair, as the other one's body sees it.
+static djPose placeOf(const djNearPair* p, const djModel* m, const djPose* pose) {
+  const djPose* small = &pose[p->b_in_a ? p->body_b : p->body_a];
+  const djPose* large = &pose[p->b_in_a ? p->body_a : p->body_b];
+  const double* box = m->collision->box + 6 * (p->b_in_a ? p->b : p->a);
+  djVec3 center = dju_transform(small, dju_load3(box));
+  return (djPose){.p = dju_untransform(large, center), .R = dju_mulMtM(large->R, small->R)};
+}
+
+double dj_leastGap(djNearPair* p, const djModel* m, djMoves* moves, double enough) {
+  double gap = p->bound - dj_bothMove(p, moves);
+  if (gap > enough || p->always) return gap;
+  double moved = dj_relativeMove(p, m, moves);
+  if (p->bound - moved > enough) return p->bound - moved;
+  djPose place = placeOf(p, m, moves->to);
+  gap = p->seen_gap - dj_displacement(&p->seen, &place, p->radius);
+  p->bound = fmax(p->bound, gap - moved);
+  return fmax(gap, p->bound - moved);
+}
+
+void dj_seeGap(djNearPair* p, const djModel* m, djMoves* moves, double gap) {
+  if (p->always) return;
+  p->seen = placeOf(p, m, moves->to);
+  p->seen_gap = gap;
+  p->bound = fmax(p->bound, gap - dj_relativeMove(p, m, moves));
+}
+
+bool dj_mayReach(djContacts* c, const djModel* m, djNearPair* p) {
+  djDistance d;
+  if (p->always) return true;
+  if (dj_leastGap(p, m, &c->moved, p->range) > p->range) return false;
+  if (p->begun || dj_pairGap(&d, &p->cache, c, p, m, c->moved.to) != DJ_OK) return true;
+  dj_seeGap(p, m, &c->moved, dj_separation(&d));
+  return !(p->seen_gap > (1 + ROUNDED) * p->range);   // at the range itself the kernel decides
 }
 
 djStatus dj_pairGap(djDistance* d, djDistanceCache* cache, const djContacts* c,
@@ -99,11 +173,11 @@ typedef struct Filter {
 
 static bool moves(const djModel* m, int body) { return m->body_weld[body] != 0; }
 
-// Centre and half extents of a geom's box, world axes, at the start poses.
+// Centre and half extents of a geom's box, world axes, at the base poses.
 static void worldBox(djVec3* center, djVec3* half, const djContacts* c, const djModel* m,
                      int geom) {
   const double* box = m->collision->box + 6 * geom;
-  const djPose* pose = &c->start[m->geom_body[geom]];
+  const djPose* pose = &c->base[m->geom_body[geom]];
   const double* R = pose->R.m;
   *center = dju_transform(pose, dju_load3(box));
   half->x = fabs(R[0]) * box[3] + fabs(R[1]) * box[4] + fabs(R[2]) * box[5];
@@ -117,7 +191,7 @@ static double boxGap(const djContacts* c, const djModel* m, int u, int a, int b)
   worldBox(&ca, &ha, c, m, a);
   const djShape* plane = &m->collision->shape[u * m->ngeom + b];
   if (plane->type == DJ_PLANE) {
-    const djPose* pose = &c->start[m->geom_body[b]];
+    const djPose* pose = &c->base[m->geom_body[b]];
     djVec3 n = dju_mulMV(pose->R, plane->normal);
     return dju_dot3(n, dju_sub3(ca, pose->p)) - plane->offset -
            (fabs(n.x) * ha.x + fabs(n.y) * ha.y + fabs(n.z) * ha.z);
@@ -167,6 +241,16 @@ static void setKernel(djNearPair* p, const djContacts* c, const djModel* m) {
   if (limits) p->room = p->kernel->room(setting, &shape[p->a], &shape[p->b]);
 }
 
+static void measureSizes(djNearPair* p, const djModel* m) {
+  double radius[2];
+  for (int k = 0; k < 2; k++) {
+    int geom = k ? p->b : p->a;
+    radius[k] = dju_norm3(dju_load3(m->collision->box + 6 * geom + 3));
+  }
+  p->b_in_a = m->geom_type[p->b] != DJ_PLANE && radius[1] < radius[0];
+  p->radius = radius[p->b_in_a];
+}
+
 void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, int high) {
   memset(p, 0, sizeof *p);
   p->low = low;
@@ -188,6 +272,8 @@ void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, i
   p->lower = dj_skinOfOther(m->collision, p->use, p->a, p->b);
   p->inflate -= p->lower;
   p->bound = p->always ? -INFINITY : boxGap(c, m, p->use, p->a, p->b) - fmax(p->inflate, 0);
+  measureSizes(p, m);
+  p->seen_gap = -INFINITY;
 }
 
 static int compare(const djNearPair* p, int low, int high) {
@@ -282,12 +368,13 @@ djStatus dj_listAfar(djContacts* c, const djModel* m) {
   return DJ_OK;
 }
 
-// tight: bodies may move by no more than their need. c->wanted: the pairs found.
+// tight: bodies may move by no more than their need. Where there are no more pairs than heaps of as
+// many geoms reach, all are listed for good: bounds cost less than lists. c->wanted: the pairs found.
 static djStatus listPairs(djContacts* c, const djModel* m, bool tight) {
   const struct djCollision* col = m->collision;
   double least = tight ? 0 : 0.25 * m->contact.radius, factor = tight ? 1.01 : 2;
   for (int b = 0; b < c->nbody; b++) {
-    c->move[b] = moves(m, b) ? fmax(least, factor * c->need[b]) : 0;
+    c->margin[b] = moves(m, b) ? fmax(least, factor * c->need[b]) : 0;
   }
   for (int i = 0; i < c->nbox; i++) {
     int geom = c->box_geom[i];
@@ -298,19 +385,19 @@ static djStatus listPairs(djContacts* c, const djModel* m, bool tight) {
     }
     djVec3 center, half;
     worldBox(&center, &half, c, m, geom);
-    double grow = c->move[m->geom_body[geom]] +
+    double grow = c->margin[m->geom_body[geom]] +
                   fmax(0.5 * (c->maxrange + col->maxinflate), col->beyond[geom]);
     half = dju_add3(half, dju_vec3(grow, grow, grow));
     dju_store3(box, dju_sub3(center, half));
     dju_store3(box + 3, dju_add3(center, half));
   }
-  Filter filter = {c, m, c->move};
+  Filter filter = {c, m, c->margin};
   int n = dj_updateBroadphase(c->found, c->maxlist, c->broadphase, c->box, keepPair, &filter);
   n = addAfar(c, n);
   c->wanted = n;
   if (n < 0 || n > c->maxlist) return DJ_CROWDED;
   mergePairs(c, m, n);
-  memcpy(c->slack, c->move, (size_t)c->nbody * sizeof(double));
+  memcpy(c->slack, c->margin, (size_t)c->nbody * sizeof(double));
   c->listed = true;
   c->evaluated = false;   // blocks refer to the list
   return DJ_OK;

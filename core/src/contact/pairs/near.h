@@ -3,7 +3,8 @@
 // The list holds every pair whose boxes, grown by a margin for each body, overlap: those that may
 // come into range, and those whose geoms themselves may overlap. It stays valid
 // while no body has moved by more than its margin since the list was made. Each pair also carries
-// a lower bound of its gap, which shrinks as bodies move, so that most listed pairs cost nothing.
+// a lower bound of its gap, which shrinks as bodies move, so that most listed pairs cost nothing;
+// where that does not do, by how far they have moved against each other.
 //
 // A pair that is out of its kernel's range at the start of the step and stays so contributes
 // exactly zero, unless it acts afar: then it is listed and evaluated at any distance. Neither margins
@@ -23,7 +24,11 @@ typedef struct djNearPair {
   int low, high;           // geoms, low < high; the list is sorted by them
   int a, b;                // the same in the kernel's order: a plane is b
   int body_a, body_b;
-  double bound;            // lower bound of the gap at the start of the step
+  double bound;            // lower bound of the gap at djContacts.base
+  bool b_in_a;             // which of both is seen from the other's body: the smaller one
+  double radius;           // of a ball about its box
+  double seen_gap;         // lower bound of the gap where it is `seen`: when it was measured
+  djPose seen;             // centre of its box, axes of its body
   double range, room;      // by the kernel; and a motion of less than share (gap + room) is whole
   double share;
   const djKernel* kernel;
@@ -44,6 +49,14 @@ typedef struct djNearPair {
   int slot;                // of its state, or -1
   djDistanceCache cache;
 } djNearPair;
+
+// Motions of bodies from poses to others.
+typedef struct djMoves {
+  const djPose *from, *to;
+  double* most;            // (nbody) of the points that a body reaches, at most
+  bool* turned;            // (nbody) its turn is known
+  djMat3* turn;            // (nbody) from R to turn R
+} djMoves;
 
 // The way of a geom's box: its centre at both ends, and bounds of all between (impact.c).
 typedef struct djSwept {
@@ -68,6 +81,8 @@ struct djContacts {
   bool listed;             // pairs, margins and start poses are valid
   int nbody;
   djPose* start;           // (nbody) at the start of the step
+  djPose* base;            // (nbody) to which margins and pairs' bounds refer
+  bool ahead;              // those are near the end of this step
   djPose* past;            // (nbody) a step before the start: past_pose, or NULL: unknown
   djPose* past_pose;       // (nbody)
   djPose* rate;            // (nbody) from which displacements count: start, or rate_pose
@@ -77,9 +92,10 @@ struct djContacts {
   double* twist;           // (nbody x 6) of the last evaluation
   bool moving;             // they are not all zero
   djVec3* ref;             // (nbody)
-  double* slack;           // (nbody) what is left of the margins, from the start poses
-  double* moved;           // (nbody) bound of displacements, start to now
-  double* move;            // (nbody) scratch: now to trial, and margins
+  double* slack;           // (nbody) what is left of the margins, from the base poses
+  djMoves moved;           // base to now
+  djMoves move;            // scratch: now to trial
+  double* margin;          // (nbody) scratch
   double* need;            // (nbody) scratch
   int npair, maxlist;
   int roomy;               // what it may grow to before pairs are listed more tightly
@@ -134,7 +150,7 @@ struct djContacts {
 // Upper bound of the displacement of points within `reach` of the frame's origin.
 double dj_displacement(const djPose* from, const djPose* to, double reach);
 
-// Remake the list at the start poses so that each body may move by need (nbody), from c->need,
+// Remake the list at the base poses so that each body may move by need (nbody), from c->need,
 // which may be a guess; where that finds many more pairs than there is room for, with no more than
 // that, and where there still are more, in more room. DJ_CROWDED, DJ_NO_MEMORY: there is none; the
 // list is then as it was.
@@ -153,6 +169,9 @@ djStatus dj_listAfar(djContacts* c, const djModel* m);
 // A pair of which nothing is known yet.
 void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, int high);
 
+// The list is about the model's shapes as they are.
+bool dj_isCurrent(const djContacts* c, const djModel* m);
+
 // The list as of a step that starts at these poses (nbody) and comes to those.
 djStatus dj_coverContacts(djContacts* c, const djModel* m, const djPose* start, const djPose* end);
 
@@ -166,6 +185,22 @@ void dj_addSettingParams(double* param, const djModel* m, int first, const djNea
 // Two geoms at given poses.
 djGeomPair dj_geomPair(const djContacts* c, const djNearPair* p, const djModel* m,
                        const djPose* pose);
+
+// Motions of all bodies (nbody).
+void dj_measureMoves(djMoves* moves, const djModel* m, const djPose* from, const djPose* to);
+// How far a pair's bodies move together, or its geoms against each other, which may be much less: at
+// most.
+static inline double dj_bothMove(const djNearPair* p, const djMoves* moves) {
+  return moves->most[p->body_a] + moves->most[p->body_b];
+}
+double dj_relativeMove(const djNearPair* p, const djModel* m, djMoves* moves);
+// Where moves lead that begin at the base poses: a lower bound of a pair's gap, the best one that is
+// known where it is not more than `enough`; the gap is no less than that.
+double dj_leastGap(djNearPair* p, const djModel* m, djMoves* moves, double enough);
+void dj_seeGap(djNearPair* p, const djModel* m, djMoves* moves, double gap);
+// Whether a pair that is out of range at the start of the step may be in range at the poses to which
+// c->moved leads.
+bool dj_mayReach(djContacts* c, const djModel* m, djNearPair* p);
 
 // Signed gap of the contact shapes at given poses; cache may be NULL.
 djStatus dj_pairGap(djDistance* d, djDistanceCache* cache, const djContacts* c,

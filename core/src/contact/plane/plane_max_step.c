@@ -104,8 +104,9 @@ static double partWithin(double limit, const djShape* a, const djPose* pa, const
 
 double dj_planeRoom(const double* setting, const djShape* a, const djShape* b) {
   if (b->type == DJ_PLANE) return INFINITY;
-  return setting[DJ_PLANE_SUPPORT] * setting[DJ_PLANE_LENGTH_SCALE] +
-         2 * fmin(a->inner, b->inner);
+  double size = setting[DJ_PLANE_SUPPORT] * setting[DJ_PLANE_LENGTH_SCALE] +
+                2 * fmin(a->inner, b->inner);
+  return 0.25 * size / DJ_PLANE_SHARE;
 }
 
 djStatus dj_planeMaxStep(double* factor, double* gap, const djGeomPair* p,
@@ -114,7 +115,8 @@ djStatus dj_planeMaxStep(double* factor, double* gap, const djGeomPair* p,
   djStatus status = dj_convexGap(&d, NULL, p);   // cold: the bits depend on poses alone
   if (status < 0) return status;
   *gap = d.gap;
-  double limit = 0.9 * fmax(d.gap, 0) + 0.25 * dj_planeRoom(motion->setting, p->a, p->b);
+  double room = dj_planeRoom(motion->setting, p->a, p->b);
+  double limit = DJ_PLANE_SHARE * (fmax(d.gap, 0) + room);
   if (motion->move <= limit) return DJ_OK;
   double part = partWithin(limit, p->a, p->pose_a, motion->trial_a, p->b, p->pose_b,
                            motion->trial_b, d.normal);

@@ -179,7 +179,8 @@ djStatus dj_planePast(bool* any, djPairPast* past, djPlaneState* state, const dj
 djStatus dj_planeStart(double start_jac[144], double rate_jac[144], djPlaneState* state,
                        const djPairInput* in);
 
-// Entries of the row: largest step and queries.
+// Entries of the row: largest step and queries. Bodies may approach by this share of gap and room.
+#define DJ_PLANE_SHARE 0.9
 double dj_planeRoom(const double* setting, const djShape* a, const djShape* b);
 djStatus dj_planeMaxStep(double* factor, double* gap, const djGeomPair* pair,
                          const djPairMotion* motion);
