@@ -3,12 +3,10 @@
 //   psi = p + h^2 K^-1 sum_r L_r^T F_r,   F_r = -E_r'(x_r),   L_r = dx_r/dpsi.
 //
 // A pass takes arguments x and L of all rows (contact/rows.h, euler_row.h) at psi_k and solves
-//   x = x_k + L_k (psi - psi_k)
-// with the exact laws for the forces (row_solve.h). G = h^2 L K^-1 L^T of the first pass serves all
-// while their rows are the same: with the present forces F_k,
-//   x = [x_k + L_k (p + h^2 K^-1 L_k^T F_k - psi_k) - G F_k] + G F,
-// so that passes end where psi is the minimum, to the curvature of bodies' paths. Newton's method
-// takes over from there, and finds it alone where there are no rows or too many.
+//   x = x_k + L_k (psi - psi_k) = [x_k + L_k (p - psi_k)] + G F,   G = h^2 L_k K^-1 L_k^T,
+// with the exact laws for the forces (row_solve.h), so that passes end where psi is the minimum, to
+// the curvature of bodies' paths. Newton's method takes over from there, and finds it alone where
+// there are no rows or too many.
 
 #include "integrate/row_pass.h"
 
@@ -200,7 +198,7 @@ static bool allQuadratic(const djRowPass* s, const djEulerRows* rows) {
   return all;
 }
 
-// *same: the rows are those of the pass before. False: there are too many, or some pair has none.
+// *same: there was a pass before, and the rows are its. False: there are too many, or some pair has none.
 static djStatus gather(bool* found, bool* same, djRowPass* s, djWork* w, const djModel* m,
                        const djPlace* at) {
   Gather g = {s, w, m, at};
@@ -238,18 +236,15 @@ static void moveByForces(double* y, const djRowPass* s, const djWork* w, const d
   dj_solve(y, &w->mass);
 }
 
-// What rows of limits see of each other beside psi, euler_row.h: to G, or, where that is NULL, back
-// to base, from which all of G F has been taken.
-static void addCompliance(double* G, djRowPass* s, const djWork* w) {
+// What rows of limits see of each other beside psi, euler_row.h.
+static void addCompliance(double* G, const djRowPass* s, const djWork* w) {
   const int n = s->n, first = n - w->rows.n;
   for (int g = 0; g < w->rows.ngroup && w->rows.mixed; g++) {
     const djRowGroup* group = &w->rows.group[g];
     int at = first + group->first;
     for (int i = 0; i < group->n; i++) {
       for (int k = 0; k < group->n; k++) {
-        double c = group->C[group->n * i + k] / (w->h * w->h);
-        if (G) G[n * (at + i) + at + k] += c;
-        else s->problem.base[at + i] += c * s->row[at + k].at.F;
+        G[n * (at + i) + at + k] += group->C[group->n * i + k] / (w->h * w->h);
       }
     }
   }
@@ -291,17 +286,12 @@ static void setResponses(djRowPass* s, const djWork* w, const djModel* m) {
 // base, whose arguments are those at psi.
 static void setBase(djRowPass* s, const djWork* w, const djModel* m) {
   const size_t nv = (size_t)m->nv, n = (size_t)s->n;
-  moveByForces(s->forced, s, w, m);
   for (size_t i = 0; i < n; i++) {
-    const double *L = s->L + i * nv, *G = s->problem.G + n * i;
+    const double* L = s->L + i * nv;
     double sum = 0;
-    for (size_t k = 0; k < nv; k++) sum += L[k] * (w->drift[k] + s->forced[k] - s->psi[k]);
-    for (size_t j = 0; j < n; j++) {
-      if (s->row[j].kind != DJ_CURVE_SHARED) sum -= G[j] * s->row[j].at.F;
-    }
+    for (size_t k = 0; k < nv; k++) sum += L[k] * (w->drift[k] - s->psi[k]);
     s->problem.base[i] += sum;
   }
-  addCompliance(NULL, s, w);
 }
 
 // What planes are to know of the solution.
@@ -373,8 +363,8 @@ djStatus dj_passRows(bool* found, double* psi, djWork* w, const djModel* m) {
     djStatus status = gather(found, &same, s, w, m, at);
     if (status < 0 || !*found) return status;
     *found = s->n > 0 || pass == 0;
-    if (s->n == 0) break;
-    if (!same) setResponses(s, w, m);
+    if (s->n == 0 || (same && s->npair == 0)) break;   // the rest is linear: psi is the minimum
+    setResponses(s, w, m);
     setBase(s, w, m);
     s->problem.n = s->n;
     double unit = unitOf(s, m, w->h);
