@@ -43,6 +43,7 @@ struct djCollision {
   djMat3* listaxes;                // (nmesh) their axes in the mesh's frame
   double* listreach;               // (nmesh) for which erosion they hold
   int maxpair;                     // pairs that data makes room for at first
+  bool bounded;                    // some pair has no half space
   int rowwords;                    // of `collide`
   unsigned* collide;               // (ngeom x rowwords) bits: pairs to consider; NULL: too many
   uint64_t version;                // of the shapes: other ones have another

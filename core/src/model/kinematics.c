@@ -118,8 +118,10 @@ void dj_kinematics(djKin* kin, const djModel* m, const double* qpos, const doubl
     kin->quat[b] = (djQuat){fix * f.Q.w, fix * f.Q.x, fix * f.Q.y, fix * f.Q.z};
     kin->body[b] = (djPose){f.X, f.R};
     kin->com[b] = dju_transform(&kin->body[b], dju_load3(m->body_ipos + 3 * b));
-    djQuat inertial = dju_mulQuat(kin->quat[b], dju_loadQuat(m->body_iquat + 4 * b));
-    kin->principal[b] = isZero(m->body_iquat + 4 * b + 1) ? f.R : dju_quatToMat(inertial);
+    const double* inertial = m->body_iquat + 4 * b;
+    kin->principal[b] = f.R;
+    if (isZero(inertial + 1)) continue;
+    kin->principal[b] = dju_quatToMat(dju_mulQuat(kin->quat[b], dju_loadQuat(inertial)));
   }
 }
 

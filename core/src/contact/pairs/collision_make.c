@@ -144,12 +144,14 @@ static void fillInflation(struct djCollision* c, const djModel* m) {
 // of bodies reach, whichever is less.
 static void fillPairs(struct djCollision* c, const djModel* m) {
   long possible = 0, shapes = 0;
+  c->bounded = !c->collide;
   for (int a = 0; a < m->ngeom; a++) {
     if (!dj_collides(c, a)) continue;
     shapes++;
     for (int b = 0; b < a && c->collide; b++) {
       if (!dj_collides(c, b) || !dj_isContactPair(m, a, b)) continue;
       possible++;
+      c->bounded = c->bounded || (m->geom_type[a] != DJ_PLANE && m->geom_type[b] != DJ_PLANE);
       c->collide[a * c->rowwords + b / 32] |= 1u << (b % 32);
       c->collide[b * c->rowwords + a / 32] |= 1u << (a % 32);
     }

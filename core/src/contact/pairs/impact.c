@@ -62,6 +62,7 @@ static double widthOf(const djModel* m, int geom, bool exact) {
 bool dj_mayImpact(const djContacts* c, const djModel* m, const double* move, const double* own) {
   int n = 0, tree = -1;
   bool fast = false, own_fast = false, several = false;
+  if (!m->collision->bounded) return false;
   for (int i = 0; i < c->nbox; i++) {
     int geom = c->box_geom[i], b = m->geom_body[geom];
     if (m->geom_type[geom] == DJ_PLANE) continue;

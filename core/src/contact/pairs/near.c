@@ -9,6 +9,7 @@
 // nearly as hard to find as the step itself; much more, and it is foreseen from too far away.
 #define EASE_SPEED 0.14
 
+enum { FEW = 2 };   // pairs for each geom
 static const double ROUNDED = 1e-9;   // of the range
 
 // |dp + dR x| <= |dp| + ||dR|| |x|.
@@ -368,11 +369,12 @@ djStatus dj_listAfar(djContacts* c, const djModel* m) {
   return DJ_OK;
 }
 
-// tight: bodies may move by no more than their need. Where there are no more pairs than heaps of as
-// many geoms reach, all are listed for good: bounds cost less than lists. c->wanted: the pairs found.
+// tight: bodies may move by no more than their need. Where pairs are few, all are listed for good:
+// their bounds cost less than lists. c->wanted: the pairs found.
 static djStatus listPairs(djContacts* c, const djModel* m, bool tight) {
   const struct djCollision* col = m->collision;
   double least = tight ? 0 : 0.25 * m->contact.radius, factor = tight ? 1.01 : 2;
+  if (col->maxpair <= FEW * c->nbox) least = INFINITY;
   for (int b = 0; b < c->nbody; b++) {
     c->margin[b] = moves(m, b) ? fmax(least, factor * c->need[b]) : 0;
   }
