@@ -13,13 +13,14 @@ struct djBroadphase {
   int axis;               // -1 before the first update
   int* order;             // (nbox) by key
   double* key;            // (nbox) lower bound of each box, -infinity for NaN
+  int *next, *end;        // (nbox) scratch: places of pairs by their first box
 };
 
 static size_t align8(size_t n) { return (n + 7) & ~(size_t)7; }
 
 size_t dj_broadphaseSize(int nbox) {
   size_t n = nbox > 0 ? (size_t)nbox : 0;
-  return align8(sizeof(djBroadphase)) + n * sizeof(double) + align8(n * sizeof(int));
+  return align8(sizeof(djBroadphase)) + n * sizeof(double) + align8(3 * n * sizeof(int));
 }
 
 djBroadphase* dj_initBroadphase(void* memory, int nbox) {
@@ -29,6 +30,8 @@ djBroadphase* dj_initBroadphase(void* memory, int nbox) {
   s->axis = -1;
   s->key = (double*)((char*)memory + align8(sizeof *s));
   s->order = (int*)(s->key + nbox);
+  s->next = s->order + nbox;
+  s->end = s->next + nbox;
   for (int i = 0; i < nbox; i++) s->order[i] = i;
   return s;
 }
@@ -124,22 +127,26 @@ static void addPair(djBoxPair* pair, int maxpair, int* n, djBoxPair p) {
   ++*n;
 }
 
-static void sortPairs(djBoxPair* pair, int n, bool heap) {
-  if (!heap && n <= 32) {
-    for (int i = 1; i < n; i++) {
-      djBoxPair p = pair[i];
-      int j = i;
-      for (; j > 0 && dj_pairBefore(p, pair[j - 1]); j--) pair[j] = pair[j - 1];
-      pair[j] = p;
-    }
-    return;
+// By the first box, each pair to its place, then by the second.
+static void sortPairs(djBroadphase* s, djBoxPair* pair, int n) {
+  memset(s->end, 0, (size_t)s->nbox * sizeof *s->end);
+  for (int i = 0; i < n; i++) s->end[pair[i].a]++;
+  for (int k = 0, at = 0; k < s->nbox; k++) {
+    s->next[k] = at;
+    at = s->end[k] += at;
   }
-  if (!heap) heapify(pair, n);
-  for (int end = n - 1; end > 0; end--) {
-    djBoxPair swap = pair[0];
-    pair[0] = pair[end];
-    pair[end] = swap;
-    siftPair(pair, 0, end);
+  for (int k = 0; k < s->nbox; k++) {
+    while (s->next[k] < s->end[k]) {
+      djBoxPair *here = &pair[s->next[k]], p = *here, *place = &pair[s->next[p.a]++];
+      *here = *place;
+      *place = p;
+    }
+  }
+  for (int i = 1; i < n; i++) {
+    djBoxPair p = pair[i];
+    int j = i;
+    for (; j > 0 && dj_pairBefore(p, pair[j - 1]); j--) pair[j] = pair[j - 1];
+    pair[j] = p;
   }
 }
 
@@ -174,6 +181,6 @@ int dj_updateBroadphase(djBoxPair* pair, int maxpair, djBroadphase* s, const dou
       addPair(pair, maxpair, &n, (djBoxPair){a, b});
     }
   }
-  sortPairs(pair, n < maxpair ? n : maxpair, n > maxpair);
+  sortPairs(s, pair, n < maxpair ? n : maxpair);
   return n;
 }

@@ -73,17 +73,22 @@ static bool validSettings(const djModel* m, const djContacts* c) {
   return true;
 }
 
-// Where a list no longer covers what bodies move by, the next one covers that so many times.
+// Where a list no longer covers what bodies move by, the next one covers that so many times, but no
+// more than the scene's radius: where bodies have been placed elsewhere they do not go on like that.
 static const double AHEAD = 4;
+
+static double aheadOf(const djModel* m, double moved) {
+  return fmin(AHEAD * moved, m->contact.radius);
+}
 
 // Moves the bounds and margins to other poses, near which steps go on: those to which c->moved leads.
 static djStatus moveBase(djContacts* c, const djModel* m) {
   bool valid = c->listed, moved = false;
   for (int b = 0; b < c->nbody; b++) {
-    double most = c->moved.most[b], need = AHEAD * most;
+    double most = c->moved.most[b];
     moved = moved || most != 0;
     c->slack[b] -= most;
-    c->need[b] = isfinite(need) ? need : 0;
+    c->need[b] = isfinite(most) ? aheadOf(m, most) : 0;
     if (m->body_weld[b] == 0) {
       if (most > 0) valid = false;   // the world is not meant to move
     } else if (!(c->slack[b] >= 0)) {
@@ -94,7 +99,11 @@ static djStatus moveBase(djContacts* c, const djModel* m) {
     djNearPair* p = &c->pair[k];
     double most = dj_bothMove(p, &c->moved);
     bool far = p->near || p->bound - most > p->range;   // of near ones nobody asks
-    p->bound -= far ? most : fmin(most, dj_relativeMove(p, m, &c->moved));
+    if (!far) {
+      double relative = dj_relativeMove(p, m, &c->moved);
+      if (relative < most) most = relative;
+    }
+    p->bound -= most;
   }
   memcpy(c->base, c->moved.to, (size_t)c->nbody * sizeof(djPose));
   memset(c->moved.most, 0, (size_t)c->nbody * sizeof *c->moved.most);
@@ -295,8 +304,7 @@ static djStatus coverPoses(djContacts* c, const djModel* m, const djPose* pose) 
   if (valid) return DJ_OK;
   // As much again is likely for some steps, in whichever direction of time.
   for (int b = 0; b < c->nbody; b++) {
-    double most = c->moved.most[b];
-    c->need[b] = most < 1e100 ? AHEAD * most : most;
+    c->need[b] = fmax(c->moved.most[b], aheadOf(m, c->moved.most[b]));
   }
   djStatus status = dj_listPairs(c, m, false);
   if (status != DJ_CROWDED) return status;
@@ -521,10 +529,11 @@ djStatus dj_pastContacts(djContacts* c, const djModel* m, const djPose* pose) {
 static djStatus capPair(double* factor, djContacts* c, const djModel* m, djNearPair* p,
                         const djPose* pose, const djPose* trial) {
   double move = dj_bothMove(p, &c->move), apart = p->bound - dj_bothMove(p, &c->moved);
-  if (move <= p->share * (fmax(apart, 0) + p->room)) return DJ_OK;
-  move = fmin(move, dj_relativeMove(p, m, &c->move));
+  if (move <= p->share * (dj_larger(apart, 0) + p->room)) return DJ_OK;
+  double relative = dj_relativeMove(p, m, &c->move);
+  if (relative < move) move = relative;
   apart = dj_leastGap(p, m, &c->moved, move / p->share - p->room);
-  if (move <= p->share * (fmax(apart, 0) + p->room)) return DJ_OK;
+  if (move <= p->share * (dj_larger(apart, 0) + p->room)) return DJ_OK;
   djGeomPair pair = dj_geomPair(c, p, m, pose);
   double setting[DJ_MAX_OF_KERNEL], gap = -INFINITY;
   djPairMotion motion = {&trial[p->body_a], &trial[p->body_b], setting, move};

@@ -88,8 +88,8 @@ static void growBox(djSwept* s, djVec3 center, const double* half, const djMat3*
   for (int k = 0; k < 3; k++) {
     const double* row = R->m + 3 * k;
     double h = fabs(row[0]) * half[0] + fabs(row[1]) * half[1] + fabs(row[2]) * half[2] + more;
-    s->low[k] = fmin(s->low[k], p[k] - h);
-    s->high[k] = fmax(s->high[k], p[k] + h);
+    if (p[k] - h < s->low[k]) s->low[k] = p[k] - h;
+    s->high[k] = dj_larger(s->high[k], p[k] + h);
   }
 }
 
@@ -102,7 +102,7 @@ static void sweep(djSwept* s, const djModel* m, int geom, const djPose* from, co
   s->from = centerOf(m, geom, from);
   s->to = centerOf(m, geom, to);
   s->radius = dju_norm3(dju_load3(half));
-  s->turn = sqrt(fmax(3 - trace, 0));
+  s->turn = sqrt(dj_larger(3 - trace, 0));
   for (int k = 0; k < 3; k++) {
     s->low[k] = INFINITY;
     s->high[k] = -INFINITY;
@@ -209,7 +209,7 @@ static double partsOfListed(djContacts* c, const djModel* m, const djPose* from,
     if (s[0].geom != p->low) sweep(&s[0], m, p->low, from, to);   // the list is sorted by it
     sweep(&s[1], m, p->high, from, to);
     if (s[0].low[0] > s[1].high[0] || s[1].low[0] > s[0].high[0]) continue;
-    parts = fmax(parts, partsOf(c, m, &s[0], &s[1], from, to));
+    parts = dj_larger(parts, partsOf(c, m, &s[0], &s[1], from, to));
   }
   return parts;
 }

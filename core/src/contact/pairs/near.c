@@ -87,15 +87,15 @@ double dj_leastGap(djNearPair* p, const djModel* m, djMoves* moves, double enoug
   if (p->bound - moved > enough) return p->bound - moved;
   djPose place = placeOf(p, m, moves->to);
   gap = p->seen_gap - dj_displacement(&p->seen, &place, p->radius);
-  p->bound = fmax(p->bound, gap - moved);
-  return fmax(gap, p->bound - moved);
+  p->bound = dj_larger(p->bound, gap - moved);
+  return dj_larger(gap, p->bound - moved);
 }
 
 void dj_seeGap(djNearPair* p, const djModel* m, djMoves* moves, double gap) {
   if (p->always) return;
   p->seen = placeOf(p, m, moves->to);
   p->seen_gap = gap;
-  p->bound = fmax(p->bound, gap - dj_relativeMove(p, m, moves));
+  p->bound = dj_larger(p->bound, gap - dj_relativeMove(p, m, moves));
 }
 
 bool dj_mayReach(djContacts* c, const djModel* m, djNearPair* p) {
@@ -199,7 +199,7 @@ static double boxGap(const djContacts* c, const djModel* m, int u, int a, int b)
   }
   worldBox(&cb, &hb, c, m, b);
   double x = fabs(ca.x - cb.x) - ha.x - hb.x, y = fabs(ca.y - cb.y) - ha.y - hb.y;
-  return fmax(fmax(x, y), fabs(ca.z - cb.z) - ha.z - hb.z);
+  return dj_larger(dj_larger(x, y), fabs(ca.z - cb.z) - ha.z - hb.z);
 }
 
 static bool keepPair(const void* user, int i, int j) {
@@ -242,6 +242,11 @@ static void setKernel(djNearPair* p, const djContacts* c, const djModel* m) {
   if (limits) p->room = p->kernel->room(setting, &shape[p->a], &shape[p->b]);
 }
 
+static void boundByBoxes(djNearPair* p, const djContacts* c, const djModel* m) {
+  if (p->always || p->bound > p->range) return;
+  p->bound = dj_larger(p->bound, boxGap(c, m, p->use, p->a, p->b) - dj_larger(p->inflate, 0));
+}
+
 static void measureSizes(djNearPair* p, const djModel* m) {
   double radius[2];
   for (int k = 0; k < 2; k++) {
@@ -272,7 +277,8 @@ void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, i
   p->restitution = p->kernel->touch ? k.restitution : 0;
   p->lower = dj_skinOfOther(m->collision, p->use, p->a, p->b);
   p->inflate -= p->lower;
-  p->bound = p->always ? -INFINITY : boxGap(c, m, p->use, p->a, p->b) - fmax(p->inflate, 0);
+  p->bound = -INFINITY;
+  boundByBoxes(p, c, m);
   measureSizes(p, m);
   p->seen_gap = -INFINITY;
 }
@@ -300,6 +306,7 @@ static void mergePairs(djContacts* c, const djModel* m, int nfound) {
     }
     djNearPair* p = &c->pair[k++];
     if (order == 0 || p->near || p->begun) {
+      if (!p->near) boundByBoxes(p, c, m);
       c->other[n++] = *p;
     } else if (p->slot >= 0) {
       c->free_slot[c->nfree++] = p->slot;
@@ -376,7 +383,7 @@ static djStatus listPairs(djContacts* c, const djModel* m, bool tight) {
   double least = tight ? 0 : 0.25 * m->contact.radius, factor = tight ? 1.01 : 2;
   if (col->maxpair <= FEW * c->nbox) least = INFINITY;
   for (int b = 0; b < c->nbody; b++) {
-    c->margin[b] = moves(m, b) ? fmax(least, factor * c->need[b]) : 0;
+    c->margin[b] = moves(m, b) ? dj_larger(least, factor * c->need[b]) : 0;
   }
   for (int i = 0; i < c->nbox; i++) {
     int geom = c->box_geom[i];
@@ -388,7 +395,7 @@ static djStatus listPairs(djContacts* c, const djModel* m, bool tight) {
     djVec3 center, half;
     worldBox(&center, &half, c, m, geom);
     double grow = c->margin[m->geom_body[geom]] +
-                  fmax(0.5 * (c->maxrange + col->maxinflate), col->beyond[geom]);
+                  dj_larger(0.5 * (c->maxrange + col->maxinflate), col->beyond[geom]);
     half = dju_add3(half, dju_vec3(grow, grow, grow));
     dju_store3(box, dju_sub3(center, half));
     dju_store3(box + 3, dju_add3(center, half));

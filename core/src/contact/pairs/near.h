@@ -147,6 +147,9 @@ struct djContacts {
   djReportRoom report;
 };
 
+// Without a call, unlike fmax.
+static inline double dj_larger(double x, double y) { return x > y ? x : y; }
+
 // Upper bound of the displacement of points within `reach` of the frame's origin.
 double dj_displacement(const djPose* from, const djPose* to, double reach);
 
