@@ -90,8 +90,9 @@ static inline double dj_rowAlong(const djEulerRow* r, const double* z) {
 
 int dj_eulerRowCount(const djModel* model);
 
-// The first equality constraint that acts, or -1.
+// The first equality constraint that acts by its soft law, or -1; the first that is hard.
 int dj_activeEquality(const struct djWork* work, const djModel* model);
+int dj_hardEquality(const struct djWork* work, const djModel* model);
 // Parts of what follows (euler_equality.c): rows of equality constraints; what rows' law_q and
 // law_v lack; of f times the law by parameters what |r| and g have, *moved: bodies' twists are
 // those of the start.
@@ -105,6 +106,9 @@ bool dj_makeRowRoom(struct djWork* work, const djModel* model);
 
 // At the start of a step, work->inertia and its factor set.
 djStatus dj_beginRows(struct djWork* work, const djModel* model);
+
+// Of groups: what one row's forces do to another, and smooth forces to all of them.
+void dj_coupleEulerRows(struct djWork* work);
 
 // At psi of the stage. To y (nv), in axes of the start, and the value.
 void dj_addRows(double* value, double* y, struct djWork* work, const djModel* model);
