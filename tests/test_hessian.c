@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
@@ -164,8 +165,8 @@ static void checkRandom(djIntegrator integrator, int features, int trials, doubl
     dj_deleteModel(c.m);
   }
   print_message("method %d: %.1e of %d, skew %.1e\n", (int)integrator, worst, told, skew);
-  assert_true(worst < most);
-  assert_true(skew < most);
+  if (!getenv("VERBOSE")) assert_true(worst < most);
+  if (!getenv("VERBOSE")) assert_true(skew < most);
   assert_true(told > trials / 2);
 }
 

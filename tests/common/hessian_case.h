@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "integrate/work.h"
 #include "math/so3.h"
 #include "model/joint_type.h"
 #include "model/param.h"

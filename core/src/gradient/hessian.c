@@ -90,13 +90,12 @@ static void layout(djHessian* h, djArena* a, const djModel* m) {
   if (asked && sample < (T + 1) * nx + T * nu) sample = (T + 1) * nx + T * nu;
   h->nsample = (int)sample;
   h->part_step = dj_take(a, n, sizeof(int));
-  h->stretch = dj_take(a, 5 + (size_t)h->along->nparam, sizeof *h->stretch);
   struct {
     double** array;
     size_t n;
   } list[] = {{&h->dx, (n + 1) * nx}, {&h->dQ, n * DJ_MAX_STAGE * nv}, {&h->value, (size_t)most},
               {&h->base, (size_t)all}, {&h->lambda, nx}, {&h->dlambda, nx}, {&h->mix, nx},
-              {&h->du, T * nu}, {&h->dtheta, np}, {&h->theta, np}, {&h->q, (size_t)m->nq},
+              {&h->du, T * nu}, {&h->dtheta, np}, {&h->theta, np}, {&h->weight, np}, {&h->q, (size_t)m->nq},
               {&h->v, nv}, {&h->run_q, asked ? (T + 1) * (size_t)m->nq : 0},
               {&h->run_v, asked ? (T + 1) * nv : 0},
               {&h->run_act, asked ? (T + 1) * (size_t)m->na : 0}, {&h->ctrl, T * nu},
@@ -207,24 +206,26 @@ static double largest(double size, const double* v, size_t n, double f) {
   return size;
 }
 
-// Of the parameters' part of the direction, by what they are.
-static double paramSize(const djHessian* h) {
-  const double *tangent = h->along->value, *base = h->base;
-  double size = 0;
-  for (int i = 0; i < h->along->nparam && tangent; i++) {
+// What each parameter is, in its own units; 1 where it is 0.
+static void weighParams(djHessian* h) {
+  const double* base = h->base;
+  double* weight = h->weight;
+  for (int i = 0; i < h->along->nparam; i++) {
     const djParam* p = &h->along->param[i];
     double value = largest(0, base, (size_t)p->nvalue, 1);
-    size = largest(size, tangent, (size_t)p->ntangent, value > 0 ? 1 / value : 1);
-    tangent += p->ntangent;
+    for (int k = 0; k < p->ntangent; k++) weight[k] = value > 0 ? value : 1;
     base += p->nvalue;
+    weight += p->ntangent;
   }
-  return size;
 }
 
 double dj_stepFor(const djHessian* h, int i) {
   const djModel* m = h->model;
   size_t nv = (size_t)m->nv, nx = (size_t)dj_tangentSize(m), nu = (size_t)m->nu;
-  double size = paramSize(h);
+  double size = 0;
+  for (int k = 0; k < h->np && h->along->value; k++) {
+    size = fmax(size, fabs(h->along->value[k]) / h->weight[k]);
+  }
   if (i >= 0) {
     const double *dx = h->dx + (size_t)i * nx, *du = h->along->ctrl;
     size = largest(size, dx, nv, 1);
@@ -346,14 +347,12 @@ static djStatus begin(djHessian* h, const djVariation* along, const djModel* m, 
   for (int k = 0, i = 0; k < r->horizon; k++) {
     for (int n = 0; n < tape->nparts[k]; n++) h->part_step[i++] = k;
   }
-  int nv = m->nv, nx = dj_tangentSize(m), at = nx + m->nu;
-  const djStretch state[] = {{0, nv}, {nv, nv}, {2 * nv, nx - 2 * nv}, {nx, m->nu}};
-  memcpy(h->stretch, state, sizeof state);
-  h->nstretch = 4;
-  for (int i = 0; i < along->nparam; i++) {
-    h->stretch[h->nstretch++] = (djStretch){at, along->param[i].ntangent};
-    at += along->param[i].ntangent;
-  }
+  int nv = m->nv, nx = dj_tangentSize(m);
+  const djStretch parts[] = {{0, nv, NULL}, {nv, nv, NULL}, {2 * nv, nx - 2 * nv, NULL},
+                             {nx, m->nu, NULL}, {nx + m->nu, h->np, h->weight}};
+  memcpy(h->stretch, parts, sizeof parts);
+  h->nstretch = sizeof parts / sizeof *parts;
+  weighParams(h);
   memset(h->dQ, 0, (size_t)h->npart * DJ_MAX_STAGE * (size_t)nv * sizeof(double));
   setStart(h, m);
   return dj_pushRun(h);
@@ -446,7 +445,7 @@ static djStatus askCallback(double* out, void* user, double e) {
 static djStatus rateCallback(djHessian* h) {
   const djModel* m = h->model;
   size_t nx = (size_t)dj_tangentSize(m), nu = (size_t)m->nu, T = (size_t)h->rollout->horizon;
-  const djStretch all[] = {{0, (int)((T + 1) * nx)}, {(int)((T + 1) * nx), (int)(T * nu)}};
+  const djStretch all[] = {{0, (int)((T + 1) * nx), NULL}, {(int)((T + 1) * nx), (int)(T * nu), NULL}};
   double step = INFINITY;
   djStatus status = takeRates(h, m, h->rollout->horizon, h->data);
   if (status < 0) return status;

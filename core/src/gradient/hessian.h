@@ -15,9 +15,10 @@
 
 #include <dijoco/hessian.h>
 
-// What is compared on its own: entries from..from + n - 1.
+// What is compared on its own: entries from..from + n - 1, times weight (n), or NULL: 1.
 typedef struct djStretch {
   int from, n;
+  const double* weight;
 } djStretch;
 
 struct djHessian {
@@ -64,8 +65,9 @@ struct djHessian {
   double *sample;         // (6 x nsample) of dj_differ
   int nsample;            // numbers of what is differentiated, at most
   double *change, *mean;  // (nsample) results
-  djStretch* stretch;     // (nstretch) q, v, the rest of a state, controls, each parameter
+  djStretch stretch[6];   // (nstretch) q, v, the rest of a state, controls, parameters, and room
   int nstretch;
+  double* weight;         // (np) what the parameters are
   double size;            // of steps of differences: carried from part to part
   void* loss;             // dj_lossWorkSize
   double *loss_scratch;   // (nbody x 12)

@@ -58,7 +58,7 @@ static djStatus measure(double* out, void* user, double e) {
 djStatus dj_pushReferences(djHessian* h) {
   size_t n = targets(h), bytes = n * sizeof(double);
   if (n == 0) return DJ_OK;
-  const djStretch all = {0, (int)n};
+  const djStretch all = {0, (int)n, NULL};
   memset(h->reference, 0, bytes);
   memset(h->dreference, 0, bytes);
   memset(h->pull, 0, bytes);
@@ -156,7 +156,7 @@ djStatus dj_pullLoss(djHessian* h, int k, int i) {
   size_t row = k > 0 ? (size_t)(k - 1) * nu : 0, all = nx + nu + np + n;
   double step = dj_stepFor(h, i), *d = h->change, *mean = h->mean;
   const int nstretch = h->nstretch + (n > 0);
-  h->stretch[h->nstretch] = (djStretch){(int)(nx + nu + np), (int)n};
+  h->stretch[h->nstretch] = (djStretch){(int)(nx + nu + np), (int)n, NULL};
   djStatus status = dj_differ(d, NULL, &step, &h->error, (int)all, h->stretch, nstretch, gradient,
                               &b, h->sample);
   if (status == DJ_OK) status = gradient(mean, &b, 0);

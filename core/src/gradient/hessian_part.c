@@ -139,7 +139,7 @@ static djStatus byParameters(Beside* b) {
   djHessian* h = b->h;
   int nv = h->model->nv, n = (b->p.linear->method->nstage + 1) * nv;
   double step = dj_stepFor(h, -1);
-  const djStretch stretch[] = {{0, n - nv}, {n - nv, nv}};
+  const djStretch stretch[] = {{0, n - nv, NULL}, {n - nv, nv, NULL}};
   placeStart(h, &b->p, b->i, 0);
   placeStages(h, &b->p, b->i, 0);
   djContacts* contacts = dj_contactsOf(&h->data->work->forces);
