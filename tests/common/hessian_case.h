@@ -71,9 +71,10 @@ static inline void djt_moveValue(double* value, const djParam* p, const double* 
   dju_storeQuat(value + plain, q);
 }
 
-// Gradient (n) of the run moved by e; tape: where it is kept, or NULL. False: it has none there.
-static inline bool djt_gradientAt(double* g, const djtHessian* c, double* dir, double e,
-                                  djTape* kept) {
+// Loss and gradient (n) of the run moved by e; tape: where it is kept, or NULL. False: it has none
+// there.
+static inline bool djt_lossAt(double* loss, double* g, const djtHessian* c, double* dir, double e,
+                              djTape* kept) {
   const djVariation along = djt_variationOf(c, dir);
   djVariation by = djt_variationOf(c, g);
   djModel* m;
@@ -123,11 +124,18 @@ static inline bool djt_gradientAt(double* g, const djtHessian* c, double* dir, d
   djStatus status = djd_rolloutForward(&result, m, d, &r, tape);
   if (status >= 0) status = djd_rolloutBackward(&result, m, d, &r, tape);
   if (status < 0) print_error("%s\n", dj_errorText(d));
+  *loss = result.loss;
   if (!kept) djd_deleteTape(tape);
   free(numbers);
   dj_deleteData(d);
   dj_deleteModel(m);
   return status >= 0;
+}
+
+static inline bool djt_gradientAt(double* g, const djtHessian* c, double* dir, double e,
+                                  djTape* kept) {
+  double loss;
+  return djt_lossAt(&loss, g, c, dir, e, kept);
 }
 
 // The run itself, on c->tape, and its gradient (n).
@@ -174,13 +182,25 @@ static inline void djt_straightenAll(double* h, const djtHessian* c, double* dir
   }
 }
 
-// d (n) <- the same by differences of gradients; the least difference between those of a step and
-// of its half, by the size of d, over steps from `from` down.
-static inline double djt_differHessian(double* d, djtHessian* c, double* dir, double* g,
-                                       double from) {
+// Kinds of numbers, of which each is looked at by itself.
+enum { DJT_KINDS = 7 };
+
+static inline void djt_kinds(int size[DJT_KINDS], const djtHessian* c) {
+  const djModel* m = c->m;
+  const int all[] = {m->nv, m->nv, m->na, m->nv, m->nv, c->r.horizon * m->nu, c->np};
+  memcpy(size, all, sizeof all);
+}
+
+// d (n) <- the same by differences of gradients: those of a step and of its half that are closest,
+// over steps from `from` down. Returns by how much they differ, by the size of d; gap: the same of
+// each kind.
+static inline double djt_differHessian(double* d, double gap[DJT_KINDS], djtHessian* c, double* dir,
+                                       double* g, double from) {
   static const double point[4] = {1, -1, 2, -2}, weight[4] = {8, -8, -1, 1};
   size_t n = (size_t)c->n;
+  int size[DJT_KINDS];
   double *one = calloc(3 * n, sizeof *one), *coarse = one + n, *fine = coarse + n, best = INFINITY;
+  djt_kinds(size, c);
   for (int k = 0; k < 8 && best > 1e-8; k++, from /= 4) {
     memcpy(coarse, fine, n * sizeof *one);
     memset(fine, 0, n * sizeof *one);
@@ -190,31 +210,35 @@ static inline double djt_differHessian(double* d, djtHessian* c, double* dir, do
       for (size_t i = 0; i < n; i++) fine[i] += weight[j] / (12 * from) * one[i];
     }
     if (!there) memset(fine, 0, n * sizeof *one);
-    double size = 0, gap = 0;
-    for (size_t i = 0; i < n; i++) {
-      size = djt_worst(size, fabs(fine[i]));
-      gap = djt_worst(gap, fabs(fine[i] - coarse[i]));
-    }
-    if (k == 0 || !(gap / size < best)) continue;
-    best = gap / size;
+    for (size_t i = 0; i < n; i++) coarse[i] -= fine[i];
+    double own = djt_largest(coarse, (int)n) / djt_largest(fine, (int)n);
+    if (k == 0 || !(own < best)) continue;
+    best = own;
     memcpy(d, fine, n * sizeof *d);
+    for (int j = 0, at = 0; j < DJT_KINDS; at += size[j++]) {
+      gap[j] = djt_largest(coarse + at, size[j]) / djt_largest(fine + at, size[j]);
+    }
   }
   free(one);
   djt_straightenAll(d, c, dir, g);
   return best;
 }
 
-// Largest difference of both by the size of the larger, of the whole and of each kind of number.
-static inline double djt_hessianError(const djtHessian* c, double* a, double* b, bool print) {
-  const djModel* m = c->m;
-  const int size[] = {m->nv, m->nv, m->na, m->nv, m->nv, c->r.horizon * m->nu, c->np};
+// Largest difference of both by the size of b: of the whole, and of each kind that is known well.
+static inline double djt_hessianError(const djtHessian* c, double* a, double* b,
+                                      const double gap[DJT_KINDS], bool print) {
   static const char* name[] = {"qpos0", "qvel0", "act0", "hqpos0", "hqvel0", "ctrl", "param"};
-  double worst = 0;
-  for (int k = 0, at = 0; k < 7; at += size[k++]) {
-    double most = djt_largest(b + at, size[k]), gap = 0;
-    for (int i = 0; i < size[k]; i++) gap = djt_worst(gap, fabs(a[at + i] - b[at + i]));
-    if (print && most > 0) print_message("   %s %.1e of %.2e\n", name[k], gap / most, most);
-    if (most > 0) worst = djt_worst(worst, gap / most);
+  int size[DJT_KINDS];
+  double worst = 0, whole = djt_largest(b, c->n);
+  djt_kinds(size, c);
+  for (int k = 0, at = 0; k < DJT_KINDS; at += size[k++]) {
+    double most = djt_largest(b + at, size[k]), off = 0;
+    for (int i = 0; i < size[k]; i++) off = djt_worst(off, fabs(a[at + i] - b[at + i]));
+    if (print && most > 0) {
+      print_message("   %s %.1e of %.2e, known to %.0e\n", name[k], off / most, most, gap[k]);
+    }
+    worst = djt_worst(worst, off / whole);
+    if (most > 0 && gap[k] < 1e-6) worst = djt_worst(worst, off / most);
   }
   return worst;
 }

@@ -101,7 +101,7 @@ static void layout(djHessian* h, djArena* a, const djModel* m) {
               {&h->run_act, asked ? (T + 1) * (size_t)m->na : 0}, {&h->ctrl, T * nu},
               {&h->by_ctrl, T * nu}, {&h->Q, DJ_MAX_STAGE * (size_t)m->nq},
               {&h->psi, DJ_MAX_STAGE * nv}, {&h->scratch, dj_linearScratch(m)},
-              {&h->residual, (DJ_MAX_STAGE + 1) * nv}, {&h->sample, 6 * sample},
+              {&h->residual, (DJ_MAX_STAGE + 1) * nv}, {&h->sample, 10 * sample},
               {&h->change, sample}, {&h->mean, sample}, {&h->loss_scratch, 12 * (size_t)m->nbody},
               {&h->reference, nloss}, {&h->dreference, nloss}, {&h->pull, nloss},
               {&h->dpull, nloss}, {&h->target, nloss}};

@@ -62,7 +62,7 @@ struct djHessian {
   double *psi;            // (DJ_MAX_STAGE x nv)
   double *scratch;        // (dj_linearScratch)
   double *residual;       // ((DJ_MAX_STAGE + 1) x nv) changes by parameters
-  double *sample;         // (6 x nsample) of dj_differ
+  double *sample;         // (10 x nsample) of dj_differ
   int nsample;            // numbers of what is differentiated, at most
   double *change, *mean;  // (nsample) results
   djStretch stretch[6];   // (nstretch) q, v, the rest of a state, controls, parameters, and room
@@ -80,7 +80,7 @@ typedef djStatus (*djSampled)(double* out, void* user, double e);
 // d (n) <- the derivative of f at 0, mean (n, or NULL) its value there. By central differences over
 // *step and a quarter of it, extrapolated; where they are far apart over shorter ones. *step is
 // left as is best for the next one. *error: the larger of it and what djd_hessianError has. sample:
-// 6 n numbers.
+// 10 n numbers.
 djStatus dj_differ(double* d, double* mean, double* step, double* error, int n,
                    const djStretch* stretch, int nstretch, djSampled f, void* user, double* sample);
 
