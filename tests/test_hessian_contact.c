@@ -117,7 +117,7 @@ static const Scenario SCENARIOS[] = {
      {"geom/#1/friction"}, .friction = DJ_FRICTION_IMPLICIT},
     {"penalty, bdf1", pile, DJ_BDF1, DJ_PENALTY, 0.001, 50, 8, {"geom/#1/friction"}},
     {"impact", bouncer, DJ_EULER, DJ_SEPARATING_PLANE, 0.002, 0, 8,
-     {"geom/#1/restitution", "geom/#1/friction", "body/#1/mass"}},
+     {"geom/#1/restitution", "geom/#1/friction", "body/#1/mass", "option/gravity"}},
     {"parts", bouncer, DJ_POSITION, DJ_SEPARATING_PLANE, 0.05, 0, 3,
      {"geom/#1/friction", "body/#1/mass"}, .parts = 8},
 };
