@@ -22,7 +22,7 @@ struct djDesignHessian {
   int n;             // numbers of a start, controls and parameters
   double *gradient;  // (n) of the run by these, as its backward pass left it
   double *along, *change;   // (n) direction; how the gradient changes along it
-  double *x, *out;   // (design->n)
+  double *x, *out;   // (design->n) the point; scratch
   const double* v;   // the direction by x
   djDesign* design;
   double* sample;
@@ -139,6 +139,13 @@ static const double* startOf(const djDesign* d) {
   return d->phase == 0 ? w->qpos0 : w->start;
 }
 
+// Values of x + e v, but not the model's.
+static void moveDesign(struct djDesignHessian* s, double e) {
+  djDesign* d = s->design;
+  for (int i = 0; i < d->n; i++) d->x[i] = s->x[i] + (e != 0 ? e * s->v[i] : 0);
+  dj_placeDesign(d, d->x);
+}
+
 // out (n) by how much start, controls and parameters differ at x + e v from the tape's run.
 static djStatus placeAlong(double* out, void* user, double e) {
   struct djDesignHessian* s = user;
@@ -146,8 +153,7 @@ static djStatus placeAlong(double* out, void* user, double e) {
   djDesignMemory* w = dj_designMemory(d);
   const djModel* m = d->model;
   size_t nv = (size_t)m->nv;
-  for (int i = 0; i < d->n; i++) s->x[i] = d->x[i] + e * s->v[i];
-  dj_placeDesign(d, s->x);
+  moveDesign(s, e);
   double* part[KINDS];
   splitNumbers(part, out, d);
   memset(out, 0, (size_t)s->n * sizeof *out);
@@ -168,8 +174,7 @@ static djStatus placeAlong(double* out, void* user, double e) {
 static djStatus gatherAlong(double* out, void* user, double e) {
   struct djDesignHessian* s = user;
   djDesign* d = s->design;
-  for (int i = 0; i < d->n; i++) s->x[i] = d->x[i] + e * s->v[i];
-  dj_placeDesign(d, s->x);
+  moveDesign(s, e);
   setResult(d, s->gradient, s->change, e);
   dj_gatherDesign(out, d);
   return DJ_OK;
@@ -207,9 +212,9 @@ static djStatus takeRun(djDesign* d, const double* x) {
 }
 
 // Everything as it is at x.
-static void restore(djDesign* d) {
-  struct djDesignHessian* s = dj_designMemory(d)->hessian;
-  dj_placeDesign(d, d->x);
+static void restore(struct djDesignHessian* s) {
+  djDesign* d = s->design;
+  moveDesign(s, 0);
   setResult(d, s->gradient, s->gradient, 0);
   dj_gatherDesign(s->out, d);
 }
@@ -226,10 +231,11 @@ djStatus djd_designHvp(double* product, djDesign* d, const double* x, const doub
   struct djDesignHessian* s = w->hessian;
   if (d->n == 0) return DJ_OK;
   s->v = v;
+  dj_copyNumbers(s->x, d->x, d->n);
   double step = stepOf(d, v), error = 0;
   const djStretch all = {0, s->n, NULL}, some = {0, d->n, NULL};
   status = dj_differ(s->along, NULL, &step, &error, s->n, &all, 1, placeAlong, s, s->sample);
-  dj_placeDesign(d, d->x);   // controls are the run's again
+  moveDesign(s, 0);   // controls are the run's again
   const djVariation along = variationOf(s->along, d);
   djVariation by = variationOf(s->change, d);
   if (status == DJ_OK) {
@@ -240,7 +246,7 @@ djStatus djd_designHvp(double* product, djDesign* d, const double* x, const doub
   if (status == DJ_OK) {
     status = dj_differ(product, NULL, &step, &error, d->n, &some, 1, gatherAlong, s, s->sample);
   }
-  restore(d);
+  restore(s);
   for (int k = 0; k < d->n && status == DJ_OK; k++) {
     if (isfinite(product[k])) continue;
     return dj_fail(&d->error, DJ_INVALID, "product[%d] is not finite", k);
