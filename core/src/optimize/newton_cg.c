@@ -13,7 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double ARMIJO = 1e-4, SHORTEST = 1e-12;
+static const double ARMIJO = 1e-4, SHORTEST = 1e-12, FARTHEST = 1e9;
+static const double MORE = 1.2;   // of what the model falls by: it is left behind
 enum { ROUNDS = 8 };   // in which entries come to their bounds
 
 typedef struct djNewtonCg {
@@ -24,12 +25,13 @@ typedef struct djNewtonCg {
   double *d, *Hd;         // (n) a direction
   double *r;              // (n) minus the model's gradient on entries that are free
   double *back;           // (n) of differences
+  double *at, *grad;      // (n) the best point of a search
   bool* held;             // (n) by a bound
 } djNewtonCg;
 
 static djStatus allocate(djNewtonCg* o, djRun* run) {
   size_t n = (size_t)run->n;
-  double** list[] = {&o->s, &o->Hs, &o->d, &o->Hd, &o->r, &o->back};
+  double** list[] = {&o->s, &o->Hs, &o->d, &o->Hd, &o->r, &o->back, &o->at, &o->grad};
   *o = (djNewtonCg){.run = run, .radius = run->optimizer->radius};
   for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
     *list[k] = dj_poolTake(&run->pool, n, sizeof(double));
@@ -196,28 +198,61 @@ static djStatus findStep(double* fall, djNewtonCg* o) {
 
 // ---- the step -----------------------------------------------------------------------------------
 
-// Loss and gradient at run->x + t s, t halved or less till the loss falls. *t 0: none does.
-static djStatus search(double* t, double* loss, djNewtonCg* o) {
+static void place(const djNewtonCg* o, double t) {
+  const djRun* run = o->run;
+  for (int i = 0; i < run->n; i++) run->trial[i] = clip(run, i, run->x[i] + t * o->s[i]);
+}
+
+static void keep(djNewtonCg* o, double* best, double loss) {
+  size_t size = (size_t)o->run->n * sizeof(double);
+  memcpy(o->at, o->run->trial, size);
+  memcpy(o->grad, o->run->trial_grad, size);
+  *best = loss;
+}
+
+// Loss and gradient at run->x + t s, t halved or less till the loss falls, into o->at and o->grad.
+// *t 0: none does.
+static djStatus search(double* t, double* best, djNewtonCg* o) {
   djRun* run = o->run;
   double slope = dot(run->grad, o->s, run->n);
   for (*t = 1; *t > SHORTEST;) {
-    for (int i = 0; i < run->n; i++) run->trial[i] = clip(run, i, run->x[i] + *t * o->s[i]);
-    *loss = NAN;
-    djStatus status = dj_evaluateRun(run, loss, run->trial_grad, run->trial);
+    double loss = NAN;
+    place(o, *t);
+    djStatus status = dj_evaluateRun(run, &loss, run->trial_grad, run->trial);
     if (status == DJ_NO_MEMORY) return status;
-    double rise = *loss - run->loss;
-    if (status >= 0 && rise <= ARMIJO * *t * slope && *loss < run->loss) return DJ_OK;
+    double rise = loss - run->loss;
+    if (status >= 0 && rise <= ARMIJO * *t * slope && loss < run->loss) {
+      keep(o, best, loss);
+      return DJ_OK;
+    }
     if (-*t * slope < 1e-15 * fabs(run->loss)) break;
-    double best = status >= 0 ? -slope * *t / (2 * (rise - *t * slope)) : 0;   // of a parabola
-    *t *= fmin(0.5, fmax(0.1, isfinite(best) ? best : 0));
+    double least = status >= 0 ? -slope * *t / (2 * (rise - *t * slope)) : 0;   // of a parabola
+    *t *= fmin(0.5, fmax(0.1, isfinite(least) ? least : 0));
   }
   *t = 0;
   return DJ_OK;
 }
 
+// The loss curves less than its Hessian says, as where it is rough: farther along s, as long as it
+// falls.
+static djStatus searchOn(double* t, double* best, djNewtonCg* o) {
+  djRun* run = o->run;
+  for (double on = 4 * *t; on < FARTHEST; on *= 4) {
+    double loss = NAN;
+    place(o, on);
+    djStatus status = dj_evaluateRun(run, &loss, run->trial_grad, run->trial);
+    if (status == DJ_NO_MEMORY) return status;
+    if (status < 0 || !(loss < *best)) return DJ_OK;
+    keep(o, best, loss);
+    *t = on;
+  }
+  return DJ_OK;
+}
+
 static void follow(djNewtonCg* o, double t, double fell, double fall) {
-  double length = sqrt(dot(o->s, o->s, o->run->n)), worth = fell / fall;
-  if (t < 1) o->radius = fmax(t * length, SHORTEST);
+  double length = t * sqrt(dot(o->s, o->s, o->run->n)), worth = fell / fall;
+  if (t > 1) o->radius = fmax(o->radius, length);
+  else if (t < 1) o->radius = fmax(length, SHORTEST);
   else if (worth < 0.25) o->radius = 0.5 * length;
   else if (worth > 0.75 && length > 0.8 * o->radius) o->radius *= 2;
 }
@@ -225,6 +260,7 @@ static void follow(djNewtonCg* o, double t, double fell, double fall) {
 // One accepted step; none is left otherwise, and *flat tells whether that is for rounding.
 static djStatus takeStep(bool* taken, bool* flat, double* norm, djNewtonCg* o) {
   djRun* run = o->run;
+  size_t size = (size_t)run->n * sizeof(double);
   *taken = *flat = false;
   for (int turn = 0; turn < 2 && !*taken; turn++) {
     double fall = 0, t, loss;
@@ -242,10 +278,12 @@ static djStatus takeStep(bool* taken, bool* flat, double* norm, djNewtonCg* o) {
     status = search(&t, &loss, o);
     if (status < 0) return status;
     if (t == 0) continue;
+    if (t == 1 && run->loss - loss > MORE * fall) status = searchOn(&t, &loss, o);
+    if (status < 0) return status;
     follow(o, t, run->loss - loss, fall);
-    *norm = dj_stepLength(run->trial, run->x, run->n);
-    memcpy(run->x, run->trial, (size_t)run->n * sizeof *run->x);
-    memcpy(run->grad, run->trial_grad, (size_t)run->n * sizeof *run->grad);
+    *norm = dj_stepLength(o->at, run->x, run->n);
+    memcpy(run->x, o->at, size);
+    memcpy(run->grad, o->grad, size);
     run->loss = loss;
     *taken = true;
   }
