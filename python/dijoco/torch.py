@@ -27,7 +27,12 @@ _NAMES = ("qpos", "qvel", "act", "ctrl")
 
 
 def _array(tensor):
-    return tensor.detach().numpy()
+    try:
+        return tensor.detach().numpy()
+    except RuntimeError as error:   # of a batch that is made by PyTorch, but not by torch.func
+        raise RuntimeError("dijoco.torch: batches of cotangents (vectorize=True, is_grads_batched) "
+                           "are not supported; call once for each: vectorize=False, or take "
+                           "torch.func") from error
 
 
 def _copy(tensor):
@@ -51,7 +56,7 @@ def _results(made, batch):
 
 
 def _covectors(tensors, batch):
-    return [_cotangent(x) if batch is not None else _cotangent(x)[None] for x in tensors]
+    return [_array(x) if batch is not None else _array(x)[None] for x in tensors]
 
 
 def _unbatched(arrays, tails, dims):
@@ -118,14 +123,6 @@ def _apply(function, *args):
     if _is_transformed():
         raise RuntimeError(_FUNC)
     return function.apply(*args)
-
-
-def _cotangent(tensor):
-    try:
-        return tensor.detach().numpy()
-    except RuntimeError as error:   # of a batch that is made by PyTorch
-        raise RuntimeError("dijoco.torch: batches of cotangents (vectorize=True, is_grads_batched) "
-                           "are not supported; call once for each: vectorize=False") from error
 
 
 # ---- steps and runs --------------------------------------------------------------------------------
@@ -198,16 +195,42 @@ class _Held:
         self.made, self.derivatives, self.second = None, False, None
 
 
-# How many of the tensors follow each other: inputs x, cotangents c, changes t of x and s of c, and
-# what is led back, v.
-#   run   x -> y           push  x, t -> dy          pull  x, c -> g
-#   bend  x, c, t, s -> how g changes                fold  x, c, v -> v led back to x and to c
+# Tensors that follow each other: inputs x, cotangents c, changes t of x and s of c, and v and w, which
+# are led back to x and to c.
+#   run   x -> y           push  x, t -> dy              pull  x, c -> g
+#   bend  x, c, t, s -> how g changes                    fold  x, c, v -> v led back to x and to c
+# push, bend and fold are linear in what comes after x, or x and c: by that they have derivatives, by
+# x and c none.
+
+class _None(torch.autograd.Function):
+    """A zero whose derivative by what it depends on is asked for in vain."""
+
+    @staticmethod
+    def forward(*tensors):
+        return torch.zeros((), dtype=torch.float64)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, *_):
+        raise NotImplementedError(_THIRD)
+
+    jvp = backward
+
+    @staticmethod
+    def vmap(info, in_dims, *tensors):
+        return _None.apply(*(x if d is None else x.select(d, 0)
+                             for x, d in zip(tensors, in_dims))), None
+
+
 class _Call(torch.autograd.Function):
     """A call of a job, and what all have in common: batches that PyTorch makes are loops."""
 
     @classmethod
     def _vmap(cls, info, in_dims, job, held, *tensors):
-        made = any(d is not None for d in in_dims[2:2 + cls._count(job)])
+        made = any(d is not None for d in in_dims[2:2 + _count(job)])
         outs = [cls.apply(job, _Held() if made else held,
                           *(x if d is None else x.select(d, k)
                             for x, d in zip(tensors, in_dims[2:])))
@@ -215,22 +238,33 @@ class _Call(torch.autograd.Function):
         return tuple(map(torch.stack, zip(*outs))), (0,) * len(outs[0])
 
     @staticmethod
-    def _count(job):
-        return 4 + len(job.names or ())
-
-    @staticmethod
     def setup_context(ctx, inputs, output):
         ctx.job, ctx.held = inputs[:2]
         ctx.save_for_backward(*inputs[2:])
         ctx.save_for_forward(*inputs[2:])
 
-    @staticmethod
-    def _last(ctx, *_):
-        raise NotImplementedError(_THIRD)
+
+def _count(job):
+    return 4 + len(job.names or ())
+
+
+def _guarded(function, fixed, job, held, *tensors):
+    """A call that is linear in tensors after the first `fixed`; the derivative by these raises."""
+    none = _None.apply(*tensors[:fixed])
+    return tuple(x + none for x in function.apply(job, held, *tensors))
 
 
 def _changes(tangents, tensors):
     return tuple(torch.zeros_like(x) if t is None else t for t, x in zip(tangents, tensors))
+
+
+def _by_linear(function, fixed, ctx, tangents):
+    """Forward mode of a call that is linear in what comes after `fixed`."""
+    args = ctx.saved_tensors
+    if any(t is not None for t in tangents[:fixed]):
+        raise NotImplementedError(_THIRD)
+    return _guarded(function, fixed, ctx.job, ctx.held, *args[:fixed],
+                    *_changes(tangents[fixed:], args[fixed:]))
 
 
 class _Run(_Call):
@@ -245,7 +279,7 @@ class _Run(_Call):
     @staticmethod
     def jvp(ctx, _, __, *t):
         x = ctx.saved_tensors
-        return _Push.apply(ctx.job, ctx.held, *x, *_changes(t, x))
+        return _guarded(_Push, len(x), ctx.job, ctx.held, *x, *_changes(t, x))
 
     @staticmethod
     def vmap(info, in_dims, *args):
@@ -255,10 +289,17 @@ class _Run(_Call):
 class _Push(_Call):
     @staticmethod
     def forward(job, held, *args):
-        n = _Call._count(job)
+        n = _count(job)
         return job.push(held, args[:n], args[n:])
 
-    backward = jvp = _Call._last
+    @staticmethod
+    def backward(ctx, *c):
+        n = _count(ctx.job)
+        return (None,) * (2 + n) + _Pull.apply(ctx.job, ctx.held, *ctx.saved_tensors[:n], *c)
+
+    @staticmethod
+    def jvp(ctx, _, __, *t):
+        return _by_linear(_Push, _count(ctx.job), ctx, t)
 
     @staticmethod
     def vmap(info, in_dims, *args):
@@ -268,17 +309,18 @@ class _Push(_Call):
 class _Pull(_Call):
     @staticmethod
     def forward(job, held, *args):
-        n = _Call._count(job)
+        n = _count(job)
         return job.pull(held, args[:n], args[n:])
 
     @staticmethod
     def backward(ctx, *v):
-        return (None, None) + _Fold.apply(ctx.job, ctx.held, *ctx.saved_tensors, *v)
+        args = ctx.saved_tensors
+        return (None, None) + _guarded(_Fold, len(args), ctx.job, ctx.held, *args, *v)
 
     @staticmethod
     def jvp(ctx, _, __, *t):
         args = ctx.saved_tensors
-        return _Bend.apply(ctx.job, ctx.held, *args, *_changes(t, args))
+        return _guarded(_Bend, len(args), ctx.job, ctx.held, *args, *_changes(t, args))
 
     @staticmethod
     def vmap(info, in_dims, *args):
@@ -288,12 +330,20 @@ class _Pull(_Call):
 class _Bend(_Call):
     @staticmethod
     def forward(job, held, *args):
-        n = _Call._count(job)
+        n = _count(job)
         x, c, t, s = args[:n], args[n:n + 3], args[n + 3:2 * n + 3], args[2 * n + 3:]
         bent, pulled = job.bend(held, x, c, t), job.pull(held, x, s)
         return tuple(a + b for a, b in zip(bent, pulled))
 
-    backward = jvp = _Call._last
+    @staticmethod
+    def backward(ctx, *v):
+        fixed = _count(ctx.job) + 3
+        return (None,) * (2 + fixed) + _guarded(_Fold, fixed, ctx.job, ctx.held,
+                                                *ctx.saved_tensors[:fixed], *v)
+
+    @staticmethod
+    def jvp(ctx, _, __, *t):
+        return _by_linear(_Bend, _count(ctx.job) + 3, ctx, t)
 
     @staticmethod
     def vmap(info, in_dims, *args):
@@ -303,11 +353,19 @@ class _Bend(_Call):
 class _Fold(_Call):
     @staticmethod
     def forward(job, held, *args):
-        n = _Call._count(job)
+        n = _count(job)
         x, c, v = args[:n], args[n:n + 3], args[n + 3:]
         return job.bend(held, x, c, v) + job.push(held, x, v)
 
-    backward = jvp = _Call._last
+    @staticmethod
+    def backward(ctx, *w):
+        fixed = _count(ctx.job) + 3
+        return (None,) * (2 + fixed) + _guarded(_Bend, fixed, ctx.job, ctx.held,
+                                                *ctx.saved_tensors[:fixed], *w)
+
+    @staticmethod
+    def jvp(ctx, _, __, *t):
+        return _by_linear(_Fold, _count(ctx.job) + 3, ctx, t)
 
     @staticmethod
     def vmap(info, in_dims, *args):
@@ -324,7 +382,7 @@ class _Touch(_Function):
     @staticmethod
     @_last
     def backward(ctx, *cotangents):
-        parts = ctx.made.vjp(*map(_cotangent, cotangents))
+        parts = ctx.made.vjp(*map(_array, cotangents))
         return (None, None) + tuple(map(torch.from_numpy, parts))
 
 
@@ -347,15 +405,15 @@ class _LossPull(_Function):
     @staticmethod
     def forward(ctx, design, gradients, x, cotangents):
         ctx.design, ctx.gradients, ctx.sources = design, gradients, (x, cotangents)
-        return torch.from_numpy(_cotangent(cotangents) @ gradients)
+        return torch.from_numpy(_array(cotangents) @ gradients)
 
     @staticmethod
     @functools.partial(_last, text=_THIRD)
     def backward(ctx, v):
         x, cotangents = ctx.sources
-        products = ctx.design.hvp_scenes(_array(x), _cotangent(v))
+        products = ctx.design.hvp_scenes(_array(x), _array(v))
         return (None, None, torch.from_numpy(_array(cotangents) @ products),
-                torch.from_numpy(ctx.gradients @ _cotangent(v)))
+                torch.from_numpy(ctx.gradients @ _array(v)))
 
 
 def _tensor(value):
@@ -385,6 +443,13 @@ def _prepare(model, data, tails, given, params):
         tensors.append(tensor)
     values = [_double(value, name).reshape(-1) for name, value in params.items()]
     return tensors, values, batch, _like(*given, *params.values())
+
+
+def _call(job, tensors):
+    """What is kept for derivatives must not change with the caller's tensors."""
+    if job.derivatives:
+        tensors = [x.clone() for x in tensors]
+    return _Run.apply(job, _Held(), *tensors)
 
 
 def _needs_derivatives(tensors):
@@ -425,8 +490,7 @@ def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
     n = _autodiff.sizes(model)
     tails = ((n.nq,), (n.nv,), (n.na,), (n.nu,))
     tensors, _, batch, like = _prepare(model, data, tails, (qpos, qvel, act, ctrl), {})
-    job = _Job(model, data, _needs_derivatives(tensors), tails, batch)
-    return _as(_Run.apply(job, _Held(), *tensors), like)
+    return _as(_call(_Job(model, data, _needs_derivatives(tensors), tails, batch), tensors), like)
 
 
 def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=None):
@@ -443,7 +507,7 @@ def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=No
     tensors, values, batch, like = _prepare(model, data, tails, (qpos0, qvel0, act0, ctrl), params)
     derivatives = _needs_derivatives(tensors + values)
     job = _Job(model, data, derivatives, tails, batch, tuple(params))
-    return _as(_Run.apply(job, _Held(), *tensors, *values), like)
+    return _as(_call(job, tensors + values), like)
 
 
 def losses(design, x):
