@@ -29,7 +29,7 @@ typedef struct djtHessian {
   int np, n;           // of parameters, of all
   djTape* tape;
   djHessian* hessian;
-  double* memory;
+  int unconverged;     // steps of the run
 } djtHessian;
 
 static inline djVariation djt_variationOf(const djtHessian* c, double* x) {
@@ -73,8 +73,8 @@ static inline void djt_moveValue(double* value, const djParam* p, const double* 
 
 // Loss and gradient (n) of the run moved by e; tape: where it is kept, or NULL. False: it has none
 // there.
-static inline bool djt_lossAt(double* loss, double* g, const djtHessian* c, double* dir, double e,
-                              djTape* kept) {
+static inline bool djt_lossAt(double* loss, int* unconverged, double* g, const djtHessian* c,
+                              double* dir, double e, djTape* kept) {
   const djVariation along = djt_variationOf(c, dir);
   djVariation by = djt_variationOf(c, g);
   djModel* m;
@@ -125,6 +125,7 @@ static inline bool djt_lossAt(double* loss, double* g, const djtHessian* c, doub
   if (status >= 0) status = djd_rolloutBackward(&result, m, d, &r, tape);
   if (status < 0) print_error("%s\n", dj_errorText(d));
   *loss = result.loss;
+  *unconverged = result.unconverged_steps;
   if (!kept) djd_deleteTape(tape);
   free(numbers);
   dj_deleteData(d);
@@ -135,13 +136,14 @@ static inline bool djt_lossAt(double* loss, double* g, const djtHessian* c, doub
 static inline bool djt_gradientAt(double* g, const djtHessian* c, double* dir, double e,
                                   djTape* kept) {
   double loss;
-  return djt_lossAt(&loss, g, c, dir, e, kept);
+  int unconverged;
+  return djt_lossAt(&loss, &unconverged, g, c, dir, e, kept);
 }
 
 // The run itself, on c->tape, and its gradient (n).
 static inline void djt_runHessian(djtHessian* c, double* g) {
-  double* zero = calloc((size_t)c->n, sizeof *zero);
-  assert_true(djt_gradientAt(g, c, zero, 0, c->tape));
+  double *zero = calloc((size_t)c->n, sizeof *zero), loss;
+  assert_true(djt_lossAt(&loss, &c->unconverged, g, c, zero, 0, c->tape));
   free(zero);
 }
 

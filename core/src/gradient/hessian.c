@@ -6,6 +6,7 @@
 #include "base/room.h"
 #include "base/status.h"
 #include "contact/contact.h"
+#include "force/hold.h"
 #include "gradient/param_gradient.h"
 #include "integrate/outside.h"
 #include "math/so3.h"
@@ -18,7 +19,7 @@
 #include <string.h>
 
 // Of directions by their size: where differences begin, and the longest.
-static const double FIRST = 1e-3, LONGEST = 4e-3;
+static const double FIRST = 1e-3, LONGEST = 1.6e-2;
 // A velocity, an activation or a control counts for so much of a displacement.
 static const double SLOW = 1e-2;
 
@@ -90,6 +91,7 @@ static void layout(djHessian* h, djArena* a, const djModel* m) {
   if (asked && sample < (T + 1) * nx + T * nu) sample = (T + 1) * nx + T * nu;
   h->nsample = (int)sample;
   h->part_step = dj_take(a, n, sizeof(int));
+  h->hold = dj_take(a, DJ_MAX_STAGE * (size_t)dj_holdCount(m), sizeof *h->hold);
   struct {
     double** array;
     size_t n;

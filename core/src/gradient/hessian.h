@@ -62,6 +62,7 @@ struct djHessian {
   double *psi;            // (DJ_MAX_STAGE x nv)
   double *scratch;        // (dj_linearScratch)
   double *residual;       // ((DJ_MAX_STAGE + 1) x nv) changes by parameters
+  struct djHold* hold;    // (DJ_MAX_STAGE x dj_holdCount) of the part's own stages
   double *sample;         // (10 x nsample) of dj_differ
   int nsample;            // numbers of what is differentiated, at most
   double *change, *mean;  // (nsample) results

@@ -84,10 +84,15 @@ djStatus dj_differ(double* d, double* mean, double* step, double* error, int n,
                    double* sample) {
   size_t each = (size_t)n;
   djLine far = lineAt(sample, each), near = lineAt(sample + 4 * each, each);
-  double *both = sample + 8 * each, e = *step, begun = e, best[STRETCHES];
+  double *both = sample + 8 * each, e = *step, begun, best[STRETCHES], first = 0;
   int worse[STRETCHES] = {0};
   for (int k = 0; k < nstretch; k++) best[k] = INFINITY;
   djStatus status = centre(&far, both, n, f, user, e);
+  for (int k = 0; k < TRIES && status != DJ_OK && status != DJ_NO_MEMORY; k++) {
+    e /= 4;   // beyond what is defined
+    status = centre(&far, both, n, f, user, e);
+  }
+  begun = e;
   for (int try = 0, orders = 2; try < TRIES && status == DJ_OK; try++, e /= 4, orders = ORDERS) {
     bool more = false;
     double value = 0, worst = 0;
@@ -103,7 +108,10 @@ djStatus dj_differ(double* d, double* mean, double* step, double* error, int n,
       more = more || (best[k] > AGREES && worse[k] < 3);
       worst = fmax(worst, best[k]);
     }
-    *step = worst > AGREES ? begun : worst < AGREES_WELL ? 4 * e : e;
+    if (try == 0) first = worst;
+    // Where no shorter step does better it is rounding that keeps them apart.
+    bool rounded = worst > AGREES && worst == first && try > 0;
+    *step = worst > AGREES ? (rounded ? 4 * begun : begun) : worst < AGREES_WELL ? 4 * e : e;
     djLine swap = far;
     far = near;
     near = swap;

@@ -1,6 +1,7 @@
 // A part of a run, opened anew beside itself: its tangent, and how its adjoint changes along it.
 
 #include "base/status.h"
+#include "force/hold.h"
 #include "gradient/hessian.h"
 #include "gradient/param_gradient.h"
 #include "integrate/impulse_linear.h"
@@ -104,6 +105,30 @@ typedef struct Beside {
   int i;
 } Beside;
 
+// Hard equality constraints of a stage as they are in the run, n of them: by a moved model their
+// forces and stiffness stay, and what they are to be goes with what they are at the start.
+static djHold* holdsOf(djHessian* h, const djModel* m, int stage) {
+  if (!dj_holdsOf(&h->data->work->forces, m)) return NULL;
+  return h->hold + (size_t)stage * (size_t)dj_holdCount(m);
+}
+
+static void keepHolds(djHessian* h, int stage) {
+  djHold* to = holdsOf(h, h->model, stage);
+  if (!to) return;
+  memcpy(to, dj_holdsOf(&h->data->work->forces, h->model),
+         (size_t)dj_holdCount(h->model) * sizeof *to);
+}
+
+static void adoptHolds(djHessian* h, const djModel* m, int stage) {
+  const djHold* from = holdsOf(h, m, stage);
+  djHold* hold = from ? dj_holdsOf(&h->data->work->forces, m) : NULL;
+  for (int i = 0; i < dj_holdCount(m) && hold; i++) {
+    double x0 = hold[i].x0;
+    hold[i] = from[i];
+    hold[i].r += from[i].gamma * (x0 - from[i].x0);
+  }
+}
+
 // Residuals of all stages at the part's own start and ends, and the velocity at the end where it is
 // not by coefficients, by the model moved by e.
 static djStatus residuals(double* out, void* user, double e) {
@@ -121,6 +146,7 @@ static djStatus residuals(double* out, void* user, double e) {
     bool last = s + 1 == method->nstage;
     status = last ? openPart(h, m, &b->p) : openStage(h, m, &b->p, s);
     if (status < 0) return status;
+    adoptHolds(h, m, s);
     dj_openPlace(&w->now, m, w->ref);
     if (w->method->relag) w->method->relag(w, m);
     w->may_grow = true;
@@ -142,9 +168,15 @@ static djStatus byParameters(Beside* b) {
   const djStretch stretch[] = {{0, n - nv, NULL}, {n - nv, nv, NULL}};
   placeStart(h, &b->p, b->i, 0);
   placeStages(h, &b->p, b->i, 0);
+  djStatus status = DJ_OK;
+  for (int s = 0; s < b->p.linear->method->nstage && dj_holdCount(h->model) > 0; s++) {
+    status = openStage(h, h->model, &b->p, s);
+    if (status < 0) return status;
+    keepHolds(h, s);
+  }
   djContacts* contacts = dj_contactsOf(&h->data->work->forces);
   dj_differentiateContacts(contacts, h->model, true);
-  djStatus status = dj_differ(h->residual, NULL, &step, &h->error, n, stretch, 2, residuals, b,
+  status = dj_differ(h->residual, NULL, &step, &h->error, n, stretch, 2, residuals, b,
                               h->sample);
   dj_differentiateContacts(contacts, h->model, false);
   return status;
