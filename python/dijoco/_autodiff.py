@@ -8,6 +8,10 @@ framework are by the numbers of qpos, where a quaternion p means p/|p|. With q =
 
 so that a cotangent g on w is (2/|p|) q (0, g) on p, and a cotangent G on the numbers of a unit
 quaternion q is vec(q* G)/2 on w. Hinges and slides are the same in both.
+
+Second derivatives are by w of q exp(w), S with gradient g. As w = 2 vec(q* dp)/|p| but for third
+order, a change v = q* dp has by the numbers, in the frame of q,
+    (-2 g.vec(v)/|p|^2,  2 S w/|p| - 2 v0 g/|p|^2).
 """
 import concurrent.futures
 import os
@@ -29,6 +33,47 @@ class Coordinates:
         self.spin = np.array([[v + i for i in range(3)] for _, v in quaternions], int)
         self.plain_q = np.setdiff1d(np.arange(nq), self.quat)
         self.plain_v = np.setdiff1d(np.arange(nv), self.spin)
+
+    def push(self, q, dq):
+        """Change dq (..., nq) of the numbers of q (..., nq) as one (..., nv) of its tangent."""
+        if not len(self.quat):
+            return dq
+        out = np.empty(dq.shape[:-1] + (self.nv,))
+        out[..., self.plain_v] = dq[..., self.plain_q]
+        p, norm = _unit(q[..., self.quat])
+        out[..., self.spin] = _turned_back(p, dq[..., self.quat])[..., 1:] * (2 / norm)
+        return out
+
+    def pushed(self, q, w):
+        """Change w (..., nv) of the tangent of unit q (..., nq) as one (..., nq) of its numbers."""
+        if not len(self.quat):
+            return w
+        out = np.empty(w.shape[:-1] + (self.nq,))
+        out[..., self.plain_q] = w[..., self.plain_v]
+        out[..., self.quat] = _turned(q[..., self.quat], 0, w[..., self.spin] / 2)
+        return out
+
+    def rate(self, q, w, g):
+        """By how much `to_tangent` of a fixed g (..., nq) changes where unit q (..., nq) does by its
+        tangent w (..., nv)."""
+        out = np.zeros(np.broadcast_shapes(g.shape, q.shape)[:-1] + (self.nv,))
+        if len(self.quat):
+            change = _turned(q[..., self.quat], 0, w[..., self.spin] / 2)
+            out[..., self.spin] = _turned_back(change, g[..., self.quat])[..., 1:] / 2
+        return out
+
+    def bend(self, q, dq, g, Sw):
+        """Hessian-vector product (..., nq) by the numbers of q (..., nq) along dq (..., nq), from the
+        gradient g (..., nv) and the product Sw (..., nv) along the tangent."""
+        if not len(self.quat):
+            return Sw
+        out = np.empty(Sw.shape[:-1] + (self.nq,))
+        out[..., self.plain_q] = Sw[..., self.plain_v]
+        p, norm = _unit(q[..., self.quat])
+        v, g, Sw = _turned_back(p, dq[..., self.quat]), g[..., self.spin], Sw[..., self.spin]
+        first = -2 * (g * v[..., 1:]).sum(-1, keepdims=True) / norm ** 2
+        out[..., self.quat] = _turned(p, first, 2 * Sw / norm - 2 * v[..., :1] * g / norm ** 2)
+        return out
 
     @classmethod
     def of_param(cls, nvalue, ntangent):
@@ -71,6 +116,20 @@ def _unit(p):
     return p / norm, norm
 
 
+def _turned(q, s, v):
+    """The product of quaternions q (..., 4) and (s, v)."""
+    a, b = q[..., :1], q[..., 1:]
+    return np.concatenate([a * s - (b * v).sum(-1, keepdims=True), a * v + s * b + _cross(b, v)],
+                          -1)
+
+
+def _turned_back(q, p):
+    """The product q* p of quaternions (..., 4)."""
+    a, b, s, v = q[..., :1], q[..., 1:], p[..., :1], p[..., 1:]
+    return np.concatenate([a * s + (b * v).sum(-1, keepdims=True), a * v - s * b - _cross(b, v)],
+                          -1)
+
+
 def _cross(a, b):
     """a x b; for small arrays several times as fast as numpy's."""
     return (a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]])
@@ -106,6 +165,20 @@ def param_from_tangent(model, name, value, g):
     if name.endswith("/axis"):  # a means a/|a|, and g has no component along it
         return g / np.sqrt(value @ value)
     return Coordinates.of_param(value.size, g.size).from_tangent(value, g)
+
+
+def param_push(name, value, change, ntangent):
+    """Change of a parameter's tangent (ntangent,) from one of its numbers (nvalue,)."""
+    if name.endswith("/axis"):  # what is along it counts for the second derivative
+        return change / np.sqrt(value @ value)
+    return Coordinates.of_param(value.size, ntangent).push(value, change)
+
+
+def param_bend(name, value, change, g, product):
+    """Hessian-vector product (nvalue,) by the numbers of a parameter; see `Coordinates.bend`."""
+    if name.endswith("/axis"):
+        return product / np.sqrt(value @ value)
+    return Coordinates.of_param(value.size, g.size).bend(value, change, g, product)
 
 
 def pose_from_twist(pose, g):
@@ -236,6 +309,79 @@ class Run:
             for name, value in self.params.items()]
         return (qpos[:, 0] + at.from_tangent(self.start, stack["qpos0"]), stack["qvel0"],
                 stack["act0"], stack["ctrl"], by_params)
+
+
+    def push(self, qpos, qvel, act, ctrl, params):
+        """Changes of qpos (B, T+1, nq), qvel (B, T+1, nv), act (B, T+1, na) along changes of the
+        start, of ctrl (B, T, nu) and of parameters (a list)."""
+        at = sizes(self.model)
+        w, v, a = map(np.stack, zip(*self._tangents(qpos, qvel, act, ctrl, params)))
+        out = np.array(at.pushed(self.qpos, w))
+        out[:, 0] = qpos
+        return out, v, a
+
+    def _tangents(self, qpos, qvel, act, ctrl, params):
+        """Of every member: tangents of qpos, qvel, act."""
+        w = sizes(self.model).push(self.start, qpos)
+        values = self._values(params)
+        return _map(lambda i: self.runs[i].jvp(ctrl[i], w[i], qvel[i], act[i], values),
+                    len(self.runs))
+
+    def _values(self, params):
+        return {name: param_push(name, value, change, self._ntangent(name))
+                for (name, value), change in zip(self.params.items(), params)}
+
+    def _ntangent(self, name):
+        return self.model._param(self.model.match(name)[0]).ntangent
+
+    def bend(self, cotangents, qpos, qvel, act, ctrl, params):
+        """How `vjp` of cotangents on qpos, qvel, act changes along changes of the start, of ctrl and
+        of parameters, the cotangents held fixed."""
+        at = sizes(self.model)
+        G, on_qvel, on_act = cotangents
+        g = np.array(at.to_tangent(self.qpos, G))
+        g[:, 0] = 0
+        rate = np.zeros(g.shape)
+        if len(at.quat):
+            w = np.stack([t[0] for t in self._tangents(qpos, qvel, act, ctrl, params)])
+            rate = at.rate(self.qpos, w, G)
+            rate[:, 0] = 0
+        start, values = at.push(self.start, qpos), self._values(params)
+
+        def run(i):
+            held = {"qpos": g[i], "qvel": on_qvel[i], "act": on_act[i]}
+            return (self.runs[i].vjp(**held, params=list(self.params)),
+                    self.runs[i].hvp(held, ctrl[i], start[i], qvel[i], act[i], values,
+                                     rates={"qpos": rate[i]}))
+
+        first, second = zip(*_map(run, len(self.runs)))
+        stack = {name: np.stack([getattr(p, name) for p in second])
+                 for name in ("qpos0", "qvel0", "act0", "ctrl")}
+        by_qpos = np.stack([p.qpos0 for p in first])
+        by_params = []
+        for (name, value), change in zip(self.params.items(), params):
+            both = [sum(p.params[n] for n in self.model.match(name) for p in parts)
+                    for parts in (first, second)]
+            by_params.append(param_bend(name, value, change, *both))
+        return (at.bend(self.start, qpos, by_qpos, stack["qpos0"]), stack["qvel0"], stack["act0"],
+                stack["ctrl"], by_params)
+
+
+class OneStep:
+    """One step of every member of a batch as a run of it, for second derivatives."""
+
+    def __init__(self, model, data, qpos, qvel, act, ctrl):
+        self.run = Run(model, data, {}, qpos, qvel, act, ctrl[:, None], True)
+
+    def push(self, qpos, qvel, act, ctrl):
+        """As `Run.push`, of the state after the step."""
+        return [x[:, 1] for x in self.run.push(qpos, qvel, act, ctrl[:, None], [])]
+
+    def bend(self, cotangents, qpos, qvel, act, ctrl):
+        """As `Run.bend`."""
+        padded = [np.stack([np.zeros_like(x), x], 1) for x in cotangents]
+        *parts, by_ctrl, _ = self.run.bend(padded, qpos, qvel, act, ctrl[:, None], [])
+        return (*parts, by_ctrl[:, 0])
 
 
 _PARTS = (1, 4, 7, 8, 11)  # where each of implicit.VALUES but the first begins

@@ -95,6 +95,12 @@ class CRolloutResult(ctypes.Structure):
                 ("worst_condition", c_double), ("forward_s", c_double), ("backward_s", c_double)]
 
 
+class CVariation(ctypes.Structure):
+    _fields_ = [("qpos0", c_void_p), ("qvel0", c_void_p), ("act0", c_void_p),
+                ("history_qpos0", c_void_p), ("history_qvel0", c_void_p), ("ctrl", c_void_p),
+                ("nparam", c_int), ("param", POINTER(CParam)), ("value", c_void_p)]
+
+
 # ---- prototypes: name: (result, arguments); P is any pointer ------------------------------------
 
 P, ERR = c_void_p, POINTER(CError)
@@ -190,6 +196,12 @@ CORE = {
     "djd_rolloutBackward": (c_int, [POINTER(CRolloutResult), P, P, POINTER(CRollout), P]),
     "djd_tapeStates": (c_int, [P, P, P, P, P]),
     "djd_setCotangents": (c_int, [P, P, P, P]),
+    "djd_makeHessian": (c_int, [P, P, c_int, ERR]),
+    "djd_deleteHessian": (None, [P]),
+    "djd_rolloutJvp": (c_int, [P, POINTER(CVariation), P, P, POINTER(CRollout), P, P]),
+    "djd_rolloutHvp": (c_int, [POINTER(CVariation), POINTER(CVariation), P, P, POINTER(CRollout),
+                               P, P]),
+    "djd_setCotangentRates": (c_int, [P, P, P, P, P]),
     "dj_loadTask": (c_int, [P, c_char_p, ERR]),
     "dj_loadTaskText": (c_int, [P, c_char_p, c_char_p, ERR]),
     "dj_deleteTask": (None, [P]),
@@ -221,6 +233,8 @@ CORE = {
     "djd_sceneLoss": (c_double, [P, c_int]),
     "djd_deletePhases": (None, [P]),
     "djd_phaseSpread": (c_int, [P, P, P]),
+    "djd_designHvp": (c_int, [P, P, P, P]),
+    "djd_phasesHvp": (c_int, [P, P, P, P]),
     "djd_optimizeScenes": (c_int, [P, P, c_int, P, P, P, c_int, P, P, ERR]),
     "djd_makeReceding": (c_int, [P, P, P, ERR]),
     "djd_deleteReceding": (None, [P]),
@@ -336,7 +350,8 @@ def check_structs(structs):
 core = _load_core()
 check_structs({"djError": CError, "djParam": CParam, "djArray": CArray, "djWatch": CWatch,
                "djHullPoints": CHullPoints, "djHullOverlap": CHullOverlap,
-               "djRollout": CRollout, "djRolloutResult": CRolloutResult})
+               "djRollout": CRollout, "djRolloutResult": CRolloutResult,
+               "djVariation": CVariation})
 _plugin = None
 _plugin_lock = threading.RLock()
 

@@ -12,18 +12,20 @@
     jax.grad(jax.jit(loss))(friction)
 
 The library runs on the host, in double precision, through `jax.pure_callback`: this works under
-jit, grad and vmap (one member after another; a batch axis in the arguments themselves runs on
-several threads). Without jax_enable_x64 JAX rounds states and derivatives to single precision,
-which is coarse for contact. The model and data are read when a compiled function runs, not when
-it is traced: do not change them in between. Reverse mode and first derivatives only: jvp, jacfwd
-and hessian raise. Derivatives by qpos are by its numbers, a quaternion p meaning p/|p|.
+jit, grad, jvp, hessian and vmap (one member after another; a batch axis in the arguments themselves
+runs on several threads). Without jax_enable_x64 JAX rounds states and derivatives to single
+precision, which is coarse for contact. The model and data are read when a compiled function runs, not
+when it is traced: do not change them in between. First derivatives in both modes, second ones of
+reverse mode (jax.hessian, jvp and grad of grad); forward mode of forward mode and third ones raise.
+Derivatives by qpos are by its numbers, a quaternion p meaning p/|p|.
 """
-import functools
 import os
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
 
 from . import _autodiff
 
@@ -33,114 +35,155 @@ if len(os.sched_getaffinity(0)) == 1:
     os.environ.setdefault("PJRT_NPROC", "2")
 
 
-_MODES = ("dijoco.jax: there are only first derivatives in reverse mode (grad, vjp, jacrev); of a "
-          "gradient g (hessian, jvp or grad of grad) take differences, (g(x + h v) - g(x - h v))/2h;"
-          " for forward-mode (jvp, jacfwd) use jacrev, or data.step_jvp")
+_MODES = ("dijoco.jax: there are first derivatives, and second ones by reverse mode (hessian, jvp of "
+          "grad, grad of grad); of forward mode (jvp, jacfwd) there are no further ones, and no third "
+          "ones: take differences")
 
 
-def _host(function, shapes, *arrays):
-    """Call function(*arrays as doubles) on the host; results have these shapes."""
+class _Job:
+    """What a call is of, besides arrays: a step (names None) or a run with parameters."""
+
+    def __init__(self, model, data, names):
+        self.key = id(model), id(data), names
+        self.model, self.data, self.names = model, data, names
+
+    def __hash__(self):
+        return hash(self.key)
+
+    def __eq__(self, other):
+        return isinstance(other, _Job) and self.key == other.key
+
+    def made(self, x, derivatives):
+        if self.names is None:
+            return _autodiff.Step(self.model, self.data, *x, derivatives)
+        params = dict(zip(self.names, x[4:]))
+        return _autodiff.Run(self.model, self.data, params, *x[:4], derivatives)
+
+    def second(self, x):
+        if self.names is None:
+            return _autodiff.OneStep(self.model, self.data, *x)
+        return self.made(x, True)
+
+    def changes(self, t):
+        return list(t) if self.names is None else list(t[:4]) + [list(t[4:])]
+
+    def flat(self, parts):
+        return list(parts) if self.names is None else list(parts[:-1]) + list(parts[-1])
+
+
+# Arrays that follow each other: inputs x, cotangents c, changes t of x and s of c, and v, which is led
+# back to x and to c; y are qpos, qvel, act. What each call does, and how many of its arrays it is not
+# linear in (None: all).
+def _run(job, n, *x):
+    made = job.made(x, False)
+    return made.qpos, made.qvel, made.act
+
+
+def _push(job, n, *args):
+    return job.second(args[:n]).push(*job.changes(args[n:]))
+
+
+def _pull(job, n, *args):
+    return job.flat(job.made(args[:n], True).vjp(*args[n:]))
+
+
+def _bend(job, n, *args):
+    x, c, t, s = args[:n], args[n:n + 3], args[n + 3:2 * n + 3], args[2 * n + 3:]
+    made = job.second(x)
+    bent = job.flat(made.bend(c, *job.changes(t)))
+    pulled = job.flat(made.vjp(*s) if job.names is not None else job.made(x, True).vjp(*s))
+    return [a + b for a, b in zip(bent, pulled)]
+
+
+def _fold(job, n, *args):
+    x, c, v = args[:n], args[n:n + 3], args[n + 3:]
+    made, v = job.second(x), job.changes(v)
+    return job.flat(made.bend(c, *v)) + list(made.push(*v))
+
+
+_WORK = {"run": _run, "push": _push, "pull": _pull, "bend": _bend, "fold": _fold}
+
+
+def _shapes(kind, job, n, *args):
+    x = [a.shape for a in args[:n]]
+    axes = (x[0][0],) if job.names is None else (x[3][0], x[3][1] + 1)
+    y = [axes + (k,) for k in (job.model.nq, job.model.nv, job.model.na)]
+    return {"run": y, "push": y, "pull": x, "bend": x, "fold": x + y}[kind]
+
+
+def _host(*args, kind, job, n):
+    """Call the work on the host, with doubles."""
     dtype = jnp.result_type(float)
-    results = [jax.ShapeDtypeStruct(shape, dtype) for shape in shapes]
+    results = [jax.ShapeDtypeStruct(shape, dtype) for shape in _shapes(kind, job, n, *args)]
 
     def call(*values):
-        made = function(*[np.array(value, np.float64) for value in values])
+        made = _WORK[kind](job, n, *[np.array(value, np.float64) for value in values])
         return [np.asarray(array, dtype) for array in made]
 
-    @jax.custom_jvp
-    def host(*values):
-        return tuple(jax.pure_callback(call, results, *values, vmap_method="sequential"))
+    return jax.pure_callback(call, results, *args, vmap_method="sequential")
 
-    @host.defjvp
-    def refuse(primals, tangents):
+
+_call = Primitive("dijoco")
+_call.multiple_results = True
+_call.def_impl(_host)
+
+
+@_call.def_abstract_eval
+def _abstract(*args, kind, job, n):
+    dtype = jnp.result_type(float)
+    return [jax.core.ShapedArray(shape, dtype) for shape in _shapes(kind, job, n, *args)]
+
+
+mlir.register_lowering(_call, mlir.lower_fun(_host, multiple_results=True))
+
+
+def _batch(args, axes, *, kind, job, n):
+    """One member after another."""
+    moved = [a if d is None else jnp.moveaxis(a, d, 0) for a, d in zip(args, axes)]
+
+    def one(mapped):
+        mapped = iter(mapped)
+        each = [a if d is None else next(mapped) for a, d in zip(moved, axes)]
+        return _call.bind(*each, kind=kind, job=job, n=n)
+
+    out = jax.lax.map(one, [a for a, d in zip(moved, axes) if d is not None])
+    return out, [0] * len(out)
+
+
+batching.primitive_batchers[_call] = _batch
+
+
+def _tangent(args, tangents, kind, job, n):
+    """Forward mode: of what is linear in its last arrays, by these alone."""
+    fill = [ad.instantiate_zeros(t) for t in tangents]
+    if kind == "run":
+        return _call.bind(*args, *fill, kind="push", job=job, n=n)
+    if kind == "pull":
+        return _call.bind(*args, *fill, kind="bend", job=job, n=n)
+    fixed = n if kind == "push" else n + 3
+    if any(type(t) is not ad.Zero for t in tangents[:fixed]):
         raise NotImplementedError(_MODES)
-
-    return host(*arrays)
-
-
-def _reverse(function, *args):
-    """Call a function that has a derivative in reverse mode alone."""
-    try:
-        return function(*args)
-    except TypeError as error:
-        if "custom_vjp" in str(error):
-            raise TypeError(_MODES) from error
-        raise
+    return _call.bind(*args[:fixed], *fill[fixed:], kind=kind, job=job, n=n)
 
 
-def _state_shapes(model, *axes):
-    return [axes + (n,) for n in (model.nq, model.nv, model.na)]
+def _forward(args, tangents, **how):
+    return _call.bind(*args, **how), _tangent(args, tangents, **how)
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _step(fixed, qpos, qvel, act, ctrl):
-    model, data = fixed
-
-    def call(*start):
-        made = _autodiff.Step(model, data, *start, False)
-        return made.qpos, made.qvel, made.act
-
-    return _host(call, _state_shapes(model, len(qpos)), qpos, qvel, act, ctrl)
+ad.primitive_jvps[_call] = _forward
 
 
-def _step_forward(fixed, qpos, qvel, act, ctrl):
-    model, data = fixed
-    count, nx = len(qpos), model.tangent_size
-
-    def call(*start):
-        made = _autodiff.Step(model, data, *start, True)
-        return made.qpos, made.qvel, made.act, made.A, made.B
-
-    shapes = _state_shapes(model, count) + [(count, nx, nx), (count, nx, model.nu)]
-    *after, A, B = _host(call, shapes, qpos, qvel, act, ctrl)
-    return tuple(after), (qpos, after[0], A, B)
+def _transpose(cotangents, *args, kind, job, n):
+    """Of a call that is linear in its last arrays, which are undefined."""
+    fixed = {"push": n, "pull": n, "bend": n + 3, "fold": n + 3}[kind]
+    led = [ad.instantiate_zeros(c) for c in cotangents]
+    other = {"push": "pull", "pull": "push", "bend": "fold", "fold": "bend"}[kind]
+    out = _call.bind(*args[:fixed], *led, kind=other, job=job, n=n)
+    return [None] * fixed + [x if ad.is_undefined_primal(a) else None
+                             for x, a in zip(out, args[fixed:])]
 
 
-def _step_backward(fixed, kept, cotangents):
-    model, _ = fixed
-
-    def call(*arrays):
-        return _autodiff.step_vjp(model, *arrays)
-
-    count = len(kept[0])
-    shapes = _state_shapes(model, count) + [(count, model.nu)]
-    return _host(call, shapes, *kept, *cotangents)
-
-
-_step.defvjp(_step_forward, _step_backward)
-
-
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _run(fixed, qpos, qvel, act, ctrl, params):
-    model, data, names = fixed
-
-    def call(qpos, qvel, act, ctrl, *params):
-        made = _autodiff.Run(model, data, dict(zip(names, params)), qpos, qvel, act, ctrl, False)
-        return made.qpos, made.qvel, made.act
-
-    shapes = _state_shapes(model, ctrl.shape[0], ctrl.shape[1] + 1)
-    return _host(call, shapes, qpos, qvel, act, ctrl, *params)
-
-
-def _run_forward(fixed, *arguments):
-    return _run(fixed, *arguments), arguments
-
-
-def _run_backward(fixed, arguments, cotangents):
-    model, data, names = fixed
-    qpos, qvel, act, ctrl, params = arguments
-
-    def call(qpos, qvel, act, ctrl, gq, gv, ga, *params):
-        made = _autodiff.Run(model, data, dict(zip(names, params)), qpos, qvel, act, ctrl, True)
-        *parts, by_params = made.vjp(gq, gv, ga)
-        return parts + by_params
-
-    shapes = [x.shape for x in (qpos, qvel, act, ctrl) + tuple(params)]
-    *parts, = _host(call, shapes, qpos, qvel, act, ctrl, *cotangents, *params)
-    return tuple(parts[:4]) + (parts[4:],)
-
-
-_run.defvjp(_run_forward, _run_backward)
+ad.primitive_transposes[_call] = _transpose
 
 
 def _real(value, name):
@@ -180,7 +223,7 @@ def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
         return tuple(x[..., 1, :] for x in rollout(model, ctrl, qpos, qvel, act, params, data))
     tails = ((model.nq,), (model.nv,), (model.na,), (model.nu,))
     arrays, batch = _prepare(model, data, tails, (qpos, qvel, act, ctrl))
-    return _finish(_reverse(_step, (model, data), *arrays), batch)
+    return _finish(_call.bind(*arrays, kind="run", job=_Job(model, data, None), n=4), batch)
 
 
 def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=None):
@@ -196,4 +239,5 @@ def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=No
     tails = ((model.nq,), (model.nv,), (model.na,), (ctrl.shape[-2], model.nu))
     arrays, batch = _prepare(model, data, tails, (qpos0, qvel0, act0, ctrl))
     values = [_real(value, name).reshape(-1) for name, value in params.items()]
-    return _finish(_reverse(_run, (model, data, tuple(params)), *arrays, values), batch)
+    job = _Job(model, data, tuple(params))
+    return _finish(_call.bind(*arrays, *values, kind="run", job=job, n=4 + len(values)), batch)

@@ -6,7 +6,7 @@ from ctypes import byref, c_void_p
 import numpy as np
 
 from . import _lib
-from ._lib import CRollout, CRolloutResult, Handle, call, core
+from ._lib import CRollout, CRolloutResult, CVariation, Handle, call, core
 from .data import Data, expand, history_arrays, param_array, warn_of_steps
 from .model import Model
 
@@ -55,6 +55,7 @@ class Rollout:
         tape = c_void_p()
         call(core.djd_makeTape, byref(tape), self._model._address, len(ctrl))
         self._tape = Handle(tape.value, core.djd_deleteTape)
+        self._second = None            # of products
         self._forward()
 
     def _forward(self):
@@ -105,34 +106,126 @@ class Rollout:
         Returns a `Gradient`. May be called any number of times.
         """
         m, T = self._model, self._run.horizon
-        if self._run.loss_only:
-            raise ValueError("the run was made with gradient=False")
-        dstate = np.zeros((T + 1, m.tangent_size))
-        for value, at, size, name in ((qpos, 0, m.nv, "qpos"), (qvel, m.nv, m.nv, "qvel"),
-                                      (act, 2 * m.nv, m.na, "act")):
-            if value is not None:
-                dstate[:, at:at + size] = _lib.numbers(value, (T + 1, size), name)
-        dctrl = None if ctrl is None else _lib.numbers(ctrl, (T, m.nu), "ctrl")
         names = expand(m, [params] if isinstance(params, str) else list(params))
         table, sizes = param_array(m, names)
-        out = Gradient(np.zeros((T, m.nu)), np.zeros(m.nv), np.zeros(m.nv), np.zeros(m.na), {},
-                       np.zeros(m.nv), np.zeros(m.nv))
-        flat = np.zeros(sum(sizes))
+        out, flat = _gradient(m, T, sizes)
         result = CRolloutResult(grad_ctrl=out.ctrl.ctypes.data, grad_qpos0=out.qpos0.ctypes.data,
                                 grad_qvel0=out.qvel0.ctypes.data, grad_act0=out.act0.ctypes.data,
                                 grad_history_qpos0=out.history_qpos0.ctypes.data,
                                 grad_history_qvel0=out.history_qvel0.ctypes.data,
                                 nparam=len(names), param=table, grad_param=flat.ctypes.data)
         with self._lock:
-            status = core.djd_setCotangents(self._tape.address, m._address, dstate.ctypes.data,
-                                           _lib.pointer(dctrl))
-            if status >= 0:
-                status = core.djd_rolloutBackward(byref(result), m._address, self._data._address,
-                                                  byref(self._run), self._tape.address)
-            self._data._check(status)
-        parts = np.split(flat, np.cumsum(sizes)[:-1]) if names else []
-        out.params.update(zip(names, parts))
+            self._set_cotangents(qpos, qvel, act, ctrl)
+            self._data._check(core.djd_rolloutBackward(
+                byref(result), m._address, self._data._address, byref(self._run),
+                self._tape.address))
+        out.params.update(zip(names, _split(flat, sizes)))
         return out
+
+    def jvp(self, ctrl=None, qpos0=None, qvel0=None, act0=None, params=None, history=None):
+        """Tangents of the run where what it was made from changes along a direction.
+
+        ctrl (T, nu), qpos0 (nv,) tangent, qvel0 (nv,), act0 (na,), history: pairs of (nv,); params:
+        dict name -> (param_tangent,); None: no change. Returns qpos (T+1, nv) tangent, qvel
+        (T+1, nv), act (T+1, na).
+        """
+        m, T = self._model, self._run.horizon
+        along, _, keep = self._along(ctrl, qpos0, qvel0, act0, params, history)
+        out = np.zeros((T + 1, m.tangent_size))
+        with self._lock:
+            self._data._check(core.djd_rolloutJvp(
+                out.ctypes.data, byref(along), m._address, self._data._address, byref(self._run),
+                self._tape.address, self._hessian()))
+        return out[:, :m.nv], out[:, m.nv:2 * m.nv], out[:, 2 * m.nv:2 * m.nv + m.na]
+
+    def hvp(self, cotangents, ctrl=None, qpos0=None, qvel0=None, act0=None, params=None,
+            history=None, rates=None):
+        """Hessian-vector product of a loss with these derivatives by the states.
+
+        cotangents: dict of qpos, qvel, act and ctrl as `vjp` has them; rates: how they change along
+        the direction, likewise (None: they do not). Derivatives by turns are in axes of bodies,
+        which turn with them. The direction is that of `jvp`; params name those whose products are
+        wanted, too (None: they do not change). Returns a `Gradient`: the symmetric second
+        derivative by rotation vectors, by numbers elsewhere.
+        """
+        m, T = self._model, self._run.horizon
+        along, (names, table, sizes), keep = self._along(ctrl, qpos0, qvel0, act0, params, history)
+        out, flat = _gradient(m, T, sizes)
+        product = CVariation(ctrl=out.ctrl.ctypes.data, qpos0=out.qpos0.ctypes.data,
+                             qvel0=out.qvel0.ctypes.data, act0=out.act0.ctypes.data,
+                             history_qpos0=out.history_qpos0.ctypes.data,
+                             history_qvel0=out.history_qvel0.ctypes.data,
+                             value=flat.ctypes.data)
+        with self._lock:
+            self._set_cotangents(**cotangents)
+            if rates is not None:
+                dstate, dctrl = self._cotangents(**rates)
+                self._data._check(core.djd_setCotangentRates(
+                    self._hessian(), m._address, self._tape.address, dstate.ctypes.data,
+                    _lib.pointer(dctrl)))
+            self._data._check(core.djd_rolloutHvp(
+                byref(product), byref(along), m._address, self._data._address, byref(self._run),
+                self._tape.address, self._hessian()))
+        out.params.update(zip(names, _split(flat, sizes)))
+        return out
+
+    def _hessian(self):
+        if self._second is None:
+            address = c_void_p()
+            call(core.djd_makeHessian, byref(address), self._model._address, self._run.horizon)
+            self._second = Handle(address.value, core.djd_deleteHessian)
+        return self._second.address
+
+    def _along(self, ctrl, qpos0, qvel0, act0, params, history):
+        """A djVariation, names, djParam array and sizes of its parameters, and what it points to."""
+        m, T = self._model, self._run.horizon
+        self._check_gradient()
+        directions = {}
+        for pattern, value in (params or {}).items():
+            for name in m.match(pattern):
+                directions[name] = directions.get(name, 0) + (
+                    np.zeros(m._param(name).ntangent) if value is None else np.asarray(value))
+        names = list(directions)
+        table, sizes = param_array(m, names)
+        value = [_lib.numbers(directions[n], (k,), n) for n, k in zip(names, sizes)]
+        flat = np.concatenate(value) if value else None
+        first, second = history or (None, None)
+        numbers = [None if x is None else _lib.numbers(x, shape, name) for name, x, shape in (
+            ("ctrl", ctrl, (T, m.nu)), ("qpos0", qpos0, (m.nv,)), ("qvel0", qvel0, (m.nv,)),
+            ("act0", act0, (m.na,)), ("history", first, (m.nv,)), ("history", second, (m.nv,)))]
+        along = CVariation(*map(_lib.pointer, (numbers[1], numbers[2], numbers[3], numbers[4],
+                                               numbers[5], numbers[0])),
+                           len(names), table, _lib.pointer(flat))
+        return along, (names, table, sizes), (numbers, flat)
+
+    def _check_gradient(self):
+        if self._run.loss_only:
+            raise ValueError("the run was made with gradient=False")
+
+    def _cotangents(self, qpos=None, qvel=None, act=None, ctrl=None):
+        m, T = self._model, self._run.horizon
+        self._check_gradient()
+        dstate = np.zeros((T + 1, m.tangent_size))
+        for value, at, size, name in ((qpos, 0, m.nv, "qpos"), (qvel, m.nv, m.nv, "qvel"),
+                                      (act, 2 * m.nv, m.na, "act")):
+            if value is not None:
+                dstate[:, at:at + size] = _lib.numbers(value, (T + 1, size), name)
+        return dstate, None if ctrl is None else _lib.numbers(ctrl, (T, m.nu), "ctrl")
+
+    def _set_cotangents(self, qpos=None, qvel=None, act=None, ctrl=None):
+        dstate, dctrl = self._cotangents(qpos, qvel, act, ctrl)
+        self._data._check(core.djd_setCotangents(self._tape.address, self._model._address,
+                                                 dstate.ctypes.data, _lib.pointer(dctrl)))
+
+
+def _gradient(m, T, sizes):
+    """A `Gradient` of zeros without parameters, and numbers for these."""
+    return Gradient(np.zeros((T, m.nu)), np.zeros(m.nv), np.zeros(m.nv), np.zeros(m.na), {},
+                    np.zeros(m.nv), np.zeros(m.nv)), np.zeros(sum(sizes))
+
+
+def _split(flat, sizes):
+    return np.split(flat, np.cumsum(sizes)[:-1]) if sizes else []
 
 
 def _start(value, default, size, name):

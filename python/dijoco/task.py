@@ -263,6 +263,29 @@ class Design:
                 self._check(status, part.handle.address)
         return losses, out
 
+    def hvp(self, x, v):
+        """Hessian-vector product (n,) at x (n,) with v (n,) of the same loss as `evaluate`."""
+        x, v, out = self._vector(x), np.array(_lib.numbers(v, (self.n,), "v")), np.zeros(self.n)
+        with self._lock:
+            self._check(core.djd_phasesHvp(self._sum.address, out.ctypes.data, x.ctypes.data,
+                                           v.ctypes.data))
+        return out
+
+    def hvp_scenes(self, x, v):
+        """The same (scenes, n) of each scene's loss, before its weight."""
+        x, v = self._vector(x), np.array(_lib.numbers(v, (self.n,), "v"))
+        out = np.zeros((len(self._parts), self.n))
+
+        def run(k):
+            return core.djd_phasesHvp(self._alone[k].address, out[k].ctypes.data, x.ctypes.data,
+                                      v.ctypes.data)
+
+        with self._lock, ThreadPoolExecutor(self._threads) as pool:
+            self._make_alone()
+            for part, status in zip(self._parts, pool.map(run, range(len(out)))):
+                self._check(status, part.handle.address)
+        return out
+
     def values(self, x=None):
         """Values of the variables at x (default: x0) as a dict of flat arrays; ctrl is
         (horizon, nu)."""

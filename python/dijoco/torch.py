@@ -9,8 +9,10 @@ PyTorch tensors.
 Tensors of any floating type and device are accepted; the library computes in double precision on
 the CPU. Results have the widest type of the tensors given, and are where the first of them is.
 Derivatives by qpos are by its numbers, a quaternion p meaning p/|p|: they chain with what PyTorch
-itself does to these numbers. First derivatives only, by backward passes: second ones, torch.func
-and forward mode raise.
+itself does to these numbers. `step`, `rollout` and `losses` have second derivatives, too, by
+backward passes of backward passes (hvp, hessian, gradgradcheck, penalties on gradients); `step` and
+`rollout` are open to torch.func (grad, jacrev, jvp, hessian, vmap) and forward mode. Third ones
+raise, and second ones of `implicit`.
 """
 import functools
 
@@ -25,7 +27,12 @@ _NAMES = ("qpos", "qvel", "act", "ctrl")
 
 
 def _array(tensor):
-    return tensor.detach().numpy()
+    try:
+        return tensor.detach().numpy()
+    except RuntimeError as error:   # of a batch that is made by PyTorch, but not by torch.func
+        raise RuntimeError("dijoco.torch: batches of cotangents (vectorize=True, is_grads_batched) "
+                           "are not supported; call once for each: vectorize=False, or take "
+                           "torch.func") from error
 
 
 def _copy(tensor):
@@ -49,7 +56,7 @@ def _results(made, batch):
 
 
 def _covectors(tensors, batch):
-    return [_cotangent(x) if batch is not None else _cotangent(x)[None] for x in tensors]
+    return [_array(x) if batch is not None else _array(x)[None] for x in tensors]
 
 
 def _unbatched(arrays, tails, dims):
@@ -58,13 +65,14 @@ def _unbatched(arrays, tails, dims):
                  for x, tail, dim in zip(arrays, tails, dims))
 
 
-# ---- first derivatives, and nothing else ---------------------------------------------------------
+# ---- what has no further derivative ----------------------------------------------------------------
 
-_SECOND = ("dijoco.torch: there are no second derivatives (hessian, hvp, jvp by double backward, a "
-           "loss of gradients). Take differences of gradients instead, (g(x + h v) - g(x - h v))/2h,"
-           " or Gauss-Newton products by data.step_jvp; where the gradient's value alone is meant, "
-           "detach() it")
-_FORWARD = "dijoco.torch: there is no forward mode; use backward(), or data.step_jvp for a step"
+_SECOND = ("dijoco.torch: there are no second derivatives of touches (hessian, hvp, jvp by double "
+           "backward, a loss of gradients). Take differences of gradients instead, (g(x + h v) - "
+           "g(x - h v))/2h; where the gradient's value alone is meant, detach() it")
+_THIRD = ("dijoco.torch: there are no third derivatives, nor derivatives of forward mode by where it is "
+          "taken: where the value alone is meant, detach() it")
+_FORWARD = "dijoco.torch: there is no forward mode; use backward()"
 _FUNC = ("dijoco.torch: torch.func (grad, jacrev, vmap...) is not supported: use backward() or "
          "torch.autograd.grad, and a batch axis in front of the arguments in place of vmap")
 
@@ -74,15 +82,16 @@ class _Last(torch.autograd.Function):
     not answered by zero."""
 
     @staticmethod
-    def forward(ctx, count, *tensors):
+    def forward(ctx, text, count, *tensors):
+        ctx.text = text
         return tuple(x.view_as(x) for x in tensors[:count])
 
     @staticmethod
     def backward(ctx, *_):
-        raise RuntimeError(_SECOND)
+        raise RuntimeError(ctx.text)
 
 
-def _last(backward):
+def _last(backward, text=_SECOND):
     """A backward pass whose results have no derivative. ctx.sources: what it is by, besides the
     cotangents."""
     @functools.wraps(backward)
@@ -93,7 +102,8 @@ def _last(backward):
         if not torch.is_grad_enabled() or not sources:
             return out
         places = [i for i, x in enumerate(out) if x is not None]
-        for i, x in zip(places, _Last.apply(len(places), *(out[i] for i in places), *sources)):
+        last = _Last.apply(text, len(places), *(out[i] for i in places), *sources)
+        for i, x in zip(places, last):
             out = out[:i] + (x,) + out[i + 1:]
         return out
     return run
@@ -105,52 +115,261 @@ class _Function(torch.autograd.Function):
         raise NotImplementedError(_FORWARD)
 
 
+def _is_transformed():
+    return getattr(torch._C, "_are_functorch_transforms_active", bool)()
+
+
 def _apply(function, *args):
-    if getattr(torch._C, "_are_functorch_transforms_active", bool)():
+    if _is_transformed():
         raise RuntimeError(_FUNC)
     return function.apply(*args)
 
 
-def _cotangent(tensor):
-    try:
-        return tensor.detach().numpy()
-    except RuntimeError as error:   # of a batch that is made by PyTorch
-        raise RuntimeError("dijoco.torch: batches of cotangents (vectorize=True, is_grads_batched) "
-                           "are not supported; call once for each: vectorize=False") from error
+# ---- steps and runs --------------------------------------------------------------------------------
 
+class _Job:
+    """What steps or runs are made of, besides tensors: qpos, qvel, act, ctrl and parameters."""
 
-class _Step(_Function):
-    @staticmethod
-    def forward(ctx, model, data, derivatives, tails, batch, *state):
-        ctx.made = _autodiff.Step(model, data, *_batched(state, tails, batch), derivatives)
-        ctx.shape = tails, batch, [x.dim() for x in state]
-        ctx.sources = state
-        return _results(ctx.made, batch)
+    def __init__(self, model, data, derivatives, tails, batch, names=None):
+        self.model, self.data, self.derivatives = model, data, derivatives
+        self.tails, self.batch, self.names = tails, batch, names
 
-    @staticmethod
-    @_last
-    def backward(ctx, *cotangents):
-        tails, batch, dims = ctx.shape
-        parts = ctx.made.vjp(*_covectors(cotangents, batch))
-        return (None,) * 5 + _unbatched(parts, tails, dims)
+    def make(self, inputs, derivatives):
+        """The run, or the step, of tensors."""
+        state = _batched(inputs[:4], self.tails, self.batch)
+        if self.names is None:
+            return _autodiff.Step(self.model, self.data, *state, derivatives)
+        params = dict(zip(self.names, map(_copy, inputs[4:])))
+        return _autodiff.Run(self.model, self.data, params, *state, derivatives)
 
+    def _made(self, held, inputs):
+        """One that has derivatives: that of the forward pass, where there is one."""
+        if not held.made or not held.derivatives:
+            held.made, held.derivatives = self.make(inputs, True), True
+        return held.made
 
-class _Run(_Function):
-    @staticmethod
-    def forward(ctx, model, data, derivatives, tails, batch, names, *tensors):
-        state, params = tensors[:4], dict(zip(names, map(_copy, tensors[4:])))
-        ctx.made = _autodiff.Run(model, data, params, *_batched(state, tails, batch), derivatives)
-        ctx.shape = tails, batch, [x.dim() for x in state]
-        ctx.sources = tensors
-        return _results(ctx.made, batch)
+    def _second(self, held, inputs):
+        if self.names is not None:
+            return self._made(held, inputs)
+        if held.second is None:
+            state = _batched(inputs, self.tails, self.batch)
+            held.second = _autodiff.OneStep(self.model, self.data, *state)
+        return held.second
 
-    @staticmethod
-    @_last
-    def backward(ctx, *cotangents):
-        tails, batch, dims = ctx.shape
-        *parts, by_params = ctx.made.vjp(*_covectors(cotangents, batch))
-        return ((None,) * 6 + _unbatched(parts, tails, dims) +
+    def _outputs(self, arrays):
+        return tuple(torch.from_numpy(np.array(x if self.batch is not None else x[0]))
+                     for x in arrays)
+
+    def run(self, held, inputs):
+        held.derivatives = self.derivatives
+        held.made = self.make(inputs, held.derivatives)
+        return _results(held.made, self.batch)
+
+    def _inputs(self, inputs, parts):
+        """As the inputs are: arrays of a batch, and a list of those by parameters."""
+        *state, by_params = parts if self.names is not None else (*parts, [])
+        return (_unbatched(state, self.tails, [x.dim() for x in inputs[:4]]) +
                 tuple(map(torch.from_numpy, by_params)))
+
+    def pull(self, held, inputs, cotangents):
+        parts = self._made(held, inputs).vjp(*_covectors(cotangents, self.batch))
+        return self._inputs(inputs, parts)
+
+    def _changes(self, tensors):
+        state = _batched(tensors[:4], self.tails, self.batch)
+        return state + ([[_copy(x) for x in tensors[4:]]] if self.names is not None else [])
+
+    def push(self, held, inputs, changes):
+        return self._outputs(self._second(held, inputs).push(*self._changes(changes)))
+
+    def bend(self, held, inputs, cotangents, changes):
+        parts = self._second(held, inputs).bend(_covectors(cotangents, self.batch),
+                                                *self._changes(changes))
+        return self._inputs(inputs, parts)
+
+
+class _Held:
+    """What a forward pass leaves for derivatives."""
+
+    def __init__(self):
+        self.made, self.derivatives, self.second = None, False, None
+
+
+# Tensors that follow each other: inputs x, cotangents c, changes t of x and s of c, and v and w, which
+# are led back to x and to c.
+#   run   x -> y           push  x, t -> dy              pull  x, c -> g
+#   bend  x, c, t, s -> how g changes                    fold  x, c, v -> v led back to x and to c
+# push, bend and fold are linear in what comes after x, or x and c: by that they have derivatives, by
+# x and c none.
+
+class _None(torch.autograd.Function):
+    """A zero whose derivative by what it depends on is asked for in vain."""
+
+    @staticmethod
+    def forward(*tensors):
+        return torch.zeros((), dtype=torch.float64)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, *_):
+        raise NotImplementedError(_THIRD)
+
+    jvp = backward
+
+    @staticmethod
+    def vmap(info, in_dims, *tensors):
+        return _None.apply(*(x if d is None else x.select(d, 0)
+                             for x, d in zip(tensors, in_dims))), None
+
+
+class _Call(torch.autograd.Function):
+    """A call of a job, and what all have in common: batches that PyTorch makes are loops."""
+
+    @classmethod
+    def _vmap(cls, info, in_dims, job, held, *tensors):
+        made = any(d is not None for d in in_dims[2:2 + _count(job)])
+        outs = [cls.apply(job, _Held() if made else held,
+                          *(x if d is None else x.select(d, k)
+                            for x, d in zip(tensors, in_dims[2:])))
+                for k in range(info.batch_size)]
+        return tuple(map(torch.stack, zip(*outs))), (0,) * len(outs[0])
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.job, ctx.held = inputs[:2]
+        ctx.save_for_backward(*inputs[2:])
+        ctx.save_for_forward(*inputs[2:])
+
+
+def _count(job):
+    return 4 + len(job.names or ())
+
+
+def _guarded(function, fixed, job, held, *tensors):
+    """A call that is linear in tensors after the first `fixed`; the derivative by these raises."""
+    none = _None.apply(*tensors[:fixed])
+    return tuple(x + none for x in function.apply(job, held, *tensors))
+
+
+def _changes(tangents, tensors):
+    return tuple(torch.zeros_like(x) if t is None else t for t, x in zip(tangents, tensors))
+
+
+def _by_linear(function, fixed, ctx, tangents):
+    """Forward mode of a call that is linear in what comes after `fixed`."""
+    args = ctx.saved_tensors
+    if any(t is not None for t in tangents[:fixed]):
+        raise NotImplementedError(_THIRD)
+    return _guarded(function, fixed, ctx.job, ctx.held, *args[:fixed],
+                    *_changes(tangents[fixed:], args[fixed:]))
+
+
+class _Run(_Call):
+    @staticmethod
+    def forward(job, held, *x):
+        return job.run(held, x)
+
+    @staticmethod
+    def backward(ctx, *c):
+        return (None, None) + _Pull.apply(ctx.job, ctx.held, *ctx.saved_tensors, *c)
+
+    @staticmethod
+    def jvp(ctx, _, __, *t):
+        x = ctx.saved_tensors
+        return _guarded(_Push, len(x), ctx.job, ctx.held, *x, *_changes(t, x))
+
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        return _Run._vmap(info, in_dims, *args)
+
+
+class _Push(_Call):
+    @staticmethod
+    def forward(job, held, *args):
+        n = _count(job)
+        return job.push(held, args[:n], args[n:])
+
+    @staticmethod
+    def backward(ctx, *c):
+        n = _count(ctx.job)
+        return (None,) * (2 + n) + _Pull.apply(ctx.job, ctx.held, *ctx.saved_tensors[:n], *c)
+
+    @staticmethod
+    def jvp(ctx, _, __, *t):
+        return _by_linear(_Push, _count(ctx.job), ctx, t)
+
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        return _Push._vmap(info, in_dims, *args)
+
+
+class _Pull(_Call):
+    @staticmethod
+    def forward(job, held, *args):
+        n = _count(job)
+        return job.pull(held, args[:n], args[n:])
+
+    @staticmethod
+    def backward(ctx, *v):
+        args = ctx.saved_tensors
+        return (None, None) + _guarded(_Fold, len(args), ctx.job, ctx.held, *args, *v)
+
+    @staticmethod
+    def jvp(ctx, _, __, *t):
+        args = ctx.saved_tensors
+        return _guarded(_Bend, len(args), ctx.job, ctx.held, *args, *_changes(t, args))
+
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        return _Pull._vmap(info, in_dims, *args)
+
+
+class _Bend(_Call):
+    @staticmethod
+    def forward(job, held, *args):
+        n = _count(job)
+        x, c, t, s = args[:n], args[n:n + 3], args[n + 3:2 * n + 3], args[2 * n + 3:]
+        bent, pulled = job.bend(held, x, c, t), job.pull(held, x, s)
+        return tuple(a + b for a, b in zip(bent, pulled))
+
+    @staticmethod
+    def backward(ctx, *v):
+        fixed = _count(ctx.job) + 3
+        return (None,) * (2 + fixed) + _guarded(_Fold, fixed, ctx.job, ctx.held,
+                                                *ctx.saved_tensors[:fixed], *v)
+
+    @staticmethod
+    def jvp(ctx, _, __, *t):
+        return _by_linear(_Bend, _count(ctx.job) + 3, ctx, t)
+
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        return _Bend._vmap(info, in_dims, *args)
+
+
+class _Fold(_Call):
+    @staticmethod
+    def forward(job, held, *args):
+        n = _count(job)
+        x, c, v = args[:n], args[n:n + 3], args[n + 3:]
+        return job.bend(held, x, c, v) + job.push(held, x, v)
+
+    @staticmethod
+    def backward(ctx, *w):
+        fixed = _count(ctx.job) + 3
+        return (None,) * (2 + fixed) + _guarded(_Bend, fixed, ctx.job, ctx.held,
+                                                *ctx.saved_tensors[:fixed], *w)
+
+    @staticmethod
+    def jvp(ctx, _, __, *t):
+        return _by_linear(_Fold, _count(ctx.job) + 3, ctx, t)
+
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        return _Fold._vmap(info, in_dims, *args)
 
 
 class _Touch(_Function):
@@ -163,7 +382,7 @@ class _Touch(_Function):
     @staticmethod
     @_last
     def backward(ctx, *cotangents):
-        parts = ctx.made.vjp(*map(_cotangent, cotangents))
+        parts = ctx.made.vjp(*map(_array, cotangents))
         return (None, None) + tuple(map(torch.from_numpy, parts))
 
 
@@ -171,13 +390,30 @@ class _Losses(_Function):
     @staticmethod
     def forward(ctx, design, derivatives, x):
         losses, ctx.gradients = design.evaluate_scenes(_array(x), derivatives)
-        ctx.sources = (x,)
+        ctx.design = design
+        ctx.save_for_backward(x)
         return torch.from_numpy(losses)
 
     @staticmethod
-    @_last
     def backward(ctx, cotangents):
-        return None, None, torch.from_numpy(_cotangent(cotangents) @ ctx.gradients)
+        return None, None, _LossPull.apply(ctx.design, ctx.gradients, *ctx.saved_tensors, cotangents)
+
+
+class _LossPull(_Function):
+    """The gradient of losses, by x and by what each counts."""
+
+    @staticmethod
+    def forward(ctx, design, gradients, x, cotangents):
+        ctx.design, ctx.gradients, ctx.sources = design, gradients, (x, cotangents)
+        return torch.from_numpy(_array(cotangents) @ gradients)
+
+    @staticmethod
+    @functools.partial(_last, text=_THIRD)
+    def backward(ctx, v):
+        x, cotangents = ctx.sources
+        products = ctx.design.hvp_scenes(_array(x), _array(v))
+        return (None, None, torch.from_numpy(_array(cotangents) @ products),
+                torch.from_numpy(ctx.gradients @ _array(v)))
 
 
 def _tensor(value):
@@ -207,6 +443,17 @@ def _prepare(model, data, tails, given, params):
         tensors.append(tensor)
     values = [_double(value, name).reshape(-1) for name, value in params.items()]
     return tensors, values, batch, _like(*given, *params.values())
+
+
+def _call(job, tensors):
+    """What is kept for derivatives must not change with the caller's tensors."""
+    if job.derivatives:
+        tensors = [x.clone() for x in tensors]
+    return _Run.apply(job, _Held(), *tensors)
+
+
+def _needs_derivatives(tensors):
+    return _is_transformed() or (torch.is_grad_enabled() and any(x.requires_grad for x in tensors))
 
 
 def _like(*given):
@@ -243,8 +490,7 @@ def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
     n = _autodiff.sizes(model)
     tails = ((n.nq,), (n.nv,), (n.na,), (n.nu,))
     tensors, _, batch, like = _prepare(model, data, tails, (qpos, qvel, act, ctrl), {})
-    derivatives = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
-    return _as(_apply(_Step, model, data, derivatives, tails, batch, *tensors), like)
+    return _as(_call(_Job(model, data, _needs_derivatives(tensors), tails, batch), tensors), like)
 
 
 def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=None):
@@ -259,9 +505,9 @@ def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=No
     n = _autodiff.sizes(model)
     tails = ((n.nq,), (n.nv,), (n.na,), (ctrl.shape[-2], n.nu))
     tensors, values, batch, like = _prepare(model, data, tails, (qpos0, qvel0, act0, ctrl), params)
-    derivatives = torch.is_grad_enabled() and any(x.requires_grad for x in tensors + values)
-    results = _apply(_Run, model, data, derivatives, tails, batch, tuple(params), *tensors, *values)
-    return _as(results, like)
+    derivatives = _needs_derivatives(tensors + values)
+    job = _Job(model, data, derivatives, tails, batch, tuple(params))
+    return _as(_call(job, tensors + values), like)
 
 
 def losses(design, x):

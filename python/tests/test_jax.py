@@ -100,33 +100,87 @@ def test_errors(scene):
     model, state = scene
     with pytest.raises(ValueError, match="qvel: expected shape"):
         djj.step(model, state["qpos"], state["qpos"])
-    with pytest.raises(TypeError, match="forward-mode"):
-        jax.jvp(lambda v: djj.step(model, state["qpos"], v)[1], (state["qvel"],),
-                (state["qvel"],))
     with pytest.raises(TypeError, match="qvel: expected real numbers, not complex128"):
         djj.step(model, state["qpos"], state["qvel"] + 0j)
 
 
-def test_second_derivatives_are_refused(scene):
-    """Also those of a loss that is linear in the state."""
+def functions(scene):
+    """Losses of a step by qvel, and of a run by ctrl and by a mass; also one linear in the state."""
     model, state = scene
+    ctrl = jnp.full((3, model.nu), .2)
 
     def step(v):
         return djj.step(model, state["qpos"], v)[1].sum()
 
-    def run(v):
-        return djj.rollout(model, jnp.zeros((2, model.nu)), state["qpos"], v)[1].sum()
+    def run(c):
+        return (djj.rollout(model, c, state["qpos"], state["qvel"])[1] ** 2).sum()
 
-    v = jnp.array(state["qvel"])
-    for function in (step, run):
-        assert jnp.abs(jax.grad(function)(v)).max() > 0
-        for second in (jax.hessian(function), jax.jit(jax.hessian(function)),
-                       jax.jacrev(jax.jacrev(function)), jax.jacfwd(function),
-                       jax.grad(lambda x, f=function: jax.grad(f)(x).sum()),
-                       lambda x, f=function: jax.jvp(jax.grad(f), (x,), (x,))):
-            with pytest.raises((TypeError, NotImplementedError),
-                               match="only first derivatives in reverse mode.*differences"):
-                second(v)
+    def mass(x):
+        return (djj.rollout(model, ctrl, state["qpos"], state["qvel"],
+                            params={"body/box/mass": x})[1] ** 2).sum()
+
+    return ((step, jnp.array(state["qvel"])), (run, ctrl),
+            (mass, jnp.array(model.param("body/box/mass"))))
+
+
+def test_forward_mode(scene):
+    model, state = scene
+    for function, x in functions(scene):
+        v = jnp.linspace(-1, 1, x.size).reshape(x.shape) + .1
+        slope = jax.jvp(function, (x,), (v,))[1]
+        np.testing.assert_allclose(slope, (jax.grad(function)(x) * v).sum(), rtol=1e-9)
+        np.testing.assert_allclose(jax.jacfwd(function)(x), jax.grad(function)(x), rtol=1e-7,
+                                   atol=1e-9)
+
+
+def test_second_derivatives(scene):
+    """In all ways that begin with reverse mode, with and without jit, against differences."""
+    ways = (lambda f: jax.jit(jax.hessian(f)), lambda f: jax.jacrev(jax.jacrev(f)), jax.hessian)
+    for (function, x), other in zip(functions(scene), ways):
+        gradient = jax.grad(function)
+        H = jax.hessian(function)(x).reshape(x.size, x.size)
+        size = jnp.abs(H).max()
+        assert size > 0 and jnp.abs(H - H.T).max() <= 1e-6 * size
+        assert jnp.abs(other(function)(x).reshape(H.shape) - H).max() <= 1e-6 * size
+        v = jnp.linspace(-1, 1, x.size).reshape(x.shape) + .1
+        Hv = jax.jit(lambda x, v=v, g=gradient: jax.jvp(g, (x,), (v,))[1])(x)
+        assert jnp.abs(Hv.reshape(-1) - H @ v.reshape(-1)).max() <= 1e-6 * size
+        other = jax.grad(lambda x, v=v, g=gradient: (g(x) * v).sum())(x)
+        assert jnp.abs(other - Hv).max() <= 1e-6 * size
+        e = 1e-5
+        ahead, back = gradient(x + e * v), gradient(x - e * v)
+        assert jnp.abs((ahead - back) / (2 * e) - Hv).max() <= 1e-3 * size
+
+
+def test_check_grads_of_second_order(tmp_path):
+    """By quaternions and axes that are not normalised, masses, activations, of both modes."""
+    torch_tests = pytest.importorskip("test_torch")
+    path = tmp_path / "smooth.json"
+    path.write_text(torch_tests.SMOOTH % "euler")
+    model, random = dijoco.Model.load(str(path)), np.random.default_rng(2)
+    names = ["body/arm/mass", "body/arm/quat", "joint/hinge/axis", "joint/ball/springref"]
+    params = {n: np.array(model.param(n)) for n in names}
+    params["body/arm/quat"] = 1.2 * params["body/arm/quat"] + .1
+    params["joint/hinge/axis"] *= 1.5
+    start = (model.qpos0 + .2 * random.standard_normal(model.nq),
+             random.standard_normal(model.nv), random.standard_normal(model.na))
+    ctrl = random.standard_normal((3, model.nu))
+
+    def run(qpos, qvel, act, ctrl, params):
+        return djj.rollout(model, ctrl, qpos, qvel, act, params)
+
+    check_grads(run, (*start, ctrl, params), 2, ["rev"], 1e-5, 1e-5, 1e-5)
+    check_grads(run, (*start, ctrl, params), 1, ["fwd"], 1e-5, 1e-5, 1e-5)
+
+
+def test_further_derivatives_are_refused(scene):
+    for function, x in functions(scene):
+        for refused in (jax.jacfwd(jax.jacfwd(function)), jax.grad(
+                lambda x, f=function: jax.jvp(f, (x,), (x,))[1]),
+                jax.jacfwd(jax.hessian(function)),
+                jax.grad(lambda x, f=function: jax.hessian(f)(x).sum())):
+            with pytest.raises(NotImplementedError, match="no third ones: take differences"):
+                refused(x)
 
 
 def test_single_processor():

@@ -307,54 +307,117 @@ def square(run):
 
 
 @pytest.mark.parametrize("loss", [linear, square])
-def test_second_derivatives_are_refused(scene, loss):
-    """Also those of a loss that is linear in the state, whose cotangent is constant."""
+def test_second_derivatives(scene, loss):
+    """Also those of a loss that is linear in the state, whose cotangent is constant: hessian, hvp, jvp
+    by double backward, torch.func and forward mode agree with differences of gradients."""
     model, state = scene
     qpos, qvel = leaves(state, ["qpos", "qvel"])
-    ctrl = torch.zeros(3, model.nu, dtype=torch.float64)
-    functional = torch.autograd.functional
+    qpos = qpos.detach()
+    ctrl = torch.full((3, model.nu), .2, dtype=torch.float64)
+    functional, func = torch.autograd.functional, torch.func
 
     def step(v):
         return loss(djt.step(model, qpos, v))
 
     def run(c):
-        return loss(djt.rollout(model, c, qpos, qvel))
+        return loss(djt.rollout(model, c, qpos, qvel.detach()))
 
     def mass(x):
-        return loss(djt.rollout(model, ctrl, qpos, qvel, params={"body/box/mass": x}))
+        return loss(djt.rollout(model, ctrl, qpos, qvel.detach(), params={"body/box/mass": x}))
 
     one = torch.tensor(model.param("body/box/mass"))
     for function, x in ((step, qvel.detach()), (run, ctrl), (mass, one)):
-        functional.jacobian(function, x)  # first ones are there
-        for second in (lambda: functional.hessian(function, x),
-                       lambda: functional.hessian(function, x, vectorize=True),
-                       lambda: functional.hvp(function, x, torch.ones_like(x)),
-                       lambda: functional.jvp(function, x, torch.ones_like(x))):
-            with pytest.raises(RuntimeError, match="no second derivatives.*differences.*detach"):
-                second()
+        H = functional.hessian(function, x).reshape(x.numel(), x.numel())
+        size = H.abs().max()
+        assert size > 0 and (H - H.T).abs().max() <= 1e-6 * size
+        with pytest.raises(RuntimeError, match="vectorize=False, or take torch.func"):
+            functional.hessian(function, x, vectorize=True)
+        for other in (func.hessian(function)(x), func.jacrev(func.jacrev(function))(x)):
+            assert (other.reshape(H.shape) - H).abs().max() <= 1e-6 * size
+        v = torch.linspace(-1, 1, x.numel(), dtype=torch.float64).reshape(x.shape) + .1
+        Hv = functional.hvp(function, x, v)[1]
+        assert (Hv.reshape(-1) - H @ v.reshape(-1)).abs().max() <= 1e-6 * size
+        slope = functional.jvp(function, x, v)[1]
+        assert abs(slope - func.jvp(function, (x,), (v,))[1]) <= 1e-9 * (1 + abs(slope))
+        e = 1e-5
+        ahead, back = (func.grad(function)(x + s * e * v) for s in (1, -1))
+        assert ((ahead - back) / (2 * e) - Hv).abs().max() <= 1e-3 * size
     first, = torch.autograd.grad(step(qvel), qvel, create_graph=True)
     np.testing.assert_array_equal(first.detach(), torch.autograd.grad(step(qvel), qvel)[0])
-    with pytest.raises(RuntimeError, match="no second derivatives"):
-        (first.square().sum() + qvel.sum()).backward()  # a penalty on the gradient
+    first.square().sum().backward()   # a penalty on the gradient
+    H = functional.hessian(step, qvel.detach())
+    np.testing.assert_allclose(qvel.grad, 2 * H @ first.detach(), rtol=1e-6,
+                               atol=1e-6 * qvel.grad.abs().max())
 
 
-def test_modes_are_refused(scene):
+SMOOTH = """{"dijoco_model": 1, "option": {"timestep": 0.01, "integrator": "%s", "contact": "none"},
+"bodies": [{"name": "world"},
+ {"name": "brick", "pos": [0, 0, 0.2], "mass": 0.5, "inertia": [0.02, 0.03, 0.04]},
+ {"name": "tail", "pos": [0, 1, 1], "ipos": [0, 0, -0.1], "mass": 0.3,
+  "inertia": [0.02, 0.03, 0.01]},
+ {"name": "arm", "parent": "tail", "ipos": [0, 0, -0.1], "mass": 0.3,
+  "inertia": [0.02, 0.03, 0.01]}],
+"joints": [{"name": "free", "type": "free", "body": "brick"},
+ {"name": "ball", "type": "ball", "body": "tail", "stiffness": 0.3},
+ {"name": "hinge", "type": "hinge", "body": "arm", "axis": [0, 1, 0.3]}],
+"actuators": [{"name": "m", "joint": "hinge", "gear": [0.3, 0, 0, 0, 0, 0], "dyn": "filter",
+               "tau": 0.05}]}"""
+
+
+@pytest.mark.parametrize("integrator", ["euler", "position", "bdf2"])
+def test_gradgradcheck(tmp_path, integrator):
+    """By quaternions and axes that are not normalised, masses, references, activations and a batch."""
+    path = tmp_path / "smooth.json"
+    path.write_text(SMOOTH % integrator)
+    model, random = dijoco.Model.load(str(path)), np.random.default_rng(2)
+    names = ["body/arm/mass", "body/arm/quat", "joint/hinge/axis", "joint/ball/springref"]
+    params = [np.array(model.param(n)) for n in names]
+    params[1], params[2] = 1.2 * params[1] + .1, 1.5 * params[2]
+    state = [model.qpos0 + .2 * random.standard_normal(model.nq),
+             random.standard_normal(model.nv), random.standard_normal(model.na),
+             random.standard_normal((2, 3, model.nu))]
+    inputs = [torch.tensor(x, requires_grad=True) for x in state + params]
+
+    def run(qpos, qvel, act, ctrl, *values):
+        return djt.rollout(model, ctrl, qpos, qvel, act, params=dict(zip(names, values)))
+
+    def step(qpos, qvel, act, ctrl):
+        return djt.step(model, qpos, qvel, ctrl, act)
+
+    alone = inputs[:3] + [inputs[3][0, 0].detach().requires_grad_()]
+    for function, given in ((run, inputs), (step, alone)):
+        torch.autograd.gradcheck(function, given, atol=1e-6, check_forward_ad=True)
+        torch.autograd.gradgradcheck(function, given, atol=1e-6)
+
+
+def test_vmap(scene):
+    model, state = scene
+    qpos, qvel = leaves(state, ["qpos", "qvel"])
+    batch = torch.stack([qvel, 1.1 * qvel, .9 * qvel]).detach()
+
+    def step(v):
+        return djt.step(model, qpos.detach(), v)[1]
+
+    together = djt.step(model, qpos.detach(), batch)[1]
+    np.testing.assert_allclose(torch.func.vmap(step)(batch), together, rtol=1e-12, atol=1e-14)
+    each = torch.func.vmap(torch.func.grad(lambda v: step(v).square().sum()))(batch)
+    one = torch.func.grad(lambda v: step(v).square().sum())(batch[1])
+    np.testing.assert_allclose(each[1], one, rtol=1e-9, atol=1e-12)
+
+
+def test_third_derivatives_are_refused(scene):
     model, state = scene
     qpos, qvel = leaves(state, ["qpos", "qvel"])
 
     def step(v):
-        return djt.step(model, qpos, v)[1]
+        return djt.step(model, qpos, v)[1].square().sum()
 
-    for call in (lambda: torch.func.grad(lambda v: step(v).sum())(qvel),
-                 lambda: torch.func.vmap(step)(qvel.repeat(2, 1)),
-                 lambda: torch.func.jvp(step, (qvel,), (qvel,))):
-        with pytest.raises(RuntimeError, match="torch.func .* is not supported: use backward"):
-            call()
-    with pytest.raises(RuntimeError, match="vectorize=False"):
-        torch.autograd.functional.jacobian(step, qvel, vectorize=True)
-    with torch.autograd.forward_ad.dual_level():
-        with pytest.raises(NotImplementedError, match="no forward mode; use backward"):
-            step(torch.autograd.forward_ad.make_dual(qvel, qvel))
+    first, = torch.autograd.grad(step(qvel), qvel, create_graph=True)
+    second, = torch.autograd.grad(first.sum(), qvel, create_graph=True)
+    with pytest.raises(NotImplementedError, match="no third derivatives.*detach"):
+        torch.autograd.grad(second.sum(), qvel)
+    with pytest.raises(NotImplementedError, match="no third derivatives"):
+        torch.func.jvp(torch.func.hessian(step), (qvel.detach(),), (qvel.detach(),))
 
 
 def test_other_arrays(scene):

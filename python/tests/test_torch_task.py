@@ -26,6 +26,25 @@ def test_gradcheck(design):
                                     atol=1e-6, rtol=1e-5)
 
 
+def test_gradgradcheck(design):
+    """The same of second derivatives; hvp of the sum is the design's own."""
+    x = point(design)
+    assert torch.autograd.gradgradcheck(lambda x: djt.losses(design, x), x, eps=1e-6, atol=1e-6,
+                                        rtol=1e-5)
+    weights = torch.as_tensor(design.weights)
+    v = torch.linspace(-1, 1, design.n, dtype=torch.float64)
+
+    def loss(x):
+        return djt.losses(design, x) @ weights
+
+    first, = torch.autograd.grad(loss(x), x, create_graph=True)
+    product, = torch.autograd.grad(first @ v, x, create_graph=True)
+    np.testing.assert_allclose(product.detach(), design.hvp(x.detach().numpy(), v.numpy()),
+                               rtol=1e-9, atol=1e-12)
+    with pytest.raises(RuntimeError, match="no third derivatives"):
+        torch.autograd.grad(product.sum(), x)
+
+
 def test_wrong_gradients_are_found(design, monkeypatch):
     right = dijoco.Design.evaluate_scenes
     monkeypatch.setattr(dijoco.Design, "evaluate_scenes", lambda self, x, gradient: (

@@ -77,6 +77,11 @@ DJ_API djStatus djd_forwardDesign(double* loss, djDesign* design, const double* 
                                   bool for_gradient);
 // Second half of it.
 DJ_API djStatus djd_backwardDesign(double* grad, djDesign* design);
+// Hessian-vector product at x, product (n) = H v, of the same loss; v (n) in the units of x, product
+// in those of the loss by x. Runs anew only where x was not the point of the last evaluation with a
+// gradient, so that several products cost one run. The present point is x then. Negative: as
+// above, or there is none for what dijoco/hessian.h says.
+DJ_API djStatus djd_designHvp(double* product, djDesign* design, const double* x, const double* v);
 // djd_evaluateDesign as a djObjective, for which a singular step is no loss.
 DJ_API djStatus djd_designObjective(void* design, double* loss, double* grad, const double* x);
 
@@ -124,7 +129,9 @@ DJ_API djStatus djd_checkStages(const djPhases* phases, const djOptimizer* optim
 DJ_API djStatus djd_evaluatePhases(double* loss, double* grad, djPhases* phases, const double* x);
 // The same as a djObjective.
 DJ_API djStatus djd_phasesObjective(void* phases, double* loss, double* grad, const double* x);
-// The same in two halves, as djd_forwardDesign and djd_backwardDesign.
+// djd_designHvp of all runs, summed likewise, as a djHessianProduct.
+DJ_API djStatus djd_phasesHvp(void* phases, double* product, const double* x, const double* v);
+// The loss in two halves, as djd_forwardDesign and djd_backwardDesign.
 DJ_API djStatus djd_forwardPhases(double* loss, djPhases* phases, const double* x,
                                   bool for_gradient);
 DJ_API djStatus djd_backwardPhases(double* grad, djPhases* phases);

@@ -14,6 +14,7 @@
 #include <dijoco/file.h>
 #include <dijoco/gap.h>
 #include <dijoco/gradient.h>
+#include <dijoco/hessian.h>
 #include <dijoco/implicit.h>
 #include <dijoco/io.h>
 #include <dijoco/model.h>

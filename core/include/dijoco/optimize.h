@@ -69,6 +69,7 @@ typedef struct djOptimizer {
   double damping;           // 1; gauss_newton: of the first step, by the curvature's diagonal
   int normalize;            // adam: 1: each gradient is first divided by its length
   int memory;               // lbfgsb: stored pairs
+  int products;             // newton_cg: Hessian-vector products of a step, at most
   int restarts;             // lbfgsb: where the best point is at a jump or kink of the loss, starts
                             //   beside it, in a row, that lead nowhere; 0: none
   int iterations;           // at most
@@ -133,6 +134,10 @@ typedef djStatus (*djObjective)(void* user, double* loss, double* grad, const do
 // their squares. Negative: as above.
 typedef djStatus (*djResiduals)(void* user, double* r, double* J, const double* x);
 
+// Product (n) of the objective's Hessian at x with v (n), after an evaluation with a gradient there.
+// Negative: as above.
+typedef djStatus (*djHessianProduct)(void* user, double* product, const double* x, const double* v);
+
 // State after an iteration; iteration 0 is the start.
 typedef struct djOptimizeStep {
   int iteration;            // 0: the start
@@ -177,7 +182,8 @@ typedef struct djOptimizeProblem {
   int nresidual;                // m of residuals
   djResiduals residuals;        // of losses that are sums of squares, for gauss_newton; or NULL
   const char* no_residuals;     // why there are none, or NULL
-  void* user;                   // handed to both
+  djHessianProduct product;     // for newton_cg; NULL: it takes differences of gradients
+  void* user;                   // handed to all three
   djOptimizeCallback callback;  // or NULL
   void* callback_user;          // handed to the callback
   djOptimizeChange change;      // or NULL; not all optimisers take one
@@ -206,6 +212,7 @@ typedef struct djOptimizeResult {
   int evaluations;          // of the objective
   int refused;              // of them where it is not defined
   int restarts;             // of lbfgsb: starts beside the best point
+  int products;             // of newton_cg: Hessian-vector products
   double gradient_norm;     // at the last iterate where it was computed, units of the loss by those
                             //   of x
   int stage;                // of djd_optimizeDesign with stages: the last that was run

@@ -218,6 +218,7 @@ void djd_deleteDesign(djDesign* d) {
   dj_deleteData(d->data);
   dj_deleteModel(d->model);
   dj_deleteModel(dj_designMemory(d)->given);
+  dj_freeDesignHessian(dj_designMemory(d)->hessian);
   dj_poolFree(&dj_designMemory(d)->pool);
   free(d->memory);
   free(d);
@@ -294,12 +295,20 @@ static djStatus checkMaps(djDesign* d) {
 
 int djd_countFlattened(const djDesign* d) { return d ? dj_designMemory(d)->flattened : 0; }
 
+// The tape's run is no longer that of the present point.
+static void forgetRun(djDesign* d) {
+  dj_designMemory(d)->taped = dj_designMemory(d)->differentiated = false;
+}
+
 djStatus djd_moveDesign(djDesign* d, const double* x) {
   if (!d || !x) return DJ_INVALID;
   for (int k = 0; k < d->n; k++) {
     if (!isfinite(x[k])) return dj_fail(&d->error, DJ_INVALID, "x[%d] is not finite", k);
   }
-  if (x != d->x) dj_copyNumbers(d->x, x, d->n);
+  if (x != d->x) {
+    if (d->n > 0 && memcmp(d->x, x, (size_t)d->n * sizeof *x) != 0) forgetRun(d);
+    dj_copyNumbers(d->x, x, d->n);
+  }
   dj_placeDesign(d, d->x);
   djStatus status = checkMaps(d);
   if (status == DJ_OK) status = setParams(d);
@@ -316,6 +325,7 @@ djStatus djd_renewFacets(int* changed, djDesign* d) {
   if (!w->compiled) return DJ_OK;
   djStatus status = dj_renewFacets(changed, d->model, w->compiled, &d->error);
   if (status < 0 || *changed == 0) return status;
+  forgetRun(d);
   status = dj_followGeomsBy(d->model, w->compiled, d->problem->inertia_from_geom, &d->error);
   w->behind = status < 0;
   return status;
@@ -324,6 +334,7 @@ djStatus djd_renewFacets(int* changed, djDesign* d) {
 djStatus djd_setPhase(djDesign* d, double phase) {
   if (!d || !isfinite(phase)) return DJ_INVALID;
   d->phase = phase;
+  forgetRun(d);
   d->rollout.qpos0 = phase == 0 ? dj_designMemory(d)->qpos0 : dj_designMemory(d)->start;
   dj_setDesignHistory(d);
   dj_placeDesign(d, d->x);
@@ -335,12 +346,14 @@ djStatus djd_setPhase(djDesign* d, double phase) {
 djStatus djd_forwardDesign(double* loss, djDesign* d, const double* x, bool for_gradient) {
   if (!loss || !d) return DJ_INVALID;
   dj_designMemory(d)->evaluations++;
+  forgetRun(d);
   djStatus status = djd_moveDesign(d, x);
   if (status < 0) return status;
   d->rollout.loss_only = !for_gradient;
   status = djd_rolloutForward(&d->result, d->model, d->data, &d->rollout, d->tape);
   *loss = d->result.loss;
   if (status < 0) return dj_fail(&d->error, status, "%.500s", dj_errorText(d->data));
+  dj_designMemory(d)->taped = for_gradient && status != DJ_SINGULAR;
   return status;
 }
 

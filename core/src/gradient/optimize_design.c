@@ -182,6 +182,7 @@ djStatus djd_optimizePhases(djOptimizeResult* result, double* x, djPhases* phase
                                .equal_index = d->equal_index,
                                .value = d->value,
                                .objective = djd_phasesObjective,
+                               .product = djd_phasesHvp,
                                .user = phases,
                                .callback = callback ? onStep : NULL,
                                .callback_user = &step,

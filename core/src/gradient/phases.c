@@ -27,13 +27,14 @@ typedef struct djPhaseMemory {
 } djPhaseMemory;
 
 // What is done with each run.
-typedef enum djDuty { EVALUATE, OBJECTIVE, FORWARD, FORWARD_ALONE, BACKWARD, RESIDUALS } djDuty;
+typedef enum djDuty { EVALUATE, OBJECTIVE, FORWARD, FORWARD_ALONE, BACKWARD, PRODUCT, RESIDUALS } djDuty;
 
 // What threads share.
 typedef struct djPhaseWork {
   djPhases* phases;
   djDuty duty;
   const double* x;
+  const double* v; // direction of products
   double *r, *J; // residuals and their derivatives
   atomic_int next;
 } djPhaseWork;
@@ -153,6 +154,8 @@ static djStatus dutyOf(const djPhaseWork* s, int j) {
       return djd_forwardDesign(&w->loss[j], d, s->x, false);
     case BACKWARD:
       return djd_backwardDesign(grad, d);
+    case PRODUCT:
+      return djd_designHvp(grad, d, s->x, s->v);
     case RESIDUALS:
       break;
   }
@@ -243,6 +246,15 @@ djStatus djd_evaluatePhases(double* loss, double* grad, djPhases* p, const doubl
 
 djStatus djd_phasesObjective(void* phases, double* loss, double* grad, const double* x) {
   return djd_evaluatePhases(loss, grad, phases, x);
+}
+
+djStatus djd_phasesHvp(void* phases, double* product, const double* x, const double* v) {
+  djPhases* p = phases;
+  if (!p || !product || !x || !v) return DJ_INVALID;
+  djPhaseWork s = {.phases = p, .duty = PRODUCT, .x = x, .v = v};
+  djStatus status = share(&s);
+  if (status >= 0) sumGradients(product, p);
+  return status;
 }
 
 djStatus djd_forwardPhases(double* loss, djPhases* p, const double* x, bool for_gradient) {

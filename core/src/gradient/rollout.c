@@ -5,169 +5,16 @@
 //   lambda_T = dL/dx_T,  lambda_t = A_t^T lambda_{t+1} + dL/dx_t,  dL/du_t += B_t^T lambda_{t+1}
 // costs one triangular solve and a few products a step.
 
-#include "base/arena.h"
 #include "base/status.h"
-#include "integrate/outside.h"
-#include "integrate/parts.h"
 #include "gradient/loss_run.h"
 #include "gradient/param_gradient.h"
-#include "inertia/geom_moments.h"
+#include "gradient/tape.h"
+#include "integrate/outside.h"
 #include "model/param.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-// Part of the pool of linearisations. It grows by half with the runs that are recorded, and is used
-// again by later ones.
-typedef struct djPoolChunk {
-  struct djPoolChunk* next;
-  size_t size, used;   // doubles
-  double data[];
-} djPoolChunk;
-
-// What is recorded of a part of a step that was taken in parts.
-typedef struct djTapePart {
-  djLinear linear;
-  djPart at;           // its start and history alone
-} djTapePart;
-
-struct djTape {
-  void* buffer;
-  size_t nbuffer;
-  int horizon;         // capacity
-  int steps;           // recorded, 0 when not
-  int states;          // steps whose states are recorded: also of runs without linearisation
-  bool given;          // dstate and dctrl hold derivatives of a loss
-  djSizes sizes;       // of the model
-  double* qpos;        // (horizon + 1 x nq)
-  double* qvel;        // (horizon + 1 x nv)
-  double* act;         // (horizon + 1 x na)
-  double* history;     // (horizon + 1 x dj_historySize)
-  bool* kept;          // (horizon + 1) whether there is one
-  double* mocap;       // (nmocap x 14) poses of the run, then those at which its first step began
-  djLinear* step;      // (horizon) linearisations, which follow each other in the pool
-  int* nparts;         // (horizon) parts in which the step was taken
-  djTapePart** parts;  // (horizon) of steps with more than one, in the pool
-  djPoolChunk *first, *last;   // of the pool, and that in use
-  size_t npool;        // bytes of all
-  double* lambda;      // (2 x nx) adjoint, and the next
-  double* scratch;     // (dj_linearScratch)
-  double* dstate;      // (horizon + 1 x nx) of a callback loss
-  double* dctrl;       // (horizon x nu)
-  const djQuadratic* moment;   // (nbody) of djParamSums after a backward pass of the loss, or NULL
-  long double sum;     // loss of the last run, as it was summed
-  void* loss;          // dj_lossWorkSize
-  double* loss_scratch;  // (nbody x 12)
-  int nreference;      // terms that the following have room for
-  double* reference;   // (nreference x 3) of djLossRun, in the pool
-  double* pull;        // (nreference x 3)
-  size_t nsums;
-  void* sums;          // (nsums bytes) dj_paramSumsSize
-};
-
-static void layout(djTape* t, djArena* a, const djModel* m, int horizon) {
-  size_t n = (size_t)horizon + 1, nx = (size_t)dj_tangentSize(m), d = sizeof(double);
-  t->qpos = dj_take(a, n * m->nq, d);
-  t->qvel = dj_take(a, n * m->nv, d);
-  t->act = dj_take(a, n * m->na, d);
-  t->history = dj_take(a, n * (size_t)dj_historySize(m), d);
-  t->kept = dj_take(a, n, sizeof(bool));
-  t->mocap = dj_take(a, (size_t)m->nmocap * 14, d);
-  t->step = dj_take(a, horizon, sizeof(djLinear));
-  t->nparts = dj_take(a, horizon, sizeof(int));
-  t->parts = dj_take(a, horizon, sizeof(djTapePart*));
-  t->lambda = dj_take(a, 2 * nx, d);
-  t->scratch = dj_take(a, dj_linearScratch(m), d);
-  t->dstate = dj_take(a, n * nx, d);
-  t->dctrl = dj_take(a, (size_t)horizon * m->nu, d);
-  t->loss = dj_take(a, dj_lossWorkSize(m), 1);
-  t->loss_scratch = dj_take(a, 12 * (size_t)m->nbody, d);
-  t->nsums = dj_paramSumsSize(m);
-  t->sums = dj_take(a, t->nsums, 1);
-}
-
-static size_t tapeBytes(const djModel* m, int horizon) {
-  djTape t = {0};
-  djArena a = {NULL, 0};
-  layout(&t, &a, m, horizon);
-  return a.used;
-}
-
-size_t djd_tapeSize(const djModel* m, int horizon) {
-  if (!m || horizon < 0) return 0;
-  size_t bytes = tapeBytes(m, horizon);
-  return bytes == SIZE_MAX ? SIZE_MAX : bytes + DJ_ALIGN + sizeof(djTape);
-}
-
-djStatus djd_makeTape(djTape** tape, const djModel* m, int horizon, djError* err) {
-  if (!tape) return dj_fail(err, DJ_INVALID, "tape: NULL");
-  *tape = NULL;
-  if (!m) return dj_fail(err, DJ_INVALID, "model: NULL");
-  if (horizon < 1) return dj_fail(err, DJ_INVALID, "horizon: %d is not positive", horizon);
-  size_t bytes = tapeBytes(m, horizon);
-  djTape* t = calloc(1, sizeof(djTape));
-  unsigned char* buffer = bytes < SIZE_MAX / 2 ? calloc(1, bytes + DJ_ALIGN) : NULL;
-  if (!t || !buffer) {
-    free(t);
-    free(buffer);
-    return dj_failMemory(err);
-  }
-  t->buffer = buffer;
-  t->nbuffer = bytes + DJ_ALIGN;
-  t->horizon = horizon;
-  t->sizes = dj_sizesOf(m);
-  djArena a = {buffer + DJ_ALIGN - (uintptr_t)buffer % DJ_ALIGN, 0};
-  layout(t, &a, m, horizon);
-  *tape = t;
-  return DJ_OK;
-}
-
-void djd_deleteTape(djTape* t) {
-  if (!t) return;
-  for (djPoolChunk* c = t->first; c;) {
-    djPoolChunk* next = c->next;
-    free(c);
-    c = next;
-  }
-  free(t->buffer);
-  free(t);
-}
-
-size_t djd_tapeBytes(const djTape* t) { return t ? t->nbuffer + sizeof *t + t->npool : 0; }
-
-// ---- pool -------------------------------------------------------------------------------------
-
-static void emptyPool(djTape* t) {
-  for (djPoolChunk* c = t->first; c; c = c->next) c->used = 0;
-  t->last = t->first;
-  t->nreference = 0;
-  t->reference = t->pull = NULL;
-}
-
-static djPoolChunk* addChunk(djTape* t, size_t n) {
-  size_t some = t->npool / 2 / sizeof(double), size = n > some ? n : some;
-  if (size < 1 << 13) size = 1 << 13;
-  djPoolChunk* c = malloc(sizeof *c + size * sizeof(double));
-  if (!c) return NULL;
-  *c = (djPoolChunk){.size = size};
-  if (t->last) t->last->next = c;   // the last of all: none has had room
-  else t->first = c;
-  t->npool += sizeof *c + size * sizeof(double);
-  return t->last = c;
-}
-
-// n doubles, or NULL.
-static double* takePool(djTape* t, size_t n) {
-  while (t->last && t->last->size - t->last->used < n && t->last->next) t->last = t->last->next;
-  djPoolChunk* c = t->last;
-  if (!c || c->size - c->used < n) c = addChunk(t, n);
-  if (!c) return NULL;
-  double* memory = c->data + c->used;
-  c->used += n;
-  return memory;
-}
 
 // ---- forward ----------------------------------------------------------------------------------
 
@@ -175,7 +22,7 @@ static djStatus openLoss(djLossRun* run, djTape* t, const djModel* m, djData* d,
                          const djRollout* r) {
   size_t n = dj_lossReferences(r);
   if (n > 0 && t->nreference < r->nloss) {
-    double* memory = takePool(t, n);
+    double* memory = dj_takeTape(t, n);
     if (!memory) return dj_failMemory(&d->work->error);
     t->nreference = r->nloss;
     t->reference = memory;
@@ -279,7 +126,7 @@ static djStatus checkRollout(const djModel* m, djData* d, const djRollout* r,
 // The linearisation of the step just taken into the tape.
 static djStatus keepStep(djLinear* to, double* condition, djTape* tape, const djModel* m,
                          djData* d, const djLinear* lin) {
-  double* memory = takePool(tape, dj_linearSize(m, lin));
+  double* memory = dj_takeTape(tape, dj_linearSize(m, lin));
   if (!memory) return dj_failMemory(&d->work->error);
   dj_copyLinear(to, memory, m, lin);
   for (int i = 0; i < lin->method->nstage; i++) {
@@ -293,7 +140,7 @@ static djStatus keepParts(double* condition, djTape* tape, const djModel* m, djD
   size_t n = (size_t)w->npart, state = w->nstate / sizeof(double), each = sizeof(double);
   djStatus status = dj_linearizeParts(m, d);
   if (status != DJ_OK) return status;
-  double* memory = takePool(tape, n * (sizeof(djTapePart) / each + state));
+  double* memory = dj_takeTape(tape, n * (sizeof(djTapePart) / each + state));
   if (!memory) return dj_failMemory(&w->error);
   djTapePart* parts = (djTapePart*)(void*)(memory + n * state);
   tape->parts[k] = parts;
@@ -319,7 +166,7 @@ static djStatus linearize(double* condition, djTape* tape, const djModel* m, djD
 static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* d,
                              const djRollout* r, djTape* tape) {
   djLossRun loss;
-  emptyPool(tape);
+  dj_emptyTape(tape);
   djStatus opened = openLoss(&loss, tape, m, d, r);
   if (opened < 0) return opened;
   record(tape, m, d, 0);
@@ -377,48 +224,6 @@ djStatus djd_rolloutForward(djRolloutResult* result, const djModel* m, djData* d
   return result->unconverged_steps ? DJ_NOT_CONVERGED : DJ_OK;
 }
 
-long double dj_tapeLoss(const djTape* tape) { return tape->sum; }
-
-const djQuadratic* dj_tapeMoments(const djTape* tape) { return tape->moment; }
-
-const double* dj_tapeQpos(const djTape* t, const djModel* m, int k) {
-  return t->qpos + (size_t)k * m->nq;
-}
-
-const double* dj_tapeQvel(const djTape* t, const djModel* m, int k) {
-  return t->qvel + (size_t)k * m->nv;
-}
-
-// ---- trajectory and cotangents ------------------------------------------------------------------
-
-static djStatus checkRecord(const djModel* m, const djTape* t) {
-  return m && t && dj_sameSizes(&t->sizes, m) && t->states > 0 ? DJ_OK : DJ_INVALID;
-}
-
-djStatus djd_tapeStates(double* qpos, double* qvel, double* act, const djModel* m,
-                        const djTape* t) {
-  if (checkRecord(m, t) < 0) return DJ_INVALID;
-  size_t n = (size_t)t->states + 1;
-  if (qpos) memcpy(qpos, t->qpos, n * (size_t)m->nq * sizeof(double));
-  if (qvel) memcpy(qvel, t->qvel, n * (size_t)m->nv * sizeof(double));
-  if (act) memcpy(act, t->act, n * (size_t)m->na * sizeof(double));
-  return DJ_OK;
-}
-
-static void setOrClear(double* to, const double* from, size_t n) {
-  if (from) memcpy(to, from, n * sizeof(double));
-  else memset(to, 0, n * sizeof(double));
-}
-
-djStatus djd_setCotangents(djTape* t, const djModel* m, const double* dstate, const double* dctrl) {
-  if (checkRecord(m, t) < 0) return DJ_INVALID;
-  size_t nx = (size_t)dj_tangentSize(m), n = (size_t)t->states;
-  t->given = dstate || dctrl;
-  setOrClear(t->dstate, dstate, (n + 1) * nx);
-  setOrClear(t->dctrl, dctrl, n * (size_t)m->nu);
-  return DJ_OK;
-}
-
 // ---- backward ---------------------------------------------------------------------------------
 
 // lambda (nx) += dL/dx_k, of a loss or of one residual; effort's part goes to the gradient by the
@@ -468,23 +273,6 @@ static djStatus checkBackward(const djRolloutResult* result, const djModel* m, d
   return checkParams(result, m, d, r, tape);
 }
 
-// data's state, and its controls, at the start of step k; k = horizon: at the end of the run.
-static void restore(djData* d, const djModel* m, const djRollout* r, const djTape* t, int k) {
-  int row = k < r->horizon ? k : k - 1;
-  memcpy(d->qpos, t->qpos + (size_t)k * m->nq, (size_t)m->nq * sizeof(double));
-  memcpy(d->qvel, t->qvel + (size_t)k * m->nv, (size_t)m->nv * sizeof(double));
-  memcpy(d->act, t->act + (size_t)k * m->na, (size_t)m->na * sizeof(double));
-  if (m->nu) memcpy(d->ctrl, r->ctrl + (size_t)row * m->nu, (size_t)m->nu * sizeof(double));
-  size_t nh = (size_t)dj_historySize(m), n = (size_t)m->nmocap, size = sizeof(double);
-  const double* last = t->mocap + (k == 0 ? 7 * n : 0);
-  memcpy(d->mocap_pos, t->mocap, 3 * n * size);
-  memcpy(d->mocap_quat, t->mocap + 3 * n, 4 * n * size);
-  memcpy(d->mocap_last_pos, last, 3 * n * size);
-  memcpy(d->mocap_last_quat, last + 3 * n, 4 * n * size);
-  memcpy(d->history, t->history + (size_t)k * nh, nh * sizeof(double));
-  dj_markHistory(m, d, t->kept[k]);
-}
-
 // lambda (nx) <- that of the start of step k; *next is swapped with it.
 static void backLinear(double** lambda, double** next, double* du, const djLinear* linear,
                        const djModel* m, djTape* tape) {
@@ -501,7 +289,7 @@ static djStatus backParts(double** lambda, double** next, double* du, djParamSum
   const djTapePart* part = tape->parts[k];
   const double* end = tape->qpos + ((size_t)k + 1) * m->nq;
   djStatus status = DJ_OK;
-  if (sums) restore(d, m, r, tape, k);
+  if (sums) dj_restoreTape(d, m, r, tape, k);
   for (int i = tape->nparts[k] - 1; i >= 0 && status >= 0; i--) {
     backLinear(lambda, next, du, &part[i].linear, m, tape);
     if (!sums) continue;
@@ -521,7 +309,7 @@ static djStatus backOutside(double** lambda, double** next, double* du, const dj
   double condition = 0;
   djLinear lin;
   djStatus status = DJ_OK;
-  if (!matrices || !tape->step[k].A) restore(d, m, r, tape, k);
+  if (!matrices || !tape->step[k].A) dj_restoreTape(d, m, r, tape, k);
   if (!matrices) {
     memset(*next, 0, (size_t)dj_tangentSize(m) * sizeof(double));
     status = dj_outsideVjp(*next, du, m, d, *lambda);
@@ -551,7 +339,7 @@ static djStatus backStep(double** lambda, double** next, djRolloutResult* result
   else backLinear(lambda, next, du, &tape->step[k], m, tape);
   for (size_t i = 0; i < nu && du && tape->given; i++) du[i] += tape->dctrl[(size_t)k * nu + i];
   if (!sums || parts || outside) return status;
-  restore(d, m, r, tape, k);   // the product has left z in the scratch
+  dj_restoreTape(d, m, r, tape, k);   // the product has left z in the scratch
   const double* end = tape->qpos + ((size_t)k + 1) * m->nq;
   return dj_addStepParams(sums, m, d, &tape->step[k], end, tape->scratch, *next + m->nv);
 }
@@ -596,7 +384,7 @@ static djStatus backward(djRolloutResult* result, const djModel* m, djData* d, c
     }
   }
   if (sums || dj_outsideHasVjp(m)) {
-    restore(d, m, r, tape, r->horizon);
+    dj_restoreTape(d, m, r, tape, r->horizon);
     d->work->stepped = d->work->linearized = false;
   }
   if (status >= 0 && !none) addLossGradient(lambda, result, sums, &loss, tape, one, 0);

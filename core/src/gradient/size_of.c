@@ -6,6 +6,7 @@
 #include <dijoco/decompose.h>
 #include <dijoco/entry.h>
 #include <dijoco/gradient.h>
+#include <dijoco/hessian.h>
 #include <dijoco/implicit.h>
 #include <dijoco/optimize.h>
 #include <dijoco/overlap.h>
@@ -31,6 +32,7 @@ size_t dj_sizeOf(const char* type) {
       X(djcImplicitShape), X(djcImplicit), X(djcImplicitDistance),
       X(djStage), X(djTriangles), X(djPieces), X(djPieceReport),
       X(djHullPoints), X(djHullOverlap),
+      X(djVariation),
       X(djcPenaltyQuery), X(djcPenaltyPoint), X(djcPenalty),
 #undef X
   };

@@ -359,6 +359,11 @@ static void outsideVjp(double* dx, double* du, const djLinear* lin, const djMode
 
 void dj_linearJvp(double* dx_next, const djLinear* lin, const djModel* m, const double* dx,
                   const double* du, double* scratch) {
+  dj_linearPush(dx_next, lin, m, dx, du, NULL, NULL, scratch);
+}
+
+void dj_linearPush(double* dx_next, const djLinear* lin, const djModel* m, const double* dx,
+                   const double* du, const double* dr, const double* dv, double* scratch) {
   if (lin->A) {
     outsideJvp(dx_next, lin, m, dx, du);
     return;
@@ -381,11 +386,13 @@ void dj_linearJvp(double* dx_next, const djLinear* lin, const djModel* m, const 
     if (dx) dj_mulEntries(sum, 1, &at->Ra, dx + 2 * nv);
     if (du) dj_mulEntries(sum, 1, &at->Ru, du);
     addScaled(ys, -1, sum, nv);
+    if (dr) addScaled(ys, -1, dr + (size_t)s * nv, nv);
     dj_solve(ys, &at->factor);
     memcpy(psi, ys, (size_t)nv * sizeof(double));
     dj_pullVector(psi, m, at->psi, false);
   }
   endJvp(dx_next, lin, m, dx, y, src, e);
+  if (dv) addScaled(dx_next + nv, 1, dv, nv);
   double* a = dx_next + 2 * nv;
   for (int i = 0; i < na; i++) a[i] = dx ? lin->act_by_act[i] * dx[2 * nv + i] : 0;
   for (int i = 0; i < nu && du; i++) {

@@ -53,6 +53,12 @@ size_t dj_linearScratch(const djModel* model);
 void dj_linearJvp(double* dx_next, const djLinear* linear, const djModel* model, const double* dx,
                   const double* du, double* scratch);
 
+// The same where residuals also change by dr (nstage x nv), at held ends of stages, and the velocity
+// at the end by dv (nv) beside; either may be NULL. Leaves y of stage s in scratch + s nv. Of physics
+// from outside neither has an effect.
+void dj_linearPush(double* dx_next, const djLinear* linear, const djModel* model, const double* dx,
+                   const double* du, const double* dr, const double* dv, double* scratch);
+
 // dx += A^T lambda, du (nu) += B^T lambda; either may be NULL. Leaves H_s^-T times the adjoint of
 // stage s in scratch + s nv.
 void dj_linearVjp(double* dx, double* du, const djLinear* linear, const djModel* model,

@@ -42,6 +42,8 @@ static const djSetting rows[] = {
     {KEY(damping), .unit = "", .symbol = "D", .standard = {1e-3},
      .help = "of the first step, by the curvature's diagonal"},
     {WHOLE(memory), .unit = "", .symbol = "N", .standard = {10}, .help = "stored pairs"},
+    {WHOLE(products), .unit = "", .symbol = "N", .standard = {20},
+     .help = "Hessian-vector products of a step, at most"},
     {WHOLE(restarts), .unit = "", .symbol = "N", .standard = {16}, .zero = true,
      .help = "at a jump or kink, starts beside the best point in a row that lead nowhere"},
     {KEY(gradient_tolerance), .unit = "", .symbol = "T", .zero = true,

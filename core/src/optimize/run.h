@@ -73,7 +73,7 @@ typedef struct djOptimizerRow {
 } djOptimizerRow;
 
 // One name each, of the constant dj_optimizerNAME in its own file.
-#define DJ_OPTIMIZERS(X) X(Adam) X(TrustRegion) X(Lbfgsb) X(GaussNewton)
+#define DJ_OPTIMIZERS(X) X(Adam) X(TrustRegion) X(Lbfgsb) X(GaussNewton) X(NewtonCg)
 #define X(name) extern const djOptimizerRow dj_optimizer##name;
 DJ_OPTIMIZERS(X)
 #undef X
