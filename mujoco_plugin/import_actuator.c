@@ -35,7 +35,7 @@ bool djm_isMuscle(const mjModel* m, int i) {
 }
 
 static bool isLaw(const mjtNum* prm) {
-  return prm[1] > prm[0] && prm[4] < 1 && prm[5] > 1 && prm[6] > 0 && prm[8] > 1;
+  return prm[1] > prm[0] && prm[4] < 1 && prm[5] > 1 && prm[6] > 0 && prm[8] >= 1;
 }
 
 // They are along coordinates, and their numbers make a law.
