@@ -104,13 +104,17 @@ class Wraps(cli.Case):
             "loss": [{"type": "position", "body": "load", "target": [0.5, 0, 0.4]}],
             "variables": [{"name": "geom/ball/size", "index": [0]}],
             "optimizer": {"type": "adam", "rate": 1e-9, "iterations": 1}}))
-        for scene in ("model.json", "again.json"):
-            out = self.path(scene + ".csv")
+        self.run_json("optimize", task, "--out", self.path("out"))
+        for scene in ("model.json", "again.json", "out/scene.xml"):
+            out = self.path("run.csv")
             self.run_json("simulate", self.path(scene), "--time", "0.5", "--out", out)
             with open(out) as f:
                 runs.append(f.read())
         self.assertEqual(runs[0], runs[1])
-        self.run_json("optimize", task, "--out", self.path("out"))
+        last = [[float(x) for x in run.split()[-1].split(",")] for run in runs]
+        self.assertEqual(len(last[0]), len(last[2]))
+        for a, b in zip(last[0], last[2]):
+            self.assertAlmostEqual(a, b, delta=1e-6)
         found = self.run_json("compare", self.path("out/scene.xml"), "--time", "0.5", "--out",
                               self.path("compare"))
         self.assertLess(found["difference"]["position"]["max"], 1e-5)
