@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "common/near.h"
 #include "common/random.h"
 #include "common/worst.h"
 #include "math/block6.h"
@@ -40,7 +41,7 @@ static djWrapShape randomShape(djRng* rng, int trial) {
 // x of 7: both ends and the radius.
 static bool lengthAt(djWrapLength* l, djWrapShape s, const double x[7]) {
   s.radius = x[6];
-  return dj_wrapLength(l, &s, dju_load3(x), dju_load3(x + 3));
+  return dj_wrapLength(l, &s, dju_load3(x), dju_load3(x + 3), 2);
 }
 
 static void gradient(double g[7], const djWrapLength* l) {
@@ -66,6 +67,12 @@ static bool checkAt(double worst[2], const djWrapShape* s, const double x[7]) {
   double g[7], error[2] = {0, 0};
   if (!lengthAt(&l, *s, x)) return false;
   gradient(g, &l);
+  djWrapLength less;   // without second derivatives
+  double g1[7];
+  assert_true(dj_wrapLength(&less, s, dju_load3(x), dju_load3(x + 3), 1));
+  gradient(g1, &less);
+  djt_near(less.value, l.value, 1e-14);
+  for (int k = 0; k < 7; k++) djt_near(g1[k], g[k], 1e-12);
   for (int i = 0; i < 36; i++) {
     if (fabs(hessian(&l, i / 6, i % 6)) > 100) return false;
   }
@@ -121,7 +128,7 @@ typedef struct Onset {
 static Onset onsetAt(djWrapShape s, double y) {
   djVec3 p0 = {-1, y, 0.1}, p1 = {0.7, y, -0.1}, u = {0, 1, 0};
   djWrapLength l;
-  if (!dj_wrapLength(&l, &s, p0, p1)) return (Onset){dju_norm3(dju_sub3(p1, p0)), 0, 0};
+  if (!dj_wrapLength(&l, &s, p0, p1, 2)) return (Onset){dju_norm3(dju_sub3(p1, p0)), 0, 0};
   djVec3 sum = dju_add3(l.g[0], l.g[1]), a = {0, 0, 0};
   for (int k = 0; k < 4; k++) a = dju_add3(a, dju_mulMV(l.A[k / 2][k % 2], u));
   return (Onset){l.value, dju_dot3(sum, u), dju_dot3(a, u)};
@@ -176,7 +183,7 @@ static void testOdd(void** state) {
     if (trial % 5 == 0) s.radius = 0;
     if (trial % 7 == 0) s.side = dju_madd3(s.centre, trial % 2 ? 1 : 0.01, e);
     djWrapLength l;
-    if (!dj_wrapLength(&l, &s, p0, p1)) continue;
+    if (!dj_wrapLength(&l, &s, p0, p1, 2)) continue;
     wrapped++;
     assert_true(isfinite(l.value) && l.value >= 0 && isfinite(l.by_radius));
     for (int k = 0; k < 36; k++) assert_true(isfinite(hessian(&l, k / 6, k % 6)));

@@ -87,10 +87,10 @@ static int sideOf(djSpan* span, int body) {
 
 // f times the length between both points, whose bodies are set. False: it is straight.
 static bool setWrapped(djSpan* span, double f, const djModel* m, const djKin* kin, int geom,
-                       double side) {
+                       double side, int order) {
   djWrapShape shape = shapeOf(m, kin, geom, side);
   djWrapLength l;
-  if (!dj_wrapLength(&l, &shape, span->point[0], span->point[1])) return false;
+  if (!dj_wrapLength(&l, &shape, span->point[0], span->point[1], order)) return false;
   span->value = f * l.value;
   span->by_radius = f * l.by_radius;
   int body[2] = {span->body[0], span->body[1]};
@@ -121,8 +121,9 @@ static bool nextPart(djSpan* span, djSpanAt* at, const djModel* m, const djKin* 
     span->n = 2;
     for (int i = 0; i < 2; i++) putPoint(span, i, i, site[i], dj_sitePoint(m, kin, site[i]));
     at->next += step;
-    if (step == 1 || !setWrapped(span, 1 / at->divisor, m, kin, id[k + 1], prm[k + 1])) {
-      setDistance(span, 1 / at->divisor, order);
+    double f = 1 / at->divisor;
+    if (step == 1 || !setWrapped(span, f, m, kin, id[k + 1], prm[k + 1], order)) {
+      setDistance(span, f, order);
     }
     return true;
   }

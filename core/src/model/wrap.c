@@ -142,8 +142,8 @@ static double reflectionAt(const Circle* c, double t) {
 }
 
 // The root t of the reflection in [0, pi/2], where it falls: Newton's steps, halves beyond its
-// bounds; then two more with its derivatives, each of which brings those of one order more.
-static Jet inside(const Circle* c) {
+// bounds.
+static double meetingAngle(const Circle* c) {
   double low = 0, high = 0.5 * acos(-1), t = 0.5 * high;
   for (int i = 0; i < 100; i++) {
     double rest = reflectionAt(c, t);
@@ -155,15 +155,42 @@ static Jet inside(const Circle* c) {
     t = next;
     if (done) break;
   }
+  return t;
+}
+
+// Two more steps with derivatives, each of which brings those of one order more.
+static Jet inside(const Circle* c) {
+  double t = meetingAngle(c), slope = slopeOf(c, t);
   Jet x = number(t), k[2];
-  double slope = slopeOf(c, t);
   for (int i = 0; i < 2; i++) x = sum(1, x, -1 / slope, reflection(k, c, x));
   reflection(k, c, x);
   return sum(1, sum(1, k[0], 1, k[1]), -2, product(c->R, sine(x)));
 }
 
-// From the straight line's length to l, of a path whose straight line has its foot between the
-// ends.
+// The length with its gradient alone: (k0/r0, k1/r1, rho, what the radius adds).
+static Jet slopesOnly(const Circle* c, bool through) {
+  double R = c->R.f, t = through ? meetingAngle(c) : 0, rho = R * cos(t), on = c->phi.f;
+  Jet l = {.g = {0, 0, rho, -2 * sin(t)}};
+  for (int i = 0; i < 2; i++) {
+    double r = c->r[i].f;
+    djJet k = dju_smoothRoot(fmax(r * r - rho * rho, 0), DJ_SPAN_EPS * r);
+    on -= atan2(k.f, R);
+    l.f += k.f;
+    l.g[i] = k.f / r;
+  }
+  if (!through) l.g[3] = on;
+  l.f += R * l.g[3];
+  return l;
+}
+
+// Whether the straight line, whose foot is between the ends, is so near that the path sets in.
+static bool setsIn(const Circle* c, double onset) {
+  double a = c->r[0].f, b = c->r[1].f, square = a * a + b * b - 2 * a * b * cos(c->phi.f);
+  double rho = a * b * sin(c->phi.f) / sqrt(fmax(square, DJ_SPAN_EPS * DJ_SPAN_EPS));
+  return fabs(c->R.f - rho) < onset * c->R.f;
+}
+
+// From the straight line's length to l.
 static Jet blend(const Circle* c, Jet l, double onset) {
   Jet cross = product(c->r[0], c->r[1]);
   Jet square = sum(1, product(c->r[0], c->r[0]), 1, product(c->r[1], c->r[1]));
@@ -172,7 +199,6 @@ static Jet blend(const Circle* c, Jet l, double onset) {
   Jet rho = quotient(product(cross, sine(c->phi)), d);
   Jet x = sum(-1 / onset, quotient(rho, c->R), 1, number(1 / onset));
   if (x.f < 0) x = sum(-1, x, 0, x);
-  if (x.f >= 1) return l;
   double y = 1 - x.f;
   Jet s = apply((djJet){1 - y * y * y, 3 * y * y, -6 * y}, x);
   return sum(1, d, 1, product(s, sum(1, l, -1, d)));
@@ -314,13 +340,16 @@ static void unroll(djWrapLength* out, double z, djVec3 axis) {
   out->by_radius *= c;
 }
 
-bool dj_wrapLength(djWrapLength* out, const djWrapShape* s, djVec3 p0, djVec3 p1) {
+bool dj_wrapLength(djWrapLength* out, const djWrapShape* s, djVec3 p0, djVec3 p1, int order) {
   View v;
   if (!look(&v, s, p0, p1) || !chooseWay(&v, s)) return false;
   Circle c = {{variable(v.r[0], 0), variable(v.r[1], 1)}, variable(v.phi, 2),
               variable(s->radius, 3)};
-  Jet l = v.through ? inside(&c) : around(&c);
-  if (s->onset > 0 && v.foot && v.phi < acos(-1)) l = blend(&c, l, s->onset);
+  bool near = s->onset > 0 && v.foot && v.phi < acos(-1) && setsIn(&c, s->onset);
+  Jet l;
+  if (order < 2 && !near) l = slopesOnly(&c, v.through);
+  else l = v.through ? inside(&c) : around(&c);
+  if (near) l = blend(&c, l, s->onset);
   lift(out, &v, &l, s->cylinder);
   if (s->cylinder) unroll(out, v.z, s->axis);
   for (int n = 0; n < 9; n++) out->A[1][0].m[n] = out->A[0][1].m[3 * (n % 3) + n / 3];

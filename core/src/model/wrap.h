@@ -27,8 +27,8 @@ typedef struct djWrapLength {
   djVec3 g_by_radius[2];
 } djWrapLength;
 
-// False: the path is straight, and nothing is set.
-bool dj_wrapLength(djWrapLength* out, const djWrapShape* shape, djVec3 p0, djVec3 p1);
+// order: of the derivatives that are set at least. False: the path is straight, and nothing is set.
+bool dj_wrapLength(djWrapLength* out, const djWrapShape* shape, djVec3 p0, djVec3 p1, int order);
 
 // MuJoCo's: lengths and directions below this are none.
 #define DJ_WRAP_EPS 1e-15
