@@ -26,8 +26,7 @@ bool djm_actuatorLive(const mjModel* m, int i) {
 // Transmissions that are carried.
 static bool simpleTransmission(const mjModel* m, int i) {
   int type = m->actuator_trntype[i];
-  if (type == mjTRN_TENDON) return !djm_tendonWraps(m, m->actuator_trnid[2 * i]);
-  return onJoint(m, i) || type == mjTRN_SITE || type == mjTRN_SLIDERCRANK;
+  return onJoint(m, i) || type == mjTRN_TENDON || type == mjTRN_SITE || type == mjTRN_SLIDERCRANK;
 }
 
 bool djm_isMuscle(const mjModel* m, int i) {
@@ -36,7 +35,7 @@ bool djm_isMuscle(const mjModel* m, int i) {
 }
 
 static bool isLaw(const mjtNum* prm) {
-  return prm[1] > prm[0] && prm[4] < 1 && prm[5] > 1 && prm[6] > 0 && prm[8] > 1;
+  return prm[1] > prm[0] && prm[4] < 1 && prm[5] > 1 && prm[6] > 0 && prm[8] >= 1;
 }
 
 // They are along coordinates, and their numbers make a law.
@@ -69,7 +68,7 @@ int djm_keptActivations(const mjModel* m, int i) {
 static void importTarget(djActuatorDef* a, const mjModel* m, int i, bool live) {
   const int* id = m->actuator_trnid + 2 * i;
   int type = m->actuator_trntype[i];
-  bool passive = onJoint(m, i) || (type == mjTRN_TENDON && !djm_tendonWraps(m, id[0]));
+  bool passive = onJoint(m, i) || type == mjTRN_TENDON;
   if (!passive && !live) return;
   a->joint = onJoint(m, i) ? id[0] : -1;
   a->in_parent = type == mjTRN_JOINTINPARENT;

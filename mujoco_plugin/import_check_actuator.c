@@ -22,10 +22,6 @@ static bool passive(const mjModel* m, int i) {
 bool djm_actTransmission(const djmImport* imp, int i, djmNote note) {
   static const char* const names[] = {"body (adhesion)", "so3"};
   if (!djm_actuatorLive(imp->m, i) && !passive(imp->m, i)) return false;
-  if (imp->m->actuator_trntype[i] == mjTRN_TENDON) {
-    snprintf(note, sizeof(djmNote), "tendon around geoms: it makes no force");
-    return djm_tendonWraps(imp->m, imp->m->actuator_trnid[2 * i]);
-  }
   return imp->m->actuator_trntype[i] >= mjTRN_BODY &&
          noteType(note, imp->m->actuator_trntype[i], mjTRN_BODY, COUNT(names), names);
 }

@@ -5,37 +5,28 @@
 #include <math.h>
 #include <stdio.h>
 
-static bool carried(const mjModel* m, int i) {
-  return djm_tendonMoves(m, i) && !djm_tendonWraps(m, i);
-}
-
 static bool hasSpring(const mjModel* m, int i) {
   return djm_tendonMoves(m, i) && !djm_disabled(m, mjDSBL_SPRING) &&
          (m->tendon_stiffness[i] != 0 ||
           !mju_isZero(m->tendon_stiffnesspoly + mjNPOLY * i, mjNPOLY));
 }
 
-static bool hasDamping(const mjModel* m, int i) {
-  return djm_tendonMoves(m, i) && !djm_disabled(m, mjDSBL_DAMPER) &&
-         (m->tendon_damping[i] != 0 || !mju_isZero(m->tendon_dampingpoly + mjNPOLY * i, mjNPOLY));
-}
-
 bool djm_tenSpringlength(const djmImport* imp, int i, djmNote note) {
   (void)note;
   const mjtNum* rest = imp->m->tendon_lengthspring + 2 * i;
-  return carried(imp->m, i) && hasSpring(imp->m, i) && rest[0] < rest[1];
+  return hasSpring(imp->m, i) && rest[0] < rest[1];
 }
 
 bool djm_tenSpringyield(const djmImport* imp, int i, djmNote note) {
   (void)note;
   const mjModel* m = imp->m;
-  return carried(m, i) && hasSpring(m, i) && m->tendon_plasticadr[i] >= 0 &&
+  return hasSpring(m, i) && m->tendon_plasticadr[i] >= 0 &&
          m->tendon_springyield[i] > 0;
 }
 
 bool djm_tenFrictionloss(const djmImport* imp, int i, djmNote note) {
   const mjModel* m = imp->m;
-  if (!carried(m, i) || djm_disabled(m, mjDSBL_FRICTIONLOSS) ||
+  if (!djm_tendonMoves(m, i) || djm_disabled(m, mjDSBL_FRICTIONLOSS) ||
       !(m->tendon_frictionloss[i] > 0)) {
     return false;
   }
@@ -49,7 +40,7 @@ bool djm_tenFrictionloss(const djmImport* imp, int i, djmNote note) {
 
 bool djm_tenRange(const djmImport* imp, int i, djmNote note) {
   const mjModel* m = imp->m;
-  if (!carried(m, i) || !m->tendon_limited[i] || djm_disabled(m, mjDSBL_LIMIT)) {
+  if (!djm_tendonMoves(m, i) || !m->tendon_limited[i] || djm_disabled(m, mjDSBL_LIMIT)) {
     return false;
   }
   if (djm_hasRows(imp)) return false;
@@ -67,7 +58,7 @@ bool djm_tenRange(const djmImport* imp, int i, djmNote note) {
 bool djm_tenActfrcrange(const djmImport* imp, int i, djmNote note) {
   (void)note;
   const mjModel* m = imp->m;
-  if (!carried(m, i) || !m->tendon_actfrclimited[i]) return false;
+  if (!djm_tendonMoves(m, i) || !m->tendon_actfrclimited[i]) return false;
   for (int k = 0; k < m->nactuator; k++) {
     if (m->actuator_trntype[k] != mjTRN_TENDON || m->actuator_trnid[2 * k] != i) continue;
     if (djm_actuatorLive(m, k) && djm_actuatorSupported(m, k)) return true;
@@ -77,15 +68,14 @@ bool djm_tenActfrcrange(const djmImport* imp, int i, djmNote note) {
 
 bool djm_tenFork(const djmImport* imp, int i, djmNote note) {
   (void)note;
-  return carried(imp->m, i) && djm_tendonForks(imp->m, i);
+  return djm_tendonMoves(imp->m, i) && djm_tendonForks(imp->m, i);
 }
 
-// MuJoCo allows no armature there, and actuators have rows of their own.
 bool djm_tenWrap(const djmImport* imp, int i, djmNote note) {
-  (void)note;
-  const mjModel* m = imp->m;
-  if (!djm_tendonMoves(m, i) || !djm_tendonWraps(m, i)) return false;
-  return hasSpring(m, i) || hasDamping(m, i) ||
-         (m->tendon_frictionloss[i] > 0 && !djm_disabled(m, mjDSBL_FRICTIONLOSS)) ||
-         (m->tendon_limited[i] && !djm_disabled(m, mjDSBL_LIMIT));
+  double onset = imp->model->opt.wrap_onset;
+  if (!djm_tendonMoves(imp->m, i) || !djm_tendonWraps(imp->m, i) || onset == 0) return false;
+  snprintf(note, sizeof(djmNote),
+           "its path sets in smoothly where it begins to touch a geom, over a depth of %.2g radii "
+           "(wrap_onset)", onset);
+  return true;
 }

@@ -83,8 +83,7 @@ static const djmCheck checks[] = {
     {DJM_EQUALITY, "flex", DJ_IGNORED, djm_eqFlex, "the flex is not constrained"},
 
     // ---- tendons (stiffness, damping, armature: exact; actuators on them: see actuators)
-    {DJM_TENDON, "geom", DJ_IGNORED, djm_tenWrap,
-     "a path around geoms is not followed: the tendon has no effect"},
+    {DJM_TENDON, "geom", DJ_APPROXIMATED, djm_tenWrap, 0},
     {DJM_TENDON, "armature", DJ_APPROXIMATED, djm_tenFork,
      "it couples the inertia of joints of which none carries the other: MuJoCo leaves that out of "
      "its inertia matrix, here it is in"},

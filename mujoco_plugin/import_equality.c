@@ -9,15 +9,13 @@ static int bodyOf(const mjModel* m, int i, int k) {
 }
 
 bool djm_equalityKept(const mjModel* m, int i) {
-  int id[2] = {m->eq_obj1id[i], m->eq_obj2id[i]};
   switch (m->eq_type[i]) {
     case mjEQ_CONNECT:
     case mjEQ_WELD:
       return bodyOf(m, i, 0) != bodyOf(m, i, 1);
     case mjEQ_JOINT:
-      return true;
     case mjEQ_TENDON:
-      return !djm_tendonWraps(m, id[0]) && (id[1] < 0 || !djm_tendonWraps(m, id[1]));
+      return true;
     default:
       return false;
   }

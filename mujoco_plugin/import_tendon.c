@@ -41,21 +41,16 @@ bool djm_tendonForks(const mjModel* m, int i) {
   return false;
 }
 
-// Straight from site to site.
 static void importPath(djTendonDef* t, djWrapDef* wrap, const mjModel* m, int i) {
   t->wrap = wrap;
   for (int k = m->tendon_adr[i]; k < m->tendon_adr[i] + m->tendon_num[i]; k++) {
-    int type = m->wrap_type[k];
-    if (type != mjWRAP_JOINT && type != mjWRAP_PULLEY && type != mjWRAP_SITE) continue;
-    wrap[t->nwrap++] = (djWrapDef){(djWrap)type, m->wrap_objid[k], m->wrap_prm[k]};
+    wrap[t->nwrap++] = (djWrapDef){(djWrap)m->wrap_type[k], m->wrap_objid[k], m->wrap_prm[k]};
   }
 }
 
-// One around geoms has no effect: the report says so.
 static void importTendon(djTendonDef* t, const mjModel* m, int i) {
   t->name = djm_name(m, m->name_tendonadr[i]);
   mju_copy(t->springlength, m->tendon_lengthspring + 2 * i, 2);
-  if (djm_tendonWraps(m, i)) return;
   t->stiffness = m->tendon_stiffness[i];
   mju_copy(t->stiffnesspoly, m->tendon_stiffnesspoly + mjNPOLY * i, mjNPOLY);
   t->damping = m->tendon_damping[i];

@@ -145,6 +145,13 @@ static void addWraps(mjsTendon* out, const djModelDef* def, const djTendonDef* t
       case DJ_WRAP_JOINT:
         mjs_wrapJoint(out, elementName(def->joint[id].name, id).text, t->wrap[k].prm);
         break;
+      case DJ_WRAP_SPHERE:
+      case DJ_WRAP_CYLINDER: {
+        int side = (int)t->wrap[k].prm;
+        djmElementName site = elementName(side < 0 ? "" : def->site[side].name, side);
+        mjs_wrapGeom(out, elementName(def->geom[id].name, id).text, side < 0 ? "" : site.text);
+        break;
+      }
       case DJ_WRAP_PULLEY: mjs_wrapPulley(out, t->wrap[k].prm); break;
       case DJ_WRAP_SITE: mjs_wrapSite(out, elementName(def->site[id].name, id).text);
     }

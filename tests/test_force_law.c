@@ -144,7 +144,7 @@ static void testMuscle(void** state) {
   djt_near(valueAt(&dj_gainLaws[DJ_GAIN_MUSCLE], prm, &at), -100, 1e-12);
   assert_null(dj_gainLaws[DJ_GAIN_MUSCLE].problem(prm));
   const int place[5] = {1, 4, 5, 6, 8};
-  const double wrong[5] = {0.7, 1.2, 0.9, 0, 1};
+  const double wrong[5] = {0.7, 1.2, 0.9, 0, 0.99};
   for (int k = 0; k < 5; k++) {
     double bad[DJ_NPRM];
     memcpy(bad, prm, sizeof bad);

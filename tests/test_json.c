@@ -55,7 +55,8 @@ static void test_roundTrip(void** state) {
   dj_deleteModel(m);
   djRng rng = {11};
   for (int k = 0; k < 100; k++) {
-    m = djt_randomModel(&rng, 1 + djt_integer(&rng, 12), DJT_ALL | (k % 2 ? DJT_TENDONS : 0));
+    m = djt_randomModel(&rng, 1 + djt_integer(&rng, 12), DJT_ALL | (k % 2 ? DJT_TENDONS : 0) |
+                                                              (k % 4 == 3 ? DJT_WRAPS : 0));
     checkRoundTrip(m);
     dj_deleteModel(m);
   }

@@ -17,11 +17,14 @@ typedef struct Way {
   int integrator;
   bool eulerdamp;
   bool rows; // with limits and friction loss
+  bool wraps; // tendons go around geoms
 } Way;
 
-static const Way ways[] = {{mjINT_EULER, true, false},         {mjINT_EULER, false, false},
-                           {mjINT_IMPLICITFAST, true, false}, {mjINT_EULER, true, true},
-                           {mjINT_EULER, false, true},        {mjINT_IMPLICITFAST, true, true}};
+static const Way ways[] = {
+    {mjINT_EULER, true, false, false},       {mjINT_EULER, false, false, false},
+    {mjINT_IMPLICITFAST, true, false, false}, {mjINT_EULER, true, true, false},
+    {mjINT_EULER, false, true, false},       {mjINT_IMPLICITFAST, true, true, false},
+    {mjINT_EULER, true, true, true},         {mjINT_IMPLICITFAST, true, false, true}};
 
 typedef struct Case {
   mjModel* m;
@@ -55,11 +58,23 @@ static void simplify(mjModel* m, const Way* way) {
   for (int j = 0; j < m->njnt && !along; j++) m->jnt_actfrclimited[j] = 0;
 }
 
+// MuJoCo's paths through geoms are shortest to 1e-7 or so: others are as exact as its steps.
+static void dropInner(mjModel* m) {
+  for (int k = 0; k < m->nwrap; k++) {
+    int geom = m->wrap_objid[k], side = (int)m->wrap_prm[k];
+    mjtNum gap[3];
+    bool around = m->wrap_type[k] == mjWRAP_SPHERE || m->wrap_type[k] == mjWRAP_CYLINDER;
+    if (!around || side < 0) continue;
+    mju_sub3(gap, m->site_pos + 3 * side, m->geom_pos + 3 * geom);
+    if (mju_norm3(gap) < m->geom_size[3 * geom]) m->wrap_prm[k] = -1;
+  }
+}
+
 // A random model, of what is one-sided or bounded with limits and friction loss at most. MuJoCo's
 // implicitfast has drag implicit, and an unsymmetric matrix for bodies that move alone: both are left
 // out there.
 static mjModel* randomModel(djRng* rng, const Way* way, int trial) {
-  char* text = djt_randomMjcf(rng, 2 + trial % 6, FEATURES);
+  char* text = djt_randomMjcf(rng, 2 + trial % 6, FEATURES | (way->wraps ? DJT_MJCF_WRAPS : 0));
   assert_non_null(text);
   mjModel* m = djt_compile(text);
   free(text);
@@ -70,6 +85,7 @@ static mjModel* randomModel(djRng* rng, const Way* way, int trial) {
   m->opt.tolerance = 0;
   m->opt.iterations = m->opt.ls_iterations = 100;
   simplify(m, way);
+  dropInner(m);
   mjData* d = mj_makeData(m);
   mj_setConst(m, d);   // invweight0 of what is left
   mj_deleteData(d);
@@ -133,6 +149,7 @@ static bool openCase(Case* k, djRng* rng, const Way* way, int trial, bool inside
   djOption option = djm_model(k->c)->opt;
   option.integrator = DJ_EULER;
   option.spin = DJ_SPIN_MUJOCO;
+  option.wrap_onset = 0;
   if (dj_setOption(djm_model(k->c), &option, &err) < 0) fail_msg("%s", err.text);
   randomStart(rng, k->m, k->d, inside);
   return true;
@@ -168,16 +185,21 @@ static void testStep(void** state) {
   const Way* way = *state;
   djRng rng = {71};
   double worst = 0;
-  int n = 0;
+  int n = 0, far = 0;
   for (int trial = 0; trial < 400; trial++) {
     Case k;
     if (!openCase(&k, &rng, way, trial, false)) continue;
-    worst = djt_worst(worst, stepError(&k));
+    double error = stepError(&k);
+    if (djm_data(k.c)->stats.fallback_steps > 0) {   // beyond the step, see below
+      far++;
+    } else {
+      worst = djt_worst(worst, error);
+      n++;
+    }
     closeCase(&k);
-    n++;
   }
   print_message("%d models, step: %.1e\n", n, worst);
-  assert_true(n >= 150);
+  assert_true(n >= 150 && far <= 2);
   assert_true(worst < 1e-9);
 }
 
@@ -260,6 +282,7 @@ static void testDerivatives(void** state) {
   }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5)};
+  const struct CMUnitTest tests[] = {ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5),
+                                     ROW(6), ROW(7)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,11 +15,14 @@
 static void testLaws(void** state) {
   (void)state;
   djRng rng = {4};
-  const mjtNum prm[9] = {0.75, 1.05, -1, 200, 0.5, 1.6, 1.5, 1.3, 1.2}, dyn[3] = {0.01, 0.04, 0};
+  const mjtNum dyn[3] = {0.01, 0.04, 0};
+  mjtNum prm[9] = {0.75, 1.05, -1, 200, 0.5, 1.6, 1.5, 1.3, 1.2};
   const mjtNum range[2] = {0.4, 0.9};
   for (int k = 0; k < 2000; k++) {
     djLawAt at = {djt_uniform(&rng, 0.1, 1.3), djt_uniform(&rng, -2, 2), {0.4, 0.9}, 7};
     djLawCoefs g, b;
+    prm[8] = k % 3 ? 1.2 : 1;   // where it lengthens: more, or as much
+    assert_null(dj_muscleProblem(prm));
     dj_muscleGain(&g, NULL, prm, &at);
     dj_muscleBias(&b, NULL, prm, &at);
     djt_near(g.c[0] + g.c[1] * at.l + g.c[2] * at.rate,

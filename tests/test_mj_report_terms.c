@@ -167,17 +167,10 @@ static const djReportCase cases[] = {
            EQ("<tendon name='e' tendon1='still' tendon2='t'/>")),
      SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>"
            EQ("<tendon name='e' tendon1='still'/>")), 0},
-    {"tendon/t", "geom", DJ_IGNORED,
-     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>" AROUND("stiffness='0 1'")),
-     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>" AROUND("")), 0},
-    {"tendon/t", "geom", DJ_IGNORED,
-     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>" AROUND("damping='0 1'")),
-     SCENE(FLAG("damper='disable'"), A("", "") A2, AROUND("damping='1'")), 0},
-    {"tendon/t", "geom", DJ_IGNORED, SCENE("/>", A("", "") A2, AROUND("frictionloss='.5'")),
-     SCENE(FLAG("frictionloss='disable'"), A("", "") A2, AROUND("frictionloss='1'")), 0},
-    {"tendon/t", "geom", DJ_IGNORED,
-     SCENE("/>", A("", "") A2, AROUND("limited='true' range='-1 1'")),
-     SCENE(FLAG("limit='disable'"), A("", "") A2, AROUND("limited='true' range='-1 1'")), 0},
+    {"tendon/t", "geom", DJ_APPROXIMATED,
+     SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>" AROUND("")),
+     SCENE("/>", A("", "") A2 FIXED "<geom name='g' size='.1'/>", "<tendon><spatial name='t'><site site='s1'/><geom geom='g'/><site "
+           "site='s2'/></spatial></tendon>"), 0},
     {"tendon/t", "springlength", DJ_APPROXIMATED,
      SCENE("/>", A("", "") A2, TENDON("stiffness='0 0 1' springlength='0 1'")),
      SCENE(FLAG("spring='disable'"), A("", "") A2, TENDON("stiffness='1' springlength='0 1'")), 0},
@@ -210,16 +203,6 @@ static const djReportCase cases[] = {
            "armature='1'/>")),
      SCENE("/>", "<body><joint name='j'/><geom size='.1'/><body><joint name='j2'/><geom "
            "size='.1'/></body></body>", TENDON("armature='1'")), 0},
-    // armature and damping of an actuator act though its force does not
-    {"actuator/u", "transmission", DJ_IGNORED,
-     SCENE(" actuatorgroupdisable='2'/>", A("", "") A2, AROUND("") ACT("<motor joint='j'/><motor "
-           "name='u' tendon='t' group='2' damping='0 1'/>")),
-     SCENE(" actuatorgroupdisable='2'/>", A("", "") A2, AROUND("") ACT("<motor joint='j' "
-           "damping='0 1'/><motor name='u' tendon='t' group='2'/>")), 0},
-    {"actuator/u", "transmission", DJ_IGNORED,
-     SCENE(" actuatorgroupdisable='2'/>", A("", "") A2, AROUND("") ACT("<motor name='u' "
-           "tendon='t' group='2' damping='1'/>")),
-     SCENE("/>", A("", ""), MOTOR("damping='1'")), 0},
     {"actuator/u", "biasprm", DJ_APPROXIMATED,
      SCENE("/>", A("", "") A2, ACT("<motor joint='j'/><position name='u' site='sa' refsite='sa2' "
            "gear='0 0 0 0 0 1'/>")),
@@ -327,8 +310,8 @@ static void testNotes(void** state) {
             "sticking contacts creep at");
   checkNote(SCENE(" cone='pyramidal'/>", FLOOR("") B("condim='3'"), ""), "option", "cone",
             "a round cone: MuJoCo's pyramid is up to 29 % weaker");
-  checkNote(SCENE("/>", A("", "") A2, AROUND("") ACT("<motor name='u' tendon='t'/>")),
-            "actuator/u", "transmission", "tendon around geoms: it makes no force");
+  checkNote(SCENE("/>", A("", "") A2, AROUND("")), "tendon/t", "geom",
+            "over a depth of 0.02 radii");
   checkNote(SCENE("/>", A("", "") A2, TENDON("limited='true' range='-1 1' solreflimit='-100 -10' "
             "solimplimit='.9 .9 .01'")), "tendon/t", "range",
             "damper, 1e+03 /s^2 and 100 /s times");

@@ -277,13 +277,12 @@ static void testRobots(void** state) {
 static void testLeftOut(void** state) {
   (void)state;
   static const char* const text[] = {
-      "<mujoco><worldbody><site name='w' pos='0 0 1'/><body><joint name='j'/><geom name='g' "
-      "size='.1' pos='.2 0 0'/><site name='s'/>"
+      "<mujoco><worldbody><body name='b'><joint name='j'/><geom "
+      "size='.1' pos='.2 0 0'/>"
       "<body pos='1 0 0'><joint name='k' axis='0 1 0'/><geom size='.1'/></body></body></worldbody>"
-      "<tendon><spatial name='t'><site site='s'/><geom geom='g'/><site site='w'/></spatial>"
-      "</tendon><actuator><pid joint='j' kp='1' ki='1' slewmax='1' input='pos'/><intvelocity "
+      "<actuator><pid joint='j' kp='1' ki='1' slewmax='1' input='pos'/><intvelocity "
       "joint='k' actrange='-1 1' kp='3'/><muscle joint='j' lengthrange='-1 1'/><motor joint='k'/>"
-      "<general tendon='t' dyntype='integrator' actlimited='true' actrange='-1 1'/></actuator>"
+      "<general body='b' dyntype='integrator' actlimited='true' actrange='-1 1'/></actuator>"
       "</mujoco>",
       "<mujoco><worldbody><body mocap='true'><geom size='.1'/><site name='s'/></body></worldbody>"
       "<actuator><general site='s' dyntype='integrator' gear='0 0 1 0 0 0' actlimited='true' "

@@ -262,6 +262,16 @@ static void testTendons(void** state) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
 }
 
+// With tendons around geoms: also what moves these.
+static void testWraps(void** state) {
+  int told[DJ_NFIELD] = {0};
+  const int features = DJT_SPRINGS | DJT_ACTUATORS | DJT_TENDONS | DJT_WRAPS;
+  checkRandom(told, *(const djIntegrator*)*state, features, 12);
+  static const djField all[] = {DJ_FIELD_SITE_POS, DJ_FIELD_GEOM_POS, DJ_FIELD_GEOM_QUAT,
+                                DJ_FIELD_GEOM_SIZE, DJ_FIELD_BODY_POS, DJ_FIELD_TENDON_STIFFNESS};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
+}
+
 // With equality constraints of all types, soft ones of `euler`, or hard: also what moves their
 // frames and sites.
 static void testEqualities(void** state) {
@@ -417,6 +427,9 @@ int main(void) {
                                      cmocka_unit_test_prestate(testApart, &variational),
                                      cmocka_unit_test_prestate(testFree, &euler),
                                      cmocka_unit_test_prestate(testTendons, &euler),
+                                     cmocka_unit_test_prestate(testWraps, &position),
+                                     cmocka_unit_test_prestate(testWraps, &variational),
+                                     cmocka_unit_test_prestate(testWraps, &euler),
                                      cmocka_unit_test_prestate(testEqualities, &euler),
                                      cmocka_unit_test_prestate(testHard, &euler),
                                      cmocka_unit_test_prestate(testHard, &position),

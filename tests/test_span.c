@@ -88,49 +88,64 @@ static void testValues(void** state) {
 
 // ---- derivatives -------------------------------------------------------------------------------
 
-// The n-th span of coordinate k with the pose of one of its bodies moved by s x.
-static djSpan movedSpan(djtKins* c, int k, int n, int side, djSix x, double s) {
+// The n-th span of coordinate k with the pose of body b moved by s x.
+static djSpan movedSpan(djtKins* c, int k, int n, int b, djSix x, double s) {
   djSpan span;
   djSpanAt at = {0, 0};
-  for (int i = 0; i <= n; i++) assert_true(dj_nextSpan(&span, &at, c->m, &c->kin[0], k, 1));
-  int b = span.body[side];
   dj_copyPoses(&c->kin[1], c->m, &c->kin[0]);
   djt_movePose(&c->kin[1], &c->kin[0], b, c->ref[b], x, s);
-  at = (djSpanAt){0, 0};
-  for (int i = 0; i <= n; i++) dj_nextSpan(&span, &at, c->m, &c->kin[1], k, 1);
+  for (int i = 0; i <= n; i++) assert_true(dj_nextSpan(&span, &at, c->m, &c->kin[1], k, 1));
   return span;
 }
 
-// Errors of a span's derivatives by twists x of one body (side), y of the other.
+// Errors of a span's derivatives by twists x of the body of a side, y of that of another one.
 static void spanErrors(double worst[3], djtKins* c, const djSpan* span, int k, int n, int side,
-                       djSix x, djSix y) {
-  double W[12], V[12], N[72], K[36], h = 1e-4, value = 0, own = 0, other = 0;
+                       int to, djSix x, djSix y) {
+  double W[18], V[18], h = 1e-4, value = 0, own = 0, other = 0;
+  djSpanHess H;
   dj_spanGradient(W, span, c->ref);
-  dj_spanHessian(N, K, span, c->ref);
+  dj_spanHessian(&H, span, c->ref);
   for (int i = 0; i < 4; i++) {
-    djSpan moved = movedSpan(c, k, n, side, x, h * djt_point[i]);
+    djSpan moved = movedSpan(c, k, n, span->body[side], x, h * djt_point[i]);
+    assert_true(moved.nbody == span->nbody && moved.geom == span->geom);
     dj_spanGradient(V, &moved, c->ref);
     value += djt_weight[i] / h * moved.value;
     own += djt_weight[i] / h * dju_dot6(y, dju_load6(V + 6 * side));
-    other += djt_weight[i] / h * dju_dot6(y, dju_load6(V + 6 * (1 - side)));
+    other += djt_weight[i] / h * dju_dot6(y, dju_load6(V + 6 * to));
   }
   djSix w = dju_load6(W + 6 * side);
+  const double* K = H.K[dj_spanPair(side, to)];
   double got[3] = {dju_dot6(x, w),
-                   djt_form6(x, N + 36 * side, y) - dju_dot6(w, dju_crossTwist(x, y)),
-                   side == 0 ? djt_form6(x, K, y) : djt_form6(y, K, x)};
+                   djt_form6(x, H.N[side], y) - dju_dot6(w, dju_crossTwist(x, y)),
+                   side < to ? djt_form6(x, K, y) : djt_form6(y, K, x)};
   const double fd[3] = {value, own, other};
   for (int i = 0; i < 3; i++) {
     worst[i] = djt_worst(worst[i], fabs(got[i] - fd[i]) / (1 + fabs(fd[i])));
   }
 }
 
+// Ends clear of what a part goes around, not in line with it, and not where its path begins.
+static bool isSound(const djtKins* c, const djSpan* span) {
+  if (span->geom < 0) return span->value > 0.05;
+  djVec3 p = dju_transform(&c->kin[0].body[c->m->geom_body[span->geom]],
+                           dju_load3(c->m->geom_pos + 3 * span->geom));
+  djVec3 y[2] = {dju_sub3(span->point[0], p), dju_sub3(span->point[1], p)};
+  double R = c->m->geom_size[3 * span->geom], r[2] = {dju_norm3(y[0]), dju_norm3(y[1])};
+  if (r[0] < 1.1 * R || r[1] < 1.1 * R) return false;
+  for (int i = 0; i < 4; i++) {
+    if (!(fabs(span->A[0][0].m[i]) < 100 && fabs(span->A[1][1].m[i]) < 100)) return false;
+  }
+  return dju_norm3(dju_cross3(y[0], y[1])) > 0.05 * r[0] * r[1];
+}
+
 static void testDerivatives(void** state) {
   (void)state;
   djRng rng = {2};
   double worst[3] = {0, 0, 0};
-  int seen[2] = {0, 0};
-  for (int trial = 0; trial < 60; trial++) {
-    djModel* m = djt_randomModel(&rng, 2 + trial % 5, DJT_TENDONS | DJT_ACTUATORS);
+  int seen[4] = {0};   // straight parts, cranks, around geoms with two bodies, with three
+  for (int trial = 0; trial < 120; trial++) {
+    int more = trial < 60 ? 0 : DJT_WRAPS;
+    djModel* m = djt_randomModel(&rng, 2 + trial % 5, DJT_TENDONS | DJT_ACTUATORS | more);
     djtKins c = djt_openKins(m, &rng, 1);
     for (int b = 0; b < m->nbody; b++) c.ref[b] = djt_vec3(&rng, 1);
     for (int k = 0; k < m->ncoord; k++) {
@@ -138,20 +153,21 @@ static void testDerivatives(void** state) {
       djSpanAt at = {0, 0};
       for (int n = 0; dj_nextSpan(&span, &at, m, &c.kin[0], k, 2); n++) {
         bool crank = m->coord_type[k] == DJ_COORD_CRANK;
-        if (span.body[0] == span.body[1]) continue;
-        if (!crank && span.value < 0.05) continue;   // differences see little there
-        for (int side = 0; side < 2; side++) {
-          djSix x = djt_twist(&rng), y = djt_twist(&rng);
-          spanErrors(worst, &c, &span, k, n, side, x, y);
+        if (span.nbody < 2 || (!crank && !isSound(&c, &span))) continue;
+        for (int side = 0; side < span.nbody; side++) {
+          for (int to = 0; to < span.nbody; to++) {
+            djSix x = djt_twist(&rng), y = djt_twist(&rng);
+            if (to != side) spanErrors(worst, &c, &span, k, n, side, to, x, y);
+          }
         }
-        seen[crank]++;
+        seen[span.geom >= 0 ? span.nbody : crank]++;
       }
     }
     djt_closeKins(&c);
   }
-  print_message("gradient %.1e, Hessian of a body %.1e, between them %.1e; %d + %d spans\n",
-                worst[0], worst[1], worst[2], seen[0], seen[1]);
-  assert_true(seen[0] > 80 && seen[1] > 20);
+  print_message("gradient %.1e, Hessian of a body %.1e, between them %.1e; %d + %d spans, %d + %d "
+                "around geoms\n", worst[0], worst[1], worst[2], seen[0], seen[1], seen[2], seen[3]);
+  assert_true(seen[0] > 80 && seen[1] > 20 && seen[2] > 20 && seen[3] > 20);
   for (int i = 0; i < 3; i++) assert_true(worst[i] < 1e-6);
 }
 
@@ -215,14 +231,17 @@ static void testMeeting(void** state) {
   djt_setKin(&c, 0);
   djSpan span;
   djSpanAt at = {0, 0};
-  double W[12], N[72], K[36];
+  double W[18];
+  djSpanHess H;
   int k = c.m->tendon_coord[0];
   assert_true(dj_nextSpan(&span, &at, c.m, &c.kin[0], k, 2));
   djt_near(span.value, 0, DJ_SPAN_EPS);
   dj_spanGradient(W, &span, c.ref);
-  dj_spanHessian(N, K, &span, c.ref);
+  dj_spanHessian(&H, &span, c.ref);
   for (int i = 0; i < 12; i++) assert_true(fabs(W[i]) < 1);
-  for (int i = 0; i < 72; i++) assert_true(isfinite(N[i]) && isfinite(K[i / 2]));
+  for (int i = 0; i < 72; i++) {
+    assert_true(isfinite(H.N[i / 36][i % 36]) && isfinite(H.K[0][i / 2]));
+  }
   assert_false(dj_nextSpan(&span, &at, c.m, &c.kin[0], k, 2));
   djVec3 site = dj_sitePoint(c.m, &c.kin[0], 5);
   djt_near(dju_norm3(dju_sub3(site, c.kin[0].body[5].p)), 0, 0);
@@ -321,6 +340,21 @@ static bool moves(const djModel* m, int i, int b) {
   return false;
 }
 
+// Geoms on the way of coordinate k, also where the path does not touch them.
+static void markGeoms(char* wanted, const djModel* m, int k) {
+  if (m->coord_type[k] != DJ_COORD_TENDON) return;
+  int adr = m->tendon_adr[m->coord_id[k]], n = m->tendon_num[m->coord_id[k]];
+  for (int w = adr; w < adr + n; w++) {
+    if (m->wrap_type[w] != DJ_WRAP_SPHERE && m->wrap_type[w] != DJ_WRAP_CYLINDER) continue;
+    int body = m->geom_body[m->wrap_objid[w]];
+    for (int i = 0; i < m->nv; i++) {
+      for (int side = -1; side < 2; side += 2) {
+        if (moves(m, i, body) != moves(m, i, m->site_body[m->wrap_objid[w + side]])) wanted[i] = 1;
+      }
+    }
+  }
+}
+
 // What models keep of the list: every bent coordinate has the dofs that move one body of a span
 // and not the other.
 static void testFilled(void** state) {
@@ -328,7 +362,8 @@ static void testFilled(void** state) {
   djRng rng = {4};
   int bent = 0;
   for (int trial = 0; trial < 40; trial++) {
-    djModel* m = djt_randomModel(&rng, 1 + trial % 6, DJT_TENDONS | DJT_ACTUATORS);
+    int more = trial % 2 ? DJT_WRAPS : 0;
+    djModel* m = djt_randomModel(&rng, 1 + trial % 6, DJT_TENDONS | DJT_ACTUATORS | more);
     djtKins c = djt_openKins(m, &rng, 1);
     for (int k = 0; k < m->ncoord; k++) {
       const int *dof = m->coord_dof + m->coord_dofadr[k], id = m->coord_id[k];
@@ -343,9 +378,12 @@ static void testFilled(void** state) {
       assert_non_null(wanted);
       while (dj_nextSpan(&span, &at, m, &c.kin[0], k, 0)) {
         for (int i = 0; i < m->nv; i++) {
-          if (moves(m, i, span.body[0]) != moves(m, i, span.body[1])) wanted[i] = 1;
+          for (int s = 1; s < span.nbody; s++) {
+            if (moves(m, i, span.body[0]) != moves(m, i, span.body[s])) wanted[i] = 1;
+          }
         }
       }
+      markGeoms(wanted, m, k);
       for (int i = 0; i < m->nv; i++) {
         if (wanted[i]) assert_int_equal(dof[n++], i);
       }

@@ -22,7 +22,8 @@ static void testGradientAndHessian(void** state) {
   djRng rng = {1};
   double worst_g = 0, worst_H = 0;
   for (int trial = 0; trial < 40; trial++) {
-    int features = DJT_ALL | DJT_TOTAL | (trial % 2 ? DJT_TENDONS : 0);
+    int features = DJT_ALL | DJT_TOTAL | (trial % 2 ? DJT_TENDONS : 0) |
+                   (trial % 4 == 3 ? DJT_WRAPS : 0);
     djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 6), features);
     djData* d = makeData(m);
     djt_randomState(&rng, m, d, 2);
@@ -96,7 +97,8 @@ static void testTransition(void** state) {
   djRng rng = {2};
   double worst = 0;
   for (int trial = 0; trial < 40; trial++) {
-    int features = DJT_ALL | DJT_TOTAL | (trial % 2 ? DJT_TENDONS : 0);
+    int features = DJT_ALL | DJT_TOTAL | (trial % 2 ? DJT_TENDONS : 0) |
+                   (trial % 4 == 3 ? DJT_WRAPS : 0);
     djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 6), features);
     m->opt.integrator = integrator;
     if (integrator == DJ_EULER) {
@@ -156,7 +158,8 @@ static void testVectorProducts(void** state) {
   const djIntegrator integrator = *(const djIntegrator*)*state;
   djRng rng = {3};
   for (int trial = 0; trial < 20; trial++) {
-    int features = DJT_ALL | DJT_TOTAL | (trial % 2 ? DJT_TENDONS : 0);
+    int features = DJT_ALL | DJT_TOTAL | (trial % 2 ? DJT_TENDONS : 0) |
+                   (trial % 4 == 3 ? DJT_WRAPS : 0);
     djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 6), features);
     m->opt.integrator = integrator;
     if (integrator == DJ_EULER) djt_dropPathArmature(m);

@@ -76,7 +76,8 @@ static void testDerivatives(void** state) {
   int bent = 0, seen = 0, coupled = 0;
   for (int trial = 0; trial < 60; trial++) {
     djModel* m = djt_randomModel(&rng, 1 + trial % 6,
-                                 DJT_TENDONS | DJT_ACTUATORS | DJT_EQUALITIES);
+                                 DJT_TENDONS | DJT_ACTUATORS | DJT_EQUALITIES |
+                                     (trial % 2 ? DJT_WRAPS : 0));
     djData* d = makeData(m);
     djt_randomState(&rng, m, d, 1);
     assert_int_equal(dj_forward(m, d), DJ_OK);

@@ -37,15 +37,12 @@ static bool isFriction(const mjData* d, int row) {
 
 static bool isEquality(const mjData* d, int row) { return d->efc_type[row] == mjCNSTR_EQUALITY; }
 
-// Limits and friction loss that our step has: of joints, and of tendons that it has; and equality
-// constraints.
+// Limits and friction loss of joints and tendons, and equality constraints that our step has.
 static bool isOurRow(const mjModel* m, const mjData* d, int row) {
   int type = d->efc_type[row];
   if (type == mjCNSTR_EQUALITY) return djm_equalityKept(m, d->efc_id[row]);
-  if (type == mjCNSTR_LIMIT_TENDON || type == mjCNSTR_FRICTION_TENDON) {
-    return !djm_tendonWraps(m, d->efc_id[row]);
-  }
-  return type == mjCNSTR_LIMIT_JOINT || type == mjCNSTR_FRICTION_DOF;
+  return type == mjCNSTR_LIMIT_JOINT || type == mjCNSTR_FRICTION_DOF ||
+         type == mjCNSTR_LIMIT_TENDON || type == mjCNSTR_FRICTION_TENDON;
 }
 
 static const mjtNum kSoft = 1e15;   // more than any row's own inverse inertia

@@ -1,6 +1,7 @@
 #include "common/random_mjcf.h"
 #include "common/text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,8 +9,9 @@ typedef struct djMaker {
   djRng* rng;
   int features;
   djtText text;
-  int njnt, ngeom, nsite, nmocap, nu, na;
+  int njnt, ngeom, nsite, nmocap, nu, na, nwrap;
   int joint_type[500];     // of joint j1, j2...: f, b, s or h
+  int wrap_side[500];      // of geom w1, w2...: 0 none, 1 inner, 2 outer
 } djMaker;
 
 #define put(k, ...) djt_put(&(k)->text, __VA_ARGS__)
@@ -110,6 +112,25 @@ static void putJoints(djMaker* k, bool top) {
   }
 }
 
+// A geom for paths to go around, with a site within it, or by it, or none.
+static void putWrap(djMaker* k) {
+  static const char* const kind[] = {"", "inner", "outer"};
+  double pos[3], out[3], r = uniform(k, 0.03, 0.15);
+  int id = ++k->nwrap, side = integer(k, 3);
+  for (int i = 0; i < 3; i++) {
+    pos[i] = uniform(k, -0.2, 0.2);
+    out[i] = uniform(k, -0.5, 0.5) * r + (side == 2) * copysign(r, uniform(k, -1, 1));
+  }
+  k->wrap_side[id] = side;
+  put(k, "<geom name=\"w%d\" type=\"%s\" size=\"%.5g 0.1\" pos=\"%.5g %.5g %.5g\" mass=\"0.1\"",
+      id, maybe(k, 0.5) ? "sphere" : "cylinder", r, pos[0], pos[1], pos[2]);
+  putUniform(k, "euler", {-3, 3}, {-3, 3}, {-3, 3});
+  put(k, " contype=\"0\" conaffinity=\"0\"/>\n");
+  if (side == 0) return;
+  put(k, "<site name=\"%s%d\" pos=\"%.5g %.5g %.5g\"/>\n", kind[side], id, pos[0] + out[0],
+      pos[1] + out[1], pos[2] + out[2]);
+}
+
 // Body i and a random part of the bodies up to *next < end below it.
 static void putBody(djMaker* k, int* next, int end, int depth) {
   int id = (*next)++;
@@ -135,6 +156,7 @@ static void putBody(djMaker* k, int* next, int end, int depth) {
     putPose(k, 0.2);
     put(k, "/>\n");
   }
+  if (k->features & DJT_MJCF_WRAPS) putWrap(k);
   while (depth < 5 && *next < end && maybe(k, 0.6)) putBody(k, next, end, depth + 1);
   put(k, "</body>\n");
 }
@@ -184,6 +206,7 @@ static void putActuators(djMaker* k) {
 
 // ------------------------------ tendons ---------------------------------------------------------
 
+// MuJoCo has no armature on paths around geoms.
 static void putTendonTerms(djMaker* k, bool wraps) {
   bool smooth = k->features & DJT_MJCF_SMOOTH;
   double slack = uniform(k, 0, 0.3);
@@ -193,9 +216,8 @@ static void putTendonTerms(djMaker* k, bool wraps) {
     double play = maybe(k, 0.5) ? 0.2 : 0;
     putUniform(k, "springlength", {slack, slack}, {slack, slack + play});
   }
-  if (wraps) return;
-  if (maybe(k, 0.4)) putUniform(k, "armature", {0, 0.5});
-  if (smooth) return;
+  if (!wraps && maybe(k, 0.4)) putUniform(k, "armature", {0, 0.5});
+  if (smooth || (wraps && k->features & DJT_MJCF_REST)) return;
   if (maybe(k, 0.3)) putUniform(k, "frictionloss", {0, 0.5});
   if (maybe(k, 0.4)) {
     put(k, " limited=\"true\"");
@@ -223,13 +245,24 @@ static void putPulley(djMaker* k) {
   put(k, "/>");
 }
 
+// A geom on the way to the next site.
+static void putDetour(djMaker* k) {
+  if (k->nwrap == 0 || maybe(k, 0.3)) return;
+  int id = 1 + integer(k, k->nwrap), side = k->wrap_side[id];
+  put(k, "<geom geom=\"w%d\"", id);
+  if (side) put(k, " sidesite=\"%s%d\"", side == 1 ? "inner" : "outer", id);
+  put(k, "/>");
+}
+
 static void putPath(djMaker* k) {
   int last = 0;
   if (maybe(k, 0.2)) putPulley(k);
   for (int part = 0; part < 3; part++) {
     last = putSite(k, 0);
-    last = putSite(k, last);
-    while (maybe(k, 0.4)) last = putSite(k, last);
+    do {
+      putDetour(k);
+      last = putSite(k, last);
+    } while (maybe(k, 0.4));
     if (part == 2 || maybe(k, 0.6)) return;
     putPulley(k);
   }
@@ -254,7 +287,7 @@ static int putTendons(djMaker* k) {
   }
   for (int t = 0; t < 2 && k->nsite > 1; t++) {
     put(k, "<spatial name=\"t%d\"", ++n);
-    putTendonTerms(k, false);
+    putTendonTerms(k, k->features & DJT_MJCF_WRAPS);
     put(k, ">");
     putPath(k);
     put(k, "</spatial>\n");
@@ -278,7 +311,7 @@ static void putDrives(djMaker* k, int ntendon) {
     put(k, "<general tendon=\"t%d\"", 1 + integer(k, ntendon));
     putDrive(k);
     putUniform(k, "damping", {0, 0.5}, {0, 0.5}, {0, 0.5});
-    if (maybe(k, 0.3)) putUniform(k, "armature", {0, 0.2});
+    if (!(k->features & DJT_MJCF_WRAPS) && maybe(k, 0.3)) putUniform(k, "armature", {0, 0.2});
     put(k, "/>\n");
   }
   for (int i = 1; i <= k->nsite; i++) {

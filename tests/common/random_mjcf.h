@@ -14,10 +14,11 @@ enum {
   DJT_MJCF_CLUSTER = 32,   // spheres only, all of them within reach of each other
   DJT_MJCF_ALL = 31,
   DJT_MJCF_SMOOTH = 64,    // nothing that is approximated: no limits, friction loss, ranges
-  DJT_MJCF_REST = 128,     // what our step leaves to MuJoCo: tendons around geoms, actuators on
-                           // them, muscles, gravity compensation by actuators
-  DJT_MJCF_TENDONS = 256   // fixed tendons and paths with pulleys, actuators on them, on sites
+  DJT_MJCF_REST = 128,     // a tendon around a geom and actuators on it; what our step leaves to
+                           // MuJoCo: muscles, gravity compensation by actuators
+  DJT_MJCF_TENDONS = 256,  // fixed tendons and paths with pulleys, actuators on them, on sites
                            // and by cranks
+  DJT_MJCF_WRAPS = 512     // paths go around geoms, w1.., which do not collide
 };
 
 // A model with nbody bodies (world not counted), everything in it imported exactly or nearly so.

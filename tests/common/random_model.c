@@ -97,14 +97,38 @@ static void randomSite(djSiteDef* s, djRng* rng, int body) {
   djt_unitQuat(s->quat, rng);
 }
 
-// From site to site, with a pulley now and then. Returns how many wraps.
-static int randomPath(djWrapDef* wrap, djRng* rng, int nsite) {
+// What paths go around: a geom of each body, sometimes with a site within it or by it.
+static void randomAround(djGeomDef* g, djSiteDef* side, djRng* rng, int body) {
+  *g = dj_defaultGeomDef();
+  g->body = body;
+  g->type = djt_integer(rng, 2) ? DJ_SPHERE : DJ_CYLINDER;
+  g->size[0] = djt_uniform(rng, 0.03, 0.2);
+  g->size[1] = g->type == DJ_CYLINDER ? 0.1 : 0;
+  g->contype = g->conaffinity = 0;
+  djt_unitQuat(g->quat, rng);
+  randomSite(side, rng, body);
+  for (int k = 0; k < 3; k++) {
+    g->pos[k] = djt_uniform(rng, -0.2, 0.2);
+    side->pos[k] = g->pos[k] + 0.5 * g->size[0] * djt_uniform(rng, -1, 1);
+  }
+  if (djt_integer(rng, 2)) side->pos[djt_integer(rng, 3)] += 2 * g->size[0];
+}
+
+// From site to site, with a pulley now and then, around one of ngeom geoms now and then, whose side
+// sites begin at `side`. Returns how many wraps.
+static int randomPath(djWrapDef* wrap, djRng* rng, int nsite, const djGeomDef* geom, int ngeom,
+                      int side) {
   int n = 0, last = -1;
   for (int k = 2 + djt_integer(rng, 3); k > 0; k--) {
     int site;
     do site = djt_integer(rng, nsite);
     while (site == last);
     last = site;
+    if (ngeom > 0 && n > 0 && wrap[n - 1].type == DJ_WRAP_SITE && djt_integer(rng, 3)) {
+      int g = djt_integer(rng, ngeom);
+      djWrap type = geom[g].type == DJ_SPHERE ? DJ_WRAP_SPHERE : DJ_WRAP_CYLINDER;
+      wrap[n++] = (djWrapDef){type, g, djt_integer(rng, 2) ? side + g : -1};
+    }
     wrap[n++] = (djWrapDef){DJ_WRAP_SITE, site, 0};
     if (k < 3 || n < 2 || wrap[n - 2].type != DJ_WRAP_SITE || djt_integer(rng, 3)) continue;
     wrap[n++] = (djWrapDef){DJ_WRAP_PULLEY, -1, djt_uniform(rng, 0.5, 3)};
@@ -144,10 +168,11 @@ static void randomTendon(djTendonDef* t, djRng* rng, int features) {
   t->actfrcrange[1] = 2;
 }
 
-enum { MAX_SITE = 2 * MAX_BODY, MAX_TENDON = 4, MAX_WRAP = 10 };
+enum { MAX_SITE = 3 * MAX_BODY, MAX_TENDON = 4, MAX_WRAP = 14 };
 
 typedef struct Tendons {
   djSiteDef site[MAX_SITE];
+  djGeomDef around[MAX_BODY];
   djTendonDef tendon[MAX_TENDON];
   djWrapDef wrap[MAX_TENDON][MAX_WRAP];
 } Tendons;
@@ -156,9 +181,15 @@ static void addTendons(djModelDef* def, Tendons* t, djRng* rng, int features) {
   for (int b = 0; b < def->nbody; b++) {
     for (int k = 1 + djt_integer(rng, 2); k > 0; k--) randomSite(&t->site[def->nsite++], rng, b);
   }
+  const int nsite = def->nsite;
+  for (int b = 0; b < def->nbody && features & DJT_WRAPS; b++) {
+    randomAround(&t->around[def->ngeom++], &t->site[def->nsite++], rng, b);
+  }
+  def->geom = t->around;
+  if (features & DJT_WRAPS) def->option.wrap_onset = 0.3;   // smooth enough for differences
   for (int i = 0; i < MAX_TENDON; i++) {
     int n = i % 2 ? randomFixed(t->wrap[i], rng, def->joint, def->njnt)
-                  : randomPath(t->wrap[i], rng, def->nsite);
+                  : randomPath(t->wrap[i], rng, nsite, t->around, def->ngeom, nsite);
     djTendonDef* tendon = &t->tendon[def->ntendon];
     if (n == 0) continue;
     randomTendon(tendon, rng, features);

@@ -18,6 +18,7 @@ enum {
   DJT_ALL = 31,          // but DJT_TOTAL and what follows
   DJT_EQUALITIES = 256,  // equality constraints of all types, between trees too; with DJT_TENDONS
                          // of those and of sites
+  DJT_WRAPS = 512,       // with DJT_TENDONS: paths go around geoms, by sites and through them
   DJT_TENDONS = 128      // fixed ones and paths with pulleys, between trees too; with
                          // DJT_ACTUATORS those on them, on sites and by cranks
 };

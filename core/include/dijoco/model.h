@@ -123,21 +123,24 @@ typedef struct djSiteDef {
   double quat[4];             // unit quaternion; body frame
 } djSiteDef;
 
-// What a tendon's length is made of: a joint, site or pulley.
+// What a tendon's length is made of: a joint, site, pulley, or a geom that it goes around.
 typedef struct djWrapDef {
-  djWrap type;                // joints alone, or sites and pulleys
-  int id;                     // joint or site
-  double prm;                 // joint: coefficient (1 or m/rad); pulley: divisor (1)
+  djWrap type;                // joints alone, or the others
+  int id;                     // joint, site or geom
+  double prm;                 // joint: coefficient (1 or m/rad); pulley: divisor (1); geom: site by
+                              //   which the path goes, also the longer way; one within radius of
+                              //   the centre: the path goes through; -1: none
 } djWrapDef;
 
 // A tendon's length is a function of the configuration, along which it pulls. Fixed: the sum of
 // coefficients times coordinates of slides and hinges. Spatial: the path through sites one after
-// the other; a pulley interrupts it and divides what follows, up to the next one.
+// the other; a pulley interrupts it and divides what follows, up to the next one. Between two sites
+// it may go around the sphere of a geom or around a cylinder, which has no ends there.
 typedef struct djTendonDef {
   const char* name;           // may be NULL or ""
   int nwrap;                  // what its length is made of
   const djWrapDef* wrap;      // (nwrap) spatial: begins and ends with a site, pulleys between two
-                              //   sites each; or begins with a pulley
+                              //   sites each, geoms between two sites; or begins with a pulley
   double springlength[2];     // m; the spring pulls outside of these; -1 -1: the length where
                               //   joints have their springref
   double stiffness;           // a (N/m), with stiffnesspoly b, c: f = -(a x + b x^2 + c x^3)
@@ -472,8 +475,8 @@ typedef struct djContactSettings {
   X(double, tendon_length0, ntendon, 1) /* m; length at qpos0 */                                   \
   X(double, tendon_effinertia, ntendon, 1) /* kg; at qpos0: 1/(J M^-1 J^T) */                      \
   X(int, wrap_type, nwrap, 1)        /* djWrap */                                                  \
-  X(int, wrap_objid, nwrap, 1)       /* joint or site, or -1 */                                    \
-  X(double, wrap_prm, nwrap, 1)      /* joint: 1 or m/rad; pulley: divisor, 1 */                   \
+  X(int, wrap_objid, nwrap, 1)       /* joint, site or geom, or -1 */                              \
+  X(double, wrap_prm, nwrap, 1)      /* joint: 1 or m/rad; pulley: divisor, 1; geom: site or -1 */ \
   X(int, actuator_joint, nu, 1)      /* or -1 */                                                   \
   X(int, actuator_coord, nu, 1)      /* scalar coordinate that it acts along, or -1 */             \
   X(int, actuator_tendon, nu, 1)     /* or -1 */                                                   \

@@ -79,7 +79,13 @@ enum { DJ_NGEOMTYPE = DJ_MESH + 1 };   // types so far
 #define DJ_DOME 0.02
 
 // What a tendon's length is made of, numbered as MuJoCo's mjtWrap.
-typedef enum djWrap { DJ_WRAP_JOINT = 1, DJ_WRAP_PULLEY = 2, DJ_WRAP_SITE = 3 } djWrap;
+typedef enum djWrap {
+  DJ_WRAP_JOINT = 1,
+  DJ_WRAP_PULLEY = 2,
+  DJ_WRAP_SITE = 3,
+  DJ_WRAP_SPHERE = 4,
+  DJ_WRAP_CYLINDER = 5
+} djWrap;
 
 // Equality constraints, numbered as MuJoCo's mjtEq; see djEqualityDef.
 typedef enum djEqualityType {
@@ -255,6 +261,8 @@ typedef struct djOption {
   djRestitution restitution;   // where coefficients of restitution are from
   double frictionloss_eps;  // rad/s or m/s, velocity below which joint friction is viscous
   double gravity_ramp;      // s; a hint for programs that run the scene
+  double wrap_onset;        // 1, of the radius of what a tendon goes around: depth over which its
+                            //   straight line gives way to the path, C2; 0: at once, as MuJoCo's, C1
 } djOption;
 
 // Default options: MuJoCo's defaults where it has the option, ours elsewhere.

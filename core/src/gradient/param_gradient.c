@@ -62,6 +62,7 @@ void dj_askParams(djParamSums* s, const djModel* m, int n, const djParam* param,
   for (int k = 0; k < n; k++) {
     int body = dj_paramBody(m, &param[k]), changes = dj_paramChanges(&param[k]);
     if (follows && dj_paramMovesShapes(&param[k])) changes |= DJ_BY_INERTIA;
+    if (dj_paramMovesPaths(m, &param[k])) changes |= DJ_BY_SITE;
     s->wants |= changes;
     if (body >= 0) s->of_body[body] |= (unsigned char)changes;
     else common |= changes;

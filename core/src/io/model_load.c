@@ -201,7 +201,23 @@ static djStatus readFixed(djLoader* l, djTendonDef* t, const cJSON* joints, cons
   return status;
 }
 
-// "path" of a spatial one: sites, and objects {"pulley": divisor}.
+// {"geom": G, "side": SITE} of a path.
+static djStatus readGeom(djLoader* l, djWrapDef* w, const cJSON* c, const djAt* at) {
+  static const char* const keys[] = {"geom", "side", NULL};
+  const cJSON* side = dj_jsonGet(c, "side");
+  int site = -1;
+  djStatus status = dj_jsonKeys(c, keys, at);
+  if (status == DJ_OK) {
+    status = readReference(&w->id, l, DJ_KEY_GEOM, dj_jsonGet(c, "geom"), "path", at);
+  }
+  if (status == DJ_OK && side) status = readReference(&site, l, DJ_KEY_SITE, side, "path", at);
+  bool cylinder = w->id >= 0 && w->id < l->def.ngeom && l->def.geom[w->id].type == DJ_CYLINDER;
+  w->type = cylinder ? DJ_WRAP_CYLINDER : DJ_WRAP_SPHERE;
+  w->prm = site;
+  return status;
+}
+
+// "path" of a spatial one: sites, and objects {"pulley": divisor} and {"geom": G, "side": SITE}.
 static djStatus readPath(djLoader* l, djTendonDef* t, const cJSON* path, const djAt* at) {
   static const char* const keys[] = {"pulley", NULL};
   if (!cJSON_IsArray(path)) return dj_jsonFail(at, "path", "must be a list");
@@ -214,6 +230,10 @@ static djStatus readPath(djLoader* l, djTendonDef* t, const cJSON* path, const d
   for (const cJSON* c = path->child; c && status == DJ_OK; c = c->next, k++) {
     const cJSON* pulley = dj_jsonGet(c, "pulley");
     wrap[k] = (djWrapDef){pulley ? DJ_WRAP_PULLEY : DJ_WRAP_SITE, -1, 0};
+    if (dj_jsonGet(c, "geom")) {
+      status = readGeom(l, &wrap[k], c, at);
+      continue;
+    }
     if (!pulley) status = readReference(&wrap[k].id, l, DJ_KEY_SITE, c, "path", at);
     else status = dj_jsonKeys(c, keys, at);
     if (pulley && status == DJ_OK) status = dj_jsonNumber(&wrap[k].prm, pulley, at);

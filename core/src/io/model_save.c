@@ -199,6 +199,16 @@ static void addWraps(djText* t, const djModelDef* def, const djTendonDef* tendon
   for (int k = 0; k < tendon->nwrap; k++) {
     const djWrapDef* w = &tendon->wrap[k];
     if (k > 0) dj_addText(t, ", ");
+    if (w->type == DJ_WRAP_SPHERE || w->type == DJ_WRAP_CYLINDER) {
+      dj_addText(t, "{\"geom\": ");
+      addReference(t, def, DJ_KEY_GEOM, w->id);
+      if (w->prm >= 0) {
+        dj_addText(t, ", \"side\": ");
+        addReference(t, def, DJ_KEY_SITE, (int)w->prm);
+      }
+      dj_addText(t, "}");
+      continue;
+    }
     if (w->type != DJ_WRAP_PULLEY) {
       addReference(t, def, fixed ? DJ_KEY_JOINT : DJ_KEY_SITE, w->id);
       continue;

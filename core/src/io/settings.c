@@ -139,9 +139,9 @@ djStatus dj_parseSetting(djSettings* settings, const char* name, const char* tex
   const unsigned ways = DJ_BY_TASK | DJ_BY_COMMAND | DJ_BY_MJCF | DJ_BY_PLUGIN;
   const djSetting* row = dj_findSetting(name, ways);
   if (!row) {
-    char what[480];
-    dj_unknownSetting(what, sizeof what, ways);
-    return dj_fail(err, DJ_INVALID, "%.60s: %.440s", name, what);
+    djError list;
+    dj_unknownSetting(list.text, sizeof list.text, ways);
+    return dj_fail(err, DJ_INVALID, "%.60s: %s", name, list.text);
   }
   double value = 1;
   const djSetting* meant = dj_settingOfText(row, text);

@@ -117,6 +117,24 @@ static bool isSite(const djTendonDef* t, int k) {
   return k >= 0 && k < t->nwrap && t->wrap[k].type == DJ_WRAP_SITE;
 }
 
+static bool isGeom(const djTendonDef* t, int k) {
+  if (k < 0 || k >= t->nwrap) return false;
+  return t->wrap[k].type == DJ_WRAP_SPHERE || t->wrap[k].type == DJ_WRAP_CYLINDER;
+}
+
+// A geom that a path goes around, with sites before and after it.
+static const char* aroundProblem(const djModelDef* def, const djTendonDef* t, int k) {
+  const djWrapDef* w = &t->wrap[k];
+  if (!inRange(w->id, def->ngeom)) return "a geom does not exist";
+  if (def->geom[w->id].type != (w->type == DJ_WRAP_SPHERE ? DJ_SPHERE : DJ_CYLINDER)) {
+    return "a geom of its path must be a sphere or a cylinder";
+  }
+  if (!(w->prm >= -1 && w->prm < def->nsite) || w->prm != floor(w->prm)) {
+    return "a side site does not exist";
+  }
+  return isSite(t, k - 1) && isSite(t, k + 1) ? NULL : "a geom must be between two sites";
+}
+
 // Each site has a neighbour; pulleys stand between, or at the beginning.
 static const char* pathProblem(const djModelDef* def, const djTendonDef* t) {
   for (int k = 0; k < t->nwrap; k++) {
@@ -124,11 +142,14 @@ static const char* pathProblem(const djModelDef* def, const djTendonDef* t) {
     if (w->type == DJ_WRAP_PULLEY) {
       if (!(w->prm > 0) || !isfinite(w->prm)) return "divisor of a pulley must be positive";
       if (!isSite(t, k + 1)) return "a site must follow each pulley";
+    } else if (isGeom(t, k)) {
+      const char* problem = aroundProblem(def, t, k);
+      if (problem) return problem;
     } else if (w->type != DJ_WRAP_SITE) {
       return "unknown type of path element";
     } else if (!inRange(w->id, def->nsite)) {
       return "a site does not exist";
-    } else if (!isSite(t, k - 1) && !isSite(t, k + 1)) {
+    } else if (!isSite(t, k - 1) && !isSite(t, k + 1) && !isGeom(t, k - 1) && !isGeom(t, k + 1)) {
       return "a site of its path stands alone";
     }
   }

@@ -115,30 +115,21 @@ void dj_setCoordinates(djCoordinates* coord, const djModel* m, const double* qpo
   }
 }
 
-// J += W of a span along the whole chain of one of its bodies.
-static void addChain(double* J, const djModel* m, const djKin* kin, int c, int body,
-                     const double W[6]) {
+// J += W of a span along the chains of its bodies.
+static void addSpan(double* J, const djModel* m, const djKin* kin, int c, const djSpan* span,
+                    const djVec3* ref) {
   const int* dof = m->coord_dof + m->coord_dofadr[c];
-  int at = m->coord_dofnum[c] - 1;
-  for (int i = m->body_lastdof[body]; i >= 0; i = m->dof_parent[i]) {
-    while (dof[at] != i) at--;
-    J[at] += dju_dotRow6(kin->S + 6 * i, W);
-  }
-}
-
-// J += W of a span along the chains of its bodies, down to where they meet.
-static void addChains(double* J, const djModel* m, const djKin* kin, int c, const djSpan* span,
-                      const double W[12]) {
-  const int* dof = m->coord_dof + m->coord_dofadr[c];
-  int i = m->body_lastdof[span->body[0]], k = m->body_lastdof[span->body[1]];
-  int at = m->coord_dofnum[c] - 1;
-  while (i != k) {
-    int side = i > k ? 0 : 1, now = side ? k : i;
-    while (dof[at] != now) at--;
-    const double *S = kin->S + 6 * now, *w = W + 6 * side;
-    for (int r = 0; r < 6; r++) J[at] += S[r] * w[r];
-    if (side) k = m->dof_parent[now];
-    else i = m->dof_parent[now];
+  double W[6 * DJ_SPAN_BODY];
+  bool moves[DJ_SPAN_BODY];
+  int at[DJ_SPAN_BODY], k = m->coord_dofnum[c] - 1;
+  dj_spanGradient(W, span, ref);
+  dj_spanChains(at, m, span);
+  for (int i = dj_nextSpanDof(moves, at, m, span); i >= 0;
+       i = dj_nextSpanDof(moves, at, m, span)) {
+    while (dof[k] != i) k--;
+    for (int s = 0; s < span->nbody; s++) {
+      if (moves[s]) J[k] += dju_dotRow6(kin->S + 6 * i, W + 6 * s);
+    }
   }
 }
 
@@ -161,13 +152,7 @@ void dj_setCoordinateJacobian(djCoordinates* coord, const djModel* m, const djKi
     djSpan span;
     djSpanAt at = {0, 1};
     while (dj_nextSpan(&span, &at, m, kin, c, 1)) {
-      double W[12];
-      if (span.body[0] == span.body[1]) continue;
-      dj_spanGradient(W, &span, ref);
-      if (!span.world) addChains(J, m, kin, c, &span, W);
-      for (int k = 0; k < 2 && span.world; k++) {
-        addChain(J, m, kin, c, span.body[k], W + 6 * k);
-      }
+      if (span.nbody > 1) addSpan(J, m, kin, c, &span, ref);
     }
   }
   for (int c = m->ncoord - m->nequalitycoord; c < m->ncoord; c++) {
@@ -187,16 +172,19 @@ void dj_addCoordinateCurvature(double* N, djMatrix* H, const djModel* m, const d
   djSpan span;
   djSpanAt at = {0, 1};
   while (dj_nextSpan(&span, &at, m, kin, c, 2)) {
-    double own[72], K[36];
-    if (span.body[0] == span.body[1]) continue;
-    dj_spanHessian(own, K, &span, ref);
-    for (int s = 0; s < 2; s++) {
+    djSpanHess h;
+    if (span.nbody < 2) continue;
+    dj_spanHessian(&h, &span, ref);
+    for (int s = 0; s < span.nbody; s++) {
       double* to = N + 36 * (size_t)span.body[s];
       if (m->body_lastdof[span.body[s]] < 0) continue;
-      for (int k = 0; k < 36; k++) to[k] += f * own[36 * s + k];
+      for (int k = 0; k < 36; k++) to[k] += f * h.N[s][k];
+      for (int t = s + 1; t < span.nbody; t++) {
+        double* K = h.K[dj_spanPair(s, t)];
+        for (int k = 0; k < 36; k++) K[k] *= f;
+        dj_projectCross(H, m, kin, span.body[s], span.body[t], K);
+      }
     }
-    for (int k = 0; k < 36; k++) K[k] *= f;
-    dj_projectCross(H, m, kin, span.body[0], span.body[1], K);
   }
 }
 
@@ -205,10 +193,10 @@ void dj_addCoordinateWrench(double* W, const djModel* m, const djKin* kin, const
   djSpan span;
   djSpanAt at = {0, 1};
   while (dj_nextSpan(&span, &at, m, kin, c, 1)) {
-    double w[12];
-    if (span.body[0] == span.body[1]) continue;
+    double w[6 * DJ_SPAN_BODY];
+    if (span.nbody < 2) continue;
     dj_spanGradient(w, &span, ref);
-    for (int k = 0; k < 12; k++) W[6 * span.body[k / 6] + k % 6] += f * w[k];
+    for (int k = 0; k < 6 * span.nbody; k++) W[6 * span.body[k / 6] + k % 6] += f * w[k];
   }
 }
 
@@ -217,20 +205,25 @@ void dj_addCoordinateCotangents(double* C, const djModel* m, const djKin* kin, c
   djSpan span;
   djSpanAt at = {0, 1};
   while (dj_nextSpan(&span, &at, m, kin, c, 2)) {
-    double own[72], K[36];
-    int a = span.body[0], b = span.body[1];
-    if (a == b) continue;
-    dj_spanHessian(own, K, &span, ref);
-    for (int k = 0; k < 36; k++) K[k] *= f;
-    for (int k = 0; k < 72; k++) own[k] *= f;
-    dju_mulAdd6(C + 6 * a, own, 6, z + 6 * a, false);
-    dju_mulAdd6(C + 6 * b, own + 36, 6, z + 6 * b, false);
-    dju_mulAdd6(C + 6 * a, K, 6, z + 6 * b, false);
-    dju_mulAdd6(C + 6 * b, K, 6, z + 6 * a, true);
+    djSpanHess h;
+    if (span.nbody < 2) continue;
+    dj_spanHessian(&h, &span, ref);
+    for (int k = 0; k < DJ_SPAN_BODY * 36; k++) h.N[k / 36][k % 36] *= f;
+    for (int k = 0; k < DJ_SPAN_CROSS * 36; k++) h.K[k / 36][k % 36] *= f;
+    for (int s = 0; s < span.nbody; s++) {
+      int a = span.body[s];
+      dju_mulAdd6(C + 6 * a, h.N[s], 6, z + 6 * a, false);
+      for (int t = s + 1; t < span.nbody; t++) {
+        int b = span.body[t];
+        const double* K = h.K[dj_spanPair(s, t)];
+        dju_mulAdd6(C + 6 * a, K, 6, z + 6 * b, false);
+        dju_mulAdd6(C + 6 * b, K, 6, z + 6 * a, true);
+      }
+    }
   }
 }
 
-// ---- by sites ----------------------------------------------------------------------------------
+// ---- by sites and geoms ------------------------------------------------------------------------
 
 double* dj_spanPoint(double* param, const djModel* m, const djSpan* span, int k) {
   if (span->site[k] >= 0) return dj_paramBlock(param, m, DJ_FIELD_SITE_POS) + 3 * span->site[k];
@@ -245,33 +238,59 @@ static void addSite(double* param, const djModel* m, const djKin* kin, const djS
   dju_addTo3(to, f, local);
 }
 
+// A wrench on points, forces and torque about the geom's place, moves the geom that they go around
+// the other way; by_radius: by its radius. To its pos, quat and size.
+static void addGeom(double* param, const djModel* m, const djKin* kin, int geom, double f,
+                    djVec3 force, djVec3 torque, double by_radius) {
+  djMat3 R = kin->body[m->geom_body[geom]].R;
+  djMat3 frame = dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * geom));
+  djVec3 turn = dju_mulMtV(frame, dju_mulMtV(R, torque));
+  dju_addTo3(dj_paramBlock(param, m, DJ_FIELD_GEOM_POS) + 3 * geom, -f, dju_mulMtV(R, force));
+  dju_addTo3(dj_paramBlock(param, m, DJ_FIELD_GEOM_QUAT) + 3 * geom, -f, turn);
+  dj_paramBlock(param, m, DJ_FIELD_GEOM_SIZE)[3 * geom] += f * by_radius;
+}
+
+static djVec3 centreOf(const djModel* m, const djKin* kin, int geom) {
+  return dju_transform(&kin->body[m->geom_body[geom]], dju_load3(m->geom_pos + 3 * geom));
+}
+
 void dj_addCoordinateSites(double* param, const djModel* m, const djKin* kin, int c, double f) {
   djSpan span;
   djSpanAt at = {0, 1};
   while (dj_nextSpan(&span, &at, m, kin, c, 1)) {
+    djVec3 force = {0, 0, 0}, torque = {0, 0, 0};
     for (int k = 0; k < span.n; k++) addSite(param, m, kin, &span, k, f, span.g[k]);
+    for (int k = 0; k < span.n && span.geom >= 0; k++) {
+      djVec3 arm = dju_sub3(span.point[k], centreOf(m, kin, span.geom));
+      force = dju_add3(force, span.g[k]);
+      torque = dju_add3(torque, dju_cross3(arm, span.g[k]));
+    }
+    if (span.geom >= 0) addGeom(param, m, kin, span.geom, f, force, torque, span.by_radius);
   }
 }
 
-// sum_k g_k . u_k, u_k = v + w x rho_k: a point that moves by e with its site changes g_l by A_lk e
-// and its own u by w x e.
+// sum_k g_k . u_k, u_k the velocity of point k: one that moves by e with its site changes g_l by
+// A_lk e and its own u by w x e. A geom that moves by v + w x arm moves points by minus that, and
+// turns their velocities by -w x u_k.
 void dj_addCoordinateSitesSecond(double* param, const djModel* m, const djKin* kin,
                                  const djVec3* ref, int c, double f, const double* z) {
   djSpan span;
   djSpanAt at = {0, 1};
   while (dj_nextSpan(&span, &at, m, kin, c, 2)) {
-    djVec3 u[3];
+    djVec3 u[3], w[3], force = {0, 0, 0}, torque = {0, 0, 0};
+    double by_radius = 0;
+    for (int k = 0; k < span.n; k++) u[k] = dj_spanVelocity(&w[k], &span, k, ref, z);
     for (int k = 0; k < span.n; k++) {
-      int b = span.body[span.side[k]];
-      djVec3 rho = dju_sub3(span.point[k], ref[b]);
-      u[k] = dju_add3(dju_load3(z + 6 * b + 3), dju_cross3(dju_load3(z + 6 * b), rho));
-    }
-    for (int k = 0; k < span.n; k++) {
-      djVec3 w = dju_load3(z + 6 * span.body[span.side[k]]);
-      djVec3 sum = dju_cross3(span.g[k], w);
+      djVec3 sum = {0, 0, 0};
       for (int l = 0; l < span.n; l++) sum = dju_add3(sum, dju_mulMV(span.A[k][l], u[l]));
-      addSite(param, m, kin, &span, k, f, sum);
+      addSite(param, m, kin, &span, k, f, dju_add3(sum, dju_cross3(span.g[k], w[k])));
+      if (span.geom < 0) continue;
+      djVec3 arm = dju_sub3(span.point[k], centreOf(m, kin, span.geom));
+      force = dju_add3(force, sum);
+      torque = dju_add3(torque, dju_add3(dju_cross3(arm, sum), dju_cross3(u[k], span.g[k])));
+      by_radius += dju_dot3(span.g_by_radius[k], u[k]);
     }
+    if (span.geom >= 0) addGeom(param, m, kin, span.geom, f, force, torque, by_radius);
   }
 }
 

@@ -83,15 +83,15 @@ void dj_addCoordinateWrench(double* W, const djModel* model, const djKin* kin, c
 void dj_addCoordinateCotangents(double* C, const djModel* model, const djKin* kin,
                                const djVec3* ref, int c, double f, const double* z);
 
-// Adds the derivative of f x by site/pos and by points of equality constraints to param
-// (dj_paramGradSize); of f dx/dq z, twists z (nbody x 6).
+// Adds the derivative of f x by site/pos, by pos, quat and size of geoms that paths go around and by
+// points of equality constraints to param (dj_paramGradSize); of f dx/dq z, twists z (nbody x 6).
 void dj_addCoordinateSites(double* param, const djModel* model, const djKin* kin, int c, double f);
 void dj_addCoordinateSitesSecond(double* param, const djModel* model, const djKin* kin,
                                  const djVec3* ref, int c, double f, const double* z);
 
 // Derivatives T (n x n) of dx/dq of coordinate c: T[n*i + k] of the entry of its i-th dof along the
 // k-th. coord: at that place, with J. scratch (DJ_SLOPE_SCRATCH(n)).
-#define DJ_SLOPE_SCRATCH(n) ((size_t)(n) * (26 + (size_t)(n)))
+#define DJ_SLOPE_SCRATCH(n) ((size_t)(n) * (39 + (size_t)(n)))
 void dj_coordinateSlopes(double* T, double* scratch, const djModel* model, const djKin* kin,
                          const djCoordinates* coord, const djVec3* ref, int c);
 // Derivative of dx/dq v of coordinate c, v (nv) held, along its k-th dof. Not of equality

@@ -79,6 +79,10 @@ static bool addChains(djCoordinateList* list, const Tree* t, int body_a, int bod
   return true;
 }
 
+static int bodyOf(const djModelDef* def, const djWrapDef* w) {
+  return w->type == DJ_WRAP_SITE ? def->site[w->id].body : def->geom[w->id].body;
+}
+
 static bool addTendon(djCoordinateList* list, const Tree* t, const djModelDef* def, int id) {
   const djTendonDef* tendon = &def->tendon[id];
   int first = list->ndof;
@@ -86,8 +90,12 @@ static bool addTendon(djCoordinateList* list, const Tree* t, const djModelDef* d
   for (int k = 0; k < tendon->nwrap; k++) {
     const djWrapDef* w = &tendon->wrap[k];
     if (w->type == DJ_WRAP_JOINT && !addDof(list, t->first[w->id])) return false;
-    if (k == 0 || w->type != DJ_WRAP_SITE || w[-1].type != DJ_WRAP_SITE) continue;
-    if (!addChains(list, t, def->site[w[-1].id].body, def->site[w->id].body)) return false;
+    // each site against what is before it, a geom against the site before that
+    if (k == 0 || w->type != DJ_WRAP_SITE || w[-1].type == DJ_WRAP_PULLEY) continue;
+    int body = def->site[w->id].body, before = bodyOf(def, &w[-1]);
+    if (!addChains(list, t, before, body)) return false;
+    if (w[-1].type == DJ_WRAP_SITE) continue;
+    if (!addChains(list, t, bodyOf(def, &w[-2]), before)) return false;
   }
   closeCoordinate(list, first);
   return true;

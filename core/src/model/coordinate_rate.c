@@ -15,50 +15,41 @@ static int groupOf(const djModel* m, int i) {
   return first >= 0 && i > first ? first : i;
 }
 
-// Twists along v of the dofs of a body's chain down to `end`, which is not among them: of all, and
-// of those above the dofs that turn with `dof`.
-static void twists(double all[6], double above[6], const djModel* m, const djKin* kin, int body,
-                   int end, int dof, const double* v) {
-  int first = dof < 0 ? -1 : groupOf(m, dof);
-  memset(all, 0, 6 * sizeof(double));
-  memset(above, 0, 6 * sizeof(double));
-  for (int i = m->body_lastdof[body]; i != end; i = m->dof_parent[i]) {
-    for (int k = 0; k < 6; k++) {
-      all[k] += v[i] * kin->S[6 * i + k];
-      if (i < first) above[k] += v[i] * kin->S[6 * i + k];
-    }
-  }
-}
-
-// Where two chains meet: their last common dof, or -1; *side: whose chain dof is on before, or -1.
-static int meet(int* side, const djModel* m, const djSpan* span, int dof) {
-  int i = m->body_lastdof[span->body[0]], k = m->body_lastdof[span->body[1]];
-  *side = -1;
-  while (i != k) {
-    int* end = i > k ? &i : &k;
-    if (*end == dof) *side = i > k ? 0 : 1;
-    *end = m->dof_parent[*end];
-  }
-  return i;
-}
-
 double dj_coordinateRateSlope(const djModel* m, const djKin* kin, const djVec3* ref, int c,
                               const double* v, int k) {
-  int dof = m->coord_dof[m->coord_dofadr[c] + k];
+  const int dof = m->coord_dof[m->coord_dofadr[c] + k], first = groupOf(m, dof);
   double sum = 0;
   djSpan span;
-  djSpanAt at = {0, 1};
-  while (dj_nextSpan(&span, &at, m, kin, c, 2)) {
-    int side, end = meet(&side, m, &span, dof);
-    if (side < 0) continue;
-    double N[72], K[36], x[6], above[6], other[6], unused[6], y[6] = {0};
-    dj_spanHessian(N, K, &span, ref);
-    twists(x, above, m, kin, span.body[side], end, dof, v);
-    twists(other, unused, m, kin, span.body[1 - side], end, -1, v);
-    for (int r = 0; r < 6; r++) x[r] -= above[r];
-    dju_mulAdd6(y, N + 36 * side, 6, x, false);
-    dju_mulAdd6(y, N + 36 * side, 6, above, true);
-    dju_mulAdd6(y, K, 6, other, side == 1);
+  djSpanAt next = {0, 1};
+  while (dj_nextSpan(&span, &next, m, kin, c, 2)) {
+    // twists along v of bodies, of dofs above those that turn with `dof`, and of the others
+    double above[DJ_SPAN_BODY][6] = {{0}}, other[DJ_SPAN_BODY][6] = {{0}}, y[6] = {0};
+    bool moves[DJ_SPAN_BODY], on[DJ_SPAN_BODY] = {false};
+    int at[DJ_SPAN_BODY];
+    dj_spanChains(at, m, &span);
+    for (int i = dj_nextSpanDof(moves, at, m, &span); i >= 0;
+         i = dj_nextSpanDof(moves, at, m, &span)) {
+      for (int s = 0; s < span.nbody; s++) {
+        double* x = i < first ? above[s] : other[s];
+        if (!moves[s]) continue;
+        on[s] = on[s] || i == dof;
+        for (int r = 0; r < 6; r++) x[r] += v[i] * kin->S[6 * i + r];
+      }
+    }
+    if (!on[0] && !on[1] && !on[2]) continue;
+    djSpanHess h;
+    dj_spanHessian(&h, &span, ref);
+    for (int s = 0; s < span.nbody; s++) {
+      if (!on[s]) continue;
+      dju_mulAdd6(y, h.N[s], 6, other[s], false);
+      dju_mulAdd6(y, h.N[s], 6, above[s], true);
+      for (int t = 0; t < span.nbody; t++) {
+        const double* K = h.K[t == s ? 0 : dj_spanPair(s, t)];
+        if (t == s) continue;
+        dju_mulAdd6(y, K, 6, other[t], s > t);
+        dju_mulAdd6(y, K, 6, above[t], s > t);
+      }
+    }
     sum += dju_dotRow6(kin->S + 6 * dof, y);
   }
   return sum;
@@ -66,48 +57,54 @@ double dj_coordinateRateSlope(const djModel* m, const djKin* kin, const djVec3* 
 
 // ---- all at once -------------------------------------------------------------------------------
 
-// A dof in one span: whether it moves either body, N S and N^T S of that body, K S or K^T S.
+// A dof in one span: whether it moves each body, N S and N^T S of that body.
 typedef struct Share {
-  double on[2], NS[2][6], NtS[2][6];
+  double on[DJ_SPAN_BODY], NS[DJ_SPAN_BODY][6], NtS[DJ_SPAN_BODY][6];
 } Share;
-_Static_assert(sizeof(Share) == 26 * sizeof(double), "DJ_SLOPE_SCRATCH");
+_Static_assert(sizeof(Share) == 39 * sizeof(double), "DJ_SLOPE_SCRATCH");
 
 static void markChains(Share* share, const djModel* m, const djSpan* span, int c) {
-  const int *dof = m->coord_dof + m->coord_dofadr[c], n = m->coord_dofnum[c];
-  int side, end = span->world ? -1 : meet(&side, m, span, -2);
-  for (int s = 0; s < 2; s++) {
-    int at = n - 1;
-    for (int i = m->body_lastdof[span->body[s]]; i != end; i = m->dof_parent[i]) {
-      while (dof[at] != i) at--;
-      share[at].on[s] = 1;
-    }
+  const int* dof = m->coord_dof + m->coord_dofadr[c];
+  bool moves[DJ_SPAN_BODY];
+  int at[DJ_SPAN_BODY], k = m->coord_dofnum[c] - 1;
+  dj_spanChains(at, m, span);
+  for (int i = dj_nextSpanDof(moves, at, m, span); i >= 0;
+       i = dj_nextSpanDof(moves, at, m, span)) {
+    while (dof[k] != i) k--;
+    for (int s = 0; s < span->nbody; s++) share[k].on[s] = moves[s];
   }
 }
 
 static void addSpan(double* T, Share* share, const djModel* m, const djKin* kin,
                     const djVec3* ref, int c, const djSpan* span) {
-  const int *dof = m->coord_dof + m->coord_dofadr[c], n = m->coord_dofnum[c];
-  double N[72], K[36];
-  dj_spanHessian(N, K, span, ref);
+  const int *dof = m->coord_dof + m->coord_dofadr[c], n = m->coord_dofnum[c], nb = span->nbody;
+  djSpanHess h;
+  if (nb < 2) return;
+  dj_spanHessian(&h, span, ref);
   memset(share, 0, (size_t)n * sizeof *share);
   markChains(share, m, span, c);
   for (int i = 0; i < n; i++) {
     const double* S = kin->S + 6 * dof[i];
-    for (int s = 0; s < 2; s++) {
+    for (int s = 0; s < nb; s++) {
       if (share[i].on[s] == 0) continue;
-      dju_mulAdd6(share[i].NS[s], N + 36 * s, 6, S, false);
-      dju_mulAdd6(share[i].NtS[s], N + 36 * s, 6, S, true);
+      dju_mulAdd6(share[i].NS[s], h.N[s], 6, S, false);
+      dju_mulAdd6(share[i].NtS[s], h.N[s], 6, S, true);
     }
   }
   for (int i = 0; i < n; i++) {
-    double across[2][6] = {{0}};   // by twists of either body
+    double across[DJ_SPAN_BODY][6] = {{0}};   // by twists of each body
     const double* S = kin->S + 6 * dof[i];
-    if (share[i].on[1] != 0) dju_mulAdd6(across[0], K, 6, S, false);
-    if (share[i].on[0] != 0) dju_mulAdd6(across[1], K, 6, S, true);
+    for (int s = 0; s < nb; s++) {
+      for (int t = s + 1; t < nb; t++) {
+        const double* K = h.K[dj_spanPair(s, t)];
+        if (share[i].on[t] != 0) dju_mulAdd6(across[s], K, 6, S, false);
+        if (share[i].on[s] != 0) dju_mulAdd6(across[t], K, 6, S, true);
+      }
+    }
     for (int k = 0; k < n; k++) {
       const double* along = kin->S + 6 * dof[k];
       bool above = dof[i] < groupOf(m, dof[k]);
-      for (int s = 0; s < 2; s++) {
+      for (int s = 0; s < nb; s++) {
         if (share[k].on[s] == 0) continue;
         const double* y = above ? share[i].NtS[s] : share[i].NS[s];
         T[n * i + k] += dju_dotRow6(along, y) + dju_dotRow6(along, across[s]);

@@ -187,7 +187,7 @@ const char* dj_muscleProblem(const double* prm) {
   if (!(prm[RANGE1] > prm[RANGE0])) return "a muscle's range must grow";
   if (!(prm[LMIN] < 1 && prm[LMAX] > 1)) return "a muscle's lmin must be below 1, its lmax above";
   if (!(prm[VMAX] > 0)) return "a muscle's vmax must be positive";
-  return prm[FVMAX] > 1 ? NULL : "a muscle's fvmax must be above 1";
+  return prm[FVMAX] >= 1 ? NULL : "a muscle's fvmax must be at least 1";
 }
 
 // ---- activation -------------------------------------------------------------------------------

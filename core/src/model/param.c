@@ -141,6 +141,16 @@ bool dj_paramMovesShapes(const djParam* p) {
   return p->field >= 0 && p->field < DJ_NFIELD && dj_paramRows[p->field].shapes;
 }
 
+bool dj_paramMovesPaths(const djModel* m, const djParam* p) {
+  bool moves = p->field == DJ_FIELD_GEOM_POS || p->field == DJ_FIELD_GEOM_QUAT ||
+               p->field == DJ_FIELD_GEOM_SIZE;
+  for (int k = 0; k < m->nwrap && moves; k++) {
+    bool geom = m->wrap_type[k] == DJ_WRAP_SPHERE || m->wrap_type[k] == DJ_WRAP_CYLINDER;
+    if (geom && m->wrap_objid[k] == p->id) return true;
+  }
+  return false;
+}
+
 bool dj_paramIsCoefficient(const djParam* p) {
   return p->field == DJ_FIELD_GEOM_FRICTION || p->field == DJ_FIELD_GEOM_RESTITUTION ||
          p->field == DJ_FIELD_PAIR_FRICTION || p->field == DJ_FIELD_PAIR_RESTITUTION;

@@ -92,6 +92,9 @@ bool dj_paramIsCoefficient(const djParam* param);
 // Contact shapes depend on it.
 bool dj_paramMovesShapes(const djParam* param);
 
+// Of a geom that tendons go around.
+bool dj_paramMovesPaths(const djModel* model, const djParam* param);
+
 // Whether `*` in a pattern of this length stands for parts of the text so that they are equal.
 bool dj_matches(const char* pattern, size_t length, const char* text);
 

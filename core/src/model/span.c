@@ -3,6 +3,7 @@
 #include "math/block6.h"
 #include "math/smooth.h"
 #include "model/equality.h"
+#include "model/wrap.h"
 
 #include <string.h>
 
@@ -54,20 +55,76 @@ static void setDistance(djSpan* span, double f, int order) {
   span->A[0][1] = span->A[1][0] = scaled(-1, A);
 }
 
-static bool nextStraight(djSpan* span, djSpanAt* at, const djModel* m, const djKin* kin, int t,
-                         int order) {
+static void setBodies(djSpan* span, int body0, int body1) {
+  span->body[0] = body0;
+  span->body[1] = body1;
+  span->nbody = body0 == body1 ? 1 : 2;
+  span->carrier = span->geom = -1;
+}
+
+// ---- a part around a geom ----------------------------------------------------------------------
+
+static djWrapShape shapeOf(const djModel* m, const djKin* kin, int geom, double side) {
+  const djPose* T = &kin->body[m->geom_body[geom]];
+  djMat3 frame = dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * geom));
+  return (djWrapShape){.centre = dju_transform(T, dju_load3(m->geom_pos + 3 * geom)),
+                       .axis = dju_mulMV(T->R, dju_column(&frame, 2)),
+                       .radius = m->geom_size[3 * geom],
+                       .onset = m->opt.wrap_onset,
+                       .cylinder = m->geom_type[geom] == DJ_CYLINDER,
+                       .sided = side >= 0,
+                       .side = side >= 0 ? dj_sitePoint(m, kin, (int)side) : (djVec3){0, 0, 0}};
+}
+
+// The side of a body, which is new at most.
+static int sideOf(djSpan* span, int body) {
+  for (int s = 0; s < span->nbody; s++) {
+    if (span->body[s] == body) return s;
+  }
+  span->body[span->nbody] = body;
+  return span->nbody++;
+}
+
+// f times the length between both points, whose bodies are set. False: it is straight.
+static bool setWrapped(djSpan* span, double f, const djModel* m, const djKin* kin, int geom,
+                       double side, int order) {
+  djWrapShape shape = shapeOf(m, kin, geom, side);
+  djWrapLength l;
+  if (!dj_wrapLength(&l, &shape, span->point[0], span->point[1], order)) return false;
+  span->value = f * l.value;
+  span->by_radius = f * l.by_radius;
+  int body[2] = {span->body[0], span->body[1]};
+  span->body[0] = m->geom_body[geom];
+  span->nbody = 1;
+  span->carrier = 0;
+  span->geom = geom;
+  for (int i = 0; i < 2; i++) {
+    span->side[i] = sideOf(span, body[i]);
+    span->g[i] = dju_scale3(f, l.g[i]);
+    span->g_by_radius[i] = dju_scale3(f, l.g_by_radius[i]);
+    for (int k = 0; k < 2; k++) span->A[i][k] = scaled(f, l.A[i][k]);
+  }
+  return true;
+}
+
+static bool nextPart(djSpan* span, djSpanAt* at, const djModel* m, const djKin* kin, int t,
+                     int order) {
   const int *type = m->wrap_type + m->tendon_adr[t], *id = m->wrap_objid + m->tendon_adr[t];
+  const double* prm = m->wrap_prm + m->tendon_adr[t];
   if (at->next == 0) at->divisor = 1;
   for (; at->next + 1 < m->tendon_num[t]; at->next++) {
     int k = at->next;
-    if (type[k] == DJ_WRAP_PULLEY) at->divisor = m->wrap_prm[m->tendon_adr[t] + k];
-    if (type[k] != DJ_WRAP_SITE || type[k + 1] != DJ_WRAP_SITE) continue;
-    for (int i = 0; i < 2; i++) {
-      span->body[i] = m->site_body[id[k + i]];
-      putPoint(span, i, i, id[k + i], dj_sitePoint(m, kin, id[k + i]));
+    if (type[k] == DJ_WRAP_PULLEY) at->divisor = prm[k];
+    if (type[k] != DJ_WRAP_SITE || type[k + 1] == DJ_WRAP_PULLEY) continue;
+    int step = type[k + 1] == DJ_WRAP_SITE ? 1 : 2, site[2] = {id[k], id[k + step]};
+    setBodies(span, m->site_body[site[0]], m->site_body[site[1]]);
+    span->n = 2;
+    for (int i = 0; i < 2; i++) putPoint(span, i, i, site[i], dj_sitePoint(m, kin, site[i]));
+    at->next += step;
+    double f = 1 / at->divisor;
+    if (step == 1 || !setWrapped(span, f, m, kin, id[k + 1], prm[k + 1], order)) {
+      setDistance(span, f, order);
     }
-    setDistance(span, 1 / at->divisor, order);
-    at->next++;
     return true;
   }
   return false;
@@ -102,8 +159,7 @@ static double crankAt(Crank* c, djVec3 v, djVec3 a, double rod) {
 static bool nextCrank(djSpan* span, djSpanAt* at, const djModel* m, const djKin* kin, int i) {
   if (at->next++ > 0) return false;
   int crank = m->actuator_crank[2 * i], slider = m->actuator_crank[2 * i + 1];
-  span->body[0] = m->site_body[crank];
-  span->body[1] = m->site_body[slider];
+  setBodies(span, m->site_body[crank], m->site_body[slider]);
   djMat3 frame = dju_quatToMat(dju_loadQuat(m->site_quat + 4 * slider));
   djVec3 a = dju_mulMV(kin->body[span->body[1]].R, dju_column(&frame, 2));
   djVec3 p = dj_sitePoint(m, kin, crank), o = dj_sitePoint(m, kin, slider);
@@ -168,7 +224,8 @@ static void setTurn(djSpan* span, const djModel* m, const djKin* kin, int e, int
 static bool nextEquality(djSpan* span, djSpanAt* at, const djModel* m, const djKin* kin, int c) {
   int e = m->coord_id[c], axis = c - m->eq_coord[e];
   if (!dj_isBetweenBodies(m->eq_type[e]) || at->next++ > 0) return false;
-  *span = (djSpan){.body = {m->eq_pair[2 * e], m->eq_pair[2 * e + 1]}, .n = 2, .world = true};
+  *span = (djSpan){.n = 2, .world = true};
+  setBodies(span, m->eq_pair[2 * e], m->eq_pair[2 * e + 1]);
   if (axis >= 3) {
     setTurn(span, m, kin, e, axis - 3);
     return true;
@@ -186,66 +243,142 @@ bool dj_nextSpan(djSpan* span, djSpanAt* at, const djModel* m, const djKin* kin,
   int id = m->coord_id[c];
   span->turns = span->world = false;
   if (m->coord_type[c] == DJ_COORD_EQUALITY) return nextEquality(span, at, m, kin, c);
-  if (m->coord_type[c] == DJ_COORD_TENDON) return nextStraight(span, at, m, kin, id, order);
+  if (m->coord_type[c] == DJ_COORD_TENDON) return nextPart(span, at, m, kin, id, order);
   return m->coord_type[c] == DJ_COORD_CRANK && nextCrank(span, at, m, kin, id);
 }
 
 // ---- by twists ---------------------------------------------------------------------------------
 
-// A point moves with v + w x rho.
-void dj_spanGradient(double W[12], const djSpan* span, const djVec3* ref) {
-  memset(W, 0, 12 * sizeof(double));
+// A body's twist moves its point by v + w x rho, and the carrier's the other way, as the carrier
+// sees it: sides that move point k, with these signs.
+typedef struct Movers {
+  int n, side[2];
+  double sign[2];
+  djVec3 rho[2];
+} Movers;
+
+static Movers moversOf(const djSpan* span, int k, const djVec3* ref) {
+  int both[2] = {span->side[k], span->carrier};
+  Movers a = {0};
+  for (int i = 0; i < 2; i++) {
+    if (both[0] == both[1] || both[i] < 0) continue;
+    a.side[a.n] = both[i];
+    a.sign[a.n] = i ? -1 : 1;
+    a.rho[a.n++] = dju_sub3(span->point[k], ref[span->body[both[i]]]);
+  }
+  return a;
+}
+
+void dj_spanGradient(double* W, const djSpan* span, const djVec3* ref) {
+  memset(W, 0, 6 * (size_t)(span->nbody > 2 ? span->nbody : 2) * sizeof(double));
   for (int k = 0; k < span->n; k++) {
-    double* w = W + 6 * span->side[k];
-    djVec3 rho = dju_sub3(span->point[k], ref[span->body[span->side[k]]]);
-    dju_addTo3(w, 1, dju_cross3(rho, span->g[k]));
-    dju_addTo3(w + 3, 1, span->g[k]);
+    Movers a = moversOf(span, k, ref);
+    for (int i = 0; i < a.n; i++) {
+      double* w = W + 6 * a.side[i];
+      dju_addTo3(w, a.sign[i], dju_cross3(a.rho[i], span->g[k]));
+      dju_addTo3(w + 3, a.sign[i], span->g[k]);
+    }
   }
   for (int k = 0; k < 2 && span->turns; k++) dju_addTo3(W + 6 * k, k ? -1 : 1, span->turn);
 }
 
-// N += P^T A Q, P = (-[p] I) and Q = (-[q] I) of points: their motion by a twist.
-static void addBetween(double N[36], djVec3 p, djVec3 q, const djMat3* A) {
+djVec3 dj_spanVelocity(djVec3* w, const djSpan* span, int k, const djVec3* ref, const double* z) {
+  Movers a = moversOf(span, k, ref);
+  djVec3 u = {0, 0, 0};
+  *w = u;
+  for (int i = 0; i < a.n; i++) {
+    const double* twist = z + 6 * span->body[a.side[i]];
+    djVec3 turn = dju_load3(twist);
+    djVec3 v = dju_add3(dju_load3(twist + 3), dju_cross3(turn, a.rho[i]));
+    *w = dju_madd3(*w, a.sign[i], turn);
+    u = dju_madd3(u, a.sign[i], v);
+  }
+  return u;
+}
+
+// N += f P^T A Q, P = (-[p] I) and Q = (-[q] I) of points: their motion by a twist.
+static void addBetween(double N[36], double f, djVec3 p, djVec3 q, const djMat3* A) {
   djMat3 X = dju_skew(p), Y = dju_skew(q), XA = dju_mulMM(X, *A), AY = dju_mulMM(*A, Y);
   djMat3 XAY = dju_mulMM(XA, Y);
-  dju_addBlock6(N, 0, 0, -1, &XAY);
-  dju_addBlock6(N, 0, 3, 1, &XA);
-  dju_addBlock6(N, 3, 0, -1, &AY);
-  dju_addBlock6(N, 3, 3, 1, A);
+  dju_addBlock6(N, 0, 0, -f, &XAY);
+  dju_addBlock6(N, 0, 3, f, &XA);
+  dju_addBlock6(N, 3, 0, -f, &AY);
+  dju_addBlock6(N, 3, 3, f, A);
 }
 
 // Of x = s e . Im(p a) with u = s/2 e . Im(p w a) by w: the nested turns w1, w2 of one body make of
 // a or p the product w1 w2/4, s/4 e . Im(p w1 w2 a) = -(w1 . w2) x/4 + u . (w1 x w2)/2.
-static void addTurns(double N[72], double K[36], const djSpan* span) {
+static void addTurns(djSpanHess* h, const djSpan* span) {
   djMat3 X = dju_skew(span->turn), I = dju_eye3();
-  double x = 0.25 * span->value;
+  double x = 0.25 * span->value, *K = h->K[dj_spanPair(0, 1)];
   for (int s = 0; s < 2; s++) {
-    dju_addBlock6(N + 36 * s, 0, 0, -x, &I);
-    dju_addBlock6(N + 36 * s, 0, 0, s ? 0.5 : -0.5, &X);
+    dju_addBlock6(h->N[s], 0, 0, -x, &I);
+    dju_addBlock6(h->N[s], 0, 0, s ? 0.5 : -0.5, &X);
   }
   dju_addBlock6(K, 0, 0, x, &I);
   dju_addBlock6(K, 0, 0, -0.5, &X);
 }
 
-// The nested motion w1 x (w2 x rho + v2) adds g times it.
-void dj_spanHessian(double N[72], double K[36], const djSpan* span, const djVec3* ref) {
-  memset(N, 0, 72 * sizeof(double));
-  memset(K, 0, 36 * sizeof(double));
-  if (span->turns) addTurns(N, K, span);
-  djVec3 rho[3];
-  for (int k = 0; k < span->n; k++) {
-    double* own = N + 36 * span->side[k];
-    rho[k] = dju_sub3(span->point[k], ref[span->body[span->side[k]]]);
-    djMat3 W = {{0}}, F = dju_skew(span->g[k]);
-    dju_addSkewProduct(&W, 1, span->g[k], rho[k]);
-    dju_addBlock6(own, 0, 0, 1, &W);
-    dju_addBlock6(own, 0, 3, -1, &F);
+// What g adds by nested motions 1 before 2 of a point. Of its body w1 x (w2 x rho + v2); of the
+// carrier, whose motion takes it back, w2 x (w1 x rho + v1); of the carrier's 1 and its body's 2,
+// -w1 x (w2 x rho + v2).
+static void addBent(djSpanHess* h, const Movers* a, djVec3 g) {
+  djMat3 F = dju_skew(g);
+  for (int i = 0; i < a->n; i++) {
+    djMat3 W = {{0}};
+    bool back = a->sign[i] < 0;
+    if (back) dju_addSkewProduct(&W, 1, a->rho[i], g);
+    else dju_addSkewProduct(&W, 1, g, a->rho[i]);
+    dju_addBlock6(h->N[a->side[i]], 0, 0, 1, &W);
+    dju_addBlock6(h->N[a->side[i]], back ? 3 : 0, back ? 0 : 3, back ? 1 : -1, &F);
   }
+  if (a->n < 2) return;
+  bool rows = a->side[1] < a->side[0];   // the carrier's
+  double* K = h->K[dj_spanPair(a->side[0], a->side[1])];
+  djMat3 W = {{0}};
+  if (rows) dju_addSkewProduct(&W, -1, g, a->rho[0]);
+  else dju_addSkewProduct(&W, -1, a->rho[0], g);
+  dju_addBlock6(K, 0, 0, 1, &W);
+  dju_addBlock6(K, rows ? 0 : 3, rows ? 3 : 0, rows ? 1 : -1, &F);
+}
+
+void dj_spanHessian(djSpanHess* h, const djSpan* span, const djVec3* ref) {
+  memset(h, 0, sizeof *h);
+  if (span->turns) addTurns(h, span);
+  Movers of[3];
   for (int k = 0; k < span->n; k++) {
-    for (int l = 0; l < span->n; l++) {
-      int a = span->side[k], b = span->side[l];
-      if (a == 1 && b == 0) continue;   // K has it
-      addBetween(a == b ? N + 36 * a : K, rho[k], rho[l], &span->A[k][l]);
+    of[k] = moversOf(span, k, ref);
+    addBent(h, &of[k], span->g[k]);
+  }
+  for (int n = 0; n < span->n * span->n; n++) {
+    const Movers *a = &of[n / span->n], *b = &of[n % span->n];
+    const djMat3* A = &span->A[n / span->n][n % span->n];
+    for (int i = 0; i < a->n; i++) {
+      for (int k = 0; k < b->n; k++) {
+        int s = a->side[i], t = b->side[k];
+        if (s > t) continue;   // K has it
+        double* to = s == t ? h->N[s] : h->K[dj_spanPair(s, t)];
+        addBetween(to, a->sign[i] * b->sign[k], a->rho[i], b->rho[k], A);
+      }
     }
   }
+}
+
+// ---- by dofs -----------------------------------------------------------------------------------
+
+void dj_spanChains(int at[DJ_SPAN_BODY], const djModel* m, const djSpan* span) {
+  for (int s = 0; s < span->nbody; s++) at[s] = m->body_lastdof[span->body[s]];
+}
+
+int dj_nextSpanDof(bool moves[DJ_SPAN_BODY], int at[DJ_SPAN_BODY], const djModel* m,
+                   const djSpan* span) {
+  int last = -1, n = 0;
+  for (int s = 0; s < span->nbody; s++) last = at[s] > last ? at[s] : last;
+  for (int s = 0; s < span->nbody; s++) n += at[s] == last;
+  if (last < 0 || (n == span->nbody && !span->world)) return -1;
+  for (int s = 0; s < span->nbody; s++) {
+    moves[s] = at[s] == last;
+    if (moves[s]) at[s] = m->dof_parent[last];
+  }
+  return last;
 }
