@@ -74,7 +74,8 @@ djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_ou
     // Others have velocities of momentum, or stages.
     if (imp.def.option.integrator != DJ_EULER) imp.def.option.integrator = DJ_POSITION;
   }
-  if (imp.def.nequality > 0 && imp.def.option.integrator != DJ_EULER) {
+  if (imp.def.nequality > 0 && imp.def.option.integrator != DJ_EULER &&
+      imp.def.option.equality == DJ_EQUALITY_SOFT) {
     imp.def.option.disable |= DJ_DSBL_EQUALITY;   // of which it has none
   }
   if (status == DJ_OK) status = dj_makeModel(model, &imp.def, err);

@@ -249,6 +249,53 @@ static void checkUnsymmetric(Case* c, djRng* rng) {
   free(dense);
 }
 
+// A += f x y^T of some rows equals the same by entries.
+static void checkOuter(Case* c, djRng* rng) {
+  const djBlocks* b = &c->pattern.blocks;
+  for (int lower = 0; lower < 2; lower++) {
+    double x[MAX_ROWS], y[MAX_ROWS];
+    int low = djt_integer(rng, c->n), high = low + djt_integer(rng, c->n - low + 1);
+    for (int i = 0; i < c->n; i++) {
+      bool in = i >= low && i < high;
+      x[i] = in && i % 3 ? djt_uniform(rng, -1, 1) : 0;
+      y[i] = in ? djt_uniform(rng, -1, 1) : 0;
+    }
+    store(c, c->H);
+    dj_clearMatrix(&c->M);
+    dj_addOuter(&c->M, 2, x, y, low, high, lower);
+    fetch(c->reference, c, &c->M);
+    for (int i = 0; i < c->n; i++) {
+      for (int j = 0; j < c->n; j++) {
+        bool has = inPattern(b, i, j) && (!lower || j <= i);
+        double expected = has ? 2 * x[i] * y[j] : 0;
+        assert_true(fabs(c->reference[(size_t)i * (size_t)c->n + (size_t)j] - expected) < 1e-15);
+      }
+    }
+  }
+}
+
+// X^T X of halved columns is X^T H^-1 X, as of single ones.
+static void checkHalves(Case* c) {
+  size_t n = (size_t)c->n;
+  assert_true(dj_factorLDL(c->reference, c->dense, NULL, c->n));
+  memcpy(c->Y, c->X, n * NCOL * sizeof(double));
+  memcpy(c->P, c->X, n * NCOL * sizeof(double));
+  dj_halveLDLMulti(c->Y, c->reference, c->n, NCOL);
+  dj_solveLDLMulti(c->P, c->reference, c->n, NCOL);
+  for (int k = 0; k < NCOL; k++) {
+    double half[MAX_ROWS], by_half = 0, whole = 0;
+    for (size_t i = 0; i < n; i++) half[i] = c->X[i * NCOL + (size_t)k];
+    dj_halveLDL(half, c->reference, c->n);
+    for (size_t i = 0; i < n; i++) {
+      double own = c->Y[i * NCOL + (size_t)k];
+      assert_true(fabs(half[i] - own) < 1e-13);
+      by_half += own * own;
+      whole += c->X[i * NCOL + (size_t)k] * c->P[i * NCOL + (size_t)k];
+    }
+    assert_true(fabs(by_half - whole) < 1e-12 * (1 + whole));
+  }
+}
+
 // Sums, columns, products, and copies of the pattern.
 static void checkMatrix(Case* c) {
   djBlocks copy;
@@ -377,6 +424,8 @@ static void testRandomGraphs(void** state) {
       fillMatrix(&c, &rng);
       checkFactor(&c, &rng);
       checkUnsymmetric(&c, &rng);
+      checkOuter(&c, &rng);
+      checkHalves(&c);
       checkMatrix(&c);
       checkDiagonal(&c);
     }

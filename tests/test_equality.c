@@ -270,7 +270,7 @@ static void testOtherIntegrators(void** state) {
     djData* d = dataOf(m);
     assert_int_equal(dj_step(m, d), DJ_UNSUPPORTED);
     snprintf(text, sizeof text,
-             "equality 'loop': integrator %s has no equality constraints, euler has "
+             "equality 'loop': integrator %s has no soft equality constraints, euler has "
              "(disable: equality)",
              dj_integratorName((djIntegrator)i));
     assert_string_equal(dj_errorText(d), text);

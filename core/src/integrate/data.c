@@ -101,7 +101,7 @@ static void layoutRows(djEulerRows* r, djArena* a, const djModel* m) {
   r->row = dj_take(a, n, sizeof(djEulerRow));
   r->group = dj_take(a, n, sizeof(djRowGroup));
   r->active = dj_take(a, n, sizeof(int));
-  double** of_rows[] = {&r->zeta, &r->residual, &r->force, &r->trial};
+  double** of_rows[] = {&r->factored, &r->zeta, &r->residual, &r->force, &r->trial};
   double** of_dofs[] = {&r->accel, &r->by_M, &r->by_K, &r->dual_M, &r->dual_K, &r->zero};
   for (size_t k = 0; k < sizeof of_rows / sizeof *of_rows; k++) {
     *of_rows[k] = takeDoubles(a, 2 * n);
@@ -189,6 +189,7 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->nstage = dj_stageCount(m);
   for (int k = 0; k < w->nstage; k++) layoutStage(&w->at_stage[k], w, a, m);
   layoutInverse(w, a, m);
+  dj_layoutMultiplier(&w->multiplier, a, m);
   w->qnext = takeDoubles(a, m->nq);
   w->turn = takeDoubles(a, nv);
   w->before = takeDoubles(a, nv);

@@ -21,8 +21,12 @@
 #include <math.h>
 #include <string.h>
 
+static bool isSoft(const djModel* m) {
+  return m->opt.equality == DJ_EQUALITY_SOFT && !(m->opt.disable & DJ_DSBL_EQUALITY);
+}
+
 int dj_activeEquality(const djWork* w, const djModel* m) {
-  for (int e = 0; e < m->nequality && !(m->opt.disable & DJ_DSBL_EQUALITY); e++) {
+  for (int e = 0; e < m->nequality && isSoft(m); e++) {
     if (w->start.eq_active[e]) return e;
   }
   return -1;
@@ -109,7 +113,7 @@ static void beginNumber(djWork* w, const djModel* m, int e, int part, double siz
 
 void dj_beginEqualities(djWork* w, const djModel* m) {
   bool moved = false;
-  if (m->opt.disable & DJ_DSBL_EQUALITY) return;
+  if (!isSoft(m)) return;
   for (int e = 0; e < m->nequality; e++) {
     if (!w->start.eq_active[e]) continue;
     if (!moved) moveBodies(NULL, w, m);

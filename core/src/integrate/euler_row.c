@@ -48,7 +48,7 @@ bool dj_makeRowRoom(djWork* w, const djModel* m) {
   Likely l = likelyRows(m);
   size_t n = l.n, each = sizeof(double);
   if (n == 0 || m->opt.integrator != DJ_EULER) return true;
-  rows->room = dj_roomFor(rows->room, &rows->nroom, 4 * n * n * each);
+  rows->room = dj_roomFor(rows->room, &rows->nroom, (3 * n + (size_t)m->nv) * n * each);
   size_t slopes = 2 * (size_t)m->nv * n + l.slopes + DJ_SLOPE_SCRATCH(l.most);
   rows->slopes = dj_roomFor(rows->slopes, &rows->nslopes, slopes * each);
   return rows->room && rows->slopes;
@@ -154,53 +154,69 @@ static void sortRows(djEulerRows* rows) {
   }
 }
 
-// Sets `first` and n of groups. Returns the doubles that they need.
+// Sets `first` and n of groups, and the most rows that one has.
 static size_t groupRows(djEulerRows* rows) {
-  size_t need = 0, most = 0;
-  int high = 0;
+  int high = 0, most = 0;
   rows->ngroup = 0;
   for (int k = 0; k < rows->n; k++) {
     if (!rows->mixed || k == 0 || rows->row[k].low >= high) {
       rows->group[rows->ngroup++] = (djRowGroup){.first = k};
     }
-    rows->group[rows->ngroup - 1].n++;
+    djRowGroup* g = &rows->group[rows->ngroup - 1];
     rows->row[k].group = rows->ngroup - 1;
+    if (++g->n > most) most = g->n;
     if (rows->row[k].high > high) high = rows->row[k].high;
   }
-  for (int g = 0; g < rows->ngroup; g++) {
-    size_t size = (size_t)rows->group[g].n * (size_t)rows->group[g].n;
-    need += 2 * size;
-    if (size > most) most = size;
-  }
-  return need + 2 * most;
+  return (size_t)most;
 }
 
-static djStatus makeGroups(djWork* w) {
+static djStatus makeGroups(djWork* w, const djModel* m) {
   djEulerRows* rows = &w->rows;
-  size_t need = groupRows(rows) * sizeof(double);
+  size_t most = groupRows(rows), need = most * (most + (size_t)m->nv);
+  for (int g = 0; g < rows->ngroup; g++) need += 2 * (size_t)(rows->group[g].n * rows->group[g].n);
+  double* at = dj_roomFor(rows->room, &rows->nroom, need * sizeof(double));
   if (need == 0) return DJ_OK;
-  double* at = dj_roomFor(rows->room, &rows->nroom, need);
   if (!at) return dj_failMemory(&w->error);
   rows->room = at;
   for (int g = 0; g < rows->ngroup; g++) {
     djRowGroup* group = &rows->group[g];
-    size_t size = (size_t)group->n * (size_t)group->n;
+    size_t size = (size_t)(group->n * group->n);
     group->C = at;
-    group->Q = at + size;
+    group->L = at + size;
+    group->active = rows->active + group->first;
+    group->factored = rows->factored + group->first;
+    group->nactive = -1;
     at += 2 * size;
   }
-  size_t most = need / sizeof(double) - (size_t)(at - rows->room);
-  rows->solve_A = at;
-  rows->solve_L = at + most / 2;
+  rows->whole = at;
+  rows->pulled = at + most * most;
   return DJ_OK;
 }
 
-// x (nv) <- N x; y (nv): scratch.
-static void mulN(double* x, double* y, const djWork* w, const djModel* m) {
-  memcpy(y, x, (size_t)m->nv * sizeof(double));
-  dj_solve(x, &w->rows.mass);
-  dj_solve(y, &w->mass);
-  for (int i = 0; i < m->nv; i++) x[i] -= y[i];
+// Y (n of the group x nv) = D^-1/2 L^-T J^T of a factor: C's share is Y Y^T.
+static void halveGroup(double* Y, const djFactor* f, const djRowGroup* g, const djWork* w,
+                       const djModel* m) {
+  memset(Y, 0, (size_t)(g->n * m->nv) * sizeof(double));
+  for (int i = 0; i < g->n; i++, Y += m->nv) {
+    const djEulerRow* r = &w->rows.row[g->first + i];
+    dj_addRow(Y, r, 1);
+    dj_halveDiagonal(Y, f, r->low, r->high);
+  }
+}
+
+// C += sign Y Y^T, lower triangle.
+static void addGram(double* C, double sign, const double* Y, const djRowGroup* g, const djWork* w,
+                    const djModel* m) {
+  for (int i = 0; i < g->n; i++) {
+    const djEulerRow* r = &w->rows.row[g->first + i];
+    const double* own = Y + (size_t)i * (size_t)m->nv;
+    for (int k = 0; k <= i; k++) {
+      const double* other = Y + (size_t)k * (size_t)m->nv;
+      double sum = 0;
+      for (int d = r->low; d < r->high; d++) sum += own[d] * other[d];
+      C[g->n * i + k] += sign * sum;
+    }
+  }
 }
 
 // C, and zeta without a.
@@ -208,22 +224,25 @@ static void setCompliance(djWork* w, const djModel* m) {
   djEulerRows* rows = &w->rows;
   double *x = rows->scratch, *y = x + m->nv;
   memset(rows->zeta, 0, (size_t)rows->n * sizeof(double));
-  for (int g = 0; g < rows->ngroup; g++) {
-    const djRowGroup* group = &rows->group[g];
-    memset(group->C, 0, (size_t)(group->n * group->n) * sizeof(double));
-    for (int k = 0; k < group->n && rows->mixed; k++) {
-      memset(x, 0, (size_t)m->nv * sizeof(double));
-      dj_addRow(x, &rows->row[group->first + k], 1);
-      mulN(x, y, w, m);
-      for (int i = 0; i < group->n; i++) {
-        group->C[group->n * i + k] = dj_rowAlong(&rows->row[group->first + i], x);
-      }
+  for (int k = 0; k < rows->ngroup; k++) {
+    const djRowGroup* g = &rows->group[k];
+    memset(g->C, 0, (size_t)(g->n * g->n) * sizeof(double));
+    if (!rows->mixed) continue;
+    halveGroup(rows->pulled, &rows->mass, g, w, m);
+    addGram(g->C, 1, rows->pulled, g, w, m);
+    halveGroup(rows->pulled, &w->mass, g, w, m);
+    addGram(g->C, -1, rows->pulled, g, w, m);
+    for (int i = 0; i < g->n; i++) {
+      for (int j = 0; j < i; j++) g->C[g->n * j + i] = g->C[g->n * i + j];
     }
   }
   if (!rows->mixed) return;
-  for (int i = 0; i < m->nv; i++) x[i] = -w->bias[i];
-  mulN(x, y, w, m);
-  for (int k = 0; k < rows->n; k++) rows->zeta[k] = dj_rowAlong(&rows->row[k], x);
+  for (int i = 0; i < m->nv; i++) x[i] = y[i] = -w->bias[i];
+  dj_solve(x, &rows->mass);
+  dj_solve(y, &w->mass);
+  for (int k = 0; k < rows->n; k++) {
+    rows->zeta[k] = dj_rowAlong(&rows->row[k], x) - dj_rowAlong(&rows->row[k], y);
+  }
 }
 
 djStatus dj_beginRows(djWork* w, const djModel* m) {
@@ -240,7 +259,7 @@ djStatus dj_beginRows(djWork* w, const djModel* m) {
     return dj_fail(&w->error, DJ_INVALID, "inertia is singular at the start of the step");
   }
   sortRows(rows);
-  djStatus status = makeGroups(w);
+  djStatus status = makeGroups(w, m);
   if (status >= 0) setCompliance(w, m);
   return status;
 }
@@ -263,34 +282,39 @@ static double evaluateGroup(djEulerRows* rows, const djRowGroup* g, const double
   return sum;
 }
 
-// Factors 1/S + C of rows that have curvature into solve_L. Returns how many there are; their
-// numbers in the group go to rows->active.
-static int factorGroup(djEulerRows* rows, const djRowGroup* g) {
-  int n = 0, *active = rows->active;
+// Factors 1/S + C of the rows that have curvature, unless it is what it was.
+static void factorGroup(djEulerRows* rows, djRowGroup* g) {
+  int n = 0;
+  bool same = g->nactive >= 0;
   for (int i = 0; i < g->n; i++) {
-    if (rows->row[g->first + i].at.dd > 0) active[n++] = i;
+    double S = fmax(rows->row[g->first + i].at.dd, 0);
+    same = same && g->factored[i] == S;
+    g->factored[i] = S;
+    if (S > 0) g->active[n++] = i;
   }
+  if (same) return;
+  g->nactive = n;
   for (int i = 0; i < n; i++) {
-    for (int k = 0; k < n; k++) rows->solve_A[n * i + k] = g->C[g->n * active[i] + active[k]];
-    rows->solve_A[(n + 1) * i] += 1 / rows->row[g->first + active[i]].at.dd;
+    const double* C = g->C + g->n * g->active[i];
+    for (int k = 0; k <= i; k++) rows->whole[n * i + k] = C[g->active[k]];
+    rows->whole[(n + 1) * i] += 1 / g->factored[g->active[i]];
   }
-  dj_factorLDL(rows->solve_L, rows->solve_A, NULL, n);
-  return n;
+  dj_factorLDL(g->L, rows->whole, NULL, n);
 }
 
 // step (n) = -(1 + C S)^-1 residual; x (n): scratch.
-static void stepGroup(double* step, double* x, djEulerRows* rows, const djRowGroup* g) {
-  int n = factorGroup(rows, g);
-  for (int i = 0; i < n; i++) x[i] = -rows->residual[rows->active[i]];
-  dj_solveLDL(x, rows->solve_L, n);
+static void stepGroup(double* step, double* x, djEulerRows* rows, djRowGroup* g) {
+  factorGroup(rows, g);
+  for (int i = 0; i < g->nactive; i++) x[i] = -rows->residual[g->active[i]];
+  dj_solveLDL(x, g->L, g->nactive);
   for (int i = 0; i < g->n; i++) {
     step[i] = -rows->residual[i];
-    for (int k = 0; k < n; k++) step[i] -= g->C[g->n * i + rows->active[k]] * x[k];
+    for (int k = 0; k < g->nactive; k++) step[i] -= g->C[g->n * i + g->active[k]] * x[k];
   }
 }
 
 // Newton's method on a residual that is piecewise linear but for corners.
-static void solveGroup(djEulerRows* rows, const djRowGroup* g, double* zeta) {
+static void solveGroup(djEulerRows* rows, djRowGroup* g, double* zeta) {
   double *z = rows->trial, *step = rows->force;
   for (int i = 0; i < g->n; i++) z[i] = zeta[i];
   double size = evaluateGroup(rows, g, z, zeta), unit = 0;
@@ -306,18 +330,6 @@ static void solveGroup(djEulerRows* rows, const djRowGroup* g, double* zeta) {
     }
     if (next >= size) return;   // to rounding
     size = next;
-  }
-}
-
-// Q of active rows is (1/S + C)^-1.
-static void setCurvature(djEulerRows* rows, const djRowGroup* g) {
-  memset(g->Q, 0, (size_t)(g->n * g->n) * sizeof(double));
-  int n = factorGroup(rows, g);
-  for (int i = 0; i < n; i++) {
-    double* x = rows->residual;
-    for (int k = 0; k < n; k++) x[k] = i == k;
-    dj_solveLDL(x, rows->solve_L, n);
-    for (int k = 0; k < n; k++) g->Q[g->n * rows->active[k] + rows->active[i]] = x[k];
   }
 }
 
@@ -362,61 +374,46 @@ double dj_rowLimitForce(const djWork* w, int c, int j) {
   return 0;
 }
 
-// Adds f L N^T to A (whole), or to its lower triangle.
-static void addOuter(djMatrix* A, double f, const double* L, int low, int high, const double* N,
-                     int first, int end, bool whole) {
-  for (int i = low; i < high; i++) {
-    if (L[i] == 0) continue;
-    for (int j = first; j < (whole || end <= i ? end : i + 1); j++) {
-      if (N[j] != 0) dj_addEntry(A, i, j, f * L[i] * N[j]);
-    }
+// Of the rows with curvature, Y (nactive x nv) = D^-1/2 L^-T J J_r^-1: Y^T Y is J_r^-T J^T Q J J_r^-1.
+static void pullGroup(double* Y, djRowGroup* g, djWork* w, const djModel* m) {
+  size_t nv = (size_t)m->nv;
+  factorGroup(&w->rows, g);
+  memset(Y, 0, (size_t)g->nactive * nv * sizeof(double));
+  for (int i = 0; i < g->nactive; i++) {
+    dj_addRow(Y + (size_t)i * nv, &w->rows.row[g->first + g->active[i]], 1);
+    dj_pullVector(Y + (size_t)i * nv, m, dj_stageOf(w)->linear.psi, true);
   }
+  dj_halveLDLMulti(Y, g->L, g->nactive, m->nv);
 }
 
-// L (nv) = J_r^-T J^T.
-static void pullRow(double* L, const djEulerRow* r, djWork* w, const djModel* m) {
-  memset(L, 0, (size_t)m->nv * sizeof(double));
-  dj_addRow(L, r, 1);
-  dj_pullVector(L, m, dj_stageOf(w)->linear.psi, true);
-}
-
-// L^T Q L/h^2 of a group, the right factor turned to the start or not.
-static void addSlopes(djMatrix* A, double sign, bool turned, const djRowGroup* g, djWork* w,
+// Y^T Y/h^2 of a group, the right factor turned to the start or not.
+static void addSlopes(djMatrix* A, double sign, bool turned, djRowGroup* g, djWork* w,
                       const djModel* m) {
-  double *L = w->path_scratch, *N = w->rows.scratch;
+  double *Y = w->rows.pulled, *N = w->rows.scratch;
   bool whole = turned || w->kind != DJ_LDL;
+  int low = m->nv, high = 0;
   for (int i = 0; i < g->n; i++) {
     const djEulerRow* r = &w->rows.row[g->first + i];
-    const double* Q = g->Q + g->n * i;
-    if (Q[i] == 0) continue;
-    pullRow(L, r, w, m);
-    memset(N, 0, (size_t)m->nv * sizeof(double));
-    int low = r->low, high = r->high;
-    for (int k = 0; k < g->n; k++) {
-      const djEulerRow* other = &w->rows.row[g->first + k];
-      if (Q[k] == 0) continue;
-      dj_addRow(N, other, Q[k]);
-      if (other->low < low) low = other->low;
-      if (other->high > high) high = other->high;
-    }
-    dj_pullVector(N, m, dj_stageOf(w)->linear.psi, true);
+    if (r->low < low) low = r->low;
+    if (r->high > high) high = r->high;
+  }
+  pullGroup(Y, g, w, m);
+  for (int i = 0; i < g->nactive; i++, Y += m->nv) {
+    memcpy(N, Y, (size_t)m->nv * sizeof(double));
     if (turned) dj_turnVector(N, m, dj_stageOf(w)->linear.psi, true);
-    addOuter(A, sign / (w->h * w->h), L, r->low, r->high, N, low, high, whole);
+    dj_addOuter(A, sign / (w->h * w->h), Y, N, low, high, !whole);
   }
 }
 
 void dj_addRowSlopes(djWork* w, const djModel* m) {
-  for (int g = 0; g < w->rows.ngroup; g++) {
-    setCurvature(&w->rows, &w->rows.group[g]);
-    addSlopes(&w->H, 1, false, &w->rows.group[g], w, m);
-  }
+  for (int g = 0; g < w->rows.ngroup; g++) addSlopes(&w->H, 1, false, &w->rows.group[g], w, m);
 }
 
 void dj_openRows(djWork* w, const djModel* m) {
   double value = 0, *y = w->shift;
   memset(y, 0, (size_t)m->nv * sizeof(double));
   dj_addRows(&value, y, w, m);
-  for (int g = 0; g < w->rows.ngroup; g++) setCurvature(&w->rows, &w->rows.group[g]);
+  for (int g = 0; g < w->rows.ngroup; g++) factorGroup(&w->rows, &w->rows.group[g]);
 }
 
 void dj_turnRows(djMatrix* Rq, djWork* w, const djModel* m) {
@@ -427,19 +424,25 @@ void dj_turnRows(djMatrix* Rq, djWork* w, const djModel* m) {
 
 // ---- responses --------------------------------------------------------------------------------
 
+void dj_mulGroupCurvature(double* x, const djEulerRows* rows, const djRowGroup* g,
+                          const double* y) {
+  double* z = rows->residual;
+  for (int i = 0; i < g->nactive; i++) z[i] = y[g->active[i]];
+  dj_solveLDL(z, g->L, g->nactive);
+  for (int i = 0; i < g->n; i++) x[i] = 0;
+  for (int i = 0; i < g->nactive; i++) x[g->active[i]] = z[i];
+}
+
 void dj_mulCurvature(double* x, const djEulerRows* rows, const double* y) {
-  for (int k = 0; k < rows->n; k++) {
-    const djRowGroup* g = &rows->group[rows->row[k].group];
-    const double* Q = g->Q + g->n * (k - g->first);
-    x[k] = 0;
-    for (int l = 0; l < g->n; l++) x[k] += Q[l] * y[g->first + l];
+  for (int k = 0; k < rows->ngroup; k++) {
+    const djRowGroup* g = &rows->group[k];
+    dj_mulGroupCurvature(x + g->first, rows, g, y + g->first);
   }
 }
 
 bool dj_rowsCurve(const djEulerRows* rows) {
-  for (int k = 0; k < rows->n; k++) {
-    const djRowGroup* g = &rows->group[rows->row[k].group];
-    if (g->Q[(g->n + 1) * (k - g->first)] != 0) return true;
+  for (int g = 0; g < rows->ngroup; g++) {
+    if (rows->group[g].nactive > 0) return true;
   }
   return false;
 }

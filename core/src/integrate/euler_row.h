@@ -38,10 +38,14 @@ typedef struct djEulerRow {
   double *T, *law_q, *law_v, *accel_q;
 } djEulerRow;
 
-// Rows first to first + n - 1.
+// Rows first to first + n - 1. Those with curvature have Q = (1/S + C)^-1, others 0.
 typedef struct djRowGroup {
   int first, n;
-  double *C, *Q;           // (n x n) Q: at the last evaluation
+  double* C;               // (n x n)
+  int nactive;             // rows with curvature; -1: not factored yet
+  int* active;             // (n) their numbers in the group
+  double* L;               // (nactive x nactive) factor of their 1/S + C, math/ldl.h
+  double* factored;        // (n) S of it, 0 where there is none
 } djRowGroup;
 
 typedef struct djEulerRows {
@@ -50,11 +54,12 @@ typedef struct djEulerRows {
   djFactor mass;           // of M
   djEulerRow* row;         // (dj_eulerRowCount) those that may act
   djRowGroup* group;       // (dj_eulerRowCount)
-  int* active;             // (dj_eulerRowCount) scratch
+  int* active;             // (dj_eulerRowCount) of groups
+  double* factored;        // (dj_eulerRowCount) of groups
   double *zeta, *residual, *force, *trial;   // (twice dj_eulerRowCount) zeta at a = 0; scratch
   double* room;            // (nroom bytes) of groups, and scratch of the largest
   size_t nroom;
-  double *solve_A, *solve_L;   // in it
+  double *whole, *pulled;  // in it: (n x n), (n x nv)
   double* slopes;          // (nslopes bytes) of rows by q and v
   size_t nslopes;
   double *accel, *by_M, *by_K, *dual_M, *dual_K, *zero;   // (nv) see euler_row_linear.c; 0
@@ -85,7 +90,7 @@ static inline double dj_rowAlong(const djEulerRow* r, const double* z) {
 
 int dj_eulerRowCount(const djModel* model);
 
-// The first equality constraint that acts, or -1.
+// The first equality constraint that acts by its soft law, or -1.
 int dj_activeEquality(const struct djWork* work, const djModel* model);
 // Parts of what follows (euler_equality.c): rows of equality constraints; what rows' law_q and
 // law_v lack; of f times the law by parameters what |r| and g have, *moved: bodies' twists are
@@ -121,8 +126,10 @@ void dj_turnRows(djMatrix* Rq, struct djWork* work, const djModel* model);
 // held acceleration, X = h D b: of J^T s' by q and v, a held, to work->H and G, which hold those of
 // R, and by v through a; in axes of the start. Overwrites Dq and Dv of the work.
 djStatus dj_linearizeRows(djMatrix* G, struct djWork* work, const djModel* model);
-// x (n of rows) = Q y.
+// x (n of rows) = Q y, and of a group's rows.
 void dj_mulCurvature(double* x, const djEulerRows* rows, const double* y);
+void dj_mulGroupCurvature(double* x, const djEulerRows* rows, const djRowGroup* group,
+                          const double* y);
 // rows.dual_M, dual_K (nv) = M^-1 y, K^-1 y with y = J^T Q J z: z . J^T s' changes by
 // -(dual_M - dual_K) . dR + dual_K . dX(by_K), and by what dj_rowParams adds. Sets by_M, by_K.
 void dj_rowDual(struct djWork* work, const djModel* model, const double* z);

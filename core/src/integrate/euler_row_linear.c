@@ -143,15 +143,17 @@ static void addInertia(double* by_q, double* by_v, const djMatrix* G, djWork* w,
   }
 }
 
-// What the law and J of a group's rows do to row i's slope.
-static void addLaws(double* by_q, double* by_v, const djRowGroup* g, int i,
+// What the law and J of a group's rows do to row i's slope; Q (n): the i-th row of it. P of rows
+// with curvature is Q/S, for Q (1/S + C) = 1.
+static void addLaws(double* by_q, double* by_v, const djRowGroup* g, int i, const double* Q,
                     const djEulerRows* rows) {
   for (int k = 0; k < g->n; k++) {
     const djEulerRow* r = &rows->row[g->first + k];
-    double Q = g->Q[g->n * i + k], P = k == i;
-    for (int l = 0; l < g->n; l++) P -= g->Q[g->n * i + l] * g->C[g->n * l + k];
+    double P = k == i;
+    for (int l = 0; l < g->n && r->at.dd == 0; l++) P -= Q[l] * g->C[g->n * l + k];
+    if (r->at.dd > 0) P = Q[k] / r->at.dd;
     for (int l = 0; l < r->n; l++) {
-      by_q[r->dof[l]] += P * r->law_q[l] + Q * r->accel_q[l];
+      by_q[r->dof[l]] += P * r->law_q[l] + Q[k] * r->accel_q[l];
       by_v[r->dof[l]] += P * r->law_v[l];
     }
   }
@@ -177,17 +179,21 @@ static void addTurn(djWork* w, const djEulerRow* r) {
 static void linearizeRow(double* by_q, double* by_v, const djRowGroup* g, int i,
                          const djMatrix* G, djWork* w, const djModel* m) {
   djEulerRows* rows = &w->rows;
+  double *Q = rows->force, *unit = rows->trial;
+  memset(unit, 0, (size_t)g->n * sizeof(double));
+  unit[i] = 1;
+  dj_mulGroupCurvature(Q, rows, g, unit);
   memset(by_q, 0, (size_t)m->nv * sizeof(double));
   memset(by_v, 0, (size_t)m->nv * sizeof(double));
-  if (g->Q[(g->n + 1) * i] != 0) {
-    sumRows(rows->dual_M, rows, g, g->Q + g->n * i, m->nv);
+  if (Q[i] != 0) {
+    sumRows(rows->dual_M, rows, g, Q, m->nv);
     for (int k = 0; k < m->nv; k++) by_v[k] = -rows->dual_M[k] / w->h;
     if (rows->mixed) {
       solveDuals(w, m);
       addInertia(by_q, by_v, G, w, m);
     }
   }
-  addLaws(by_q, by_v, g, i, rows);
+  addLaws(by_q, by_v, g, i, Q, rows);
 }
 
 djStatus dj_linearizeRows(djMatrix* G, djWork* w, const djModel* m) {

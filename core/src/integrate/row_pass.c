@@ -193,6 +193,13 @@ static void numberUnknowns(djRowPass* s) {
   }
 }
 
+// Newton's method finds the minimum of these alone in a step.
+static bool allQuadratic(const djRowPass* s, const djEulerRows* rows) {
+  bool all = s->npair == 0 && rows->n > 0;
+  for (int k = 0; k < rows->n && all; k++) all = rows->row[k].equality >= 0;
+  return all;
+}
+
 // *same: the rows are those of the pass before. False: there are too many, or some pair has none.
 static djStatus gather(bool* found, bool* same, djRowPass* s, djWork* w, const djModel* m,
                        const djPlace* at) {
@@ -207,6 +214,8 @@ static djStatus gather(bool* found, bool* same, djRowPass* s, djWork* w, const d
   s->nold = s->n;
   s->n = 0;
   if (contacts) status = dj_visitRows(&s->npair, &visit, contacts, m, at->kin.body);
+  *found = status >= 0 && allQuadratic(s, &w->rows);
+  if (*found) return status;
   for (int k = 0; k < s->npair; k++) own += s->plane[k].nown;
   *found = status >= 0 && s->npair >= 0 && s->n <= CONTACT_ROWS && own <= OWN && addCosts(&g);
   if (!*found) return status;

@@ -100,7 +100,8 @@ static djStatus checkMethod(djWork* w, const djModel* m, const djMethod* own) {
   if (e >= 0) {
     djElementText name = dj_elementText("equality", dj_id2name(m, DJ_OBJ_EQUALITY, e), e);
     return dj_fail(&w->error, DJ_UNSUPPORTED,
-                   "%s: integrator %s has no equality constraints, euler has (disable: equality)",
+                   "%s: integrator %s has no soft equality constraints, euler has (equality: hard, "
+                   "or disable: equality)",
                    name.text, own->name);
   }
   if (muscle < 0) return DJ_OK;
@@ -164,7 +165,7 @@ djStatus dj_reopenStage(djWork* w, const djModel* m, int k) {
   if (status < 0) return status;
   memcpy(w->now.q, w->at_stage[k].q, (size_t)m->nq * sizeof(double));
   dj_setPlaceAt(&w->now, w, m, w->stage_part);
-  return DJ_OK;
+  return dj_recoverHolds(w, m);
 }
 
 // Whether qpos is where the last step started, as when steps are replayed backward in time.
@@ -212,5 +213,5 @@ djStatus dj_replayStep(const djModel* m, djData* d, const djMethod* method, int 
   memcpy(w->now.q, qpos, (size_t)m->nq * sizeof(double));
   if (!known) dj_setPlaceAt(&w->now, w, m, w->stage_part);
   w->stepped = true;
-  return DJ_OK;
+  return dj_recoverHolds(w, m);
 }

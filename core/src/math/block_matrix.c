@@ -137,6 +137,25 @@ void dj_mulMatrixT(double* restrict y, double f, const djMatrix* A, const double
   }
 }
 
+void dj_addOuter(djMatrix* A, double f, const double* x, const double* y, int low, int high,
+                 bool lower) {
+  const djBlocks* s = A->blocks;
+  if (low >= high) return;
+  for (int a = s->block_of[low]; a <= s->block_of[high - 1]; a++) {
+    for (int k = s->near_adr[a]; k < s->near_adr[a + 1]; k++) {
+      int b = s->near[k], first = s->adr[b] > low ? s->adr[b] : low;
+      int end = s->adr[b + 1] < high ? s->adr[b + 1] : high;
+      double* at = A->data + s->matrix_adr[a] + s->near_col[k] - s->adr[b];
+      for (int i = s->adr[a]; i < s->adr[a + 1]; i++, at += rowWidth(s, a)) {
+        if (i < low || i >= high || x[i] == 0) continue;
+        double fx = f * x[i];
+        int last = lower && end > i + 1 ? i + 1 : end;
+        for (int j = first; j < last; j++) at[j] += fx * y[j];
+      }
+    }
+  }
+}
+
 // ---- matrices with few entries ----------------------------------------------------------------
 
 void dj_addColumns(double* X, int width, double f, const djEntries* A, int shift) {

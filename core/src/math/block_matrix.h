@@ -77,6 +77,11 @@ void dj_columns(double* X, int stride, double f, const djMatrix* A, int first, i
 void dj_mulMatrix(double* y, double f, const djMatrix* A, const double* x);
 void dj_mulMatrixT(double* y, double f, const djMatrix* A, const double* x);
 
+// A += f x y^T, x and y zero but from low to high - 1; lower: of its lower triangle. Entries outside
+// the pattern are left out.
+void dj_addOuter(djMatrix* A, double f, const double* x, const double* y, int low, int high,
+                 bool lower);
+
 // ---- matrices with few entries ----------------------------------------------------------------
 
 typedef struct djMatrixEntry {

@@ -52,6 +52,19 @@ void dj_halveLDL(double* restrict x, const double* restrict L, int n) {
   }
 }
 
+void dj_halveLDLMulti(double* X, const double* L, int n, int ncol) {
+  for (int k = n - 1; k >= 0; k--) {
+    const double* row = L + (size_t)k * n;
+    double *restrict from = X + (size_t)k * ncol, root = sqrt(row[k]);
+    for (int j = 0; j < k; j++) {
+      double f = row[j];
+      double* restrict to = X + (size_t)j * ncol;
+      for (int c = 0; c < ncol && f != 0; c++) to[c] -= f * from[c];
+    }
+    for (int c = 0; c < ncol; c++) from[c] *= root;
+  }
+}
+
 void dj_solveLDLMulti(double* X, const double* L, int n, int ncol) {
   for (int k = n - 1; k > 0; k--) {
     const double* row = L + (size_t)k * n;

@@ -20,6 +20,9 @@ void dj_solveLDL(double* x, const double* L, int n);
 // x (n) <- D^-1/2 L^-T x: x . x is then x . H^-1 x of before. Zeros stay, but towards the first.
 void dj_halveLDL(double* x, const double* L, int n);
 
+// X (n x ncol) <- D^-1/2 L^-T X: X^T X is then X^T H^-1 X of before.
+void dj_halveLDLMulti(double* X, const double* L, int n, int ncol);
+
 // X (n x ncol) <- H^-1 X
 void dj_solveLDLMulti(double* X, const double* L, int n, int ncol);
 
