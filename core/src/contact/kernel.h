@@ -120,12 +120,6 @@ typedef struct djPairInput {
   int nscratch;
 } djPairInput;
 
-// More than sliding alike in all directions.
-static inline bool dj_hasCone(const djPairInput* in) {
-  const djCone* c = &in->cone;
-  return c->friction2 > 0 || c->torsion > 0 || c->rolling[0] > 0 || c->rolling[1] > 0;
-}
-
 enum {
   DJ_EVAL_GRADIENT = 1,            // gradient
   DJ_EVAL_HESSIAN = 2,             // exact Hessian; implies gradient; and twist_jac

@@ -27,10 +27,8 @@ void dj_slipAxes(djSlipAxes* out, const djPairInput* in, djVec3 n) {
   out->t2 = dju_cross3(n, out->t1);
 }
 
-djStretch dj_stretchOf(const djLagged* lagged, const djPairInput* in) {
-  const double second = in->cone.friction2;
-  if (!(second > 0) || second == in->friction) return (djStretch){.more = 0};
+djStretch dj_makeStretch(const djLagged* lagged, const djPairInput* in) {
   djSlipAxes axes;
   dj_slipAxes(&axes, in, lagged->normal);
-  return (djStretch){second / in->friction - 1, axes.t1, axes.t2};
+  return (djStretch){in->cone.friction2 / in->friction - 1, axes.t1, axes.t2};
 }

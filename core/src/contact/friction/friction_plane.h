@@ -89,7 +89,12 @@ typedef struct djStretch {
   double more;             // 0: they are the same
   djVec3 t1, t2;
 } djStretch;
-djStretch dj_stretchOf(const djLagged* lagged, const djPairInput* in);
+djStretch dj_makeStretch(const djLagged* lagged, const djPairInput* in);
+static inline djStretch dj_stretchOf(const djLagged* lagged, const djPairInput* in) {
+  const double second = in->cone.friction2;
+  if (!(second > 0) || second == in->friction) return (djStretch){.more = 0};
+  return dj_makeStretch(lagged, in);
+}
 static inline djVec3 dj_stretched(const djStretch* S, djVec3 v) {
   return S->more == 0 ? v : dju_madd3(v, S->more * dju_dot3(S->t2, v), S->t2);
 }

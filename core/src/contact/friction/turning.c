@@ -68,9 +68,7 @@ static djMat3 byTheta(const djTurn* t, const double H[9]) {
   return Y;
 }
 
-void dj_makeTurn(djTurn* t, const djLagged* lagged, const djPairInput* in, double eps) {
-  t->acts = dj_turns(in);
-  if (!t->acts) return;
+void dj_fillTurn(djTurn* t, const djLagged* lagged, const djPairInput* in, double eps) {
   t->smooth = sqrt(eps);
   t->part = (lagged->half_space ? 1 : 0.5) / in->h;
   t->size = dj_slipSize(lagged, in);

@@ -45,7 +45,13 @@ typedef struct djTurn {
 } djTurn;
 
 // With smoothing sqrt(eps).
-void dj_makeTurn(djTurn* turn, const djLagged* lagged, const djPairInput* in, double eps);
+void dj_fillTurn(djTurn* turn, const djLagged* lagged, const djPairInput* in, double eps);
+static inline void dj_makeTurn(djTurn* turn, const djLagged* lagged, const djPairInput* in,
+                               double eps) {
+  const djCone* cone = &in->cone;
+  turn->acts = cone->torsion > 0 || cone->rolling[0] > 0 || cone->rolling[1] > 0;
+  if (turn->acts) dj_fillTurn(turn, lagged, in, eps);
+}
 
 // e of rolling or torsion.
 static inline double dj_turnSmooth(const djTurn* t, double lever) {
@@ -53,10 +59,6 @@ static inline double dj_turnSmooth(const djTurn* t, double lever) {
 }
 static inline double dj_rollLever(const djTurn* t) {
   return sqrt(0.5 * (t->lever[1] * t->lever[1] + t->lever[2] * t->lever[2]));
-}
-
-static inline bool dj_turns(const djPairInput* in) {
-  return in->cone.torsion > 0 || in->cone.rolling[0] > 0 || in->cone.rolling[1] > 0;
 }
 
 // What friction is while Newton's method runs, with c for sqrt(eps). Nothing is foreseen of a pair

@@ -286,7 +286,7 @@ static void halfSlips(djPairRows* rows, const djLagged* lagged, const djPairInpu
       if (!row) return;
       setTwist(row->J, rate, t[k], rho_a, rho_b);
     }
-    by_c += byC(weight, width, dju_dot3(t[0], s), dju_dot3(t[1], s));
+    if (turn.acts) by_c += byC(weight, width, dju_dot3(t[0], s), dju_dot3(t[1], s));
   }
   if (turn.acts && by_c > 0) turnRows(rows, &turn, by_c);
 }
@@ -338,7 +338,7 @@ static djStatus hullSlips(djPairRows* rows, djPairPlane* r, const djLagged* lagg
       row->B[MOTION + k] = -1;
       row->B[MOTION + 2] = -arm;
     }
-    by_c += byC(S.W[i], width, slip[0], slip[1]);
+    if (turn.acts) by_c += byC(S.W[i], width, slip[0], slip[1]);
   }
   if (turn.acts) turnRows(rows, &turn, by_c);
   return DJ_OK;
