@@ -146,7 +146,7 @@ static bool bodiesApart(const mjModel* m, int i) {
 
 // Whether it acts, but in a step that has none.
 static bool isLeftOut(const djmImport* imp, int i) {
-  bool none = !djm_hasRows(imp) && imp->def.option.equality == DJ_EQUALITY_SOFT;
+  bool none = !djm_hasRows(imp) && imp->model->opt.equality == DJ_EQUALITY_SOFT;
   return none || imp->model->opt.disable & DJ_DSBL_EQUALITY || !djm_equalityKept(imp->m, i);
 }
 

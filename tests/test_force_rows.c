@@ -4,8 +4,10 @@
 #include "common/force_case.h"
 #include "common/near.h"
 #include "common/pair_case.h"
+#include "force/bend_param.h"
 #include "force/force.h"
 #include "force/forces.h"
+#include "force/hold.h"
 #include "model/param.h"
 
 static const djForceRow* const ROWS[] = {

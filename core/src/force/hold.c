@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-// K h^2 over the effective inertia: in a solution, from where one pass is nearly enough, and of
-// derivatives, between what the constraint gives way by and what rounding makes of it.
-static const double SOLVING = 1e4, SETTLED = 1e6;
+// K h^2 over the inertia along x: in a solution that of qpos0, from where one pass is nearly enough,
+// and of derivatives, between what the constraint gives way by and what rounding makes of it.
+static const double SOLVING = 1e4, SETTLED = 1e8;
 
 static bool isHard(const djModel* m) {
   return m->opt.equality == DJ_EQUALITY_HARD && !(m->opt.disable & DJ_DSBL_EQUALITY);
@@ -70,7 +70,7 @@ static djStatus begin(void* state, const djMotion* at, djError* err) {
                        .x0 = at->at0.coord->x[c],
                        .gamma = exp(-at->step * rateOf(m, e)),
                        .K = SOLVING * inertia / h2,
-                       .stiff = SETTLED * inertia / h2,
+                       .stiff = SETTLED / h2,
                        .size = sizeOf(m, e, part, extent)};
       hold->r = hold->gamma * hold->x0;
       s->n += hold->acts;
@@ -109,12 +109,12 @@ void dj_moveHolds(djHold* hold, const djMotion* at) {
   }
 }
 
-void dj_settleHolds(djHold* hold, const djMotion* at) {
+void dj_settleHolds(djHold* hold, const djMotion* at, const double* inverse) {
   dj_moveHolds(hold, at);
   for (int i = 0; i < dj_holdCount(at->model); i++) {
     if (!hold[i].acts) continue;
     hold[i].r += offOf(&hold[i], at);
-    hold[i].K = hold[i].stiff;
+    hold[i].K = inverse[i] > 0 ? hold[i].stiff / inverse[i] : 0;
     hold[i].settled = true;
   }
 }

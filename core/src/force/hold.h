@@ -19,7 +19,7 @@ typedef struct djHold {
   int coordinate;
   double F, K, r;
   double gamma, x0;
-  double stiff;        // K when settled
+  double stiff;        // K when settled, times the inverse inertia along x
   double size;         // of x, by which it is judged
 } djHold;
 
@@ -33,7 +33,7 @@ double dj_holdError(const djHold* hold, const djMotion* at);
 void dj_moveHolds(djHold* hold, const djMotion* at);
 // While true, beginning again leaves them as they are.
 void dj_keepHolds(const djForces* forces, bool keep);
-// They are solved, with the forces F + K (x - r).
-void dj_settleHolds(djHold* hold, const djMotion* at);
+// They are solved, with the forces F + K (x - r). inverse: of the inertia along each number.
+void dj_settleHolds(djHold* hold, const djMotion* at, const double* inverse);
 
 #endif  // DJ_FORCE_HOLD_H_

@@ -18,6 +18,9 @@ typedef struct djMultiplier {
 
 void dj_layoutMultiplier(djMultiplier* room, djArena* a, const djModel* model);
 
+// The stage is solved at `now`, but for more solutions from there on.
+void dj_settle(struct djWork* work, const djModel* model);
+
 // A stage that `now` solves has been begun anew: settles its constraints with the forces F by which
 // all balances, J^T F = -r, in the least squares of the masses' metric. Of redundant constraints,
 // whose forces are not unique, all give the same J^T F.

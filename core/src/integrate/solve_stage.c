@@ -351,13 +351,6 @@ static djStatus solveHolds(djNewtonResult* result, Problem* p, djStatus status) 
   return status;
 }
 
-static void settleHolds(const Problem* p) {
-  djWork* w = p->work;
-  djHold* hold = dj_holdsOf(&w->forces, p->model);
-  djMotion motion = dj_motionAt(w, p->model, &w->now);
-  if (hold) dj_settleHolds(hold, &motion);
-}
-
 // What is by an iterate of the end is by the present one, friction too where it is; and the
 // residual's size over the masses.
 static djStatus lagHere(double* size, Problem* p) {
@@ -533,11 +526,11 @@ djStatus dj_solveStage(djNewtonResult* result, djWork* w, const djModel* m, doub
   }
   status = solveHolds(result, &problem, status);
   if (status < 0) return status;
-  settleHolds(&problem);
+  dj_settle(w, m);
   bool moved = w->method->relag && w->method->relag(w, m) > AGREED * stop;
   if (moved || dj_lagsEnd(w, m)) status = solveLags(result, &problem);
   if (status < 0) return status;
-  settleHolds(&problem);
+  dj_settle(w, m);
   djStageWork* s = dj_stageOf(w);
   memcpy(s->q, w->now.q, (size_t)m->nq * sizeof(double));
   dj_differentiatePos(s->linear.psi, m, 1, w->start.qpos, s->q);

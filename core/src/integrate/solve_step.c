@@ -93,10 +93,16 @@ static bool isSolved(const djWork* w, const djModel* m, djStatus status, const d
   return !nextMethod(w, m) || r->decrement < (r->exact ? SOLVED : ROUNDED) * unit;
 }
 
-// What `euler` alone has.
+// What `euler` alone has, and what methods that are solved within the step cannot have.
 static djStatus checkMethod(djWork* w, const djModel* m, const djMethod* own) {
   if (own == &dj_euler) return DJ_OK;
-  int e = dj_activeEquality(w, m), muscle = dj_firstMuscle(m);
+  int e = dj_activeEquality(w, m), muscle = dj_firstMuscle(m), hard = dj_hardEquality(w, m);
+  if (hard >= 0 && own->within) {
+    djElementText name = dj_elementText("equality", dj_id2name(m, DJ_OBJ_EQUALITY, hard), hard);
+    return dj_fail(&w->error, DJ_UNSUPPORTED,
+                   "%s: integrator %s has no hard equality constraints, all others have",
+                   name.text, own->name);
+  }
   if (e >= 0) {
     djElementText name = dj_elementText("equality", dj_id2name(m, DJ_OBJ_EQUALITY, e), e);
     return dj_fail(&w->error, DJ_UNSUPPORTED,
