@@ -44,6 +44,22 @@ static void testLaw(void** state) {
   }
 }
 
+// Torsion alone creeps as sliding does at the distance of the smaller shape's bound.
+static void testSmoothing(void** state) {
+  (void)state;
+  Problem P;
+  Instance X;
+  djTurn t;
+  makeProblem(&P, 1, 0, 1e-10, 1e-3, DJ_ARMS_PLANE, DJ_CAP_MAGNITUDE);
+  P.half_space = true;
+  P.shape[0].bound = 0.2;
+  P.in.cone = (djCone){.torsion = 0.1};
+  makeInstance(&X, &P, NULL, NULL);
+  dj_makeTurn(&t, &X.lagged, &X.in, P.law.eps);
+  const double y = 0.1 / 0.7 * t.x[0], e = 1e-5 * 0.1 / 0.7 / 0.2;
+  assert_true(fabs(t.c - 1e-5 - (sqrt(y * y + e * e) - e)) < 1e-10 * t.c);
+}
+
 // MuJoCo's frames of contacts: the first tangent is y less what is along the normal, z near y.
 static void testAxes(void** state) {
   (void)state;
@@ -267,7 +283,8 @@ static void testMomentum(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testLaw), cmocka_unit_test(testAxes), cmocka_unit_test(testDecay),
+      cmocka_unit_test(testLaw), cmocka_unit_test(testSmoothing), cmocka_unit_test(testAxes),
+      cmocka_unit_test(testDecay),
       cmocka_unit_test(testSlope), cmocka_unit_test(testTwo), cmocka_unit_test(testUnits),
       cmocka_unit_test(testMomentum),
   };
