@@ -156,8 +156,8 @@ bool djm_pairRebound(const djmImport* imp, int i, djmNote note) {
 static bool noteTurning(djmNote note, int kernel) {
   if (kernel != DJ_PENALTY) return false;
   snprintf(note, sizeof(djmNote),
-           "points of penalty contact resist sliding alone: turning is resisted by the area that they "
-           "cover, not by torsional and rolling friction");
+           "points of penalty contact resist sliding alone: turning is resisted by the area that "
+           "they cover, not by torsional and rolling friction");
   return true;
 }
 
@@ -177,8 +177,9 @@ bool djm_pairFriction(const djmImport* imp, int i, djmNote note) {
   const mjtNum* friction = override ? m->opt.o_friction : m->pair_friction + 5 * i;
   bool same = m->pair_dim[i] == 1 || friction[0] == friction[1];
   if (!djm_pairLive(imp, i) || same || kernelOfPair(imp, i) != DJ_PENALTY) return false;
-  snprintf(note, sizeof(djmNote), "of the two tangential coefficients, %g and %g, points of penalty "
-           "contact have the first", friction[0], friction[1]);
+  snprintf(note, sizeof(djmNote),
+           "of the two tangential coefficients, %g and %g, points of penalty contact have the first",
+           friction[0], friction[1]);
   return true;
 }
 

@@ -116,7 +116,8 @@ static double analytic(Case* x) {
   const djCone* cone = &grad.cone;
   double more = cone->friction2 * x->rate[4] + cone->torsion * x->rate[5] +
                 cone->rolling[0] * x->rate[6] + cone->rolling[1] * x->rate[7];
-  return more + dotVaried(&x->v[0]) + dotVaried(&x->v[1]) + grad.setting[DJ_PLANE_STIFFNESS] * x->rate[0] +
+  return more + dotVaried(&x->v[0]) + dotVaried(&x->v[1]) +
+         grad.setting[DJ_PLANE_STIFFNESS] * x->rate[0] +
          grad.setting[DJ_PLANE_SUPPORT] * x->rate[1] + grad.friction * x->rate[2] +
          grad.setting[DJ_PLANE_GUIDE] * x->rate[3];
 }

@@ -76,8 +76,8 @@ static void randomOverride(djRng* rng, mjModel* m) {
   for (int k = 0; k < 5; k++) m->opt.o_friction[k] = djt_uniform(rng, 0.1, 1);
 }
 
-// Sliding along both tangents (the second 0: as the first), torsion and rolling about both, as MuJoCo's
-// contact has them; of geoms sliding and rolling are alike in all directions.
+// Sliding along both tangents (the second 0: as the first), torsion and rolling about both, as
+// MuJoCo's contact has them; of geoms sliding and rolling are alike in all directions.
 static void expectedFriction(double mu[5], const mjModel* m, const mjContact* c, bool explicit) {
   const mjtNum* f = c->friction;
   bool mean = (m->opt.enableflags & mjENBL_OVERRIDE) && !explicit;

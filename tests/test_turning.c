@@ -135,8 +135,8 @@ static void closeRun(Run* run) {
 static const djIntegrator methods[] = {DJ_EULER, DJ_BDF2, DJ_POSITION};
 static const double steps[] = {5e-4, 2e-3, 1e-2};
 
-// What is lost in a time after the body has settled: by the law, within 2 %. `position`, which takes
-// some of any turning, at a small timestep.
+// What is lost in a time after the body has settled: by the law, within 2 %. `position`, which
+// takes some of any turning, at a small timestep.
 static void checkLoss(int type, const double size[3], double inertia, int condim,
                       const double friction[3], int dof, const double qvel[6], double lost) {
   for (int i = 0; i < 9; i++) {
@@ -182,7 +182,8 @@ static double rolls(double a, double R, double rolling) {
   double f = 0, gained = 0;
   for (int k = 0; k < 50; k++) {
     const double held = sqrt(1 - f * f), N = g * cos(a);
-    const double slip = rolling * f / held, turned = (f * N * R - rolling * N * held) / (0.4 * R * R);
+    const double slip = rolling * f / held;
+    const double turned = (f * N * R - rolling * N * held) / (0.4 * R * R);
     f += 0.2 * (g * sin(a) - f * N - turned * (R + slip)) / N;
     gained = g * sin(a) - f * N;
   }

@@ -1,7 +1,7 @@
 // Torsional and rolling friction and two coefficients of sliding beside their laws and MuJoCo's
 // elliptic cone, at .5, 2 and 10 ms: a ball that spins on its point, one that rolls, one on a slope
-// below what it takes to roll, an upright cylinder that spins on its face, a box with .05 along y and
-// .8 along x on slopes along both.
+// below what it takes to roll, an upright cylinder that spins on its face, a box with .05 along y
+// and .8 along x on slopes along both.
 
 #include "common/robots.h"
 
@@ -36,7 +36,8 @@ static void compare(djvReport* r, const Case* c, djIntegrator integrator, double
              c->friction);
   }
   snprintf(text, sizeof text,
-           "<mujoco><option timestep='%g' cone='elliptic' impratio='20' gravity='%.17g %.17g %.17g'/>"
+           "<mujoco><option timestep='%g' cone='elliptic' impratio='20' gravity='%.17g "
+           "%.17g %.17g'/>"
            "<default><geom condim='%d' friction='%s'/></default>"
            "<worldbody><geom name='f' type='plane' size='90 90 1'/><body pos='0 0 %g'>"
            "<freejoint/><geom name='g' mass='1' %s/></body></worldbody>%s</mujoco>",
@@ -60,7 +61,8 @@ static void compare(djvReport* r, const Case* c, djIntegrator integrator, double
   }
   robot_near(r, measured(c, data->qpos, data->qvel), c->law, c->tolerance,
              "%s, %g ms (MuJoCo %.4g)", c->name, 1e3 * h, measured(c, d->qpos, d->qvel));
-  robot_count(r, data->stats.unconverged_steps, 0, "%s, %g ms: unconverged steps", c->name, 1e3 * h);
+  robot_count(r, data->stats.unconverged_steps, 0, "%s, %g ms: unconverged steps", c->name,
+              1e3 * h);
   dj_deleteData(data);
   dj_deleteModel(model);
   mj_deleteData(d);
@@ -85,8 +87,8 @@ int main(int argc, char** argv) {
        {1, 0, 0, 0, 10, 0}, 2, 0, 1 - 2 * roll, 0.02 * 2 * roll},
       {"ball on a slope of .9 of what rolls: way after 2 s, m", ball, "1 .005 .01", 6, false, R,
        atan(0.09), 0, {0}, 2, 6, 0, 1e-3},
-      {"spinning disc: spin after .2 s, rad/s", "type='cylinder' size='.1 .02'", ".05 .005 .0001", 4,
-       false, 0.02, 0, 0, {0, 0, 0, 0, 0, 20}, 0.2, 5, 20 - 0.2 * face, 0.02 * 0.2 * face},
+      {"spinning disc: spin after .2 s, rad/s", "type='cylinder' size='.1 .02'",
+       ".05 .005 .0001", 4, false, 0.02, 0, 0, {0, 0, 0, 0, 0, 20}, 0.2, 5, 20 - 0.2 * face, 0.02 * 0.2 * face},
       {"box along .8: speed after 1 s, m/s", box, ".05 .8", 3, true, 0.05, tilt, 0, {0}, 1, 0, 0,
        1e-3},
       {"box along .05: speed after 1 s, m/s", box, ".05 .8", 3, true, 0.05, tilt, pi / 2, {0}, 1, 1,

@@ -196,8 +196,8 @@ static inline djCone coneOf(int kind) {
   return cone[kind];
 }
 
-// A random case among many kinds; t counts. Some of those against half spaces are of capsules, whose
-// axis is the first tangent.
+// A random case among many kinds; t counts. Some of those against half spaces are of capsules,
+// whose axis is the first tangent.
 static inline void makeCase(Problem* P, int t, double eps, double speed) {
   djArms arms = t & 1 ? DJ_ARMS_PAPER : DJ_ARMS_PLANE;
   djCap cap = t & 2 ? DJ_CAP_PAPER : DJ_CAP_MAGNITUDE;

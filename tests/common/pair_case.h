@@ -334,8 +334,8 @@ static inline void setGap(PairCase* c, double gap) {
   c->start[1] = c->now[1];
 }
 
-// What friction has besides sliding alike in all directions, by the case's number: nothing in one of
-// four.
+// What friction has besides sliding alike in all directions, by the case's number: nothing in one
+// of four.
 static inline djCone someCone(int number) {
   static const djCone cone[4] = {{0, 0, {0, 0}},
                                  {0, 0.25, {0.2, 0.2}},

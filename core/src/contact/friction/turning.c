@@ -190,8 +190,8 @@ static void relativeBlocks(double H[144], double scale, const double* Z, djVec3 
   }
 }
 
-// Of W sqrt(|s|^2 + c^2) no more than W/r (ds^2 + dc^2) + W c/r c'', c'' that of the law's majorizer;
-// and what the axes' own turning may add.
+// Of W sqrt(|s|^2 + c^2) no more than W/r (ds^2 + dc^2) + W c/r c'', c'' of the law's majorizer; and
+// what the axes' own turning may add.
 static void addMajorizer(double H[144], const djTurn* turn, const djTurnSums* sums,
                          const double d[12]) {
   djTurn t = *turn;

@@ -12,8 +12,8 @@
 //   b_1 = sqrt((l_1 x_1)^2 + (l_2 x_2)^2 + e_1) - sqrt(e_1),             rolling,
 //   b = sqrt((l_0 x_0)^2 + (sqrt(e_0) + b_1)^2) - sqrt(e_0),             torsion,
 //   D = W sqrt(|s|^2 + c^2),   c = sqrt(eps) + b,
-// which is smooth and convex in (s, x), as each norm grows with its last entry. So c takes the place
-// of sqrt(eps), for all points of a pair alike, and the plane's motion is found as without.
+// which is smooth and convex in (s, x), as each norm grows with its last entry. So c takes the
+// place of sqrt(eps), for all points of a pair alike, and the plane's motion is found as without.
 //
 // theta = log(R_ar R_a^T R_b R_br^T) is the turn of b seen from a in the step, from the rate poses,
 // x = theta/h in axes of the start. Of the poses now it sees how bodies lie to each other alone, so
@@ -69,8 +69,8 @@ static inline djSlipLaw dj_turnLaw(const djLagged* lagged, const djPairInput* in
   return (djSlipLaw){turn->c * turn->c, turn->c * turn->c, 1, false};
 }
 
-// Derivatives of friction's energy by c, at the plane's best motion: by_c = U_c, by_cc, and those of
-// its gradient by twists.
+// Derivatives of friction's energy by c, at the plane's best motion: by_c = U_c, by_cc, and those
+// of its gradient by twists.
 typedef struct djTurnSums {
   double by_c, by_cc, mixed[12];
   double stiff;            // sum of W/r

@@ -1,7 +1,7 @@
 // Torsional and rolling friction: derivatives by the start of a step and by coefficients.
 //
-// With c, its gradient d = (-slope, slope) by turns now, and friction's energy U at the plane's best
-// motion, the gradient by poses now is U_x + U_c d. By what is fixed at the start, c held,
+// With c, its gradient d = (-slope, slope) by turns now, and friction's energy U at the plane's
+// best motion, the gradient by poses now is U_x + U_c d. By what is fixed at the start, c held,
 //   (U_x + U_c d)' = U_x' + U_xc c' + d (U_c' + U_cc c') + U_c d'.
 // c follows from x_i = part axis_i.theta; theta by turns w of both rate poses,
 //   theta' = J_l^-1 w_a - J_r^-1 w_b.
