@@ -150,6 +150,39 @@ bool djm_pairRebound(const djmImport* imp, int i, djmNote note) {
   return noteRebound(note, theirs, ours, difference);
 }
 
+// ------------------------------ friction --------------------------------------------------------
+
+// Penalty's points slide alike in all directions.
+static bool noteTurning(djmNote note, int kernel) {
+  if (kernel != DJ_PENALTY) return false;
+  snprintf(note, sizeof(djmNote),
+           "points of penalty contact resist sliding alone: turning is resisted by the area that "
+           "they cover, not by torsional and rolling friction");
+  return true;
+}
+
+bool djm_geomCondim(const djmImport* imp, int i, djmNote note) {
+  if (imp->geom_dim[i] < 4 || imp->m->geom_condim[i] < 4 || !djm_geomCollides(imp, i)) return false;
+  return noteTurning(note, djm_kernelOf(imp, i));
+}
+
+bool djm_pairCondim(const djmImport* imp, int i, djmNote note) {
+  if (!djm_pairLive(imp, i) || imp->m->pair_dim[i] < 4) return false;
+  return noteTurning(note, kernelOfPair(imp, i));
+}
+
+bool djm_pairFriction(const djmImport* imp, int i, djmNote note) {
+  const mjModel* m = imp->m;
+  bool override = m->opt.enableflags & mjENBL_OVERRIDE;
+  const mjtNum* friction = override ? m->opt.o_friction : m->pair_friction + 5 * i;
+  bool same = m->pair_dim[i] == 1 || friction[0] == friction[1];
+  if (!djm_pairLive(imp, i) || same || kernelOfPair(imp, i) != DJ_PENALTY) return false;
+  snprintf(note, sizeof(djmNote),
+           "of the two tangential coefficients, %g and %g, points of penalty contact have the first",
+           friction[0], friction[1]);
+  return true;
+}
+
 // ------------------------------ shapes ----------------------------------------------------------
 
 static bool concaveGeom(djmConcave* c, const djmImport* imp, int i) {

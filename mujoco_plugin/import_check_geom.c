@@ -42,24 +42,6 @@ bool djm_geomCurve(const djmImport* imp, int i, djmNote note) {
   return true;
 }
 
-static bool noteCondim(djmNote note, int dim, const mjtNum friction[3]) {
-  if (dim < 4) return false;
-  char sizes[60];
-  snprintf(sizes, sizeof(sizes), dim == 4 ? "%.2g m" : "%.2g and %.2g m", friction[1],
-           friction[2]);
-  snprintf(note, sizeof(djmNote),
-           "%s friction (%s) is dropped; a contact resists sliding only, so spin%s decays through "
-           "the contact area alone",
-           dim == 4 ? "torsional" : "torsional and rolling", sizes,
-           dim == 4 ? " about the normal" : " and rolling");
-  return true;
-}
-
-bool djm_geomCondim(const djmImport* imp, int i, djmNote note) {
-  if (imp->geom_dim[i] < 4 || !djm_shapeSupported(imp->m->geom_type[i])) return false;
-  return noteCondim(note, imp->m->geom_condim[i], imp->m->geom_friction + 3 * i);
-}
-
 bool djm_geomSurfacevel(const djmImport* imp, int i, djmNote note) {
   (void)note;
   return !mju_isZero(imp->m->geom_surfacevel + 6 * i, 6) &&
@@ -82,27 +64,6 @@ bool djm_geomFluid(const djmImport* imp, int i, djmNote note) {
 
 // ------------------------------ explicit pairs --------------------------------------------------
 
-bool djm_pairCondim(const djmImport* imp, int i, djmNote note) {
-  const mjtNum* f = imp->m->pair_friction + 5 * i;
-  const mjtNum friction[3] = {f[0], f[2], f[3]};
-  return djm_pairLive(imp, i) && noteCondim(note, imp->m->pair_dim[i], friction);
-}
-
-static bool noteTwo(djmNote note, const mjtNum friction[2]) {
-  snprintf(note, sizeof(djmNote),
-           "the two tangential coefficients, %g and %g, are replaced by their mean, %g",
-           friction[0], friction[1], 0.5 * (friction[0] + friction[1]));
-  return true;
-}
-
-bool djm_pairFriction(const djmImport* imp, int i, djmNote note) {
-  const mjModel* m = imp->m;
-  bool override = m->opt.enableflags & mjENBL_OVERRIDE;
-  const mjtNum* friction = override ? m->opt.o_friction : m->pair_friction + 5 * i;
-  if (!djm_pairLive(imp, i) || m->pair_dim[i] == 1 || friction[0] == friction[1]) return false;
-  return noteTwo(note, friction);
-}
-
 // Friction that the flag override gives to all contacts.
 bool djm_optFriction(const djmImport* imp, int i, djmNote note) {
   (void)i;
@@ -110,7 +71,10 @@ bool djm_optFriction(const djmImport* imp, int i, djmNote note) {
   const mjtNum* friction = m->opt.o_friction;
   bool override = m->opt.enableflags & mjENBL_OVERRIDE;
   if (!override || imp->max_dim <= 1 || friction[0] == friction[1]) return false;
-  return noteTwo(note, friction);
+  snprintf(note, sizeof(djmNote),
+           "the two tangential coefficients, %g and %g, are replaced by their mean, %g, but in "
+           "explicit pairs", friction[0], friction[1], 0.5 * (friction[0] + friction[1]));
+  return true;
 }
 
 bool djm_pairSolreffriction(const djmImport* imp, int i, djmNote note) {

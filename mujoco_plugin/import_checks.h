@@ -82,13 +82,13 @@ DJM_CHECK(djm_tenActfrcrange);
 // import_check_geom.c
 DJM_CHECK(djm_geomType);
 DJM_CHECK(djm_geomCurve);
-DJM_CHECK(djm_geomCondim);
 DJM_CHECK(djm_geomSurfacevel);
 DJM_CHECK(djm_geomAdhesion);
 DJM_CHECK(djm_geomFluid);
+DJM_CHECK(djm_pairAdhesion);
+DJM_CHECK(djm_geomCondim);
 DJM_CHECK(djm_pairCondim);
 DJM_CHECK(djm_pairFriction);
-DJM_CHECK(djm_pairAdhesion);
 DJM_CHECK(djm_pairSolreffriction);
 
 // import_check_contact.c

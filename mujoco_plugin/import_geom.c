@@ -249,7 +249,10 @@ djStatus djm_importPairs(djmImport* imp) {
         .geom1 = a,
         .geom2 = b,
         .condim = m->pair_dim[i],
-        .friction = 0.5 * (friction[0] + friction[1]),
+        .friction = friction[0],
+        .friction2 = friction[1] == friction[0] ? 0 : fmax(friction[1], mjMINMU),
+        .torsion = fmax(friction[2], 0),
+        .rolling = {fmax(friction[3], 0), fmax(friction[4], 0)},
         .solref_restitution = djm_solrefRestitution(solref),
         .margin = override ? m->opt.o_margin : m->pair_margin[i],
     };

@@ -30,6 +30,9 @@ static const djmParamRow rows[] = {
     {"geom/N/size", AT(geom_size), 3, 3, DJM_ELEMENT, false, false},
     {"geom/N/friction", AT(geom_friction), 3, 3, DJM_ELEMENT, false, false},
     {"pair/N/friction", AT(pair_friction), 2, 5, DJM_PAIR, false, false},
+    {"pair/N/friction2", AT(pair_friction), 1, 5, DJM_PAIR_SECOND, false, false},
+    {"pair/N/torsion", AT(pair_friction), 1, 5, DJM_PAIR_TORSION, false, false},
+    {"pair/N/rolling", AT(pair_friction), 2, 5, DJM_PAIR_ROLLING, false, false},
     {"site/N/pos", AT(site_pos), 3, 3, DJM_ELEMENT, false, false},
     {"tendon/N/stiffness", AT(tendon_stiffness), 1, 1, DJM_ELEMENT, false, false},
     {"tendon/N/damping", AT(tendon_damping), 1, 1, DJM_ELEMENT, false, false},
@@ -103,7 +106,13 @@ mjtNum* djm_paramPlace(int* n, const mjModel* m, const djmParamRow* row, int id)
   switch (row->place) {
     case DJM_DOFS: *n = djm_jointNv(m->jnt_type[id]); return array + m->jnt_dofadr[id];
     case DJM_QPOS: *n = djm_jointNq(m->jnt_type[id]); return array + m->jnt_qposadr[id];
-    case DJM_PAIR: return array + row->stride * djm_pairNumber(m, id);
+    case DJM_PAIR:
+      array += row->stride * djm_pairNumber(m, id);
+      *n = array[0] == array[1] ? 2 : 1;
+      return array;
+    case DJM_PAIR_SECOND: return array + row->stride * djm_pairNumber(m, id) + 1;
+    case DJM_PAIR_TORSION: return array + row->stride * djm_pairNumber(m, id) + 2;
+    case DJM_PAIR_ROLLING: return array + row->stride * djm_pairNumber(m, id) + 3;
     case DJM_LAW: *n = djm_lawNumbers(m, id, row->array == AT(actuator_biasprm)); break;
     case DJM_COUPLING: {
       int i = equalityNumber(m, id);
@@ -121,4 +130,5 @@ void djm_putParam(const mjModel* m, const djmParamRow* row, int id, const double
   mjtNum* place = djm_paramPlace(&n, m, row, id);
   bool one = row->place == DJM_DOFS || row->place == DJM_PAIR;
   for (int k = 0; k < n; k++) place[k] = value[one ? 0 : k];
+  if (row->place == DJM_PAIR_SECOND && value[0] == 0) place[0] = place[-1];   // as along the first
 }

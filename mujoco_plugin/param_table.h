@@ -11,7 +11,10 @@ typedef enum djmPlace {
   DJM_ELEMENT,     // `stride` numbers for each element
   DJM_DOFS,        // one number for each dof of a joint, all the same
   DJM_QPOS,        // the coordinates of a joint
-  DJM_PAIR,        // two numbers for each explicit pair, both the same
+  DJM_PAIR,        // two numbers for each explicit pair, both the same; else the first alone
+  DJM_PAIR_SECOND, // that second number
+  DJM_PAIR_TORSION,
+  DJM_PAIR_ROLLING,
   DJM_LAW,         // of an actuator's law: 3 of `stride` numbers, of muscles 9
   DJM_COUPLING,    // of an equality constraint of joints or tendons; none of others
   DJM_OUTPUT       // `stride` numbers for each output of an actuator, of which the first one counts

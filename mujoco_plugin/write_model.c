@@ -249,7 +249,10 @@ static void addPairs(mjSpec* spec, const djModelDef* def, const djModel* m) {
     djm_pairName(name, sizeof name, m, i);
     if (djm_pairHasOwn(m, i)) mjs_setName(out->element, name);
     out->condim = p->condim;
-    out->friction[0] = out->friction[1] = p->friction;
+    out->friction[0] = p->friction;
+    out->friction[1] = p->friction2 > 0 ? p->friction2 : p->friction;
+    out->friction[2] = p->torsion;
+    for (int k = 0; k < 2; k++) out->friction[3 + k] = p->rolling[k];
     out->margin = p->margin - p->gap;
   }
   for (int i = 0; i < def->nexclude; i++) {

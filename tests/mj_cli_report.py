@@ -34,15 +34,13 @@ class Report(cli.Case):
         return re.sub(r"\n    ", " ", err), out
 
     def test_each_feature_once_with_its_size(self):
-        ball = "condim='{0}' friction='1 .03 .002'"
+        penalty = "<custom><text name='dijoco_contact' data='penalty'/></custom>"
         pair = "<contact><pair geom1='floor' geom2='ball' friction='1 .5 .1 0 0'/></contact>"
         mesh = BALL.replace("size='.1' {ball}", "type='mesh' mesh='x'").format(floor="", z=.3)
         for scene, line in (
-                (dict(ball=ball.format(4)), "condim of geom/ball: torsional friction (0.03 m)"),
-                (dict(ball=ball.format(6)),
-                 "condim of geom/ball: torsional and rolling friction (0.03 and 0.002 m)"),
-                (dict(rest=pair), "friction of pair/#0: the two tangential coefficients, 1 and 0.5, "
-                                  "are replaced by their mean, 0.75"),
+                (dict(ball="condim='4'", rest=penalty), "condim of geom/ball: points of penalty"),
+                (dict(rest=pair + penalty), "friction of pair/#0: of the two tangential "
+                                            "coefficients, 1 and 0.5, points"),
                 (dict(head=NOTCHED, body=mesh), "mesh of geom/ball: the mesh acts as its convex hull, "
                  "of 1.33 times its volume, which fills dents 0.1 m deep (`dijoco decompose`"),
                 (dict(), "solref of 2 geoms, most at geom/floor: MuJoCo's bodies sink in by about "
@@ -121,12 +119,12 @@ class Report(cli.Case):
         lines = re.sub(r"\n    ", " ", out).splitlines()
         self.assertEqual(lines[0], path + ": ignored")
         self.assertTrue(lines[1].startswith("  connect of equality/#0 is ignored: "), lines)
-        self.assertEqual([x.split()[0] for x in lines[2:5]], ["solref", "condim", "cone:"])
-        self.assertEqual(lines[5], "coverage: 7 features exact, 4 approximated, 1 ignored")
+        self.assertEqual([x.split()[0] for x in lines[2:5]], ["solref", "cone:", "coverage:"])
+        self.assertEqual(lines[4], "coverage: 8 features exact, 3 approximated, 1 ignored")
         r = self.run_json("inspect", path, status=1)
-        self.assertEqual(r["coverage"], {"exact": 7, "approximated": 4, "ignored": 1})
-        self.assertEqual(len(r["features"]), 5)
-        self.assertEqual(["  " + x for x in r["warnings"]], lines[1:5])
+        self.assertEqual(r["coverage"], {"exact": 8, "approximated": 3, "ignored": 1})
+        self.assertEqual(len(r["features"]), 4)
+        self.assertEqual(["  " + x for x in r["warnings"]], lines[1:4])
 
     def test_inspect_groups(self):
         balls = "".join("<body pos='%d 0 1'><freejoint/><geom name='g%d' size='.1'/></body>"

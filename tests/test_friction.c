@@ -47,7 +47,7 @@ static const struct { double eps, speed, step, tol; } scale[] = {
 enum { NSCALE = sizeof(scale) / sizeof(scale[0]) };
 
 static void test_gradient(void** unused) {
-  (void)unused;
+  cone_kind = *(const int*)*unused;
   double worst = 0;
   for (int c = 0; c < NSCALE; c++) {
     for (int t = 0; t < 60; t++) {
@@ -73,7 +73,7 @@ static void test_gradient(void** unused) {
 }
 
 static void test_hessian(void** unused) {
-  (void)unused;
+  cone_kind = *(const int*)*unused;
   double worst = 0;
   int major_differs = 0, count = 0;
   for (int c = 0; c < NSCALE; c++) {
@@ -105,7 +105,7 @@ static void test_hessian(void** unused) {
 }
 
 static void test_start(void** unused) {
-  (void)unused;
+  cone_kind = *(const int*)*unused;
   double worst = 0;
   for (int c = 0; c < NSCALE; c++) {
     int differs[3] = {0}, count = 0;
@@ -143,7 +143,7 @@ static void test_start(void** unused) {
 
 // Remainders of first-order expansions fall as t^2.
 static void test_slope(void** unused) {
-  (void)unused;
+  cone_kind = *(const int*)*unused;
   for (int t = 0; t < 30; t++) {
     Problem P;
     double dir[12], now[12], step = 2e-5, last[3] = {0};
@@ -175,7 +175,7 @@ static void test_slope(void** unused) {
 }
 
 static void test_majorizer(void** unused) {
-  (void)unused;
+  cone_kind = *(const int*)*unused;
   for (int t = 0; t < 300; t++) {
     Problem P;
     double diff[144], major[144], low[12], eig[12];
@@ -200,7 +200,7 @@ static void test_majorizer(void** unused) {
 
 // Derivatives where the spin term acts: points within 1e-3 of each other.
 static void test_spin_term(void** unused) {
-  (void)unused;
+  cone_kind = *(const int*)*unused;
   double worst = 0;
   for (int t = 0; t < 40; t++) {
     Problem P;
@@ -233,13 +233,19 @@ static void test_spin_term(void** unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_gradient),
-      cmocka_unit_test(test_hessian),
-      cmocka_unit_test(test_start),
-      cmocka_unit_test(test_slope),
-      cmocka_unit_test(test_majorizer),
-      cmocka_unit_test(test_spin_term),
-  };
+  static int kind[NCONE] = {PLAIN, TORSION, ROLLING, TURNING, TWO, ALL};
+  struct CMUnitTest tests[NCONE * 6];
+  int n = 0;
+  for (int k = 0; k < NCONE; k++) {
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test_prestate(test_gradient, &kind[k]),
+        cmocka_unit_test_prestate(test_hessian, &kind[k]),
+        cmocka_unit_test_prestate(test_start, &kind[k]),
+        cmocka_unit_test_prestate(test_slope, &kind[k]),
+        cmocka_unit_test_prestate(test_majorizer, &kind[k]),
+        cmocka_unit_test_prestate(test_spin_term, &kind[k]),
+    };
+    for (int i = 0; i < 6; i++) tests[n++] = all[i];
+  }
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

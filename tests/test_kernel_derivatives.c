@@ -299,6 +299,18 @@ static double alongLambda(const djKernel* k, PairCase* c, const double lambda[12
   return sum;
 }
 
+// The coefficients of friction, from the last: -5 to -1.
+static double* coefficientOf(double* friction, djCone* cone, int m) {
+  double* all[] = {friction, &cone->friction2, &cone->torsion, &cone->rolling[0],
+                   &cone->rolling[1]};
+  return all[-1 - m];
+}
+
+// Kernels that have more than one.
+static bool conical(const djKernel* k) {
+  return k == &dj_separatingPlane || k == &dj_implicitSurface;
+}
+
 static void checkSettings(const djKernel* k, Random* r, int type_a, int type_b) {
   static double memory[4][2048];
   if (!k->vjp) return;
@@ -326,17 +338,20 @@ static void checkSettings(const djKernel* k, Random* r, int type_a, int type_b) 
       assert_true(c.shape[b].shape.nnumber <= 2048);
     }
     assert_int_equal(k->vjp(&grad, stateOf(&c), pairInput(&c), lambda), DJ_OK);
-    for (int m = -1; m < k->nsetting; m++) {
+    const bool more = c.in.cone.friction2 > 0 || c.in.cone.torsion > 0;
+    for (int m = more && conical(k) ? -5 : -1; m < k->nsetting; m++) {
       bool none = k == &dj_separatingPlane && m == DJ_PLANE_GUIDE && c.guide == 0;
       if (m >= 0 && (!k->rule[m].param.name || none)) {
         assert_true(grad.setting[m] == 0);
         continue;
       }
-      double* x = m < 0 ? &c.friction : &c.setting[m];
+      double* x = m < 0 ? coefficientOf(&c.friction, &c.in.cone, m) : &c.setting[m];
       if (k == &dj_separatingPlane && m >= 0) {
         x = m == DJ_PLANE_SUPPORT ? &c.s : m == DJ_PLANE_GUIDE ? &c.guide : &c.K;
       }
-      double base = *x, got = m < 0 ? grad.friction : grad.setting[m], y[3];
+      double base = *x, y[3];
+      double got = m < 0 ? *coefficientOf(&grad.friction, &grad.cone, m) : grad.setting[m];
+      if (m < -1 && base == 0) continue;   // a switch
       double e = base > 0 ? 1e-5 * base : 1e-4; // 0: to one side
       for (int j = 0; j < 3; j++) {
         *x = base + (base > 0 ? j - 1 : j) * e;

@@ -20,7 +20,7 @@ typedef struct Case {
   PairCase c;
   Varied v[2];
   double lambda[12];
-  double base[4], rate[4];   // stiffness, support, friction, guide
+  double base[8], rate[8];   // stiffness, support, friction, guide, cone
 } Case;
 
 // What pairs are like.
@@ -67,8 +67,11 @@ static void openCase(Case* x, const djKernel* k, Random* r, int type_a, int type
   for (int i = 0; i < 12; i++) x->lambda[i] = uniform(r, -1, 1);
   c->guide = kind->guide;
   if (kind->deeper > 0) setPast(c, k, r, kind->deeper);
-  const double base[4] = {c->K, c->s, c->friction, c->guide};
-  for (int i = 0; i < 4; i++) {
+  static int cases;
+  const djCone cone = c->in.cone = someCone(cases++);
+  const double base[8] = {c->K,           c->s,         c->friction,     c->guide,
+                          cone.friction2, cone.torsion, cone.rolling[0], cone.rolling[1]};
+  for (int i = 0; i < 8; i++) {
     x->base[i] = base[i];
     x->rate[i] = base[i] * uniform(r, -1, 1);
   }
@@ -94,6 +97,9 @@ static void projected(double* y, void* user, double e) {
   x->c.s = x->base[1] + e * x->rate[1];
   x->c.friction = x->base[2] + e * x->rate[2];
   x->c.guide = x->base[3] + e * x->rate[3];
+  double more[4];
+  for (int i = 0; i < 4; i++) more[i] = x->base[4 + i] + e * x->rate[4 + i];
+  x->c.in.cone = (djCone){more[0], more[1], {more[2], more[3]}};
   assert_int_equal(begin(x), DJ_OK);
   djPairOutput out;
   assert_int_equal(x->k->eval(&out, stateOf(&x->c), pairInput(&x->c), DJ_EVAL_GRADIENT), DJ_OK);
@@ -107,7 +113,11 @@ static double analytic(Case* x) {
   double y;
   projected(&y, x, 0);
   assert_int_equal(x->k->vjp(&grad, stateOf(&x->c), pairInput(&x->c), x->lambda), DJ_OK);
-  return dotVaried(&x->v[0]) + dotVaried(&x->v[1]) + grad.setting[DJ_PLANE_STIFFNESS] * x->rate[0] +
+  const djCone* cone = &grad.cone;
+  double more = cone->friction2 * x->rate[4] + cone->torsion * x->rate[5] +
+                cone->rolling[0] * x->rate[6] + cone->rolling[1] * x->rate[7];
+  return more + dotVaried(&x->v[0]) + dotVaried(&x->v[1]) +
+         grad.setting[DJ_PLANE_STIFFNESS] * x->rate[0] +
          grad.setting[DJ_PLANE_SUPPORT] * x->rate[1] + grad.friction * x->rate[2] +
          grad.setting[DJ_PLANE_GUIDE] * x->rate[3];
 }

@@ -105,8 +105,10 @@ static const djReportCase cases[] = {
            "</extension>"),
      SCENE("/>", A("", ""), "<extension><plugin plugin='test.act'><instance name='i'/></plugin>"
            "</extension>" ACT("<plugin name='u' joint='j' plugin='test.act' instance='i'/>")), 0},
-    {"geom/b", "condim", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B("condim='4'"), ""),
-     SCENE("/>", FLOOR("priority='1'") B("condim='4'"), ""), 0},
+    {"geom/b", "condim", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B("condim='4'"), PENALTY),
+     SCENE("/>", FLOOR("priority='1'") B("condim='4'"), PENALTY), 0},
+    {"geom/b", "condim", DJ_APPROXIMATED, SCENE("/>", FLOOR("") B("condim='6'"), PENALTY),
+     SCENE("/>", FLOOR("") B("condim='6'"), ""), 0},
     {"geom/f", "surfacevel", DJ_IGNORED,
      SCENE("/>", FLOOR("surfacevel='0 0 0 0 0 1'") BB, PAIR("")),
      SCENE("/>", FLOOR("surfacevel='0 0 0 0 0 1'") BB, ""), 0},
@@ -137,15 +139,15 @@ static const djReportCase cases[] = {
            "geom2='b'/></contact>"), 0},
     {"pair/p", "friction", DJ_APPROXIMATED,
      SCENE(" o_friction='1 .5 0 0 0'" FLAG("override='enable'"), FLOOR("") B(""),
-           PAIR("friction='1 1 0 0 0'")),
+           PAIR("friction='1 1 0 0 0'") PENALTY),
      SCENE(" o_friction='1 .5 0 0 0'" FLAG("energy='enable'"), FLOOR("") B(""),
-           PAIR("friction='1 1 .1 .2 .3'")), 0},
+           PAIR("friction='1 1 .1 .2 .3'") PENALTY), 0},
     {"pair/p", "friction", DJ_APPROXIMATED,
      SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c' friction='1 1 0 0 0'/><pair "
-           "name='p' geom1='f' geom2='b' condim='3' friction='.7 .2 0 0 0'/></contact>"),
+           "name='p' geom1='f' geom2='b' condim='3' friction='.7 .2 0 0 0'/></contact>" PENALTY),
      SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c' condim='3' friction='.7 .2 0 0 "
-           "0'/><pair name='p' geom1='f' geom2='b' condim='3' friction='1 1 0 0 0'/></contact>"),
-     0},
+           "0'/><pair name='p' geom1='f' geom2='b' condim='3' friction='1 1 0 0 0'/></contact>"
+           PENALTY), 0},
     {"pair/p", "adhesion", DJ_IGNORED,
      SCENE("/>", FLOOR("") BB, "<contact><pair geom1='f' geom2='c'/><pair name='p' geom1='f' "
            "geom2='b' adhesion='1'/></contact>"),
@@ -247,8 +249,8 @@ static const djReportCase cases[] = {
            "name='s2' pos='1 0 0'/></body>", EQ("<connect body1='A' anchor='.5 0 0'/><weld "
            "name='e' site1='s1' site2='s2'/>")), 0},
     {"geom/b", "condim", DJ_APPROXIMATED,
-     SCENE("/>", HFIELD FLOOR("") B("condim='4'"), HFIELD_DATA),
-     SCENE("/>", HFIELD B("condim='3'") FLOOR(""), HFIELD_DATA), 0},
+     SCENE("/>", HFIELD FLOOR("") B("condim='4'"), HFIELD_DATA PENALTY),
+     SCENE("/>", HFIELD B("condim='3'") FLOOR(""), HFIELD_DATA PENALTY), 0},
     {"pair/p", "solref", DJ_APPROXIMATED, SCENE("/>", HFIELD FLOOR("") B(""), HFIELD_DATA PAIR("")),
      SCENE("/>", FLOOR("") "<geom name='b' size='.1'/><body><freejoint/><geom name='c' size='.1'/>"
            "</body>", "<contact><pair geom1='f' geom2='c'/><pair name='p' geom1='f' geom2='b'/>"
@@ -406,15 +408,11 @@ static void testNotes(void** state) {
             "data='penalty'/></custom>"), "pair/p", "solref", "these by the law of penalty");
   checkNote(SCENE("/>", FLOOR("") B("solref='.02 .3' solimp='0 .8 .03' priority='1'"), ""),
             "geom/b", "solimp", "rebound with 0.61 of 1 m/s, these with 0.45");
-  checkNote(SCENE("/>", FLOOR("") B("condim='4'"), ""), "geom/b", "condim",
-            "torsional friction (0.005 m) is dropped; a contact resists sliding only, so spin about "
-            "the");
-  checkNote(SCENE("/>", FLOOR("") B("condim='6'"), ""), "geom/b", "condim",
-            "torsional and rolling friction (0.005 and 0.0001 m) is dropped; a contact resists "
-            "sliding only, so spin and");
+  checkNote(SCENE("/>", FLOOR("") B("condim='4'"), PENALTY), "geom/b", "condim",
+            "turning is resisted by the area");
   checkNote(SCENE("/>", FLOOR("") B(""), "<contact><pair name='p' geom1='f' geom2='b' "
-            "friction='1 .5 0 0 0'/></contact>"), "pair/p", "friction",
-            "coefficients, 1 and 0.5, are replaced by their mean, 0.75");
+            "friction='1 .5 0 0 0'/></contact>" PENALTY), "pair/p", "friction",
+            "of the two tangential coefficients, 1 and 0.5, points");
   checkNote(SCENE(" o_friction='.8 .2 0 0 0'" FLAG("override='enable'"), FLOOR("") B("condim='3'"),
             ""), "option", "o_friction", "coefficients, 0.8 and 0.2, are replaced by their mean");
   checkNote(SCENE("/>", "<geom name='h' type='hfield' hfield='x'/>" B(""), "<asset><hfield "

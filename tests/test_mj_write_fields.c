@@ -123,8 +123,8 @@ static void checkGeoms(const mjModel* w, const mjModel* m) {
   NEAR(pair_margin, m->npair);
   for (int i = 0; i < m->npair; i++) {
     const mjtNum* f = m->pair_friction + 5 * i;
-    for (int k = 0; k < 2; k++) {
-      checkNear(w->pair_friction[5 * i + k], 0.5 * (f[0] + f[1]), 1e-14, "pair_friction", i);
+    for (int k = 0; k < 5; k++) {
+      checkNear(w->pair_friction[5 * i + k], f[k], 1e-14, "pair_friction", i);
     }
   }
   SAME(exclude_signature, m->nexclude);

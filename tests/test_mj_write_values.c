@@ -127,7 +127,8 @@ static void testTable(void** state) {
     const djParam* p = &list.param[list.n - 1];
     double value[8];
     assert_int_equal(dj_getParam(value, x, p), DJ_OK);
-    for (int k = 0; k < p->nvalue && !row->unit; k++) value[k] = 0.5 + 0.125 * k;
+    bool second = row->place == DJM_PAIR_SECOND;   // another number than the first
+    for (int k = 0; k < p->nvalue && !row->unit; k++) value[k] = 0.5 + 0.125 * (k + second);
     djm_putParam(m, row, p->id, value);
     djModel* y = djt_import(NULL, m);
     double got[8];

@@ -46,7 +46,7 @@ static int listParams(djParam* list, const djModel* m) {
                      f == DJ_FIELD_TENDON_STIFFNESS || f == DJ_FIELD_TENDON_DAMPING ||
                      f == DJ_FIELD_TENDON_FRICTIONLOSS || f == DJ_FIELD_GEOM_SIZE ||
                      f == DJ_FIELD_GEOM_FRICTION || f == DJ_FIELD_GEOM_RESTITUTION ||
-                     f == DJ_FIELD_PAIR_FRICTION || f == DJ_FIELD_PAIR_RESTITUTION;
+                     (f >= DJ_FIELD_PAIR_FRICTION && f <= DJ_FIELD_PAIR_RESTITUTION);
       if (vanishing && bounded) continue;
       if (f == DJ_FIELD_JOINT_STIFFNESS && value[0] < 0.05) continue;   // steps would pass 0
       if (f == DJ_FIELD_GEOM_SHARPNESS && value[0] <= 1) continue;   // at its bound
@@ -67,7 +67,7 @@ static void drawDirection(double* dir, djRng* rng, const djParam* p, const djMod
     dir[k] = djt_uniform(rng, -1, 1);
     // numbers that may not become negative move in proportion
     if (p->field == DJ_FIELD_GEOM_FRICTION || p->field == DJ_FIELD_GEOM_RESTITUTION ||
-        p->field == DJ_FIELD_PAIR_FRICTION || p->field == DJ_FIELD_PAIR_RESTITUTION ||
+        (p->field >= DJ_FIELD_PAIR_FRICTION && p->field <= DJ_FIELD_PAIR_RESTITUTION) ||
         p->field == DJ_FIELD_BODY_INERTIA ||
         p->field == DJ_FIELD_GEOM_SIZE || p->field == DJ_FIELD_BODY_MASS ||
         p->field == DJ_FIELD_JOINT_FRICTIONLOSS) {
@@ -292,7 +292,8 @@ static void testHard(void** state) {
 }
 
 // A link on a hinge over a floor, with a hand of a box and a ball, and bodies on the floor that
-// touch each other and the hand. Frictions differ, as the coefficient of two equal ones is C0.
+// touch each other and the hand. Frictions differ, as the coefficient of two equal ones is C0. The
+// capsule has torsion and rolling, the last ball, by a pair, all that friction can have.
 static djModel* touching(bool surfaces) {
   const int box = surfaces ? DJ_ELLIPSOID : DJ_BOX;   // flat ones are uncertain where they touch
   const int type[5] = {box, DJ_SPHERE, DJ_CAPSULE, box, DJ_SPHERE};
@@ -311,7 +312,15 @@ static djModel* touching(bool surfaces) {
     g->friction[0] = 0.6 + 0.1 * i;
     if (type[i + 1] == DJ_CAPSULE) g->quat[0] = g->quat[1] = sqrt(0.5);
     if (type[i + 1] == DJ_CAPSULE) g->size[1] = 0.03;
+    if (type[i + 1] != DJ_CAPSULE) continue;
+    g->condim = 6;
+    g->friction[1] = 0.02;
+    g->friction[2] = 0.004;
   }
+  djPairDef pair = {.geom1 = 0, .geom2 = 5, .condim = 6, .friction = 0.4, .friction2 = 0.7,
+                    .torsion = 0.03, .rolling = {0.005, 0.008}};
+  s->def.npair = 1;
+  s->def.pair = &pair;
   s->def.option.timestep = 0.005;
   s->def.option.friction_eps = 1e-4;
   if (surfaces) {
@@ -374,7 +383,9 @@ static void testContact(void** state) {
   int told[DJ_NFIELD] = {0};
   checkContact(told, integrator, false);
   static const djField all[] = {DJ_FIELD_GEOM_POS,  DJ_FIELD_GEOM_QUAT, DJ_FIELD_GEOM_SIZE,
-                                DJ_FIELD_GEOM_FRICTION, DJ_FIELD_SETTING};
+                                DJ_FIELD_GEOM_FRICTION, DJ_FIELD_PAIR_FRICTION,
+                                DJ_FIELD_PAIR_FRICTION2, DJ_FIELD_PAIR_TORSION,
+                                DJ_FIELD_PAIR_ROLLING, DJ_FIELD_SETTING};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
   if (integrator == DJ_EULER) assert_true(told[DJ_FIELD_JOINT_FRICTIONLOSS] == 0);   // it holds
 }

@@ -300,7 +300,8 @@ static void testKinds(void** state) {
     assert_true((dj_paramMirror(&p) == DJ_MIRROR_QUAT) == turn);
     assert_true((dj_paramMirror(&p) == DJ_MIRROR_PLACES) == (place || vert || gravity || f == DJ_FIELD_GEOM_POINTS));
     assert_true((dj_paramMirror(&p) == DJ_MIRROR_AXIS) == (row->rule == RULE_AXIS));
-    bool coefficient = strcmp(row->name, "friction") == 0 || row->rule == RULE_BOUNCE;
+    bool pair = row->object == DJ_OBJ_PAIR;   // all of theirs
+    bool coefficient = pair || strcmp(row->name, "friction") == 0 || row->rule == RULE_BOUNCE;
     assert_true(dj_paramMovesShapes(&p) == (vert || (geom && !coefficient)));
     assert_true(dj_paramIsCoefficient(&p) == coefficient);
   }

@@ -184,7 +184,20 @@ static inline double norm12(const double* a, int n) {
   return sqrt(s);
 }
 
-// A random case among many kinds; t counts.
+// What there is beside sliding alike in all directions.
+enum { PLAIN, TORSION, ROLLING, TURNING, TWO, ALL, NCONE };
+static int cone_kind;
+static inline djCone coneOf(int kind) {
+  static const djCone cone[NCONE] = {[TORSION] = {.torsion = 0.1},
+                                     [ROLLING] = {.rolling = {0.05, 0.05}},
+                                     [TURNING] = {.torsion = 0.1, .rolling = {0.05, 0.08}},
+                                     [TWO] = {.friction2 = 0.3},
+                                     [ALL] = {1.1, 0.1, {0.2, 0.06}}};
+  return cone[kind];
+}
+
+// A random case among many kinds; t counts. Some of those against half spaces are of capsules,
+// whose axis is the first tangent.
 static inline void makeCase(Problem* P, int t, double eps, double speed) {
   djArms arms = t & 1 ? DJ_ARMS_PAPER : DJ_ARMS_PLANE;
   djCap cap = t & 2 ? DJ_CAP_PAPER : DJ_CAP_MAGNITUDE;
@@ -192,6 +205,13 @@ static inline void makeCase(Problem* P, int t, double eps, double speed) {
   if (na + nb < 3) na = 4;
   makeProblem(P, na, t % 3 == 2 ? 0 : nb, eps, speed, arms, cap);
   P->half_space = t % 3 == 2;
+  P->in.cone = coneOf(cone_kind);
+  P->shape[0].type = P->half_space && t % 2 ? DJ_CAPSULE : DJ_SPHERE;
+  P->shape[1].type = P->half_space ? DJ_PLANE : DJ_SPHERE;
+  if (P->shape[0].type != DJ_CAPSULE) return;
+  static const double ends[3][2] = {{0.1, 0.4}, {-0.2, 0.1}, {0.3, 0.2}};
+  P->shape[0].nvert = 2;
+  for (int k = 0; k < 3; k++) P->shape[0].vert[k] = ends[k];
 }
 
 #endif  // DJ_TESTS_FRICTION_CASE_H_

@@ -141,6 +141,7 @@ static inline void evalCase(djPairOutput* out, const djKernel* k, PairCase* c, i
 }
 
 // A pair with friction that has moved by part of its range since the start. part: gap / range.
+static int moving_pairs;   // made so far
 static inline void movingPair(PairCase* c, const djKernel* k, Random* r, int type_a, int type_b,
                        double part) {
   randomPair(c, r, type_a, type_b, 1, 0.02, 1, 1);
@@ -155,6 +156,7 @@ static inline void movingPair(PairCase* c, const djKernel* k, Random* r, int typ
   c->K = 1e-3;
   c->guide = k == &dj_separatingPlane ? kernel_guide : 0;
   c->friction = 0.5;
+  c->in.cone = someCone(moving_pairs++);
   c->in.recover = true;
   c->in.force_cap = 0.2;
   if (k != &dj_separatingPlane) return;

@@ -334,6 +334,16 @@ static inline void setGap(PairCase* c, double gap) {
   c->start[1] = c->now[1];
 }
 
+// What friction has besides sliding alike in all directions, by the case's number: nothing in one
+// of four.
+static inline djCone someCone(int number) {
+  static const djCone cone[4] = {{0, 0, {0, 0}},
+                                 {0, 0.25, {0.2, 0.2}},
+                                 {0.3, 0, {0, 0}},
+                                 {0.8, 0.3, {0.2, 0.35}}};
+  return cone[number % 4];
+}
+
 // Two shapes of given types with sizes about `size`, random poses, at a gap of `part` times the
 // range. K = 1.
 static inline void randomPair(PairCase* c, Random* r, int type_a, int type_b, double size,

@@ -20,6 +20,7 @@
 #define FLOOR(more) "<geom name='f' type='plane' size='1 1 1' condim='1' " more "/>"
 #define B(geom) "<body name='B' pos='0 0 1'><freejoint/><geom name='b' size='.1 .1 .1' " \
   geom "/></body>"
+#define PENALTY "<custom><text name='dijoco_contact' data='penalty'/></custom>"
 #define BB "<body name='B' pos='0 0 1'><freejoint/><geom name='b' size='.1' condim='1'/><geom " \
   "name='c' size='.1' condim='1'/></body>"
 #define PAIR(more) "<contact><pair name='p' geom1='f' geom2='b' " more "/></contact>"

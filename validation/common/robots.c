@@ -85,7 +85,8 @@ void robot_partFrictions(djModel* model) {
     snprintf(text, sizeof text, "geom/#%d/friction", g);
     if (dj_paramId(&p, model, text, &err) < 0) djv_fail("%s", err.text);
     dj_getParam(friction, model, &p);
-    friction[0] = friction[0] * (1 + 0.03 * g) + 1e-3 * (g + 1);
+    for (int k = 0; k < 3; k++) friction[k] *= 1 + 0.03 * g;
+    friction[0] += 1e-3 * (g + 1);
     if (dj_setParam(model, &p, friction, &err) < 0) djv_fail("%s: %s", text, err.text);
   }
 }

@@ -84,9 +84,9 @@ typedef struct djGeomDef {
   double quat[4];             // unit quaternion; body frame
   int mesh;                   // index into meshes, or -1
   int contype, conaffinity;   // bits; as MuJoCo's
-  int condim;                 // 1 means frictionless
+  int condim;                 // 1: frictionless, 4: with torsion, 6: with rolling, too
   int priority;               // as MuJoCo's
-  double friction[3];         // of sliding (1); torsional and rolling (m), which are not used
+  double friction[3];         // of sliding (1); torsional, from condim 4 on; rolling, 6 (m)
   double restitution;         // 1; normal velocity after an impact over that before, 0 to 1
   double solref_restitution;  // 1; what MuJoCo's solref gives, 0 to 1: counts in its place under
                               //   option restitution = solref; 0: does not
@@ -233,8 +233,11 @@ typedef struct djActuatorDef {
 typedef struct djPairDef {
   const char* name;           // may be NULL or ""
   int geom1, geom2;           // ids
-  int condim;                 // 1 means frictionless
-  double friction;            // 1; of sliding
+  int condim;                 // 1: frictionless, 4: with torsion, 6: with rolling, too
+  double friction;            // 1; of sliding along the first tangent (docs/contact.md)
+  double friction2;           // 1; along the second; 0: as along the first
+  double torsion;             // m; about the normal
+  double rolling[2];          // m; about the tangents
   double restitution;         // 1; as of geoms
   double solref_restitution;  // 1; likewise
   double margin, gap;         // m; as of geoms, not summed
@@ -404,12 +407,12 @@ typedef struct djContactSettings {
   X(int, geom_mesh, ngeom, 1)        /* id, or -1 */                                               \
   X(int, geom_contype, ngeom, 1)     /* bits */                                                    \
   X(int, geom_conaffinity, ngeom, 1) /* bits */                                                    \
-  X(int, geom_condim, ngeom, 1)      /* 1: frictionless */                                         \
+  X(int, geom_condim, ngeom, 1)      /* 1: frictionless, 4: with torsion, 6: with rolling */       \
   X(int, geom_priority, ngeom, 1)    /* the higher one's coefficients count */                     \
   X(double, geom_size, ngeom, 3)     /* m; as MuJoCo's */                                          \
   X(double, geom_pos, ngeom, 3)      /* m; in the body's frame */                                  \
   X(double, geom_quat, ngeom, 4)     /* unit quaternion, likewise */                               \
-  X(double, geom_friction, ngeom, 3) /* of sliding (1); two (m) that are not used */               \
+  X(double, geom_friction, ngeom, 3) /* of sliding (1), torsion, rolling (m) */                    \
   X(double, geom_restitution, ngeom, 1) /* 1; as given */                                          \
   X(double, geom_solref_restitution, ngeom, 1) /* 1; see djGeomDef */                              \
   X(double, geom_margin, ngeom, 1)   /* m */                                                       \
@@ -508,8 +511,11 @@ typedef struct djContactSettings {
   X(double, actuator_dampingpoly, nu, 2) /* units of damping by m/s or rad/s, their square */      \
   X(int, pair_geom1, npair, 1)       /* id */                                                      \
   X(int, pair_geom2, npair, 1)       /* id */                                                      \
-  X(int, pair_condim, npair, 1)      /* 1: frictionless */                                         \
-  X(double, pair_friction, npair, 1) /* 1; of sliding */                                           \
+  X(int, pair_condim, npair, 1)      /* as of geoms */                                             \
+  X(double, pair_friction, npair, 1) /* 1; of sliding along the first tangent */                   \
+  X(double, pair_friction2, npair, 1)   /* 1; along the second; 0: as along the first */           \
+  X(double, pair_torsion, npair, 1)  /* m; about the normal */                                     \
+  X(double, pair_rolling, npair, 2)  /* m; about the tangents */                                   \
   X(double, pair_restitution, npair, 1) /* 1; as given */                                          \
   X(double, pair_solref_restitution, npair, 1) /* 1; see djGeomDef */                              \
   X(double, pair_margin, npair, 1)   /* m */                                                       \

@@ -143,19 +143,23 @@ unsigned dj_pairSettings(double* setting, const djModel* model, int kernel, int 
 int dj_explicitPair(const djModel* model, int geom1, int geom2);
 
 // Coefficients of a pair after mixing: explicit pairs first, then priority, else the larger.
-// friction is 0 for condim 1. inflate: see djPairInput. restitution: of the velocity along the
-// normal, 0 to 1, as option restitution has it.
+// friction is 0 for condim 1, no less than DJ_LEAST_FRICTION (MuJoCo's) where there is more than
+// that. cone: from condim 4 on torsion, of 6 rolling. inflate: see djPairInput. restitution: of the
+// velocity along the normal, 0 to 1, as option restitution has it.
 typedef struct djPairCoefficients {
   double friction;
+  djCone cone;
   double inflate;
   double restitution;
 } djPairCoefficients;
+#define DJ_LEAST_FRICTION 1e-5
 // Whether any pair may have restitution.
 bool dj_hasRestitution(const djModel* model);
 djPairCoefficients dj_pairCoefficients(const djModel* model, int geom1, int geom2);
 
-// The geom whose coefficient the pair takes; -1: an explicit pair's own. Of two equal ones geom2.
-int dj_frictionGeom(const djModel* model, int geom1, int geom2);
+// The geom whose coefficient (0: of sliding, 1: torsion, 2: rolling) the pair takes; -1: an
+// explicit pair's own. Of two equal ones geom2.
+int dj_frictionGeom(const djModel* model, int geom1, int geom2, int which);
 int dj_restitutionGeom(const djModel* model, int geom1, int geom2);
 
 // ------------------------------ data side (one thread) -----------------------------------------

@@ -77,6 +77,13 @@ typedef struct djPairMotion {
 // of nothing easier takes no notice.
 typedef enum djEase { DJ_EASE_NONE, DJ_EASED, DJ_EASE_FORESEEN } djEase;
 
+// Coefficients of friction beside the first, or derivatives by them. All zero: there is nothing but
+// sliding, alike in all directions.
+typedef struct djCone {
+  double friction2;                // of sliding along the second tangent; 0: as along the first
+  double torsion, rolling[2];      // about the normal and both tangents, m
+} djCone;
+
 typedef struct djPairInput {
   const djShape* a;
   const djShape* b;                // a plane, where there is one, is always b
@@ -94,6 +101,7 @@ typedef struct djPairInput {
   double h;                        // s
   const double* setting;           // in force, in the order of the kernel's rows
   double friction;                 // coefficient of the pair, >= 0; 0: normal forces alone act
+  djCone cone;                     // where it is not all zero friction > 0
   double force_cap;                // W: total movable weight, N
   double inflate;                  // added to the sum of both radii (explicit pairs), metres; where
                                    //   that sum would be negative it is zero
@@ -174,6 +182,7 @@ typedef void (*djPairPointVisit)(void* user, const djPairPoint* point);
 typedef struct djPairGrad {
   djShapeGrad *a, *b;              // of the shapes as given, that is before recovery's erosion
   double friction;
+  djCone cone;
   double setting[DJ_MAX_OF_KERNEL];   // those that are parameters
 } djPairGrad;
 

@@ -20,7 +20,7 @@ typedef struct Search {
   size_t size;
   bool found;        // text is set; until then it may hold what a pair without a force might be
   const djDesign* design;
-  double* friction;  // (ngeom) moved, likewise the following
+  double* friction;  // (ngeom x 3) moved, likewise the following
   double* bounce;    // (ngeom) coefficients of restitution
   double* ctrl;      // (horizon x nu)
   double* qpos;      // (nq)
@@ -67,9 +67,12 @@ static bool liesFlat(const Search* s, const djModel* m, int geom, const double n
 
 static void lookAtPair(Search* s, const djModel* m, const djContactPair* p) {
   int a = p->geom1, b = p->geom2;
-  if (dj_frictionGeom(m, a, b) >= 0 && m->geom_priority[a] == m->geom_priority[b]) {
-    const double* f = m->geom_friction;
-    if (isTie(f[3 * a], f[3 * b], s->friction[a], s->friction[b])) {
+  if (dj_frictionGeom(m, a, b, 0) >= 0 && m->geom_priority[a] == m->geom_priority[b]) {
+    const double *f = m->geom_friction, *moved = s->friction;
+    int dim = m->geom_condim[a] > m->geom_condim[b] ? m->geom_condim[a] : m->geom_condim[b];
+    for (int k = 0; k < (dim < 4 ? 1 : dim < 6 ? 2 : 3); k++) {
+      int at = 3 * a + k, other = 3 * b + k;
+      if (!isTie(f[at], f[other], moved[at], moved[other])) continue;
       tell(s, m, p, "friction of %s and %s is equal: the larger counts", p->normal_force > 0);
       return;
     }
@@ -155,11 +158,11 @@ static void lookAtJoints(Search* s) {
 static bool takeMemory(Search* s, double** memory) {
   const djModel* m = s->design->model;
   size_t n = (size_t)m->ngeom, nctrl = (size_t)s->design->rollout.horizon * (size_t)m->nu;
-  double* x = *memory = calloc(14 * n + nctrl + (size_t)m->nq + (size_t)m->na + 1, sizeof(double));
+  double* x = *memory = calloc(16 * n + nctrl + (size_t)m->nq + (size_t)m->na + 1, sizeof(double));
   if (!x) return false;
   s->friction = x;
-  s->bounce = x + n;
-  s->ctrl = x + 2 * n;
+  s->bounce = x + 3 * n;
+  s->ctrl = x + 4 * n;
   s->qpos = s->ctrl + nctrl;
   s->act = s->qpos + m->nq;
   s->xpos = s->act + m->na;
@@ -172,7 +175,7 @@ static void keep(Search* s) {
   const djDesign* d = s->design;
   const djModel* m = d->model;
   for (int g = 0; g < m->ngeom; g++) {
-    s->friction[g] = m->geom_friction[3 * g];
+    memcpy(s->friction + 3 * g, m->geom_friction + 3 * g, 3 * sizeof(double));
     s->bounce[g] = dj_restitution(m, g, -1);
   }
   size_t nctrl = (size_t)d->rollout.horizon * (size_t)m->nu;

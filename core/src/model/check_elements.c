@@ -297,6 +297,9 @@ static djStatus checkPairs(const djModelDef* def, djError* err) {
     else if (!inRange(p->geom2, def->ngeom)) problem = "its second geom does not exist";
     else if (p->geom1 == p->geom2) problem = "its geoms are the same";
     else if (!dj_allNonnegative(&p->friction, 1)) problem = "friction is negative or not finite";
+    else if (!dj_allNonnegative(&p->friction2, 1)) problem = "friction2 is negative or not finite";
+    else if (!dj_allNonnegative(&p->torsion, 1)) problem = "torsion is negative or not finite";
+    else if (!dj_allNonnegative(p->rolling, 2)) problem = "rolling is negative or not finite";
     else if (!isPart(p->restitution)) problem = "restitution is not between 0 and 1";
     else if (!isPart(p->solref_restitution)) problem = "solref_restitution is not between 0 and 1";
     else if (!isfinite(p->margin)) problem = "margin is not finite";

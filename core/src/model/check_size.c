@@ -83,8 +83,9 @@ static const djSizeRow equalityRows[] = {
     NUMBER(djEqualityDef, polycoef, 5),    NUMBER(djEqualityDef, anchor1, 3),
     NUMBER(djEqualityDef, anchor2, 3),     NUMBER(djEqualityDef, torquescale, 1),
     NUMBER(djEqualityDef, stiffness, 1),   NUMBER(djEqualityDef, damping, 1), END};
-static const djSizeRow pairRows[] = {NUMBER(djPairDef, friction, 1), NUMBER(djPairDef, margin, 1),
-                                     NUMBER(djPairDef, gap, 1), END};
+static const djSizeRow pairRows[] = {NUMBER(djPairDef, friction, 1), NUMBER(djPairDef, friction2, 1),
+                                     NUMBER(djPairDef, torsion, 1), NUMBER(djPairDef, rolling, 2),
+                                     NUMBER(djPairDef, margin, 1), NUMBER(djPairDef, gap, 1), END};
 
 // "joint 'knee': damping is larger than 1e60"
 static djStatus checkRows(const djSizeRow* row, const void* def, const char* kind,

@@ -212,11 +212,14 @@ static void getOthers(djDefArrays* d, const djModel* m) {
                              .geom2 = m->pair_geom2[i],
                              .condim = m->pair_condim[i],
                              .friction = m->pair_friction[i],
+                             .friction2 = m->pair_friction2[i],
+                             .torsion = m->pair_torsion[i],
                              .restitution = m->pair_restitution[i],
                              .solref_restitution = m->pair_solref_restitution[i],
                              .margin = m->pair_margin[i],
                              .gap = m->pair_gap[i],
                              .contact = dj_contactWord(m->pair_contact[i])};
+    dj_copyNumbers(d->pair[i].rolling, m->pair_rolling + 2 * i, 2);
   }
   for (int i = 0; i < m->nexclude; i++) {
     d->exclude[i] = (djExcludeDef){m->exclude_body1[i], m->exclude_body2[i]};

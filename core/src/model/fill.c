@@ -264,6 +264,9 @@ void dj_fillElements(djModel* m, const djModelDef* def) {
     m->pair_geom2[i] = p->geom2;
     m->pair_condim[i] = p->condim;
     m->pair_friction[i] = p->friction;
+    m->pair_friction2[i] = p->friction2;
+    m->pair_torsion[i] = p->torsion;
+    dj_copyNumbers(m->pair_rolling + 2 * i, p->rolling, 2);
     m->pair_restitution[i] = p->restitution;
     m->pair_solref_restitution[i] = p->solref_restitution;
     m->pair_margin[i] = p->margin;

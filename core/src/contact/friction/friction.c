@@ -21,6 +21,7 @@
 // (Frobenius), so that the whole is positive semi-definite and no smaller than the exact Hessian.
 
 #include "contact/friction/friction_plane.h"
+#include "contact/friction/turning.h"
 
 #include <string.h>
 
@@ -95,32 +96,36 @@ static void flushRows(double* restrict H, djRows* rows) {
 
 // Roots of G_i^T k_i G_i/h^2 of a point with slip s: stiffness ka^2 along the slip, kc^2 across it.
 DJU_INLINE void addPointRows(djRows* rows, djVec3 n, djVec3 s, double ka, double kc, djVec3 rho_a,
-                         djVec3 rho_b) {
+                         djVec3 rho_b, const djStretch* stretch) {
   double ss = dju_dot3(s, s);
   if (ss < 1e-300) {   // any direction in the plane
     s = dju_cross3(n, fabs(n.x) < 0.6 ? dju_vec3(1, 0, 0) : dju_vec3(0, 1, 0));
     ss = dju_dot3(s, s);
   }
   djVec3 along = dju_scale3(1 / sqrt(ss), s);
-  relativeRow(rows->row[rows->n++], ka, rho_a, rho_b, along);
-  relativeRow(rows->row[rows->n++], kc, rho_a, rho_b, dju_cross3(n, along));
+  djVec3 across = dju_cross3(n, along);
+  relativeRow(rows->row[rows->n++], ka, rho_a, rho_b, dj_stretched(stretch, along));
+  relativeRow(rows->row[rows->n++], kc, rho_a, rho_b, dj_stretched(stretch, across));
 }
 
 // The same with the point's dual variable y: stiffness k^2 (1 - (y s^T + s y^T)/(2 r)).
 static void addDualRows(djRows* rows, djVec3 n, djVec3 s, double r, djVec3 y, double k,
-                        djVec3 rho_a, djVec3 rho_b) {
+                        djVec3 rho_a, djVec3 rho_b, const djStretch* stretch) {
   double size = dju_norm3(s);
   djVec3 along = size > 1e-150 ? dju_scale3(1 / size, s) : dj_tangent(n);
   djVec3 across = dju_cross3(n, along);
   double part = size / r, mixed = -0.5 * part * dju_dot3(y, across);
   double own = 1 - part * dju_dot3(y, along) - mixed * mixed;
-  relativeRow(rows->row[rows->n++], k, rho_a, rho_b, dju_madd3(across, mixed, along));
-  relativeRow(rows->row[rows->n++], k * sqrt(fmax(own, 0)), rho_a, rho_b, along);
+  relativeRow(rows->row[rows->n++], k, rho_a, rho_b,
+              dj_stretched(stretch, dju_madd3(across, mixed, along)));
+  relativeRow(rows->row[rows->n++], k * sqrt(fmax(own, 0)), rho_a, rho_b,
+              dj_stretched(stretch, along));
 }
 
 // Dual variables of a's points, world axes, or false.
 static bool halfSpaceDuals(djVec3* y, djFrictionState* state, const djLagged* lagged,
-                           const djPairInput* in, const djSlipLaw* law) {
+                           const djPairInput* in, const djSlipLaw* law,
+                           const djStretch* stretch) {
   double slip[DJ_DUAL_POINTS][2], dual[DJ_DUAL_POINTS][2];
   const djMotion ma = dj_motionOf(in, 0), mb = dj_motionOf(in, 1);
   const djVec3 t1 = dj_tangent(lagged->normal), t2 = dju_cross3(lagged->normal, t1);
@@ -128,6 +133,7 @@ static bool halfSpaceDuals(djVec3* y, djFrictionState* state, const djLagged* la
   for (int i = 0; i < lagged->na; i++) {
     djVec3 x = dj_armPoint(lagged, lagged->law.arms, dju_load3(lagged->point + 3 * i));
     djVec3 s = dju_scale3(1 / in->h, dju_sub3(dj_displace(&ma, x), dj_displace(&mb, x)));
+    s = dj_stretched(stretch, s);
     slip[i][0] = dju_dot3(t1, s);
     slip[i][1] = dju_dot3(t2, s);
   }
@@ -141,8 +147,10 @@ static bool halfSpaceDuals(djVec3* y, djFrictionState* state, const djLagged* la
 // a's points against a half space of body b. Body b's z_i moves by its own twist about ref_b, with
 // the opposite sign.
 DJU_INLINE djStatus halfSpaceBy(djPairOutput* out, djFrictionState* state, const djLagged* lagged,
-                                const djPairInput* in, int flags, const bool apart) {
-  const djSlipLaw law = dj_slipLaw(lagged, in);
+                                const djPairInput* in, int flags, const djTurn* turn,
+                                const bool apart) {
+  const djSlipLaw law = dj_turnLaw(lagged, in, turn);
+  const djStretch stretch = dj_stretchOf(lagged, in);
   const bool second = wantsHessian(flags);
   const bool majorizer = (flags & DJ_EVAL_MAJORIZER) != 0 && !law.foreseen;
   const djVec3 n = lagged->normal;
@@ -155,7 +163,8 @@ DJU_INLINE djStatus halfSpaceBy(djPairOutput* out, djFrictionState* state, const
   djRows rows;
   rows.n = 0;
   djVec3 y_dual[DJ_DUAL_POINTS];
-  const bool dual = second && halfSpaceDuals(y_dual, state, lagged, in, &law) && !majorizer;
+  const bool dual = second && !turn->acts &&
+                    halfSpaceDuals(y_dual, state, lagged, in, &law, &stretch) && !majorizer;
   for (int i = 0; i < lagged->na; i++) {
     double force = lagged->force[i];
     if (!(force >= 0) || !isfinite(force)) return DJ_INVALID;
@@ -166,14 +175,15 @@ DJU_INLINE djStatus halfSpaceBy(djPairOutput* out, djFrictionState* state, const
     // twice: bodies may part a million times as fast as they slip, and what rounding leaves of that
     // would turn the slip, which is as stiff as it is slow, out of the plane
     for (int k = 0; k < 2; k++) s = dju_madd3(s, -dju_dot3(n, s), n);
-    double W = muh * dj_forceCap(force, law.aim, lagged->law.cap);
+    s = dj_stretched(&stretch, s);
+    double W = muh * dj_forceCap(force, lagged->law.eps, lagged->law.cap);
     double ss = dju_dot3(s, s), r = sqrt(ss + law.eps);
     any = true;
     value += W * r;
     if (!flags) continue;
 
     djSlipSlope slope = dj_slipSlope(ss, r, &law);
-    djVec3 F = dju_scale3(W * rate * slope.pull, s);
+    djVec3 F = dj_stretched(&stretch, dju_scale3(W * rate * slope.pull, s));
     if (apart) {   // from the start instead of the rate poses
       da = dj_displaceBy(ma.now, ma.start, ma.start, y);
       db = dj_displaceBy(mb.now, mb.start, mb.start, y);
@@ -185,9 +195,9 @@ DJU_INLINE djStatus halfSpaceBy(djPairOutput* out, djFrictionState* state, const
     if (!second) continue;
     if (rows.n == MAXROW) flushRows(out->hessian, &rows);
     double kc = rate * sqrt(W * slope.across), ka = majorizer ? kc : kc * sqrt(slope.low);
-    if (dual) addDualRows(&rows, n, s, r, y_dual[i], kc, rho_a, rho_b);
-    else addPointRows(&rows, n, s, ka, kc, rho_a, rho_b);
-    F = dju_scale3(W * rate * slope.turn, s);
+    if (dual) addDualRows(&rows, n, s, r, y_dual[i], kc, rho_a, rho_b, &stretch);
+    else addPointRows(&rows, n, s, ka, kc, rho_a, rho_b, &stretch);
+    F = dj_stretched(&stretch, dju_scale3(W * rate * slope.turn, s));
     addOuter(Sa, F, rho_a);
     addOuter(Sb, dju_neg3(F), rho_b);
   }
@@ -206,14 +216,19 @@ DJU_INLINE djStatus halfSpaceBy(djPairOutput* out, djFrictionState* state, const
     addCurvature(out->hessian, 0, Sa, majorizer);
     addCurvature(out->hessian, 6, Sb, majorizer);
   }
+  if (turn->acts) {
+    djTurnSums sums;
+    dj_sumTurn(&sums, turn, lagged, in, NULL);
+    dj_addTurn(out, turn, &sums, flags);
+  }
   return DJ_OK;
 }
 
 static djStatus evalHalfSpace(djPairOutput* out, djFrictionState* state, const djLagged* lagged,
-                              const djPairInput* in, int flags) {
+                              const djPairInput* in, int flags, const djTurn* turn) {
   bool apart = in->rate_a != in->start_a || in->rate_b != in->start_b;
-  return apart ? halfSpaceBy(out, state, lagged, in, flags, true)
-               : halfSpaceBy(out, state, lagged, in, flags, false);
+  return apart ? halfSpaceBy(out, state, lagged, in, flags, turn, true)
+               : halfSpaceBy(out, state, lagged, in, flags, turn, false);
 }
 
 // ------------------------------------------ between hulls ---------------------------------------
@@ -345,7 +360,7 @@ static bool hullDuals(double* y, djFrictionState* state, const djLagged* lagged,
   double slip[DJ_DUAL_POINTS][2], dual[DJ_DUAL_POINTS][2];
   if (!dj_hasDuals(lagged, S->n, iterate)) return false;
   djVec3 fixed = dj_tangent(lagged->normal);
-  double c = dju_dot3(fixed, S->t1), s = dju_dot3(fixed, S->t2);
+  double c = dju_dot3(fixed, S->q1), s = dju_dot3(fixed, S->q2);
   for (int i = 0; i < S->n; i++) {
     double s1 = S->bx[i] - S->v[0] + S->v[2] * S->ey[i];
     double s2 = S->by[i] - S->v[1] - S->v[2] * S->ex[i];
@@ -416,8 +431,8 @@ static void eliminatePlane(double* restrict H, double* restrict g, double X[3][1
 }
 
 static djStatus evalHulls(djPairOutput* out, djFrictionState* state, const djLagged* lagged,
-                          const djPairInput* in, int flags) {
-  const djSlipLaw law = dj_slipLaw(lagged, in);
+                          const djPairInput* in, int flags, const djTurn* turn) {
+  const djSlipLaw law = dj_turnLaw(lagged, in, turn);
   const bool majorizer = (flags & DJ_EVAL_MAJORIZER) != 0 && !law.foreseen;
   const double rate = 1 / in->h;
   double gv[3] = {0};
@@ -442,7 +457,7 @@ static djStatus evalHulls(djPairOutput* out, djFrictionState* state, const djLag
   }
   if (wantsHessian(flags)) {
     double X[3][12], Hvv[6] = {0, 0, 0, 0, 0, S.spin}, y[2 * DUAL_STRIDE];
-    bool dual = hullDuals(y, state, lagged, &S, &law, in->iterate) && !majorizer;
+    bool dual = !turn->acts && hullDuals(y, state, lagged, &S, &law, in->iterate) && !majorizer;
     for (int body = 0; body < 2; body++) {
       double total[32];
       sumStiffness(total, body, &S, &law, majorizer ? 0 : 1, dual ? y : NULL);
@@ -451,6 +466,11 @@ static djStatus evalHulls(djPairOutput* out, djFrictionState* state, const djLag
     }
     if (law.foreseen) gv[2] -= S.spin * S.v[2];
     eliminatePlane(out->hessian, out->gradient, X, Hvv, gv);
+  }
+  if (turn->acts) {
+    djTurnSums sums;
+    dj_sumTurn(&sums, turn, lagged, in, &S);
+    dj_addTurn(out, turn, &sums, flags);
   }
   return status;
 }
@@ -461,7 +481,10 @@ djStatus dj_frictionEval(djPairOutput* out, djFrictionState* state, const djLagg
   if (!out || !state || !dj_checkFriction(lagged, in)) return DJ_INVALID;
   if (lagged->n == 0 || in->friction == 0) return DJ_OK;
   out->eases = in->ease_eps > lagged->law.eps;
-  if (!lagged->half_space) return evalHulls(out, state, lagged, in, flags);
+  djTurn turn;
+  djSlipLaw law = dj_slipLaw(lagged, in);
+  dj_makeTurn(&turn, lagged, in, law.foreseen ? law.aim : law.eps);
+  if (!lagged->half_space) return evalHulls(out, state, lagged, in, flags, &turn);
   state->iterations = 0;
-  return evalHalfSpace(out, state, lagged, in, flags);
+  return evalHalfSpace(out, state, lagged, in, flags, &turn);
 }

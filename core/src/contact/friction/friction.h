@@ -93,8 +93,19 @@ typedef struct djLaggedGrad {
   double normal[3];        // its component along the normal means nothing
   double offset;
   double coefficient;
+  djCone cone;
+  djVec3 along;            // by the guide of the first tangent (djSlipAxes); world
   double size;             // bound of the smaller shape
 } djLaggedGrad;
+
+// The shape of which djLaggedGrad.size is, 0 or 1; -1: none has a size.
+int dj_smallerShape(const djPairInput* in);
+
+static inline void dj_addCone(djCone* sum, const djCone* more) {
+  sum->friction2 += more->friction2;
+  sum->torsion += more->torsion;
+  for (int i = 0; i < 2; i++) sum->rolling[i] += more->rolling[i];
+}
 
 // lambda (12): twists of both bodies now. grad->point and grad->force are the caller's.
 djStatus dj_frictionVjp(djLaggedGrad* grad, djFrictionState* state, const djLagged* lagged,

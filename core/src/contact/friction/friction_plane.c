@@ -51,17 +51,22 @@ double dj_spinStiffness(double* slope, double total, double spread, double size,
   return full * (1 - t) * (1 - t) * (1 - t);
 }
 
+int dj_smallerShape(const djPairInput* in) {
+  double a = in->a ? in->a->bound : 0, b = in->b ? in->b->bound : 0;
+  if (!(a > 0 && a < INFINITY)) return b > 0 && b < INFINITY ? 1 : -1;
+  return b > 0 && b < a ? 1 : 0;
+}
+
 // l: radius of the smaller shape, which fixes what counts as coincident.
-static double shapeSize(const djLagged* lagged, const djPairInput* in) {
-  double size = INFINITY;
-  if (in->a && in->a->bound > 0) size = in->a->bound;
-  if (in->b && in->b->bound > 0 && in->b->bound < size) size = in->b->bound;
-  if (!(size < INFINITY)) size = lagged->law.length;
+double dj_slipSize(const djLagged* lagged, const djPairInput* in) {
+  int smaller = dj_smallerShape(in);
+  double size = smaller < 0 ? lagged->law.length : (smaller ? in->b : in->a)->bound;
   return size > 0 && isfinite(size) ? size : 1;
 }
 
 // Tangents of the plane, t1 along the relative velocity v (any direction where that vanishes).
-static void makeTangents(djSlips* S, djVec3 n, djVec3 v) {
+static void makeTangents(djSlips* S, djVec3 n, djVec3 v, const djStretch* stretch) {
+  v = dj_stretched(stretch, v);
   djVec3 t = dju_madd3(v, -dju_dot3(n, v), n);
   if (!(dju_dot3(t, t) > 1e-12 * dju_dot3(v, v) + 1e-200)) {
     double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
@@ -70,8 +75,13 @@ static void makeTangents(djSlips* S, djVec3 n, djVec3 v) {
   }
   t = dju_scale3(1 / dju_norm3(t), t);
   t = dju_madd3(t, -dju_dot3(n, t), n);
-  S->t1 = dju_scale3(1 / dju_norm3(t), t);
-  S->t2 = dju_cross3(n, S->t1);
+  S->t1 = S->q1 = S->d1 = dju_scale3(1 / dju_norm3(t), t);
+  S->t2 = S->q2 = S->d2 = dju_cross3(n, S->t1);
+  if (stretch->more == 0) return;
+  S->t1 = dj_stretched(stretch, S->q1);
+  S->t2 = dj_stretched(stretch, S->q2);
+  S->d1 = dju_cross3(S->t2, n);
+  S->d2 = dju_cross3(n, S->t1);
 }
 
 DJU_INLINE djLanes maxLanes(djLanes a, djLanes b) { return dju_pick(a > b, a, b); }
@@ -136,7 +146,8 @@ static djStatus layoutSlips(djSlips* S, double* buffer, int n, const djPairInput
 static void placePoints(djSlips* S, int lo, int hi, const djMotion* m, const djLagged* lagged,
                         const djPairInput* in, djVec3 origin) {
   const double *A = m->now->R.m, *B = m->start->R.m;
-  const djVec3 n = lagged->normal, t1 = S->t1, t2 = S->t2, p = m->start->p;
+  const djVec3 n = lagged->normal, t1 = S->t1, t2 = S->t2, d1 = S->d1, d2 = S->d2;
+  const djVec3 p = m->start->p;
   const djVec3 dp = dju_sub3(m->now->p, p);
   const bool moved = m->rate != m->start;
   const double rate = 1 / in->h, project = lagged->law.arms == DJ_ARMS_PAPER ? 0 : 1;
@@ -165,8 +176,8 @@ static void placePoints(djSlips* S, int lo, int hi, const djMotion* m, const djL
     dju_storeLanes(S->bx + i, rate * (t1.x * dx + t1.y * dy + t1.z * dz));
     dju_storeLanes(S->by + i, rate * (t2.x * dx + t2.y * dy + t2.z * dz));
     x -= origin.x, y -= origin.y, z -= origin.z;
-    dju_storeLanes(S->ex + i, t1.x * x + t1.y * y + t1.z * z);
-    dju_storeLanes(S->ey + i, t2.x * x + t2.y * y + t2.z * z);
+    dju_storeLanes(S->ex + i, d1.x * x + d1.y * y + d1.z * z);
+    dju_storeLanes(S->ey + i, d2.x * x + d2.y * y + d2.z * z);
   }
 }
 
@@ -193,8 +204,9 @@ djStatus dj_gatherSlips(djSlips* S, double* buffer, const djLagged* lagged,
 
   const djMotion ma = dj_motionOf(in, 0), mb = dj_motionOf(in, 1);
   djVec3 origin = dj_armPoint(lagged, lagged->law.arms, dju_vec3(S->px[0], S->py[0], S->pz[0]));
+  const djStretch stretch = dj_stretchOf(lagged, in);
   makeTangents(S, lagged->normal,
-               dju_sub3(dj_displace(&ma, origin), dj_displace(&mb, origin)));
+               dju_sub3(dj_displace(&ma, origin), dj_displace(&mb, origin)), &stretch);
   placePoints(S, 0, na, &ma, lagged, in, origin);
   placePoints(S, na, n, &mb, lagged, in, origin);
 
@@ -212,7 +224,7 @@ djStatus dj_gatherSlips(djSlips* S, double* buffer, const djLagged* lagged,
   }
   double ce[2] = {dju_sumLanes(sum[1]), dju_sumLanes(sum[2])};
   double cb[2] = {dju_sumLanes(sum[3]), dju_sumLanes(sum[4])};
-  S->size = shapeSize(lagged, in);
+  S->size = dj_slipSize(lagged, in);
   S->h = in->h;
   centerSlips(S, ce, cb);
   return DJ_OK;
@@ -329,8 +341,8 @@ static void tryMean(djSlips* S, double eps) {
 djStatus dj_solveSlips(djSlips* S, djFrictionState* state, double eps) {
   djStatus status = DJ_NOT_CONVERGED;
   djVec3 u = dju_load3(state->u);
-  S->v[0] = dju_dot3(S->t1, u) - S->mean[0];
-  S->v[1] = dju_dot3(S->t2, u) - S->mean[1];
+  S->v[0] = dju_dot3(S->q1, u) - S->mean[0];
+  S->v[1] = dju_dot3(S->q2, u) - S->mean[1];
   S->v[2] = state->w * S->scale;
   evalPlane(&S->at, S, S->v, eps);
   S->iterations = 0;
@@ -364,7 +376,7 @@ djStatus dj_solveSlips(djSlips* S, djFrictionState* state, double eps) {
     }
     searchPlane(S, p, decrement, reach, eps);
   }
-  u = dju_madd3(dju_scale3(S->v[0] + S->mean[0], S->t1), S->v[1] + S->mean[1], S->t2);
+  u = dju_madd3(dju_scale3(S->v[0] + S->mean[0], S->q1), S->v[1] + S->mean[1], S->q2);
   dju_store3(state->u, u);
   state->w = S->v[2] / S->scale;
   state->iterations = S->iterations;

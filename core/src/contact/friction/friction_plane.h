@@ -73,6 +73,42 @@ DJU_INLINE djLanes dj_sqrtLanes(djLanes v) {
   return dju_loadLanes(x);
 }
 
+// Normal and tangents of a pair, world. Where n moves by dn and the guide a, of which t1 is a part,
+// by da,
+//   t1' = -n (t1.dn) + spin t2,  t2' = -n (t2.dn) - spin t1,  spin = t2.(by_n dn + by_a da).
+typedef struct djSlipAxes {
+  djVec3 n, t1, t2, guide;
+  double by_n, by_a;
+  bool turns;              // the guide is body a's
+} djSlipAxes;
+void dj_slipAxes(djSlipAxes* axes, const djPairInput* in, djVec3 normal);
+
+// Where two coefficients of sliding differ slips are stretched by their ratio along t2:
+//   |S s|, S = 1 + more t2 t2^T.
+typedef struct djStretch {
+  double more;             // 0: they are the same
+  djVec3 t1, t2;
+} djStretch;
+djStretch dj_makeStretch(const djLagged* lagged, const djPairInput* in);
+static inline djStretch dj_stretchOf(const djLagged* lagged, const djPairInput* in) {
+  const double second = in->cone.friction2;
+  if (!(second > 0) || second == in->friction) return (djStretch){.more = 0};
+  return dj_makeStretch(lagged, in);
+}
+static inline djVec3 dj_stretched(const djStretch* S, djVec3 v) {
+  return S->more == 0 ? v : dju_madd3(v, S->more * dju_dot3(S->t2, v), S->t2);
+}
+
+// Radius of the smaller shape, m.
+double dj_slipSize(const djLagged* lagged, const djPairInput* in);
+
+// Which poses move: start and rate poses, which are the same; the start alone; rate poses alone;
+// or none, but the forces.
+typedef enum djStartKind { START_BOTH, START_ALONE, RATE_ALONE, FORCES_ALONE } djStartKind;
+static inline bool dj_startMoves(djStartKind kind) {
+  return kind == START_BOTH || kind == START_ALONE;
+}
+
 // 3x3 factorization L D L^T of a symmetric matrix, lower triangle by rows.
 typedef struct djPlaneFactor {
   double l10, l20, l21, d0, d1, d2;
@@ -94,7 +130,9 @@ typedef struct djSlips {
   double *bx, *by;       // displacement/h in the plane, less mean
   double *rx, *ry, *rz;  // T+ T^-1 y - ref of its body, world
   double *px, *py, *pz;  // vertices at the start
-  djVec3 t1, t2;         // t1, t2, normal: right-handed
+  djVec3 t1, t2;         // t1, t2, normal: right-handed; stretched where slips are
+  djVec3 q1, q2;         // as they were before that
+  djVec3 d1, d2;         // axes of e, J e of which are slips: t1, t2, or t2 x n, n x t1
   djVec3 center;         // c; its height above the plane is of no consequence
   double mean[2];
   double scale;          // metres: spread of the points

@@ -24,16 +24,11 @@
 //   (gradient of body k)' = sum (z' x F + rho x F', F').
 
 #include "contact/friction/friction_plane.h"
+#include "contact/friction/turning.h"
 
 #include <string.h>
 
 enum { NC = 12 };   // columns
-
-// Which poses move: start and rate poses, which are the same; the start alone; rate poses alone;
-// or none, but the forces.
-typedef enum djStartKind { START_BOTH, START_ALONE, RATE_ALONE, FORCES_ALONE } djStartKind;
-
-static bool startMoves(djStartKind kind) { return kind == START_BOTH || kind == START_ALONE; }
 
 // What does not depend on the point.
 typedef struct djStartFrame {
@@ -44,9 +39,16 @@ typedef struct djStartFrame {
   djMotion motion[2];
   djMat3 turn[2];         // R+ R^T
   djMat3 from[2];         // (R+ - Rr) R^T, START_ALONE
-  djVec3 t1, t2, n;
+  djVec3 t1, t2, n;       // stretched where slips are
+  djVec3 d1, d2;          // axes of e
+  djVec3 q1, q2;          // unit, as t1 and t2 were before
   double beta[2][NC];     // B^T n'
+  double lift[2][NC];     // the same of the axes of e
+  djStretch stretch;
+  djVec3 from0;           // a point of the plane
+  double spin[NC];        // of the axes of that, about the normal
   double w;               // spin of the plane, rad/s
+  double eps;             // c^2, see turning.h
 } djStartFrame;
 
 // One point and its derivatives.
@@ -134,10 +136,31 @@ static void displacementJac(double dD[3][NC], const djStartFrame* f, const djSta
   }
 }
 
+// S' v for axes that turn at a rate of 1, S = 1 + more t2 t2^T.
+static djVec3 stretchRate(const djStretch* S, djVec3 v) {
+  djVec3 sum = dju_madd3(dju_scale3(dju_dot3(S->t2, v), S->t1), dju_dot3(S->t1, v), S->t2);
+  return dju_scale3(-S->more, sum);
+}
+
+// What the turning of the axes does: S' of B^T Delta/h and of J e = B^T (n x (y - c)), before they
+// are stretched, less what is the same for all points, which u takes.
+static void turnStretch(djStartPoint* P, const djStartFrame* f, djVec3 y) {
+  djVec3 slip = stretchRate(&f->stretch, dju_scale3(1 / f->in->h, P->move));
+  djVec3 arm = stretchRate(&f->stretch, dju_cross3(f->n, dju_sub3(y, f->from0)));
+  double e1 = dju_dot3(f->q2, arm), e2 = -dju_dot3(f->q1, arm);
+  double s1 = dju_dot3(f->q1, slip) + f->w * e2, s2 = dju_dot3(f->q2, slip) - f->w * e1;
+  for (int j = 0; j < NC; j++) {
+    P->de[0][j] += f->spin[j] * e1;
+    P->de[1][j] += f->spin[j] * e2;
+    P->sigma[0][j] += f->spin[j] * s1;
+    P->sigma[1][j] += f->spin[j] * s2;
+  }
+}
+
 // Derivatives of point i, at fixed (u, w). P->rho and dz[0] are those of the point's own body.
 static void makeStartPoint(djStartPoint* P, const djStartFrame* f, int i) {
   const djPairInput* in = f->in;
-  const bool half = f->lagged->half_space, moves = startMoves(f->kind);
+  const bool half = f->lagged->half_space, moves = dj_startMoves(f->kind);
   const int k = i >= f->lagged->na;
   const double rate = 1 / in->h, force = f->lagged->force[i];
   djVec3 x = dju_load3(f->lagged->point + 3 * i);
@@ -162,17 +185,18 @@ static void makeStartPoint(djStartPoint* P, const djStartFrame* f, int i) {
   P->move = move;
   double lift = rate * dju_dot3(f->n, move);
   double eta_c = half ? 0 : dju_dot3(f->n, y) + f->lagged->offset;
-  djVec3 t1 = f->t1, t2 = f->t2;
+  djVec3 t1 = f->t1, t2 = f->t2, d_1 = f->d1, d_2 = f->d2;
   for (int j = 0; j < NC; j++) {
     double b1 = f->beta[0][j], b2 = f->beta[1][j];
-    double e1 = t1.x * dy[0][j] + t1.y * dy[1][j] + t1.z * dy[2][j] - eta_c * b1;
-    double e2 = t2.x * dy[0][j] + t2.y * dy[1][j] + t2.z * dy[2][j] - eta_c * b2;
+    double e1 = d_1.x * dy[0][j] + d_1.y * dy[1][j] + d_1.z * dy[2][j] - eta_c * f->lift[0][j];
+    double e2 = d_2.x * dy[0][j] + d_2.y * dy[1][j] + d_2.z * dy[2][j] - eta_c * f->lift[1][j];
     double d1 = t1.x * dD[0][j] + t1.y * dD[1][j] + t1.z * dD[2][j];
     double d2 = t2.x * dD[0][j] + t2.y * dD[1][j] + t2.z * dD[2][j];
     P->de[0][j] = e1, P->de[1][j] = e2;
     P->sigma[0][j] = rate * d1 - lift * b1 + f->w * e2;
     P->sigma[1][j] = rate * d2 - lift * b2 - f->w * e1;
   }
+  if (f->stretch.more != 0) turnStretch(P, f, y);
   P->cap = in->friction * dj_forceCap(force, f->lagged->law.eps, f->lagged->law.cap);
   double slope = in->friction * dj_forceCapSlope(force, f->lagged->law.eps, f->lagged->law.cap);
   const double* dforce = f->kind == RATE_ALONE ? NULL : f->jac->dforce + NC * i;
@@ -183,12 +207,17 @@ static void makeStartPoint(djStartPoint* P, const djStartFrame* f, int i) {
 // slip, ds (2 x 12) its derivative, both in the basis; which: 0 own body, 1 the half space's.
 static void addPointJac(double start_jac[144], const djStartFrame* f, const djStartPoint* P,
                         const double s[2], double ds[2][NC], int k, int which, double sign) {
-  double r = sqrt(s[0] * s[0] + s[1] * s[1] + f->lagged->law.eps), y1 = s[0] / r, y2 = s[1] / r;
-  double floor = f->lagged->law.eps / (r * r), c = P->cap / r;
+  double r = sqrt(s[0] * s[0] + s[1] * s[1] + f->eps), y1 = s[0] / r, y2 = s[1] / r;
+  double floor = f->eps / (r * r), c = P->cap / r;
   double k11 = c * (floor + y2 * y2), k12 = -c * y1 * y2, k22 = c * (floor + y1 * y1);
   djVec3 t1 = f->t1, t2 = f->t2, n = f->n, rho = P->rho[which];
   djVec3 F = dju_scale3(sign * P->cap, dju_madd3(dju_scale3(y1, t1), y2, t2));
   double dF[3][NC];
+  djVec3 turned = {0, 0, 0};
+  if (f->stretch.more != 0) {
+    djVec3 plain = dju_madd3(dju_scale3(y1, f->q1), y2, f->q2);
+    turned = dju_scale3(sign * P->cap, stretchRate(&f->stretch, plain));
+  }
   for (int j = 0; j < NC; j++) {
     double f1 = sign * (P->dcap[j] * y1 + k11 * ds[0][j] + k12 * ds[1][j]);
     double f2 = sign * (P->dcap[j] * y2 + k12 * ds[0][j] + k22 * ds[1][j]);
@@ -196,6 +225,10 @@ static void addPointJac(double start_jac[144], const djStartFrame* f, const djSt
     dF[0][j] = t1.x * f1 + t2.x * f2 + n.x * f3;
     dF[1][j] = t1.y * f1 + t2.y * f2 + n.y * f3;
     dF[2][j] = t1.z * f1 + t2.z * f2 + n.z * f3;
+    if (f->stretch.more == 0) continue;
+    dF[0][j] += f->spin[j] * turned.x;
+    dF[1][j] += f->spin[j] * turned.y;
+    dF[2][j] += f->spin[j] * turned.z;
   }
   double* J = start_jac + 72 * k;
   for (int j = 0; j < NC; j++) {
@@ -212,9 +245,10 @@ static void addPointJac(double start_jac[144], const djStartFrame* f, const djSt
 // Point-independent part; the basis and spin come from S (NULL: half space).
 static void makeStartFrame(djStartFrame* f, djStartKind kind, const djSlips* S,
                            const djLagged* lagged, const djLaggedJac* jac,
-                           const djPairInput* in) {
+                           const djPairInput* in, const djTurn* turn) {
   *f = (djStartFrame){
-      .kind = kind, .lagged = lagged, .jac = jac, .in = in, .n = lagged->normal};
+      .kind = kind, .lagged = lagged, .jac = jac, .in = in, .n = lagged->normal,
+      .eps = turn->acts ? turn->c * turn->c : lagged->law.eps};
   for (int k = 0; k < 2; k++) {
     const djMotion* m = &f->motion[k];
     f->motion[k] = dj_motionOf(in, k);
@@ -233,27 +267,55 @@ static void makeStartFrame(djStartFrame* f, djStartKind kind, const djSlips* S,
       f->from[k].m[i] = dju_dot3(dju_load3(row), dju_load3(column));
     }
   }
+  f->stretch = dj_stretchOf(lagged, in);
+  f->from0 = dju_load3(lagged->point);
   if (S) {
     f->t1 = S->t1, f->t2 = S->t2, f->w = S->v[2] / S->scale;
+    f->q1 = S->q1, f->q2 = S->q2, f->d1 = S->d1, f->d2 = S->d2;
   } else {
     djVec3 n = f->n;
     djVec3 t = fabs(n.x) < 0.6 ? dju_cross3(n, dju_vec3(1, 0, 0))
                                : dju_cross3(n, dju_vec3(0, 1, 0));
     f->t1 = dju_scale3(1 / dju_norm3(t), t);
     f->t2 = dju_cross3(n, f->t1);
+    f->q1 = f->d1 = f->t1, f->q2 = f->d2 = f->t2;
+    f->t1 = dj_stretched(&f->stretch, f->q1);
+    f->t2 = dj_stretched(&f->stretch, f->q2);
   }
   const double* dn = jac->dnormal;
-  for (int j = 0; j < NC && startMoves(kind); j++) {
-    f->beta[0][j] = f->t1.x * dn[j] + f->t1.y * dn[NC + j] + f->t1.z * dn[2 * NC + j];
-    f->beta[1][j] = f->t2.x * dn[j] + f->t2.y * dn[NC + j] + f->t2.z * dn[2 * NC + j];
+  djSlipAxes axes;
+  if (f->stretch.more != 0) dj_slipAxes(&axes, in, f->n);
+  for (int j = 0; j < NC && dj_startMoves(kind); j++) {
+    djVec3 d = {dn[j], dn[NC + j], dn[2 * NC + j]};
+    f->beta[0][j] = dju_dot3(f->t1, d), f->beta[1][j] = dju_dot3(f->t2, d);
+    f->lift[0][j] = dju_dot3(f->d1, d), f->lift[1][j] = dju_dot3(f->d2, d);
+    if (f->stretch.more == 0) continue;
+    djVec3 moved = dju_scale3(axes.by_n, d);
+    if (axes.turns && j < 3) {
+      djVec3 w = {j == 0, j == 1, j == 2};
+      moved = dju_madd3(moved, axes.by_a, dju_cross3(w, axes.guide));
+    }
+    f->spin[j] = dju_dot3(axes.t2, moved);
   }
 }
 
-static djStatus startHalfSpace(double start_jac[144], djStartKind kind, const djLagged* lagged,
-                               const djLaggedJac* jac, const djPairInput* in) {
+// dby_c (12) += U_c' of a point, W c/r, c held; see turning.h.
+static void addByC(double dby_c[NC], const djStartFrame* f, const djStartPoint* P,
+                   const double s[2], double ds[2][NC]) {
+  double r = sqrt(s[0] * s[0] + s[1] * s[1] + f->eps), h = f->in->h, part = sqrt(f->eps) / r;
+  for (int j = 0; j < NC; j++) {
+    double along = (s[0] * ds[0][j] + s[1] * ds[1][j]) / (r * r);
+    dby_c[j] += h * part * (P->dcap[j] - P->cap * along);
+  }
+}
+
+static djStatus startHalfSpace(double start_jac[144], djStartKind kind, const djTurn* turn,
+                               const djLagged* lagged, const djLaggedJac* jac,
+                               const djPairInput* in) {
   djStartFrame f;
   djStartPoint P;
-  makeStartFrame(&f, kind, NULL, lagged, jac, in);
+  double dby_c[NC] = {0};
+  makeStartFrame(&f, kind, NULL, lagged, jac, in, turn);
   for (int i = 0; i < lagged->na; i++) {
     if (!(lagged->force[i] >= 0) || !isfinite(lagged->force[i])) return DJ_INVALID;
     if (lagged->force[i] == 0) continue;
@@ -262,6 +324,12 @@ static djStatus startHalfSpace(double start_jac[144], djStartKind kind, const dj
     if (!isfinite(s[0] + s[1])) return DJ_INVALID;
     addPointJac(start_jac, &f, &P, s, P.sigma, 0, 0, 1);
     addPointJac(start_jac, &f, &P, s, P.sigma, 1, 1, -1);
+    if (turn->acts) addByC(dby_c, &f, &P, s, P.sigma);
+  }
+  if (turn->acts) {
+    djTurnSums sums;
+    dj_sumTurn(&sums, turn, lagged, in, NULL);
+    dj_addTurnStart(start_jac, kind, turn, &sums, dby_c, jac);
   }
   return DJ_OK;
 }
@@ -277,7 +345,7 @@ static void slipAt(double s[2], const djSlips* S, int k) {
 static void planeJac(double dv[3][NC], const djSlips* S, const djStartFrame* f) {
   djStartPoint P;
   double rhs[3][NC] = {{0}}, dtotal[NC] = {0}, dspread[NC] = {0}, h = f->in->h;
-  double scale = S->scale, eps = f->lagged->law.eps;
+  double scale = S->scale, eps = f->eps;
   for (int i = 0, k = 0; i < f->lagged->n; i++) {
     if (f->lagged->force[i] == 0) continue;
     makeStartPoint(&P, f, i);
@@ -311,12 +379,13 @@ static void planeJac(double dv[3][NC], const djSlips* S, const djStartFrame* f) 
   }
 }
 
-static void startHulls(double start_jac[144], djStartKind kind, const djSlips* S,
-                       const djLagged* lagged, const djLaggedJac* jac, const djPairInput* in) {
+static void startHulls(double start_jac[144], djStartKind kind, const djTurn* turn,
+                       const djSlips* S, const djLagged* lagged, const djLaggedJac* jac,
+                       const djPairInput* in) {
   djStartFrame f;
   djStartPoint P;
-  double dv[3][NC], ds[2][NC];
-  makeStartFrame(&f, kind, S, lagged, jac, in);
+  double dv[3][NC], ds[2][NC], dby_c[NC] = {0};
+  makeStartFrame(&f, kind, S, lagged, jac, in, turn);
   planeJac(dv, S, &f);
   for (int i = 0, k = 0; i < lagged->n; i++) {
     if (lagged->force[i] == 0) continue;
@@ -328,26 +397,33 @@ static void startHulls(double start_jac[144], djStartKind kind, const djSlips* S
     double s[2];
     slipAt(s, S, k++);
     addPointJac(start_jac, &f, &P, s, ds, i >= lagged->na, 0, 1);
+    if (turn->acts) addByC(dby_c, &f, &P, s, ds);
   }
+  if (!turn->acts) return;
+  djTurnSums sums;
+  dj_sumTurn(&sums, turn, lagged, in, S);
+  dj_addTurnStart(start_jac, kind, turn, &sums, dby_c, jac);
 }
 
 // With the plane's motion found, where there is one.
 static djStatus addKind(double start_jac[144], double* rate_jac, djStartKind kind,
                         djFrictionState* state, const djLagged* lagged, const djLaggedJac* jac,
                         const djPairInput* in) {
+  djTurn turn;
+  dj_makeTurn(&turn, lagged, in, lagged->law.eps);
   if (lagged->half_space) {
-    djStatus status = startHalfSpace(start_jac, kind, lagged, jac, in);
+    djStatus status = startHalfSpace(start_jac, kind, &turn, lagged, jac, in);
     if (status < 0 || !rate_jac) return status;
-    return startHalfSpace(rate_jac, RATE_ALONE, lagged, jac, in);
+    return startHalfSpace(rate_jac, RATE_ALONE, &turn, lagged, jac, in);
   }
   djSlips S;
   double buffer[DJ_SLIP_FIXED * DJ_SLIP_WIDTH];
   djStatus status = dj_gatherSlips(&S, buffer, lagged, in);
   if (status || S.n == 0) return status;
-  status = dj_solveSlips(&S, state, lagged->law.eps);
+  status = dj_solveSlips(&S, state, turn.acts ? turn.c * turn.c : lagged->law.eps);
   if (status < 0) return status;
-  startHulls(start_jac, kind, &S, lagged, jac, in);
-  if (rate_jac) startHulls(rate_jac, RATE_ALONE, &S, lagged, jac, in);
+  startHulls(start_jac, kind, &turn, &S, lagged, jac, in);
+  if (rate_jac) startHulls(rate_jac, RATE_ALONE, &turn, &S, lagged, jac, in);
   return status;
 }
 

@@ -135,7 +135,9 @@ static djStatus addFriction(View* v, double* by_past, djPairGrad* grad, djSurfac
         by_load * dj_loadChange(&v->pair, &v->touch, &(djImplicitForce){.f = 0}, &e);
   }
   grad->friction += g.coefficient;
-  if (!v->pair.half_space) (in->a->bound <= in->b->bound ? grad->a : grad->b)->bound += g.size;
+  dj_addCone(&grad->cone, &g.cone);
+  int smaller = dj_smallerShape(in);
+  if (smaller >= 0) (smaller ? grad->b : grad->a)->bound += g.size;
   return status;
 }
 

@@ -91,8 +91,9 @@ static int countingGeom(const djModel* m, int g1, int g2, double c1, double c2) 
   return c1 > c2 ? g1 : g2;
 }
 
-int dj_frictionGeom(const djModel* m, int g1, int g2) {
-  return countingGeom(m, g1, g2, m->geom_friction[3 * g1], m->geom_friction[3 * g2]);
+int dj_frictionGeom(const djModel* m, int g1, int g2, int which) {
+  const double* friction = m->geom_friction + which;
+  return countingGeom(m, g1, g2, friction[3 * g1], friction[3 * g2]);
 }
 
 int dj_restitutionGeom(const djModel* m, int g1, int g2) {
@@ -109,25 +110,44 @@ bool dj_hasRestitution(const djModel* m) {
   return false;
 }
 
+// Of sliding, with what there is besides.
+static void setFriction(djPairCoefficients* c, double sliding, int dim) {
+  if (dim < 4) c->cone.torsion = 0;
+  if (dim < 6) c->cone.rolling[0] = c->cone.rolling[1] = 0;
+  if (dim == 1) {
+    c->cone.friction2 = 0;
+    return;
+  }
+  const djCone* k = &c->cone;
+  bool more = k->friction2 > 0 || k->torsion > 0 || k->rolling[0] > 0 || k->rolling[1] > 0;
+  c->friction = more ? fmax(sliding, DJ_LEAST_FRICTION) : sliding;
+}
+
 djPairCoefficients dj_pairCoefficients(const djModel* m, int g1, int g2) {
-  djPairCoefficients c = {0, 0, 0};
+  djPairCoefficients c = {.friction = 0};
   int pair = m->npair > 0 ? dj_explicitPair(m, g1, g2) : -1;
   if (pair >= 0) {
     double applied = 0;
     int base = m->collision ? dj_useOf(m->collision, dj_pairKernel(m, g1, g2)) * m->ngeom : 0;
     const djShapeBounds* bounds = m->collision ? m->collision->bounds + base : NULL;
     if (bounds) applied = bounds[g1].inflate + bounds[g2].inflate;
-    c.friction = m->pair_condim[pair] > 1 ? m->pair_friction[pair] : 0;
+    const double* rolling = m->pair_rolling + 2 * pair;
+    c.cone = (djCone){m->pair_friction2[pair], m->pair_torsion[pair], {rolling[0], rolling[1]}};
+    setFriction(&c, m->pair_friction[pair], m->pair_condim[pair]);
     c.restitution = dj_restitution(m, -1, pair);
     c.inflate = m->pair_margin[pair] - m->pair_gap[pair] - applied;
     return c;
   }
-  int geom = dj_frictionGeom(m, g1, g2), dim = m->geom_condim[geom];
+  int geom = dj_frictionGeom(m, g1, g2, 0), dim = m->geom_condim[geom];
   if (m->geom_priority[g1] == m->geom_priority[g2]) {
     int dim1 = m->geom_condim[g1], dim2 = m->geom_condim[g2];
     dim = dim1 > dim2 ? dim1 : dim2;
   }
-  c.friction = dim == 1 ? 0 : m->geom_friction[3 * geom];
+  if (dim > 3) {
+    c.cone.torsion = m->geom_friction[3 * dj_frictionGeom(m, g1, g2, 1) + 1];
+    c.cone.rolling[0] = c.cone.rolling[1] = m->geom_friction[3 * dj_frictionGeom(m, g1, g2, 2) + 2];
+  }
+  setFriction(&c, m->geom_friction[3 * geom], dim);
   c.restitution = dj_restitution(m, dj_restitutionGeom(m, g1, g2), -1);
   return c;
 }

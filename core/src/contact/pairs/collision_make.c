@@ -181,6 +181,9 @@ static void mixShapes(struct djCollision* c, const djShapeBuilder* b, int geom) 
 static void mixCoefficients(struct djCollision* c, const djModel* m) {
   dj_mixNumbers(&c->version, m->geom_friction, 3 * (size_t)m->ngeom);
   dj_mixNumbers(&c->version, m->pair_friction, (size_t)m->npair);
+  dj_mixNumbers(&c->version, m->pair_friction2, (size_t)m->npair);
+  dj_mixNumbers(&c->version, m->pair_torsion, (size_t)m->npair);
+  dj_mixNumbers(&c->version, m->pair_rolling, 2 * (size_t)m->npair);
   for (int i = 0; i < m->ngeom + m->npair; i++) {
     double e = i < m->ngeom ? dj_restitution(m, i, -1) : dj_restitution(m, -1, i - m->ngeom);
     dj_mixNumbers(&c->version, &e, 1);

@@ -21,15 +21,32 @@ static void addPairs(double* param, const djModel* m, djField field, const djNea
   dj_paramBlock(param, m, field)[dj_explicitPair(m, p->low, p->high)] += slope;
 }
 
-void dj_addFrictionParams(double* param, const djModel* m, const djNearPair* p, double slope) {
-  int geom = dj_frictionGeom(m, p->low, p->high), other = geom == p->low ? p->high : p->low;
+// One coefficient of the geoms.
+static void addFriction(double* param, const djModel* m, const djNearPair* p, int which,
+                        double slope) {
+  int geom = dj_frictionGeom(m, p->low, p->high, which), other = geom == p->low ? p->high : p->low;
+  double* by = dj_paramBlock(param, m, DJ_FIELD_GEOM_FRICTION) + which;
+  const double* friction = m->geom_friction + which;
+  bool same = friction[3 * geom] == friction[3 * other];
+  addCounting(by + 3 * geom, by + 3 * other, same, m, geom, other, slope);
+}
+
+// Coefficients that the pair has; one of sliding that is less than the least counts for nothing.
+void dj_addFrictionParams(double* param, const djModel* m, const djNearPair* p, double slope,
+                          const djCone* cone) {
+  int geom = dj_frictionGeom(m, p->low, p->high, 0);
   if (geom < 0) {
-    addPairs(param, m, DJ_FIELD_PAIR_FRICTION, p, slope);
+    const int pair = dj_explicitPair(m, p->low, p->high);
+    if (m->pair_friction[pair] >= p->friction) addPairs(param, m, DJ_FIELD_PAIR_FRICTION, p, slope);
+    if (p->cone.friction2 > 0) addPairs(param, m, DJ_FIELD_PAIR_FRICTION2, p, cone->friction2);
+    if (m->pair_condim[pair] > 3) addPairs(param, m, DJ_FIELD_PAIR_TORSION, p, cone->torsion);
+    double* rolling = dj_paramBlock(param, m, DJ_FIELD_PAIR_ROLLING) + 2 * pair;
+    for (int k = 0; k < 2 && m->pair_condim[pair] > 4; k++) rolling[k] += cone->rolling[k];
     return;
   }
-  double* friction = dj_paramBlock(param, m, DJ_FIELD_GEOM_FRICTION);
-  bool same = m->geom_friction[3 * geom] == m->geom_friction[3 * other];
-  addCounting(friction + 3 * geom, friction + 3 * other, same, m, geom, other, slope);
+  if (m->geom_friction[3 * geom] >= p->friction) addFriction(param, m, p, 0, slope);
+  if (p->cone.torsion > 0) addFriction(param, m, p, 1, cone->torsion);
+  if (p->cone.rolling[0] > 0) addFriction(param, m, p, 2, cone->rolling[0] + cone->rolling[1]);
 }
 
 void dj_addRestitutionParams(double* param, const djModel* m, const djNearPair* p, double slope) {
@@ -87,7 +104,7 @@ static djStatus addPair(double* param, djShapeGrad* shape, djContacts* c, const 
   djStatus status = p->kernel->vjp(&grad, dj_stateOf(c, p), &in, lambda);
   if (status < 0) return status;
   dj_addSettingParams(param, m, c->first[p->use], p, in.setting, grad.setting);
-  if (p->friction > 0) dj_addFrictionParams(param, m, p, grad.friction);
+  if (p->friction > 0) dj_addFrictionParams(param, m, p, grad.friction, &grad.cone);
   return status;
 }
 

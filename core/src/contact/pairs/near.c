@@ -150,6 +150,7 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
       .h = c->h,
       .setting = c->setting + (size_t)p->slot * DJ_MAX_OF_KERNEL,
       .friction = p->friction,
+      .cone = p->cone,
       .force_cap = m->contact.weight,
       .inflate = p->inflate,
       .lower = p->lower,
@@ -268,6 +269,7 @@ void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, i
   p->body_b = m->geom_body[p->b];
   djPairCoefficients k = dj_pairCoefficients(m, low, high);
   p->friction = k.friction;
+  p->cone = k.cone;
   p->inflate = k.inflate;
   p->slot = -1;
   p->always = m->geom_type[p->b] == DJ_PLANE && moves(m, p->body_b);

@@ -35,6 +35,7 @@ typedef struct djNearPair {
   int use;                 // its place among those in use
   unsigned own;            // bits of the settings that are not the scene's
   double friction, inflate, lower;   // as in djPairInput
+  djCone cone;                       // likewise
   double guide_part, guide_scale;    // likewise
   double restitution;      // 0: impacts are the barrier's
   bool always;             // bounds do not apply: the plane moves
@@ -180,7 +181,8 @@ djStatus dj_coverContacts(djContacts* c, const djModel* m, const djPose* start, 
 
 // Adds what derivatives by a pair's coefficients of friction and restitution, by its settings
 // (slope, at x) are by parameters; first: slot of the kernel's first setting.
-void dj_addFrictionParams(double* param, const djModel* m, const djNearPair* p, double slope);
+void dj_addFrictionParams(double* param, const djModel* m, const djNearPair* p, double slope,
+                          const djCone* cone);
 void dj_addRestitutionParams(double* param, const djModel* m, const djNearPair* p, double slope);
 void dj_addSettingParams(double* param, const djModel* m, int first, const djNearPair* p,
                          const double* x, const double* slope);

@@ -334,7 +334,8 @@ djStatus dj_touchParams(double* param, djShapeGrad* shape, djContacts* c, const 
   grad.setting[0] = by_level;
   p.kernel->touch(setting, grad.setting);
   dj_addSettingParams(param, m, c->first[p.use], &p, given, grad.setting);
-  if (p.friction > 0) dj_addFrictionParams(param, m, &p, by.friction);
+  const djCone none = {0};
+  if (p.friction > 0) dj_addFrictionParams(param, m, &p, by.friction, &none);
   dj_addRestitutionParams(param, m, &p, by.restitution);
   return status;
 }

@@ -4,9 +4,15 @@
 // t and |n|, which are within s of 1, are held in a pass.
 // Hulls, p = (n, o): x_i = sigma (n.y_i + o) - r|n| - q(n), with 1 - |n|.
 // Friction: slips of the lagged points, between hulls less the plane's motion (u, w), which are
-// three unknowns more: s = P Delta/h - u - w n x (y - c).
+// three unknowns more: s = P Delta/h - u - w n x (y - c). Torsion and rolling (friction/turning.h):
+// c is held in a pass, as the width of slips; with U_c there, and r_0 the norm that torsion adds
+// last, discs of
+//   U_c sqrt((l_0 x_0)^2 + (sqrt(e_0) + b_1)^2),  U_c (sqrt(e_0) + b_1)/r_0 sqrt((l_1 x_1)^2 +
+//   (l_2 x_2)^2 + e_1)
+// have its torques: where passes end all is as it is to be.
 
 #include "contact/friction/friction_plane.h"
+#include "contact/friction/turning.h"
 #include "contact/plane/plane_pair.h"
 #include "contact/rows.h"
 
@@ -15,7 +21,7 @@
 // Rows whose arguments are beyond so many supports are left out: nothing comes that far within a
 // pass. And those that stand for the plane's own terms.
 static const double NEAR = 10;
-enum { OWN_OFFSET = -1, FIRST_SLIP = 1 << 20 };
+enum { OWN_OFFSET = -1, FIRST_SLIP = 1 << 20, FIRST_TURN = 1 << 21 };
 
 static djContactRow* next(djPairRows* r, djRowKind kind, int id, double x, double weight,
                           double width) {
@@ -227,13 +233,46 @@ static void hullRows(djPairRows* rows, djPairPlane* r, djPlaneWork* w) {
 
 // ---- friction ---------------------------------------------------------------------------------
 
+// Torques of a pair whose slips have given U_c: a disc of torsion, whose second row is nothing, and
+// one of rolling.
+static void turnRows(djPairRows* rows, const djTurn* t, double by_c) {
+  const double roll = dj_turnSmooth(t, dj_rollLever(t)), smooth = dj_turnSmooth(t, t->lever[0]);
+  double y[3], rolling = 0;
+  for (int i = 0; i < 3; i++) y[i] = t->lever[i] * t->x[i];
+  if (roll > 0) rolling = sqrt(y[1] * y[1] + y[2] * y[2] + roll * roll) - roll;
+  const double inner = smooth + rolling, outer = sqrt(y[0] * y[0] + inner * inner);
+  const double part = t->lever[0] > 0 ? inner / outer : 1;
+  for (int i = 0; i < 4; i++) {
+    const int axis = i == 0 ? 0 : i - 1, used = i != 1;
+    if (i < 2 ? !(t->lever[0] > 0) : !(roll > 0)) continue;
+    djContactRow* row = next(rows, i % 2 ? DJ_ROW_ACROSS : DJ_ROW_SLIP, FIRST_TURN + i,
+                             used * y[axis], i < 2 ? by_c : part * by_c,
+                             i < 2 ? inner * inner : roll * roll);
+    if (!row) return;
+    djVec3 turned = dju_scale3(used * t->lever[axis], dj_turnRow(t, axis));
+    dju_store3(row->J, dju_neg3(turned));
+    dju_store3(row->J + 6, turned);
+  }
+}
+
+// W c/r
+static double byC(double W, double c2, double s0, double s1) {
+  return W * sqrt(c2 / (s0 * s0 + s1 * s1 + c2));
+}
+
 // Points against a half space of b: there is no motion of a plane's own.
 static void halfSlips(djPairRows* rows, const djLagged* lagged, const djPairInput* in) {
   const djMotion ma = dj_motionOf(in, 0), mb = dj_motionOf(in, 1);
+  djTurn turn;
+  dj_makeTurn(&turn, lagged, in, lagged->law.eps);
+  const djStretch stretch = dj_stretchOf(lagged, in);
   const double rate = 1 / in->h, eps = lagged->law.eps;
+  const double width = turn.acts ? turn.c * turn.c : eps;
+  double by_c = 0;
   djVec3 t[2];
   t[0] = dj_tangent(lagged->normal);
   t[1] = dju_cross3(lagged->normal, t[0]);
+  for (int k = 0; k < 2; k++) t[k] = dj_stretched(&stretch, t[k]);
   for (int i = 0; i < lagged->na; i++) {
     djVec3 y = dj_armPoint(lagged, lagged->law.arms, dju_load3(lagged->point + 3 * i));
     djVec3 da = dj_displace(&ma, y), db = dj_displace(&mb, y);
@@ -243,11 +282,13 @@ static void halfSlips(djPairRows* rows, const djLagged* lagged, const djPairInpu
     if (!(weight > 0)) continue;
     for (int k = 0; k < 2; k++) {
       djContactRow* row = next(rows, k ? DJ_ROW_ACROSS : DJ_ROW_SLIP, FIRST_SLIP + 2 * i + k,
-                               dju_dot3(t[k], s), weight, eps);
+                               dju_dot3(t[k], s), weight, width);
       if (!row) return;
       setTwist(row->J, rate, t[k], rho_a, rho_b);
     }
+    if (turn.acts) by_c += byC(weight, width, dju_dot3(t[0], s), dju_dot3(t[1], s));
   }
+  if (turn.acts && by_c > 0) turnRows(rows, &turn, by_c);
 }
 
 // x (2) in tangents that depend on the normal alone.
@@ -260,13 +301,18 @@ static void turnSlip(double x[2], double c, double s, double x0, double x1) {
 static djStatus hullSlips(djPairRows* rows, djPairPlane* r, const djLagged* lagged,
                           const djPairInput* in) {
   djSlips S;
-  double buffer[DJ_SLIP_FIXED * DJ_SLIP_WIDTH], rate = 1 / in->h;
+  djTurn turn;
+  double buffer[DJ_SLIP_FIXED * DJ_SLIP_WIDTH], rate = 1 / in->h, by_c = 0;
   djStatus status = dj_gatherSlips(&S, buffer, lagged, in);
   if (status < 0 || S.n == 0) return status;
+  dj_makeTurn(&turn, lagged, in, lagged->law.eps);
+  const double width = turn.acts ? turn.c * turn.c : lagged->law.eps;
+  const djStretch stretch = dj_stretchOf(lagged, in);
   djVec3 t[2];
   t[0] = dj_tangent(lagged->normal);
   t[1] = dju_cross3(lagged->normal, t[0]);
-  double c = dju_dot3(t[0], S.t1), s = dju_dot3(t[0], S.t2), mean[2];
+  double c = dju_dot3(t[0], S.q1), s = dju_dot3(t[0], S.q2), mean[2];
+  for (int k = 0; k < 2; k++) t[k] = dj_stretched(&stretch, t[k]);
   turnSlip(mean, c, s, S.mean[0], S.mean[1]);
   double* v = r->p + MOTION;
   if (!r->begun) {
@@ -276,22 +322,25 @@ static djStatus hullSlips(djPairRows* rows, djPairPlane* r, const djLagged* lagg
   }
   r->stiff[MOTION + 2] = S.spin;
   for (int i = 0; i < S.n; i++) {
-    double e[2], b[2];
+    double e[2], b[2], slip[2];
     int side = i >= S.na;
     turnSlip(e, c, s, S.ex[i], S.ey[i]);
     turnSlip(b, c, s, S.bx[i], S.by[i]);
     djVec3 rho = {S.rx[i], S.ry[i], S.rz[i]};
     for (int k = 0; k < 2; k++) {
       double arm = k ? e[0] : -e[1];
+      slip[k] = mean[k] + b[k] - v[k] - v[2] * arm;
       djContactRow* row = next(rows, k ? DJ_ROW_ACROSS : DJ_ROW_SLIP, FIRST_SLIP + 2 * i + k,
-                               mean[k] + b[k] - v[k] - v[2] * arm, S.W[i], lagged->law.eps);
+                               slip[k], S.W[i], width);
       if (!row) return DJ_OK;
       dju_store3(row->J + 6 * side, dju_scale3(rate, dju_cross3(rho, t[k])));
       dju_store3(row->J + 6 * side + 3, dju_scale3(rate, t[k]));
       row->B[MOTION + k] = -1;
       row->B[MOTION + 2] = -arm;
     }
+    if (turn.acts) by_c += byC(S.W[i], width, slip[0], slip[1]);
   }
+  if (turn.acts) turnRows(rows, &turn, by_c);
   return DJ_OK;
 }
 

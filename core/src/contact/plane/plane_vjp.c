@@ -318,6 +318,16 @@ static void pointsVjp(djPairGrad* grad, djLaggedGrad* lag, const djForces* force
   dju_store3(lag->normal, by_normal);
 }
 
+// The axis of a capsule, between its vertices, guides the first tangent.
+static void addGuide(djShapeGrad* grad, const djPairInput* in, djVec3 along) {
+  double by[3];
+  dju_store3(by, dju_mulMtV(in->start_a->R, along));
+  for (int k = 0; k < 3 && in->a->type == DJ_CAPSULE; k++) {
+    grad->vert[k][0] -= by[k];
+    grad->vert[k][1] += by[k];
+  }
+}
+
 static djStatus addFriction(djPairGrad* grad, djPlaneVjp* out, djLagFactor* by_c,
                             double* by_K, djPlaneState* state, const djPairInput* in,
                             const double lambda[12]) {
@@ -358,7 +368,10 @@ static djStatus addFriction(djPairGrad* grad, djPlaneVjp* out, djLagFactor* by_c
   // by_D of a half space is by t z + o, of hulls by D at fixed plane: the explicit part
   addDirection(out, &w, &f, &d, 1, by_D);
   grad->friction += lag.coefficient;
-  (in->a->bound <= in->b->bound ? grad->a : grad->b)->bound += lag.size;
+  dj_addCone(&grad->cone, &lag.cone);
+  addGuide(grad->a, in, lag.along);
+  int smaller = dj_smallerShape(in);
+  if (smaller >= 0) (smaller ? grad->b : grad->a)->bound += lag.size;
   return sliding;
 }
 
