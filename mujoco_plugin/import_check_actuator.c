@@ -119,12 +119,3 @@ bool djm_actBallServo(const djmImport* imp, int i, djmNote note) {
   return acts(m, i) && onJointOf(m, i, mjJNT_BALL) &&
          m->actuator_biastype[i] == mjBIAS_AFFINE && m->actuator_biasprm[mjNBIAS * i + 1] != 0;
 }
-
-bool djm_actFreeVelocity(const djmImport* imp, int i, djmNote note) {
-  (void)note;
-  const mjModel* m = imp->m;
-  if (!acts(m, i) || !onJointOf(m, i, mjJNT_FREE)) return false;
-  bool gain = m->actuator_gaintype[i] == mjGAIN_AFFINE && m->actuator_gainprm[mjNGAIN * i + 2] != 0;
-  bool bias = m->actuator_biastype[i] == mjBIAS_AFFINE && m->actuator_biasprm[mjNBIAS * i + 2] != 0;
-  return gain || bias;
-}

@@ -119,8 +119,6 @@ static const djmCheck checks[] = {
     {DJM_ACTUATOR, "biasprm", DJ_APPROXIMATED, djm_actSiteServo,
      "position servo on the rotation of a site: MuJoCo wraps the setpoint to the nearest turn, "
      "this one does not; equal while they are less than half a turn apart"},
-    {DJM_ACTUATOR, "biasprm", DJ_IGNORED, djm_actFreeVelocity,
-     "actuator on a free joint: its force does not depend on the velocity"},
 
     // ---- the rest
     {DJM_FLEX, "flex", DJ_IGNORED, djm_flex, "deformable bodies have no elasticity and no contact"},

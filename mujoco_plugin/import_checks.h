@@ -118,7 +118,6 @@ DJM_CHECK(djm_actCtrlrange);
 DJM_CHECK(djm_actForcerange);
 DJM_CHECK(djm_actActrange);
 DJM_CHECK(djm_actBallServo);
-DJM_CHECK(djm_actFreeVelocity);
 DJM_CHECK(djm_actSiteServo);
 
 #endif  // DJ_MUJOCO_IMPORT_CHECKS_H_

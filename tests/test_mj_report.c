@@ -234,11 +234,6 @@ static const djReportCase cases[] = {
      SCENE("/>", A("type='ball'", ""), ACT("<position name='u' joint='j'/>")),
      SCENE("/>", A("type='ball'", ""), ACT("<velocity name='u' joint='j'/>")), 0},
 
-    {"actuator/u", "biasprm", DJ_IGNORED,
-     SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>",
-           ACT("<velocity name='u' joint='j'/>")),
-     SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>", MOTOR("")), 0},
-
     // deformable bodies
     {"flex/x", "flex", DJ_IGNORED,
      SCENE("/>", "<flexcomp name='x' type='grid' count='3 3 1' spacing='.1 .1 .1' mass='1' "

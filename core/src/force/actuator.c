@@ -118,7 +118,7 @@ static void beginActuator(djActuatorStep* a, const djMotion* at, int i) {
   gain->set(&g, gain, m->actuator_gainprm + DJ_NPRM * i, &a->law);
   bias->set(&b, bias, m->actuator_biasprm + DJ_NPRM * i, &a->law);
   memcpy(a->gain, g.c, sizeof a->gain);
-  if (dj_onFreeJoint(m, i)) a->gain[1] = a->gain[2] = b.c[1] = b.c[2] = 0;   // there l = 0
+  if (dj_onFreeJoint(m, i)) a->gain[1] = b.c[1] = 0;   // there l = 0
   a->c1 = a->gain[1] * a->input + b.c[1];
   a->c2 = a->gain[2] * a->input + b.c[2];
   a->by_l = g.by_l * a->input + b.by_l;
@@ -154,22 +154,6 @@ static void moveRates(void* state, const djMotion* at) {
 
 static double displacement(const djMotion* at, int c) {
   return at->at.coord->x[c] - at->rate.coord->x[c];
-}
-
-// Free joints: a constant force along gear[0..2].
-static void addTranslation(djForceSum* sum, const djActuators* t, const djMotion* at, int j,
-                           const double* psi) {
-  const djModel* m = at->model;
-  int dof = m->jnt_dofadr[j];
-  for (int k = t->first[m->ncoord + j]; k < t->first[m->ncoord + j + 1]; k++) {
-    int i = t->order[k];
-    double f = dj_clampForce(&t->act[i], m, i, t->act[i].alpha).f;
-    for (int r = 0; r < 3; r++) {
-      double force = f * m->actuator_gear[6 * i + r];
-      sum->y[dof + r] -= force;
-      sum->value -= force * psi[r];
-    }
-  }
 }
 
 // Torque p gear on a rotation displaced by phi: potential -Integral p d(psi), psi = gear . phi.
@@ -218,12 +202,15 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   for (int j = 0; j < m->njnt; j++) {
     if (t->first[m->ncoord + j] == t->first[m->ncoord + j + 1]) continue;
     double psi[6];
-    bool free_joint = dj_jointRow(m, j)->pose, turns = !at->prompt || !sum->derivatives;
-    if (!free_joint && !turns) continue;
-    dj_jointDisplacement(psi, at, j);
+    bool turns = !at->prompt || !sum->derivatives;
+    if (!turns) continue;
     dj_pushJoint(sum, m, j);
-    if (free_joint) addTranslation(sum, t, at, j, psi);
-    if (turns) addRotation(sum, t, at, j, psi + (free_joint ? 3 : 0));
+    if (dj_jointRow(m, j)->pose) {
+      dj_addFreeActuators(sum, t, at, j);
+      continue;
+    }
+    dj_jointDisplacement(psi, at, j);
+    addRotation(sum, t, at, j, psi);
   }
   if (!at->prompt || !sum->derivatives) dj_addSiteActuators(sum, t, at);
   return DJ_OK;
@@ -250,14 +237,7 @@ static void startScalar(djStartSum* sum, const djActuators* t, const djMotion* a
   }
 }
 
-static void addOuter(double B[9], double s, djVec3 u, djVec3 v) {
-  double x[3], y[3];
-  dju_store3(x, u);
-  dju_store3(y, v);
-  for (int r = 0; r < 9; r++) B[r] += s * x[r / 3] * y[r % 3];
-}
-
-// What the rotation at the start changes beside the displacement phi: the length of ball actuators,
+// What a ball's rotation at the start changes beside the displacement phi: the length,
 // dl = gear^T J_r^-1(log q) d with the gear as given; and the direction g of gears given in the
 // parent's frame, dg = g x d, y = -p(alpha + beta g . phi) g.
 static void startRotation(double Y0[9], const djActuators* t, const djMotion* at, int j) {
@@ -269,14 +249,12 @@ static void startRotation(double Y0[9], const djActuators* t, const djMotion* at
     const djActuatorStep* a = &t->act[i];
     djVec3 g = dju_load3(a->gear);
     djJet p = dj_clampForce(a, m, i, a->alpha + a->beta * dju_dot3(g, phi));
-    if (!dj_jointRow(m, j)->pose) {
-      djVec3 dl = dju_mulMtV(Jlog, dju_load3(m->actuator_gear + 6 * i));
-      addOuter(Y0, -p.d * a->c1, g, dl);
-    }
+    djVec3 dl = dju_mulMtV(Jlog, dju_load3(m->actuator_gear + 6 * i));
+    dj_addOuterTo(Y0, -p.d * a->c1, g, dl);
     if (!m->actuator_inparent[i]) continue;
     djMat3 X = dju_skew(g);
     for (int r = 0; r < 9; r++) Y0[r] -= p.f * X.m[r];
-    addOuter(Y0, -p.d * a->beta, g, dju_mulMtV(X, phi));
+    dj_addOuterTo(Y0, -p.d * a->beta, g, dju_mulMtV(X, phi));
   }
 }
 
@@ -293,7 +271,8 @@ static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
   }
   for (int j = 0; j < m->njnt; j++) {
     if (t->first[m->ncoord + j] == t->first[m->ncoord + j + 1]) continue;
-    startRotation(sum->Yrate + 3 * (size_t)dj_rotationDof(m, j), t, at, j);
+    if (dj_jointRow(m, j)->pose) dj_startFreeActuators(sum, t, at, j);
+    else startRotation(sum->Yrate + 3 * (size_t)dj_rotationDof(m, j), t, at, j);
   }
   dj_startSiteActuators(sum, t, at);
   return DJ_OK;
@@ -316,26 +295,33 @@ static void scalarInput(djInputSum* sum, const djActuators* t, const djMotion* a
 static void jointInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i, int j) {
   const djModel* m = at->model;
   const djActuatorStep* a = &t->act[i];
-  int dof = dj_rotationDof(m, j);
-  if (dj_jointRow(m, j)->pose) {
-    double df = dj_clampForce(a, m, i, a->alpha).d * a->gain[0];
-    for (int r = 0; r < 3; r++) {
-      dj_addInput(sum, a, m, i, m->jnt_dofadr[j] + r, -df * m->actuator_gear[6 * i + r]);
-    }
-  }
-  double g[3];
+  const int dof = dj_rotationDof(m, j);
+  const bool pose = dj_jointRow(m, j)->pose;
+  djVec3 by, force = {0, 0, 0};
   if (at->prompt) {
     djTurnDrive d = dj_turnDrive(t, at, i);
-    dju_store3(g, dju_scale3(-d.p.d * dj_gainAt(a, d.length, d.rate), d.g));
+    double dp = -d.p.d * dj_gainAt(a, d.length, d.rate);
+    by = dju_scale3(dp, d.g);
+    force = dju_scale3(dp, d.force);
+  } else if (pose) {
+    djFreeDrive d = dj_freeDrive(t, at, i);
+    double dp = -d.p.d * dj_gainAt(a, 0, d.psi / at->h);
+    by = dju_mulMtV(dju_rightJacobianInv(d.phi), dju_scale3(dp, d.g));
+    force = dju_scale3(dp, d.f);
   } else {
     djVec3 phi = dj_turnSince(at, j), gear = dju_load3(a->gear);
     double psi = dju_dot3(gear, phi);
     djJet p = dj_clampForce(a, m, i, a->alpha + a->beta * psi);
-    double dp = p.d * dj_gainAt(a, a->length + psi, psi / at->h);
-    djVec3 by = dju_scale3(-dp, gear);
-    dju_store3(g, dju_mulMtV(dju_rightJacobianInv(phi), by));
+    double dp = -p.d * dj_gainAt(a, a->length + psi, psi / at->h);
+    by = dju_mulMtV(dju_rightJacobianInv(phi), dju_scale3(dp, gear));
   }
-  for (int r = 0; r < 3; r++) dj_addInput(sum, a, m, i, dof + r, g[r]);
+  double g[3], f[3];
+  dju_store3(g, by);
+  dju_store3(f, force);
+  for (int r = 0; r < 3; r++) {
+    dj_addInput(sum, a, m, i, dof + r, g[r]);
+    if (pose) dj_addInput(sum, a, m, i, m->jnt_dofadr[j] + r, f[r]);
+  }
 }
 
 static void inputs(djInputSum* sum, void* state, const djMotion* at) {

@@ -94,7 +94,8 @@ void dj_addInput(djInputSum* sum, const djActuatorStep* a, const djModel* m, int
 typedef struct djTurnDrive {
   djMat3 R;              // the joint's rotation at the point
   djVec3 gear, g;        // as given, and in its axes: the torque's direction
-  djVec3 log, phi;       // of R, of ball joints; its displacement
+  djVec3 force;          // of free joints: the gear along the position
+  djVec3 log, phi, x;    // of R, of ball joints; its displacement; of the position
   double length, rate;
   djVec3 dlength;        // by turns of R in itself
   djJet p;
@@ -104,6 +105,26 @@ djTurnDrive dj_turnDrive(const djActuators* t, const djMotion* at, int i);
 void dj_addTurnActuators(djForceSum* sum, double* gradient, const djActuators* t,
                          const djMotion* at);
 void dj_startTurnActuators(djStartSum* sum, const djActuators* t, const djMotion* at);
+
+// B (3 x 3) += s u v^T
+static inline void dj_addOuterTo(double B[9], double s, djVec3 u, djVec3 v) {
+  double x[3], y[3];
+  dju_store3(x, u);
+  dju_store3(y, v);
+  for (int r = 0; r < 9; r++) B[r] += s * x[r / 3] * y[r % 3];
+}
+
+// On free joints, but for prompt motions (actuator_free.c).
+typedef struct djFreeDrive {
+  djVec3 f, g;           // of the gear: along the position, in axes of the rotation
+  djVec3 x, phi;         // displacement
+  double psi;
+  djJet p;
+} djFreeDrive;
+
+djFreeDrive dj_freeDrive(const djActuators* t, const djMotion* at, int i);
+void dj_addFreeActuators(djForceSum* sum, const djActuators* t, const djMotion* at, int joint);
+void dj_startFreeActuators(djStartSum* sum, const djActuators* t, const djMotion* at, int joint);
 
 // On sites (actuator_site.c).
 static inline bool dj_onSite(const djModel* m, int i) { return m->actuator_site[2 * i] >= 0; }
