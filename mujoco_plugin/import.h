@@ -11,6 +11,7 @@
 typedef struct djmImport {
   const mjModel* m;
   djModelDef def;             // the result; its arrays live in blocks
+  djJointDef* joint;          // (def.njnt) its joints
   // contact, by explicit pairs and by the dynamic predicate, between bodies that can move
   int* geom_dim;              // (ngeom) largest condim over dynamic partners, 0: none
   bool* geom_paired;          // (ngeom) in an explicit pair

@@ -84,6 +84,7 @@ static void fillJoint(mjsJoint* out, const djJointDef* j) {
           j->frictionloss_impedance);
   out->actfrclimited = j->actfrclimited ? mjLIMITED_TRUE : mjLIMITED_FALSE;
   mju_copy(out->actfrcrange, j->actfrcrange, 2);
+  out->actgravcomp = j->actgravcomp;
   fillLimit(out, j);
 }
 

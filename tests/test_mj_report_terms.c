@@ -239,19 +239,6 @@ static const djReportCase cases[] = {
            "name='u' joint='j'/>")),
      SCENE("/>", A2 A("type='ball'", ""), ACT("<motor joint='j2'/><motor joint='j2'/><position "
            "name='u' joint='j2'/><position joint='j'/>")), 0},
-    {"actuator/u", "biasprm", DJ_IGNORED,
-     SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>" A2,
-           ACT("<motor joint='j2'/><general name='u' joint='j' gaintype='affine' "
-               "gainprm='1 0 1'/>")),
-     SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>" A2,
-           ACT("<motor joint='j2'/><general name='u' joint='j2' gaintype='affine' gainprm='1 0 1' "
-               "biastype='affine' biasprm='0 0 1'/>")), 0},
-    {"actuator/u", "biasprm", DJ_IGNORED,
-     SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>" A2,
-           ACT("<motor joint='j2'/><velocity name='u' joint='j'/>")),
-     SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>" A2,
-           ACT("<motor joint='j2'/><general name='u' joint='j' gaintype='affine' gainprm='1 1 0' "
-               "biastype='affine' biasprm='1 0 0'/>")), 0},
     // behind elements of other types
     {"joint/j", "range", DJ_APPROXIMATED,
      SCENE("/>", B("") A("limited='true' range='-1 1'", ""), ""), SCENE("/>", B("") A("", ""), ""),

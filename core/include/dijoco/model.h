@@ -59,6 +59,8 @@ typedef struct djJointDef {
   double frictionloss_impedance;  // share of what would move it that it holds, in (0, 1)
   bool actfrclimited;         // actfrcrange is in force
   double actfrcrange[2];      // N or N m; bounds of the total actuator force; slide, hinge
+  bool actgravcomp;           // gravity compensation along it is a part of the actuator force, which
+                              //   its range bounds, and which vanishes where there is no actuation
 } djJointDef;
 
 // The implicit surface of a geom, as the contact model implicit_surface sees it: a family of
@@ -368,6 +370,7 @@ typedef struct djContactSettings {
   X(int, jnt_dofadr, njnt, 1)        /* its first dof */                                           \
   X(int, jnt_limited, njnt, 1)       /* jnt_range is in force */                                   \
   X(int, jnt_actfrclimited, njnt, 1) /* jnt_actfrcrange is in force */                             \
+  X(int, jnt_actgravcomp, njnt, 1)   /* gravity compensation counts as actuator force */           \
   X(double, jnt_pos, njnt, 3)        /* m; anchor in the body's frame */                           \
   X(double, jnt_axis, njnt, 3)       /* unit vector in the body's frame */                         \
   X(double, jnt_stiffness, njnt, 1)  /* N/m or N m/rad; this and the next: see djJointDef */       \

@@ -20,6 +20,16 @@ static void layout(djActuators* t, djArena* a, const djModel* m) {
   t->order = dj_take(a, m->nu, sizeof(int));
   t->first = dj_take(a, (size_t)m->ncoord + (size_t)m->njnt + 1, sizeof(int));
   t->total = dj_take(a, m->ncoord, sizeof *t->total);
+  size_t nv = 0, nbody = 0;   // of gravity compensation
+  for (int j = 0; j < m->njnt; j++) {
+    if (m->jnt_actgravcomp[j]) nv = (size_t)m->nv, nbody = (size_t)m->nbody;
+  }
+  double** by_dof[] = {&t->lift, &t->z};
+  double** by_body[] = {&t->twist, &t->wrench, &t->cotangent};
+  for (int k = 0; k < 2; k++) *by_dof[k] = dj_take(a, nv, sizeof(double));
+  for (int k = 0; k < 3; k++) *by_body[k] = dj_take(a, 6 * nbody, sizeof(double));
+  t->moment = dj_take(a, 4 * nbody, sizeof(double));
+  t->load = dj_take(a, nbody, sizeof *t->load);
 }
 
 static size_t size(const djModel* m) {
@@ -133,6 +143,8 @@ static djStatus begin(void* state, const djMotion* at, djError* err) {
   (void)err;
   djActuators* t = state;
   const djModel* m = at->model;
+  t->hard = at->acting == DJ_ACTS_SMOOTH;
+  t->lifts = false;
   for (int i = 0; i < m->nu; i++) beginActuator(&t->act[i], at, i);
   for (int c = 0; c < m->ncoord; c++) t->total[c] = dj_unclampedForce(t, m, c);
   return DJ_OK;
@@ -181,11 +193,12 @@ static void couple(djPattern* pattern, const void* state, const djModel* m) {
 }
 
 static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
-  const djActuators* t = state;
+  djActuators* t = state;
   const djModel* m = at->model;
+  dj_findCompensation(t, at);
   if (dj_actuatorsOff(m) || m->nu == 0) return DJ_OK;
   for (int c = 0; c < m->ncoord; c++) {
-    if (t->first[c] == t->first[c + 1]) continue;
+    if (t->first[c] == t->first[c + 1] && dj_liftOf(t, m, c) == 0) continue;
     double psi = displacement(at, c);
     const djUnclamped* total = &t->total[c];
     if (total->holds) {
@@ -216,8 +229,9 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   return DJ_OK;
 }
 
-// Of prompt motions, what has no energy.
+// Of prompt motions, what has no energy; gravity compensation.
 static void nonpotential(djForceSum* sum, double* gradient, void* state, const djMotion* at) {
+  if (at->acting == DJ_ACTS_SMOOTH) dj_addCompensation(sum, gradient, state, at);
   if (!at->prompt || dj_actuatorsOff(at->model)) return;
   dj_addTurnActuators(sum, gradient, state, at);
   dj_addSiteTwists(sum, state, at);
@@ -380,5 +394,5 @@ const djForceRow dj_actuatorForce = {.name = "actuator",
                                      .start = start,
                                      .inputs = inputs,
                                      .params = dj_actuatorParams,
-                                     .params_of = DJ_BY_LAW | DJ_BY_SITE | DJ_BY_FRAME,
+                                     .params_of = DJ_BY_LAW | DJ_BY_SITE | DJ_BY_FRAME | DJ_BY_INERTIA,
                                      .rates = rates};

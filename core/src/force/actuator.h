@@ -20,7 +20,7 @@ typedef struct djActuatorStep {
   djLawAt law;           // where laws that are not linear have been linearised
   double by_l, by_rate;  // of c2 by l, l'
   double gear[3];        // gear[0] of coordinates; rotations: torque direction, body frame there
-  bool hard;             // ranges clip: of smooth forces by the start
+  bool hard;             // ranges clip: see djActuators
 } djActuatorStep;
 
 // Total force a + b psi along a coordinate, where nothing clamps it.
@@ -36,10 +36,23 @@ typedef struct djActuators {
   int* order;            // (nu)
   int* first;            // (ncoord + njnt + 1)
   djUnclamped* total;    // (ncoord)
+  bool hard;             // ranges clip: of smooth forces by the start
+  // Gravity compensation by actuators (actuator_gravcomp.c): whether it is to be taken care of, what
+  // it is along dofs (nv), moments of subtrees (nbody x 4), and, for parameters, cotangents of dofs
+  // (nv), twists, wrenches and cotangents of bodies (nbody x 6), loads (nbody).
+  bool lifts;
+  double *lift, *moment, *z, *twist, *wrench, *cotangent;
+  djLoad* load;
 } djActuators;
 
 static inline bool dj_actuatorsOff(const djModel* m) {
   return (m->opt.disable & DJ_DSBL_ACTUATION) != 0;
+}
+
+// What a joint's range clamps beside the forces of its actuators.
+static inline double dj_liftOf(const djActuators* t, const djModel* m, int c) {
+  if (!t->lifts || m->coord_type[c] != DJ_COORD_JOINT) return 0;
+  return t->lift[m->coord_dof[m->coord_dofadr[c]]];
 }
 
 // Index of the list; -1: none.
@@ -59,6 +72,7 @@ djJet dj_clampForce(const djActuatorStep* a, const djModel* m, int i, double p);
 // Forces of all actuators on a coordinate, before their clamps q_i: a tendon's range scales them by
 // r(sum of q_i), each is clamped, and a joint's range clamps the sum of gear p_i, C. So
 //   df/dq_i = C' (gear_i p_i' r + b),   b = r' sum of gear_k p_k' q_k.
+// With gravity compensation G in that range the sum is clamped with it: C(sum + G) - G.
 typedef struct djTotal {
   djJet f;               // force along the coordinate, and its slope by the displacement
   double r, b, C;
@@ -143,6 +157,13 @@ void dj_siteInput(djInputSum* sum, const djActuators* t, const djMotion* at, int
 // derivative of z . gradient by the force before its clamp, length and velocity.
 void dj_siteParams(djParamSums* sums, const djActuators* t, const djMotion* at, int i,
                    double* by_p, double* length, double* rate);
+
+// Gravity compensation by actuators, at the point of an evaluation; then what it adds, with its
+// derivatives by the configuration, and to d(z . gradient)/d parameter.
+void dj_findCompensation(djActuators* t, const djMotion* at);
+void dj_addCompensation(djForceSum* sum, double* gradient, const djActuators* t,
+                        const djMotion* at);
+void dj_compensationParams(djParamSums* sums, djActuators* t, const djMotion* at, const double* z);
 
 // y_c times the slope -gear^2 c2 of actuator i, by its parameters.
 void dj_actuatorRateParams(djRateSum* sum, const djActuators* t, const djModel* m, int i);

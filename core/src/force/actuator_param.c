@@ -122,8 +122,9 @@ void dj_actuatorRateParams(djRateSum* sum, const djActuators* t, const djModel* 
 
 djStatus dj_actuatorParams(djParamSums* sums, void* state, const djMotion* at, const double* z,
                            const double* zeta) {
-  const djActuators* t = state;
+  djActuators* t = state;
   const djModel* m = at->model;
+  if (at->acting == DJ_ACTS_SMOOTH) dj_compensationParams(sums, t, at, z);
   if (dj_actuatorsOff(m) || m->nu == 0) return DJ_OK;
   Out out = {dj_paramBlock(sums->param, m, DJ_FIELD_ACTUATOR_GAINPRM),
              dj_paramBlock(sums->param, m, DJ_FIELD_ACTUATOR_BIASPRM),
@@ -140,7 +141,7 @@ djStatus dj_actuatorParams(djParamSums* sums, void* state, const djMotion* at, c
     else if (!dj_jointRow(m, j)->pose) rotationParams(&out, t, at, j, turn);
     else freeParams(&out, t, at, j, dju_load3(z + m->jnt_dofadr[j]), turn);
   }
-  for (int i = 0; i < m->nu; i++) {
+  for (int i = 0; i < m->nu && sums->wants & (DJ_BY_LAW | DJ_BY_SITE | DJ_BY_FRAME); i++) {
     double by_p, length, rate;
     if (!dj_onSite(m, i)) continue;
     dj_siteParams(sums, t, at, i, &by_p, &length, &rate);

@@ -52,6 +52,7 @@ const djKeySpec dj_jointKeys[] = {
     REAL(frictionloss_impedance, 1),
     KEY(djJointDef, DJ_KEY_BOOL, actfrclimited, 1),
     REAL(actfrcrange, 2),
+    KEY(djJointDef, DJ_KEY_BOOL, actgravcomp, 1),
     END,
 };
 #undef REAL

@@ -96,6 +96,7 @@ static void getJoints(djJointDef* joint, const djModel* m) {
     j->frictionloss_damping = m->jnt_frictionloss_damping[i];
     j->frictionloss_impedance = m->jnt_frictionloss_impedance[i];
     j->actfrclimited = m->jnt_actfrclimited[i] != 0;
+    j->actgravcomp = m->jnt_actgravcomp[i] != 0;
     dj_copyNumbers(j->actfrcrange, m->jnt_actfrcrange + 2 * i, 2);
   }
 }

@@ -46,6 +46,7 @@ static void fillJointValues(djModel* m, const djModelDef* def) {
     m->jnt_body[i] = j->body;
     m->jnt_limited[i] = j->limited;
     m->jnt_actfrclimited[i] = j->actfrclimited;
+    m->jnt_actgravcomp[i] = j->actgravcomp;
     dj_copyNumbers(m->jnt_pos + 3 * i, j->pos, 3);
     bool pose = dj_jointRows[j->type].pose, axial = dj_isScalarJoint((int)j->type);
     if (!axial || !dj_makeUnit(m->jnt_axis + 3 * i, j->axis, 3)) {
