@@ -268,11 +268,6 @@ static const djReportCase cases[] = {
            "biasprm='0 -1 0'/>")),
      SCENE("/>", A("type='ball'", ""), ACT("<general name='u' joint='j' biastype='none' "
            "biasprm='0 -1 0'/>")), 0},
-    {"actuator/u", "biasprm", DJ_IGNORED,
-     SCENE("/>", A("type='free'", ""), ACT("<general name='u' joint='j' biastype='affine' "
-           "biasprm='0 0 -1'/>")),
-     SCENE("/>", A("type='free'", ""), ACT("<general name='u' joint='j' biastype='none' "
-           "gaintype='fixed' gainprm='1 0 -1' biasprm='0 0 -1'/>")), 0},
 };
 
 static void testTerms(void** state) {
