@@ -23,11 +23,19 @@ bool djm_actuatorLive(const mjModel* m, int i) {
   return group < 0 || group > 30 || !(m->opt.disableactuator & (1 << group));
 }
 
+// On a body, with a force that is of its input alone, as there is no length.
+static bool plainAdhesion(const mjModel* m, int i) {
+  const mjtNum *gain = m->actuator_gainprm + mjNGAIN * i, *bias = m->actuator_biasprm + mjNBIAS * i;
+  return m->actuator_trntype[i] == mjTRN_BODY &&
+         (m->actuator_gaintype[i] == mjGAIN_FIXED || gain[2] == 0) &&
+         (m->actuator_biastype[i] == mjBIAS_NONE || bias[2] == 0);
+}
+
 // Transmissions that are carried.
-static bool simpleTransmission(const mjModel* m, int i) {
+bool djm_transmissionSupported(const mjModel* m, int i) {
   int type = m->actuator_trntype[i];
   if (type == mjTRN_TENDON) return !djm_tendonWraps(m, m->actuator_trnid[2 * i]);
-  return onJoint(m, i) || type == mjTRN_SITE || type == mjTRN_SLIDERCRANK;
+  return onJoint(m, i) || type == mjTRN_SITE || type == mjTRN_SLIDERCRANK || plainAdhesion(m, i);
 }
 
 bool djm_isMuscle(const mjModel* m, int i) {
@@ -53,7 +61,7 @@ bool djm_muscleSound(const mjModel* m, int i) {
 }
 
 bool djm_actuatorSupported(const mjModel* m, int i) {
-  return simpleTransmission(m, i) && (!djm_isMuscle(m, i) || djm_muscleSound(m, i)) &&
+  return djm_transmissionSupported(m, i) && (!djm_isMuscle(m, i) || djm_muscleSound(m, i)) &&
          djm_ourType(DJM_TYPE_DYN, m->actuator_dyntype[i]) >= 0 &&
          djm_ourType(DJM_TYPE_GAIN, m->actuator_gaintype[i]) >= 0 &&
          djm_ourType(DJM_TYPE_BIAS, m->actuator_biastype[i]) >= 0 && m->actuator_plugin[i] < 0 &&
@@ -63,6 +71,16 @@ bool djm_actuatorSupported(const mjModel* m, int i) {
 int djm_keptActivations(const mjModel* m, int i) {
   int n = m->actuator_actnum[i], max = m->njnt > 0 ? m->actuator_ctrlnum[i] : 0;
   return n < max ? n : max;
+}
+
+void djm_silence(djActuatorDef* a) {
+  a->tendon = a->site = a->refsite = a->cranksite = a->slidersite = a->body = -1;
+  a->joint = 0;
+  memset(a->gear, 0, sizeof(a->gear));
+  memset(a->gainprm, 0, sizeof(a->gainprm));
+  memset(a->biasprm, 0, sizeof(a->biasprm));
+  a->gain = DJ_GAIN_FIXED;
+  a->bias = DJ_BIAS_NONE;
 }
 
 // What it is on, gear, armature and damping. live: it makes force.
@@ -78,6 +96,7 @@ static void importTarget(djActuatorDef* a, const mjModel* m, int i, bool live) {
     a->site = id[0];
     a->refsite = id[1];
   }
+  if (type == mjTRN_BODY) a->body = id[0];
   if (type == mjTRN_SLIDERCRANK) {
     a->cranksite = id[0];
     a->slidersite = id[1];
@@ -96,13 +115,8 @@ static void importActuator(djActuatorDef* a, const mjModel* m, int i, int k) {
   int ctrl = m->actuator_ctrladr[i] + k;
   *a = dj_defaultActuatorDef();
   a->name = k == 0 ? djm_name(m, m->name_actuatoradr[i]) : "";
-  a->joint = 0;
-  memset(a->gear, 0, sizeof(a->gear));
+  djm_silence(a);
   if (k == 0) importTarget(a, m, i, live && supported);
-  memset(a->gainprm, 0, sizeof(a->gainprm));
-  memset(a->biasprm, 0, sizeof(a->biasprm));
-  a->gain = DJ_GAIN_FIXED;
-  a->bias = DJ_BIAS_NONE;
   if (supported && live) {
     a->gain = (djGain)djm_ourType(DJM_TYPE_GAIN, m->actuator_gaintype[i]);
     a->bias = (djBias)djm_ourType(DJM_TYPE_BIAS, m->actuator_biastype[i]);
@@ -147,7 +161,7 @@ djStatus djm_importActuators(djmImport* imp) {
     }
   }
   imp->def.nu = nu;
-  imp->def.actuator = actuator;
+  imp->def.actuator = imp->actuator = actuator;
   return DJ_OK;
 }
 

@@ -26,8 +26,18 @@ bool djm_actTransmission(const djmImport* imp, int i, djmNote note) {
     snprintf(note, sizeof(djmNote), "tendon around geoms: it makes no force");
     return djm_tendonWraps(imp->m, imp->m->actuator_trnid[2 * i]);
   }
-  return imp->m->actuator_trntype[i] >= mjTRN_BODY &&
-         noteType(note, imp->m->actuator_trntype[i], mjTRN_BODY, COUNT(names), names);
+  if (imp->m->actuator_trntype[i] < mjTRN_BODY) return false;
+  if (djm_transmissionSupported(imp->m, i) && imp->model->actuator_body[imp->m->actuator_ctrladr[i]] >= 0) {
+    return false;
+  }
+  return noteType(note, imp->m->actuator_trntype[i], mjTRN_BODY, COUNT(names), names);
+}
+
+bool djm_actAdhesion(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return djm_actuatorLive(imp->m, i) && djm_actuatorSupported(imp->m, i) &&
+         imp->m->actuator_trntype[i] == mjTRN_BODY && imp->m->njnt > 0 &&
+         imp->model->actuator_body[imp->m->actuator_ctrladr[i]] >= 0;
 }
 
 // A law of MuJoCo's that we have not.

@@ -100,6 +100,9 @@ static const djmCheck checks[] = {
 
     // ---- actuators
     {DJM_ACTUATOR, "transmission", DJ_IGNORED, djm_actTransmission, 0},
+    {DJM_ACTUATOR, "transmission", DJ_APPROXIMATED, djm_actAdhesion,
+     "its force is shared by the pairs of geoms that touch, not by points of contact, and ends "
+     "smoothly within the range of contact forces beyond them"},
     {DJM_ACTUATOR, "dyntype", DJ_IGNORED, djm_actDyntype, 0},
     {DJM_ACTUATOR, "gaintype", DJ_IGNORED, djm_actGaintype, 0},
     {DJM_ACTUATOR, "biastype", DJ_IGNORED, djm_actBiastype, 0},

@@ -108,6 +108,7 @@ DJM_CHECK(djm_sensorForce);
 
 // import_check_actuator.c
 DJM_CHECK(djm_actTransmission);
+DJM_CHECK(djm_actAdhesion);
 DJM_CHECK(djm_actDyntype);
 DJM_CHECK(djm_actGaintype);
 DJM_CHECK(djm_actBiastype);

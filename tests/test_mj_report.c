@@ -199,6 +199,9 @@ static const djReportCase cases[] = {
     {"actuator/u", "transmission", DJ_IGNORED,
      SCENE("/>", A("", ""), ACT("<adhesion name='u' body='A' ctrlrange='0 1'/>")),
      SCENE("/>", A("", ""), MOTOR("")), 0},
+    {"actuator/u", "transmission", DJ_APPROXIMATED,
+     "<mujoco><option/><worldbody>" A("", "") "</worldbody><actuator><adhesion name='u' body='A' "
+     "ctrlrange='0 1'/></actuator></mujoco>", SCENE("/>", A("", ""), MOTOR("")), 0},
     {"actuator/u", "transmission", DJ_IGNORED,
      SCENE("/>", A("type='ball'", ""), ACT("<orientation name='u' joint='j' kp='1'/>")),
      SCENE("/>", A("type='ball'", ""), MOTOR("")), 0},

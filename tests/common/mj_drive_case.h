@@ -120,6 +120,9 @@ typedef struct djtDriveRun {
   djTape* tape;
   int body;                // whose position is the loss
   double size;             // of controls
+  double step;             // of differences, relative; 0: 1e-4
+  double least;            // slopes below count as this one; 0: 0.01
+  void (*start)(djData* data, const mjModel* m);   // state and constant controls; NULL: random ones
 } djtDriveRun;
 
 static inline double djt_driveLoss(const djtDriveRun* run, djRolloutResult* result) {
@@ -130,6 +133,12 @@ static inline double djt_driveLoss(const djtDriveRun* run, djRolloutResult* resu
   djt_driveStart(d, run->m, &rng);
   for (int i = 0; i < DJT_DRIVE_HORIZON * model->nu; i++) u[i] = run->size * sin(0.3 * i + 0.4);
   for (int i = 0; i < model->na; i++) d->act[i] = 0.1 * (i + 1);
+  if (run->start) {
+    run->start(run->data, run->m);
+    mju_copy(d->qpos, run->data->qpos, model->nq);
+    mju_copy(d->qvel, run->data->qvel, model->nv);
+    for (int i = 0; i < DJT_DRIVE_HORIZON * model->nu; i++) u[i] = run->data->ctrl[i % model->nu];
+  }
   djLossTerm loss = {.type = DJ_LOSS_POSITION, .object = DJ_OBJ_BODY, .id = run->body, .weight = 1,
                      .target = {0.4, 0.1, 0.2}};
   djRollout r = {.horizon = DJT_DRIVE_HORIZON, .qpos0 = d->qpos, .qvel0 = d->qvel, .act0 = d->act,
@@ -152,7 +161,7 @@ static inline void djt_driveParam(const djtDriveRun* run, const char* name) {
   djt_driveLoss(run, &result);
   assert_int_equal(dj_getParam(value, run->model, &p), DJ_OK);
   for (int k = 0; k < p.nvalue; k++) {
-    double f[4], h = 1e-4 * fmax(fabs(value[k]), 0.1);
+    double f[4], h = (run->step > 0 ? run->step : 1e-4) * fmax(fabs(value[k]), 0.1);
     for (int side = 0; side < 4; side++) {
       memcpy(moved, value, sizeof(moved));
       moved[k] += (side % 2 ? h : -h) * (side < 2 ? 1 : 2);
@@ -161,7 +170,7 @@ static inline void djt_driveParam(const djtDriveRun* run, const char* name) {
     }
     assert_int_equal(dj_setParam(run->model, &p, value, &err), DJ_OK);
     double slope = (8 * (f[1] - f[0]) - (f[3] - f[2])) / (12 * h);
-    if (!(fabs(g[k] - slope) < 1e-6 * fmax(fabs(slope), 1e-2))) {
+    if (!(fabs(g[k] - slope) < 1e-6 * fmax(fabs(slope), run->least > 0 ? run->least : 1e-2))) {
       fail_msg("%s[%d]: %.9g, differences %.9g", name, k, g[k], slope);
     }
   }
@@ -171,7 +180,7 @@ static inline void djt_driveParam(const djtDriveRun* run, const char* name) {
 static inline void djt_driveParams(const mjModel* m, int body, double size,
                                    const char* const* names) {
   djError err;
-  djtDriveRun run = {m, djt_import(NULL, m), NULL, NULL, body, size};
+  djtDriveRun run = {m, djt_import(NULL, m), NULL, NULL, body, size, 0, 0, NULL};
   run.data = djt_dataOf(run.model);
   assert_int_equal(djd_makeTape(&run.tape, run.model, DJT_DRIVE_HORIZON, &err), DJ_OK);
   for (; *names; names++) djt_driveParam(&run, *names);

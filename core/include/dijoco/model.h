@@ -195,13 +195,16 @@ typedef struct djEqualityDef {
 //   cranksite and slidersite: the way of a slider along slidersite's z axis, moved from cranksite
 //     by a rod of length cranklength;
 //   site: a wrench in axes of the site (gear: force, torque); with refsite in that one's axes, and
-//     against its body, which reacts. Dofs that move both sites have no part in it.
+//     against its body, which reacts. Dofs that move both sites have no part in it;
+//   body: adhesion. p pulls the body's geoms and those that they touch together, along the normals
+//     of contact; there is no length (l = l' = 0).
 typedef struct djActuatorDef {
   const char* name;           // may be NULL or ""
   int joint;                  // or -1, like the others
   int tendon;                 // id
   int site, refsite;          // ids
   int cranksite, slidersite;  // ids
+  int body;                   // id
   double cranklength;         // m
   bool in_parent;             // ball, free: the torque's axes are the parent's
   double gear[6];             // 1 (or m: p is a force and acts on a rotation)
@@ -483,6 +486,7 @@ typedef struct djContactSettings {
   X(int, actuator_site, nu, 2)       /* site and refsite, or -1 */                                 \
   X(int, actuator_crank, nu, 2)      /* crank's and slider's site, or -1 */                        \
   X(double, actuator_cranklength, nu, 1) /* m */                                                   \
+  X(int, actuator_body, nu, 1)       /* whose geoms adhere, or -1 */                               \
   X(int, actuator_inparent, nu, 1)   /* the torque's axes are the parent's */                      \
   X(int, actuator_gain, nu, 1)       /* djGain */                                                  \
   X(int, actuator_bias, nu, 1)       /* djBias */                                                  \

@@ -30,6 +30,7 @@ static void layout(djActuators* t, djArena* a, const djModel* m) {
   for (int k = 0; k < 3; k++) *by_body[k] = dj_take(a, 6 * nbody, sizeof(double));
   t->moment = dj_take(a, 4 * nbody, sizeof(double));
   t->load = dj_take(a, nbody, sizeof *t->load);
+  dj_layoutAdhesion(t, a, m);
 }
 
 static size_t size(const djModel* m) {
@@ -52,6 +53,7 @@ static djStatus make(void* state, const djModel* m, djError* err) {
     }
   }
   t->first[n] = used;
+  dj_makeAdhesion(t, m);
   return DJ_OK;
 }
 
@@ -76,7 +78,7 @@ static void beginTransmission(djActuatorStep* a, const djMotion* at, int i) {
     return;
   }
   if (j < 0) {
-    a->length = dj_siteLength(at, i);
+    if (dj_onSite(m, i)) a->length = dj_siteLength(at, i);
     return;
   }
   djVec3 g = dju_load3(dj_jointRow(m, j)->pose ? gear + 3 : gear);
@@ -133,7 +135,7 @@ static void beginActuator(djActuatorStep* a, const djMotion* at, int i) {
   a->c2 = a->gain[2] * a->input + b.c[2];
   a->by_l = g.by_l * a->input + b.by_l;
   a->by_rate = g.by_rate * a->input + b.by_rate;
-  if (dj_onOneSite(m, i)) a->c1 = 0;        // there, too
+  if (dj_onOneSite(m, i) || m->actuator_body[i] >= 0) a->c1 = 0;   // there, too
   a->alpha = a->gain[0] * a->input + b.c[0] + a->c1 * a->length;
   a->beta = a->c1 + a->c2 / at->h;
   if (m->actuator_coord[i] >= 0) a->beta *= a->gear[0];
@@ -147,6 +149,7 @@ static djStatus begin(void* state, const djMotion* at, djError* err) {
   t->lifts = false;
   for (int i = 0; i < m->nu; i++) beginActuator(&t->act[i], at, i);
   for (int c = 0; c < m->ncoord; c++) t->total[c] = dj_unclampedForce(t, m, c);
+  dj_beginAdhesion(t, at);
   return DJ_OK;
 }
 
@@ -188,8 +191,8 @@ static void addRotation(djForceSum* sum, const djActuators* t, const djMotion* a
 }
 
 static void couple(djPattern* pattern, const void* state, const djModel* m) {
-  (void)state;
   dj_coupleSiteActuators(pattern, m);
+  dj_coupleAdhesion(pattern, state, m);
 }
 
 static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
@@ -231,7 +234,10 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
 
 // Of prompt motions, what has no energy; gravity compensation.
 static void nonpotential(djForceSum* sum, double* gradient, void* state, const djMotion* at) {
-  if (at->acting == DJ_ACTS_SMOOTH) dj_addCompensation(sum, gradient, state, at);
+  if (at->acting == DJ_ACTS_SMOOTH) {
+    dj_addCompensation(sum, gradient, state, at);
+    dj_addAdhesion(sum, state, at);
+  }
   if (!at->prompt || dj_actuatorsOff(at->model)) return;
   dj_addTurnActuators(sum, gradient, state, at);
   dj_addSiteTwists(sum, state, at);
@@ -342,7 +348,8 @@ static void inputs(djInputSum* sum, void* state, const djMotion* at) {
   const djModel* m = at->model;
   for (int i = 0; i < m->nu && !dj_actuatorsOff(m); i++) {
     int target = dj_targetOf(m, i);
-    if (target < 0) dj_siteInput(sum, state, at, i);
+    if (m->actuator_body[i] >= 0) dj_adhesionInput(sum, state, at, i);
+    else if (target < 0) dj_siteInput(sum, state, at, i);
     else if (target < m->ncoord) scalarInput(sum, state, at, i, target);
     else jointInput(sum, state, at, i, target - m->ncoord);
   }
@@ -394,5 +401,6 @@ const djForceRow dj_actuatorForce = {.name = "actuator",
                                      .start = start,
                                      .inputs = inputs,
                                      .params = dj_actuatorParams,
-                                     .params_of = DJ_BY_LAW | DJ_BY_SITE | DJ_BY_FRAME | DJ_BY_INERTIA,
+                                     .params_of = DJ_BY_LAW | DJ_BY_SITE | DJ_BY_FRAME |
+                                                  DJ_BY_INERTIA | DJ_BY_SHAPE,
                                      .rates = rates};

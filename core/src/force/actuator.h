@@ -43,6 +43,11 @@ typedef struct djActuators {
   bool lifts;
   double *lift, *moment, *z, *twist, *wrench, *cotangent;
   djLoad* load;
+  // Adhesion (actuator_adhesion.c): pairs of geoms, actuator after actuator; scratch of softened
+  // shapes (8 maxvert).
+  int npair, maxvert;
+  struct djAdhesionPair* pair;
+  double* soft;
 } djActuators;
 
 static inline bool dj_actuatorsOff(const djModel* m) {
@@ -164,6 +169,19 @@ void dj_findCompensation(djActuators* t, const djMotion* at);
 void dj_addCompensation(djForceSum* sum, double* gradient, const djActuators* t,
                         const djMotion* at);
 void dj_compensationParams(djParamSums* sums, djActuators* t, const djMotion* at, const double* z);
+
+// Adhesion of actuators on bodies (actuator_adhesion.c): memory, which pairs are near at the start;
+// what it adds, by configuration and inputs; derivative of z . gradient by the force of actuator i
+// before its clamp, with what frames do.
+struct djArena;
+void dj_layoutAdhesion(djActuators* t, struct djArena* arena, const djModel* m);
+void dj_makeAdhesion(djActuators* t, const djModel* m);
+void dj_beginAdhesion(djActuators* t, const djMotion* at);
+void dj_coupleAdhesion(djPattern* pattern, const djActuators* t, const djModel* m);
+void dj_addAdhesion(djForceSum* sum, const djActuators* t, const djMotion* at);
+void dj_adhesionInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i);
+double dj_adhesionParams(bool* any, djParamSums* sums, const djActuators* t, const djMotion* at,
+                         int i);
 
 // y_c times the slope -gear^2 c2 of actuator i, by its parameters.
 void dj_actuatorRateParams(djRateSum* sum, const djActuators* t, const djModel* m, int i);

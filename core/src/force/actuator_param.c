@@ -141,10 +141,18 @@ djStatus dj_actuatorParams(djParamSums* sums, void* state, const djMotion* at, c
     else if (!dj_jointRow(m, j)->pose) rotationParams(&out, t, at, j, turn);
     else freeParams(&out, t, at, j, dju_load3(z + m->jnt_dofadr[j]), turn);
   }
-  for (int i = 0; i < m->nu && sums->wants & (DJ_BY_LAW | DJ_BY_SITE | DJ_BY_FRAME); i++) {
-    double by_p, length, rate;
-    if (!dj_onSite(m, i)) continue;
-    dj_siteParams(sums, t, at, i, &by_p, &length, &rate);
+  for (int i = 0; i < m->nu && sums->wants & ~DJ_BY_INERTIA; i++) {
+    double by_p, length = 0, rate = 0;
+    bool any = false;
+    if (m->actuator_body[i] >= 0) {
+      by_p = dj_adhesionParams(&any, sums, t, at, i);
+      if (any && sums->wants & DJ_BY_SHAPE) return DJ_UNSUPPORTED;   // gaps by shapes
+      if (!any) continue;
+    } else if (dj_onSite(m, i)) {
+      dj_siteParams(sums, t, at, i, &by_p, &length, &rate);
+    } else {
+      continue;
+    }
     forceParams(&out, &t->act[i], m, i, by_p, length, rate);
   }
   return DJ_OK;

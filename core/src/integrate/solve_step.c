@@ -110,6 +110,11 @@ static djStatus checkMethod(djWork* w, const djModel* m, const djMethod* own) {
                    "%s: actgravcomp within a range, or without actuation, needs the integrator euler",
                    name.text);
   }
+  int sticky = dj_firstAdhesion(m);
+  if (sticky >= 0) {
+    djElementText name = dj_elementText("actuator", dj_id2name(m, DJ_OBJ_ACTUATOR, sticky), sticky);
+    return dj_fail(&w->error, DJ_UNSUPPORTED, "%s: adhesion needs the integrator euler", name.text);
+  }
   if (muscle < 0) return DJ_OK;
   return dj_fail(&w->error, DJ_UNSUPPORTED, "actuator '%.100s' (#%d): muscles need the integrator "
                  "euler", m->names + m->name_actuator[muscle], muscle);

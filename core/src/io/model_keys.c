@@ -127,6 +127,7 @@ const djKeySpec dj_actuatorKeys[] = {
     KEY(djActuatorDef, DJ_KEY_SITE, cranksite, 1),
     KEY(djActuatorDef, DJ_KEY_SITE, slidersite, 1),
     REAL(cranklength, 1),
+    KEY(djActuatorDef, DJ_KEY_BODY, body, 1),
     KEY(djActuatorDef, DJ_KEY_BOOL, in_parent, 1),
     REAL(gear, 6),
     NAMED(djActuatorDef, "gain", gain, dj_gainNames),

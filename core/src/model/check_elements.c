@@ -177,8 +177,9 @@ static djStatus checkTendons(const djModelDef* def, djError* err) {
 // What an actuator is on: one thing, which exists.
 static const char* targetProblem(const djModelDef* def, const djActuatorDef* a) {
   bool crank = a->cranksite >= 0 || a->slidersite >= 0;
-  int n = (a->joint >= 0) + (a->tendon >= 0) + (a->site >= 0) + crank;
-  if (n > 1) return "must be on one of joint, tendon, site, cranksite";
+  int n = (a->joint >= 0) + (a->tendon >= 0) + (a->site >= 0) + crank + (a->body >= 0);
+  if (n > 1) return "must be on one of joint, tendon, site, cranksite, body";
+  if (a->body >= 0) return a->body < def->nbody ? NULL : "its body does not exist";
   if (a->refsite >= 0 && a->site < 0) return "has a refsite but no site";
   if (a->tendon >= 0) return a->tendon < def->ntendon ? NULL : "its tendon does not exist";
   if (a->site >= 0) {

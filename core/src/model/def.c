@@ -167,6 +167,7 @@ static void getActuators(djActuatorDef* actuator, const djModel* m) {
     a->cranksite = m->actuator_crank[2 * i];
     a->slidersite = m->actuator_crank[2 * i + 1];
     a->cranklength = m->actuator_cranklength[i];
+    a->body = m->actuator_body[i];
     a->in_parent = m->actuator_inparent[i] != 0;
     dj_copyNumbers(a->gear, m->actuator_gear + 6 * i, 6);
     a->gain = (djGain)m->actuator_gain[i];

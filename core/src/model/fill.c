@@ -219,6 +219,7 @@ static void fillActuators(djModel* m, const djModelDef* def) {
     m->actuator_crank[2 * i] = a->cranksite;
     m->actuator_crank[2 * i + 1] = a->slidersite;
     m->actuator_cranklength[i] = a->cranklength;
+    m->actuator_body[i] = a->body;
     m->actuator_inparent[i] = a->in_parent;
     m->actuator_gain[i] = (int)a->gain;
     m->actuator_bias[i] = (int)a->bias;
