@@ -119,6 +119,10 @@ static bool findGap(djSoftGap* gap, const djActuators* t, const Pair* p, const d
                          &kin->body[p->body[1]]) >= 0;
 }
 
+static bool touches(const djModel* m) {
+  return dj_ownContact(m) && !(m->opt.disable & DJ_DSBL_CONTACT);
+}
+
 // The step from 1 at the range to 0 at twice that.
 static void setWeight(Pair* p, double gap) {
   djJet fall = dju_smoothStep(gap / p->range - 1);
@@ -129,7 +133,7 @@ static void setWeight(Pair* p, double gap) {
 
 void dj_beginAdhesion(djActuators* t, const djMotion* at) {
   const djModel* m = at->model;
-  bool on = at->acting == DJ_ACTS_SMOOTH && !dj_actuatorsOff(m) && dj_hasContact(m);
+  bool on = at->acting == DJ_ACTS_SMOOTH && !dj_actuatorsOff(m) && touches(m);
   for (int k = 0; k < t->npair; k++) {
     Pair* p = &t->pair[k];
     djSoftGap gap;
