@@ -43,6 +43,7 @@ bool djm_actAdhesion(const djmImport* imp, int i, djmNote note) {
 // A law of MuJoCo's that we have not.
 static bool noteLaw(djmNote note, const djmImport* imp, int i, djmTypeKind kind, int type,
                     int first, int n, const char* const* names) {
+  if (djm_isServo(imp->m, i)) return false;   // told as one of its gain
   return djm_actuatorLive(imp->m, i) && djm_ourType(kind, type) < 0 &&
          noteType(note, type, first, n, names);
 }
@@ -58,6 +59,15 @@ bool djm_actGaintype(const djmImport* imp, int i, djmNote note) {
     snprintf(note, sizeof(djmNote), "a muscle on what turns freely, or without a range of lengths "
              "or with numbers that make no law: it makes no force");
     return true;
+  }
+  if (djm_isServo(imp->m, i)) {
+    bool motor = imp->m->actuator_gaintype[i] == mjGAIN_DCMOTOR;
+    snprintf(note, sizeof(djmNote), "%s: it makes no force",
+             motor ? "a dcmotor with inductance, temperature, friction, cogging or a limit of its "
+                     "voltage, without inputs, or with an integral of what bends or turns freely"
+                   : "a pid with actearly or actrange, an integral of what bends or turns freely, or "
+                     "states without a position");
+    return djm_actuatorLive(imp->m, i) && !djm_servoSound(imp->m, i);
   }
   static const char* const names[] = {"dcmotor", "so3", "pid", "user"};
   return noteLaw(note, imp, i, DJM_TYPE_GAIN, imp->m->actuator_gaintype[i], mjGAIN_DCMOTOR,
@@ -83,6 +93,7 @@ bool djm_actDelay(const djmImport* imp, int i, djmNote note) {
 bool djm_actInputs(const djmImport* imp, int i, djmNote note) {
   (void)note;
   int n = imp->m->actuator_ctrlnum[i];
+  if (djm_isServo(imp->m, i)) return n == 0 && passive(imp->m, i);
   return (djm_actuatorLive(imp->m, i) && n != 1) || (n == 0 && passive(imp->m, i));
 }
 

@@ -196,6 +196,8 @@ typedef struct djEqualityDef {
 //     by a rod of length cranklength;
 //   site: a wrench in axes of the site (gear: force, torque); with refsite in that one's axes, and
 //     against its body, which reacts. Dofs that move both sites have no part in it;
+//   adds_to: no thing, but an actuator before it, which has several inputs by those that add to it:
+//     gain times its input is a part of that one's force before the clamp;
 //   body: adhesion. p pulls the body's geoms and those that they touch together, along the normals
 //     of contact; there is no length (l = l' = 0).
 typedef struct djActuatorDef {
@@ -205,6 +207,7 @@ typedef struct djActuatorDef {
   int site, refsite;          // ids
   int cranksite, slidersite;  // ids
   int body;                   // id
+  int adds_to;                // id of an actuator before it
   double cranklength;         // m
   bool in_parent;             // ball, free: the torque's axes are the parent's
   double gear[6];             // 1 (or m: p is a force and acts on a rotation)
@@ -222,6 +225,12 @@ typedef struct djActuatorDef {
   double tau_deactivation;    // s; of muscles
   double tau_smooth;          // units of the input; width over which the one becomes the other;
                               //   0: a switch
+  double integral;            // gain of z, N or N m by units of the input and s, whose rate is the
+                              //   input less l; 0: there is no z. The actuator has it as its last
+                              //   activation; on slides, hinges and fixed tendons alone
+  double integral_limit;      // units of the input and s; from there on |z| does not grow; 0: it
+                              //   does
+  bool integral_clipped;      // z is clipped to that limit, too
   bool actearly;              // the force uses the next activation, as it always does under bdf2,
                               //   where filters are exact
   bool ctrllimited, forcelimited, actlimited;        // the ranges that are in force
@@ -487,6 +496,11 @@ typedef struct djContactSettings {
   X(int, actuator_crank, nu, 2)      /* crank's and slider's site, or -1 */                        \
   X(double, actuator_cranklength, nu, 1) /* m */                                                   \
   X(int, actuator_body, nu, 1)       /* whose geoms adhere, or -1 */                               \
+  X(int, actuator_addsto, nu, 1)     /* of whose force it is a part, or -1 */                      \
+  X(int, actuator_zadr, nu, 1)       /* address of its integral in act, or -1 */                   \
+  X(double, actuator_integral, nu, 1) /* N or N m by units of the input and s */                   \
+  X(double, actuator_integral_limit, nu, 1) /* units of the input and s */                         \
+  X(int, actuator_integral_clipped, nu, 1) /* z is clipped to it */                                \
   X(int, actuator_inparent, nu, 1)   /* the torque's axes are the parent's */                      \
   X(int, actuator_gain, nu, 1)       /* djGain */                                                  \
   X(int, actuator_bias, nu, 1)       /* djBias */                                                  \

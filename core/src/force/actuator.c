@@ -95,14 +95,15 @@ static void setInput(djActuatorStep* a, const djMotion* at, int i) {
                   : at->prompt             ? DJ_INPUTS_EXACT
                                            : DJ_INPUTS_ROUNDED;
   djJet u = dj_controlInput(m, d, i, kind);
-  int adr = m->actuator_actadr[i];
+  int adr = a->adr = m->actuator_actadr[i];
   a->input = u.f;
   a->dinput = u.d;
   a->dact = 0;
   if (adr < 0) return;
   double by_act, by_ctrl;
   double next = dj_nextActivation(&by_act, &by_ctrl, m, d, i, at->step, kind);
-  bool early = m->actuator_actearly[i] || kind == DJ_INPUTS_EXACT;
+  bool early = m->actuator_actearly[i] || m->actuator_dyn[i] == DJ_DYN_SLEW ||
+               kind == DJ_INPUTS_EXACT;
   a->input = early ? next : d->act[adr];
   a->dact = early ? by_act : 1;
   a->dinput = early ? by_ctrl : 0;
@@ -141,6 +142,17 @@ static void beginActuator(djActuatorStep* a, const djMotion* at, int i) {
   if (m->actuator_coord[i] >= 0) a->beta *= a->gear[0];
 }
 
+// What other inputs and its integral add to actuator i.
+static void addParts(const djActuators* t, const djMotion* at, int i) {
+  const djModel* m = at->model;
+  djActuatorStep* a = &t->act[i];
+  int z = m->actuator_zadr[i];
+  if (z >= 0) a->alpha += m->actuator_integral[i] * at->start->act[z];
+  for (int k = i + 1; k < m->nu; k++) {
+    if (m->actuator_addsto[k] == i) a->alpha += t->act[k].gain[0] * t->act[k].input;
+  }
+}
+
 static djStatus begin(void* state, const djMotion* at, djError* err) {
   (void)err;
   djActuators* t = state;
@@ -148,6 +160,7 @@ static djStatus begin(void* state, const djMotion* at, djError* err) {
   t->hard = at->acting == DJ_ACTS_SMOOTH;
   t->lifts = false;
   for (int i = 0; i < m->nu; i++) beginActuator(&t->act[i], at, i);
+  for (int i = 0; i < m->nu; i++) addParts(t, at, i);
   for (int c = 0; c < m->ncoord; c++) t->total[c] = dj_unclampedForce(t, m, c);
   dj_beginAdhesion(t, at);
   return DJ_OK;
@@ -158,7 +171,9 @@ static void moveRates(void* state, const djMotion* at) {
   const djModel* m = at->model;
   for (int i = 0; i < m->nu; i++) {
     int c = m->actuator_coord[i];
-    if (c >= 0 && dj_coordinateBends(m, c)) beginActuator(&t->act[i], at, i);
+    if (c < 0 || !dj_coordinateBends(m, c)) continue;
+    beginActuator(&t->act[i], at, i);
+    addParts(t, at, i);
   }
   for (int c = 0; c < m->ncoord; c++) {
     if (dj_coordinateBends(m, c)) t->total[c] = dj_unclampedForce(t, m, c);
@@ -300,19 +315,21 @@ static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
 
 // ---- derivatives by inputs --------------------------------------------------------------------
 
-static void scalarInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i, int c) {
+static void scalarInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i, int c,
+                        djSignal signal) {
   const djModel* m = at->model;
   const djActuatorStep* a = &t->act[i];
   double psi = displacement(at, c);
   djTotal total = dj_totalForce(t, m, c, psi);
-  double dp = dj_gainAt(a, a->length + a->gear[0] * psi, a->gear[0] * psi / at->h);
+  double dp = dj_gainAt(signal.step, a->length + a->gear[0] * psi, a->gear[0] * psi / at->h);
   double g = -dj_totalByForce(&total, t, m, i, psi) * dp;
   for (int e = m->coord_dofadr[c]; e < m->coord_dofadr[c] + m->coord_dofnum[c]; e++) {
-    dj_addInput(sum, a, m, i, m->coord_dof[e], g * at->at.coord->J[e]);
+    dj_addInput(sum, signal.step, signal.from, m->coord_dof[e], g * at->at.coord->J[e]);
   }
 }
 
-static void jointInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i, int j) {
+static void jointInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i, int j,
+                       djSignal signal) {
   const djModel* m = at->model;
   const djActuatorStep* a = &t->act[i];
   const int dof = dj_rotationDof(m, j);
@@ -320,38 +337,49 @@ static void jointInput(djInputSum* sum, const djActuators* t, const djMotion* at
   djVec3 by, force = {0, 0, 0};
   if (at->prompt) {
     djTurnDrive d = dj_turnDrive(t, at, i);
-    double dp = -d.p.d * dj_gainAt(a, d.length, d.rate);
+    double dp = -d.p.d * dj_gainAt(signal.step, d.length, d.rate);
     by = dju_scale3(dp, d.g);
     force = dju_scale3(dp, d.force);
   } else if (pose) {
     djFreeDrive d = dj_freeDrive(t, at, i);
-    double dp = -d.p.d * dj_gainAt(a, 0, d.psi / at->h);
+    double dp = -d.p.d * dj_gainAt(signal.step, 0, d.psi / at->h);
     by = dju_mulMtV(dju_rightJacobianInv(d.phi), dju_scale3(dp, d.g));
     force = dju_scale3(dp, d.f);
   } else {
     djVec3 phi = dj_turnSince(at, j), gear = dju_load3(a->gear);
     double psi = dju_dot3(gear, phi);
     djJet p = dj_clampForce(a, m, i, a->alpha + a->beta * psi);
-    double dp = -p.d * dj_gainAt(a, a->length + psi, psi / at->h);
+    double dp = -p.d * dj_gainAt(signal.step, a->length + psi, psi / at->h);
     by = dju_mulMtV(dju_rightJacobianInv(phi), dju_scale3(dp, gear));
   }
   double g[3], f[3];
   dju_store3(g, by);
   dju_store3(f, force);
   for (int r = 0; r < 3; r++) {
-    dj_addInput(sum, a, m, i, dof + r, g[r]);
-    if (pose) dj_addInput(sum, a, m, i, m->jnt_dofadr[j] + r, f[r]);
+    dj_addInput(sum, signal.step, signal.from, dof + r, g[r]);
+    if (pose) dj_addInput(sum, signal.step, signal.from, m->jnt_dofadr[j] + r, f[r]);
   }
+}
+
+// Of the force of actuator i by a signal.
+static void signalInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i,
+                        djSignal signal) {
+  const djModel* m = at->model;
+  int target = dj_targetOf(m, i);
+  if (m->actuator_body[i] >= 0) dj_adhesionInput(sum, t, at, i, signal);
+  else if (target < 0) dj_siteInput(sum, t, at, i, signal);
+  else if (target < m->ncoord) scalarInput(sum, t, at, i, target, signal);
+  else jointInput(sum, t, at, i, target - m->ncoord, signal);
 }
 
 static void inputs(djInputSum* sum, void* state, const djMotion* at) {
   const djModel* m = at->model;
+  const djActuators* t = state;
   for (int i = 0; i < m->nu && !dj_actuatorsOff(m); i++) {
-    int target = dj_targetOf(m, i);
-    if (m->actuator_body[i] >= 0) dj_adhesionInput(sum, state, at, i);
-    else if (target < 0) dj_siteInput(sum, state, at, i);
-    else if (target < m->ncoord) scalarInput(sum, state, at, i, target);
-    else jointInput(sum, state, at, i, target - m->ncoord);
+    signalInput(sum, t, at, dj_leader(m, i), (djSignal){&t->act[i], i});
+    if (m->actuator_zadr[i] < 0) continue;
+    djActuatorStep z = {.gain = {m->actuator_integral[i]}, .dact = 1, .adr = m->actuator_zadr[i]};
+    signalInput(sum, t, at, i, (djSignal){&z, i});
   }
 }
 
@@ -386,7 +414,7 @@ void dj_rateInput(djInputSum* sum, const djForces* f, const djMotion* at, int i,
   const djActuators* t = f->state[DJ_FORCE_ACTUATOR];
   double g = at->model->actuator_gear[6 * i];
   if (t->act[i].gain[2] == 0 || !isFree(t, at, i)) return;
-  dj_addInput(sum, &t->act[i], at->model, i, dof, -g * g * t->act[i].gain[2] * x);
+  dj_addInput(sum, &t->act[i], i, dof, -g * g * t->act[i].gain[2] * x);
 }
 
 const djForceRow dj_actuatorForce = {.name = "actuator",

@@ -17,6 +17,7 @@ typedef struct djActuatorStep {
   double input;          // u after its clamp, or the activation that acts
   double dinput;         // d input / d ctrl (0 where the input is an activation)
   double dact;           // d input / d act
+  int adr;               // of that in act, or -1
   djLawAt law;           // where laws that are not linear have been linearised
   double by_l, by_rate;  // of c2 by l, l'
   double gear[3];        // gear[0] of coordinates; rotations: torque direction, body frame there
@@ -105,9 +106,20 @@ static inline double dj_gainAt(const djActuatorStep* a, double l, double rate) {
   return a->gain[0] + a->gain[1] * l + a->gain[2] * rate;
 }
 
-// g: of a dof's gradient by the input of actuator i.
-void dj_addInput(djInputSum* sum, const djActuatorStep* a, const djModel* m, int i, int dof,
-                 double g);
+// g: of a dof's gradient by a signal's input; i: the actuator whose control that is of.
+void dj_addInput(djInputSum* sum, const djActuatorStep* signal, int i, int dof, double g);
+
+// The actuator of whose force i is a part, or itself.
+static inline int dj_leader(const djModel* m, int i) {
+  return m->actuator_addsto[i] >= 0 ? m->actuator_addsto[i] : i;
+}
+
+// What a signal (its gain and input) does to the force of actuator i, of whose or a later control it
+// is, `from`.
+typedef struct djSignal {
+  const djActuatorStep* step;
+  int from;
+} djSignal;
 
 // A torque on a free or ball joint in a prompt motion (actuator_turn.c).
 typedef struct djTurnDrive {
@@ -156,7 +168,8 @@ void dj_addSiteActuators(djForceSum* sum, const djActuators* t, const djMotion* 
 void dj_startSiteActuators(djStartSum* sum, const djActuators* t, const djMotion* at);
 void dj_addSiteTwists(djForceSum* sum, const djActuators* t, const djMotion* at);
 void dj_startSiteTwists(djStartSum* sum, const djActuators* t, const djMotion* at);
-void dj_siteInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i);
+void dj_siteInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i,
+                  djSignal signal);
 
 // Adds what parameters that move bodies and sites do to it, and its gear; for its other parameters:
 // derivative of z . gradient by the force before its clamp, length and velocity.
@@ -179,7 +192,8 @@ void dj_makeAdhesion(djActuators* t, const djModel* m);
 void dj_beginAdhesion(djActuators* t, const djMotion* at);
 void dj_coupleAdhesion(djPattern* pattern, const djActuators* t, const djModel* m);
 void dj_addAdhesion(djForceSum* sum, const djActuators* t, const djMotion* at);
-void dj_adhesionInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i);
+void dj_adhesionInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i,
+                      djSignal signal);
 double dj_adhesionParams(bool* any, djParamSums* sums, const djActuators* t, const djMotion* at,
                          int i);
 

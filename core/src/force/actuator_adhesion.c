@@ -303,18 +303,19 @@ void dj_coupleAdhesion(djPattern* pattern, const djActuators* t, const djModel* 
   }
 }
 
-void dj_adhesionInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i) {
+void dj_adhesionInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i,
+                      djSignal signal) {
   const djModel* m = at->model;
   Share s = {0};
   while (nextShare(&s, t)) {
     if (t->pair[s.first].actuator != i || !openShare(&s, t, at)) continue;
-    double dp = forceOf(t, m, i).d * t->act[i].gain[0];
+    double dp = forceOf(t, m, i).d * signal.step->gain[0];
     for (int k = s.first; k < s.end; k++) {
       const Pair* p = &t->pair[k];
       for (int e = 0; e < 2 && p->near; e++) {
         for (int dof = m->body_lastdof[p->body[e]]; dof >= 0; dof = m->dof_parent[dof]) {
           double along = dju_dotRow6(p->G + 6 * e, at->at.kin->S + 6 * dof);
-          dj_addInput(sum, &t->act[i], m, i, dof, dp * s.R * p->w * along);
+          dj_addInput(sum, signal.step, signal.from, dof, dp * s.R * p->w * along);
         }
       }
     }

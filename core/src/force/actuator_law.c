@@ -88,9 +88,7 @@ double dj_totalByForce(const djTotal* total, const djActuators* t, const djModel
   return total->C * (a->gear[0] * p.d * total->r + total->b);
 }
 
-void dj_addInput(djInputSum* sum, const djActuatorStep* a, const djModel* m, int i, int dof,
-                 double g) {
-  int adr = m->actuator_actadr[i];
+void dj_addInput(djInputSum* sum, const djActuatorStep* a, int i, int dof, double g) {
   dj_pushEntry(sum->Ru, dof, i, g * a->dinput);
-  if (adr >= 0) dj_pushEntry(sum->Ra, dof, adr, g * a->dact);
+  if (a->adr >= 0) dj_pushEntry(sum->Ra, dof, a->adr, g * a->dact);
 }

@@ -12,8 +12,12 @@ typedef struct Out {
 
 // The force p before its clamp is g . (1, l, l') w + b . (1, l, l'), see force_law.h; by_p:
 // derivative of z . gradient by it.
-static void forceParams(const Out* out, const djActuatorStep* a, const djModel* m, int i,
-                        double by_p, double l, double rate) {
+static void forceParams(const Out* out, const djActuators* t, const djModel* m, int i, double by_p,
+                        double l, double rate) {
+  const djActuatorStep* a = &t->act[i];
+  for (int k = i + 1; k < m->nu; k++) {
+    if (m->actuator_addsto[k] == i) out->gain[DJ_NPRM * k] += by_p * t->act[k].input;
+  }
   const djForceLaw* gain = &dj_gainLaws[m->actuator_gain[i]];
   const djForceLaw* bias = &dj_biasLaws[m->actuator_bias[i]];
   double by_b[3] = {by_p, by_p * l, by_p * rate}, by_g[3];
@@ -35,7 +39,7 @@ static void scalarParams(const Out* out, const djActuators* t, const djMotion* a
     const djActuatorStep* a = &t->act[i];
     double p = dj_clampForce(a, m, i, total.r * (a->alpha + a->beta * psi)).f;
     double by = dj_totalByForce(&total, t, m, i, psi);
-    forceParams(out, a, m, i, -z * by, a->gear[0] * x, a->gear[0] * rate);
+    forceParams(out, t, m, i, -z * by, a->gear[0] * x, a->gear[0] * rate);
     out->gear[6 * i] -= z * (total.C * p + by * (a->c1 * x + a->c2 * rate));
   }
 }
@@ -52,7 +56,7 @@ static void freeParams(const Out* out, const djActuators* t, const djMotion* at,
     double by_p = -d.p.d * (dju_dot3(z, d.f) + dju_dot3(zeta, d.g)), by_psi = by_p * a->beta;
     djVec3 by_g = dju_madd3(dju_scale3(-d.p.f, zeta), by_psi, d.phi);
     if (m->actuator_inparent[i]) by_g = dju_mulMV(dju_quatToMat(q0), by_g);
-    forceParams(out, a, m, i, by_p, 0, d.psi / at->h);
+    forceParams(out, t, m, i, by_p, 0, d.psi / at->h);
     dju_addTo3(out->gear + 6 * i, 1, dju_madd3(dju_scale3(-d.p.f, z), by_psi, d.x));
     dju_addTo3(out->gear + 6 * i + 3, 1, by_g);
   }
@@ -73,7 +77,7 @@ static void rotationParams(const Out* out, const djActuators* t, const djMotion*
     double psi = dju_dot3(e, phi);
     djJet p = dj_clampForce(a, m, i, a->alpha + a->beta * psi);
     double by_p = -p.d * dju_dot3(zeta, e);
-    forceParams(out, a, m, i, by_p, a->length + psi, psi / at->h);
+    forceParams(out, t, m, i, by_p, a->length + psi, psi / at->h);
     djVec3 by_gear = dju_madd3(dju_scale3(-p.f, zeta), by_p * a->beta, phi);
     if (m->actuator_inparent[i]) by_gear = dju_mulMV(dju_quatToMat(q0), by_gear);
     by_gear = dju_madd3(by_gear, by_p * a->c1, dju_logQuat(q0));
@@ -95,7 +99,7 @@ static void turnParams(const Out* out, const djActuators* t, const djMotion* at,
     const djActuatorStep* a = &t->act[i];
     djTurnDrive d = dj_turnDrive(t, at, i);
     double by_p = -d.p.d * (dju_dot3(z, d.g) + dju_dot3(zx, d.force));
-    forceParams(out, a, m, i, by_p, d.length, d.rate);
+    forceParams(out, t, m, i, by_p, d.length, d.rate);
     djVec3 by_gear = dju_madd3(dju_scale3(-d.p.f, z), by_p * a->c2 / at->h, d.phi);
     if (m->actuator_inparent[i]) by_gear = dju_mulMV(d.R, by_gear);
     by_gear = dju_madd3(by_gear, by_p * a->c1, d.log);
@@ -153,7 +157,7 @@ djStatus dj_actuatorParams(djParamSums* sums, void* state, const djMotion* at, c
     } else {
       continue;
     }
-    forceParams(&out, &t->act[i], m, i, by_p, length, rate);
+    forceParams(&out, t, m, i, by_p, length, rate);
   }
   return DJ_OK;
 }

@@ -116,8 +116,9 @@ static djStatus checkMethod(djWork* w, const djModel* m, const djMethod* own) {
     return dj_fail(&w->error, DJ_UNSUPPORTED, "%s: adhesion needs the integrator euler", name.text);
   }
   if (muscle < 0) return DJ_OK;
-  return dj_fail(&w->error, DJ_UNSUPPORTED, "actuator '%.100s' (#%d): muscles need the integrator "
-                 "euler", m->names + m->name_actuator[muscle], muscle);
+  return dj_fail(&w->error, DJ_UNSUPPORTED, "actuator '%.100s' (#%d): %s the integrator euler",
+                 m->names + m->name_actuator[muscle], muscle,
+                 m->actuator_zadr[muscle] >= 0 ? "an integral needs" : "muscles need");
 }
 
 djStatus dj_solveStep(const djModel* m, djData* d) {

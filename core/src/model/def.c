@@ -168,6 +168,10 @@ static void getActuators(djActuatorDef* actuator, const djModel* m) {
     a->slidersite = m->actuator_crank[2 * i + 1];
     a->cranklength = m->actuator_cranklength[i];
     a->body = m->actuator_body[i];
+    a->adds_to = m->actuator_addsto[i];
+    a->integral = m->actuator_integral[i];
+    a->integral_limit = m->actuator_integral_limit[i];
+    a->integral_clipped = m->actuator_integral_clipped[i] != 0;
     a->in_parent = m->actuator_inparent[i] != 0;
     dj_copyNumbers(a->gear, m->actuator_gear + 6 * i, 6);
     a->gain = (djGain)m->actuator_gain[i];

@@ -60,6 +60,7 @@ djActuatorDef dj_defaultActuatorDef(void) {
       .refsite = -1,
       .cranksite = -1,
       .body = -1,
+      .adds_to = -1,
       .slidersite = -1,
       .gear = {1, 0, 0, 0, 0, 0},
       .gainprm = {1, 0, 0},
