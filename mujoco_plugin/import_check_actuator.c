@@ -119,8 +119,11 @@ bool djm_actSiteServo(const djmImport* imp, int i, djmNote note) {
 bool djm_actCtrlrange(const djmImport* imp, int i, djmNote note) {
   (void)note;
   const mjModel* m = imp->m;
-  return acts(m, i) && !djm_disabled(m, mjDSBL_CLAMPCTRL) &&
-         m->actuator_ctrllimited[m->actuator_ctrladr[i]];
+  if (!acts(m, i) || djm_disabled(m, mjDSBL_CLAMPCTRL)) return false;
+  for (int k = 0; k < m->actuator_ctrlnum[i]; k++) {
+    if (m->actuator_ctrllimited[m->actuator_ctrladr[i] + k]) return true;
+  }
+  return false;
 }
 
 bool djm_actForcerange(const djmImport* imp, int i, djmNote note) {

@@ -206,23 +206,23 @@ static const djReportCase cases[] = {
      SCENE("/>", A("type='ball'", ""), ACT("<orientation name='u' joint='j' kp='1'/>")),
      SCENE("/>", A("type='ball'", ""), MOTOR("")), 0},
     {"actuator/u", "dyntype", DJ_IGNORED,
-     SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1' ki='1' input='pos'/>")),
+     SCENE("/>", A("", ""), ACT("<general name='u' joint='j' dyntype='user' actdim='1'/>")),
      SCENE("/>", A("", ""), ACT("<general name='u' joint='j' dyntype='filter' dynprm='1'/>")), 0},
     {"actuator/u", "gaintype", DJ_IGNORED,
      SCENE("/>", A("type='ball'", ""), ACT("<muscle name='u' joint='j' lengthrange='0 1'/>")),
      SCENE("/>", A("", ""), ACT("<muscle name='u' joint='j' lengthrange='0 1'/>")), 0},
     {"actuator/u", "gaintype", DJ_IGNORED,
-     SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1' input='pos'/>")),
-     SCENE("/>", A("", ""), ACT("<general name='u' joint='j' gaintype='affine'/>")), 0},
+     SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' resistance='1' inductance='1 0'/>")),
+     SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' resistance='1'/>")), 0},
     {"actuator/u", "biastype", DJ_IGNORED,
-     SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' resistance='1'/>")),
+     SCENE("/>", A("", ""), ACT("<general name='u' joint='j' biastype='user'/>")),
      SCENE("/>", A("", ""), ACT("<position name='u' joint='j'/>")), 0},
     {"actuator/u", "delay", DJ_IGNORED,
      SCENE("/>", A("", ""), MOTOR("nsample='3' delay='0.006'")),
      SCENE("/>", A("", ""), MOTOR("nsample='3'")), 0},
     {"actuator/u", "input", DJ_IGNORED,
-     SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1'/>")),
-     SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1' input='pos'/>")), 0},
+     SCENE("/>", A("type='ball'", ""), ACT("<orientation name='u' joint='j' kp='1'/>")),
+     SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1'/>")), 0},
     {"actuator/u", "ctrlrange", DJ_APPROXIMATED,
      SCENE("/>", A("", ""), MOTOR("ctrllimited='true' ctrlrange='-1 1'")),
      SCENE(FLAG("clampctrl='disable'"), A("", ""), MOTOR("ctrllimited='true' ctrlrange='-1 1'")),
@@ -323,7 +323,8 @@ static void testPlaceholders(void** state) {
       SCENE("/>", A("", "") A2 "<body><joint name='ball' type='ball'/><geom size='.1'/></body>",
             AROUND("") ACT("<motor name='m1' joint='j' gear='3'/><motor name='m2' tendon='t'/>"
                            "<orientation name='m3' joint='ball' kp='5'/>"
-                           "<pid name='m4' joint='j' kp='2' ki='1' slewmax='1'/>"
+                           "<dcmotor name='m4' joint='j' motorconst='1' resistance='1' controller='1 1 "
+                           "0 0 0 9' input='pos vel' inductance='1 0'/>"
                            "<intvelocity name='m5' joint='j2' actrange='-1 1'/>"
                            "<motor name='m6' joint='j' nsample='3' delay='.006'/>")
             "<keyframe><key act='.1 .2 .3' ctrl='1 2 3 4 5 6 7 8 9'/></keyframe>"));
