@@ -54,6 +54,47 @@ static void testTransitions(void** state) {
   }
 }
 
+// Products of the step with vectors are those of its matrices, while rates are limited, too.
+static void testProducts(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(ARM("", "9", ON_SITE));
+  djModel* model = djt_import(NULL, m);
+  djData* data = djt_dataOf(model);
+  const int nx = dj_tangentSize(model), nu = model->nu;
+  double *A = djt_room((size_t)(nx * (nx + nu))), *B = A + nx * nx;
+  djRng rng = {5};
+  int limited = 0;
+  for (int k = 0; k < 40; k++) {
+    double x[DJT_DRIVE_MOST], u[DJT_DRIVE_MOST], l[DJT_DRIVE_MOST], y[DJT_DRIVE_MOST];
+    double dx[DJT_DRIVE_MOST] = {0}, du[DJT_DRIVE_MOST] = {0};
+    for (int i = 0; i < nu; i++) data->ctrl[i] = djt_uniform(&rng, -1, 1) * (k % 2 ? 1 : 0.02);
+    assert_int_equal(djd_transition(model, data, A, B), DJ_OK);
+    limited += A[nx * 7 + 6] != 0;   // the integral after the limited input
+    djt_mustStep(model, data);
+    for (int i = 0; i < nx; i++) x[i] = djt_uniform(&rng, -1, 1), l[i] = djt_uniform(&rng, -1, 1);
+    for (int i = 0; i < nu; i++) u[i] = djt_uniform(&rng, -1, 1);
+    assert_int_equal(djd_stepJvp(model, data, y, x, u), DJ_OK);
+    assert_int_equal(djd_stepVjp(model, data, dx, du, l), DJ_OK);
+    for (int r = 0; r < nx; r++) {
+      double sum = 0, back = 0;
+      for (int c = 0; c < nx; c++) sum += A[nx * r + c] * x[c], back += A[nx * c + r] * l[c];
+      for (int c = 0; c < nu; c++) sum += B[nu * r + c] * u[c];
+      djt_near(y[r], sum, 1e-11);
+      djt_near(dx[r], back, 1e-11);
+    }
+    for (int c = 0; c < nu; c++) {
+      double back = 0;
+      for (int r = 0; r < nx; r++) back += B[nu * r + c] * l[r];
+      djt_near(du[c], back, 1e-11);
+    }
+  }
+  assert_true(limited > 5 && limited < 35);
+  free(A);
+  dj_deleteData(data);
+  dj_deleteModel(model);
+  mj_deleteModel(m);
+}
+
 static void testParams(void** state) {
   (void)state;
   static const char* const names[] = {
@@ -157,7 +198,8 @@ static void testFile(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(testSteps), cmocka_unit_test(testTransitions), cmocka_unit_test(testParams),
+    cmocka_unit_test(testSteps), cmocka_unit_test(testTransitions),
+    cmocka_unit_test(testProducts), cmocka_unit_test(testParams),
     cmocka_unit_test(testWindup), cmocka_unit_test(testReport), cmocka_unit_test(testFile)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
