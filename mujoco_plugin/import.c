@@ -53,7 +53,9 @@ djStatus djm_checkHistory(djIntegrator integrator, djError* err) {
 
 // What other integrators than euler have not.
 static void leaveOut(djmImport* imp) {
-  if (imp->def.nequality > 0) imp->def.option.disable |= DJ_DSBL_EQUALITY;
+  if (imp->def.nequality > 0 && imp->def.option.equality == DJ_EQUALITY_SOFT) {
+    imp->def.option.disable |= DJ_DSBL_EQUALITY;
+  }
   for (int i = 0; i < imp->def.njnt; i++) imp->joint[i].actgravcomp = false;
   for (int i = 0; i < imp->def.nu; i++) {
     if (imp->actuator[i].body >= 0) djm_silence(&imp->actuator[i]);

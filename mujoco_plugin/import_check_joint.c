@@ -147,8 +147,8 @@ static bool bodiesApart(const mjModel* m, int i) {
 
 // Whether it acts, but in a step that has none.
 static bool isLeftOut(const djmImport* imp, int i) {
-  return !djm_hasRows(imp) || imp->model->opt.disable & DJ_DSBL_EQUALITY ||
-         !djm_equalityKept(imp->m, i);
+  bool none = !djm_hasRows(imp) && imp->model->opt.equality == DJ_EQUALITY_SOFT;
+  return none || imp->model->opt.disable & DJ_DSBL_EQUALITY || !djm_equalityKept(imp->m, i);
 }
 
 bool djm_eqConnect(const djmImport* imp, int i, djmNote note) {

@@ -21,7 +21,7 @@ CHANGES = [  # header, what stands there, what then does, what the message shows
     (TYPES, "  double viscosity;", "  float viscosity;",
      "djOption: '64 viscosity float' was '64 viscosity double'"),
     (TYPES, "  int max_iterations;", "  unsigned max_iterations;",
-     "192 max_iterations unsigned"),  # same offsets
+     "max_iterations unsigned"),  # same offsets
     (MODEL, "  X(int, body_root, nbody, 1)", "  X(long, body_root, nbody, 1)", "body_root long*"),
     (MODEL, "  int body1, body2;", "  int body2, body1;",
      "djExcludeDef: '0 body2 int' was '0 body1 int'"),

@@ -14,6 +14,7 @@
 #include "common/scene.h"
 #include "common/worst.h"
 #include "io/model_save.h"
+#include "integrate/multiplier.h"
 #include "integrate/work.h"
 #include "io/text.h"
 #include "model/equality.h"
@@ -270,8 +271,8 @@ static void testOtherIntegrators(void** state) {
     djData* d = dataOf(m);
     assert_int_equal(dj_step(m, d), DJ_UNSUPPORTED);
     snprintf(text, sizeof text,
-             "equality 'loop': integrator %s has no equality constraints, euler has "
-             "(disable: equality)",
+             "equality 'loop': integrator %s has no soft equality constraints, euler has "
+             "(equality: hard, or disable: equality)",
              dj_integratorName((djIntegrator)i));
     assert_string_equal(dj_errorText(d), text);
     assert_true(d->time == 0);
@@ -287,9 +288,86 @@ static void testOtherIntegrators(void** state) {
   }
 }
 
-// Two bodies in free fall and apart, welded: momentum stays, and they come together.
-static void testMomentum(void** state) {
+// The largest number of an equality constraint at the end of the last step.
+static double openBy(const djModel* m, const djData* d) {
+  double worst = 0;
+  for (int c = m->ncoord - m->nequalitycoord; c < m->ncoord; c++) {
+    worst = djt_worst(worst, fabs(d->work->now.coord.x[c]));
+  }
+  return worst;
+}
+
+// Hard ones of every type and under every integrator: what is open at the start closes, as fast as
+// the soft law would, and stays closed to 1e-8 of its size.
+static void testHard(void** state) {
   (void)state;
+  for (int i = 0; i < DJ_NINTEGRATOR; i++) {
+    for (int type = 0; type < 4; type++) {
+      Bench x;
+      openBench(&x);
+      djEqualityDef* e = &x.equality;
+      x.s->def.option.integrator = (djIntegrator)i;
+      x.s->def.option.equality = DJ_EQUALITY_HARD;
+      if (type == 0) e->polycoef[0] = 0.1, e->polycoef[2] = 0.5;
+      if (type == 1) TENDONS(0, 1), e->polycoef[3] = 0.2;
+      if (type == 2) BODIES(1, 2), e->anchor1[0] = 0.4, e->anchor2[0] = -0.1, e->anchor2[2] = 0.05;
+      if (type == 3) SITES(3, 4), x.site[4].pos[0] = -0.5;
+      djModel* m = djt_makeModel(&x.s->def);
+      freeScene(x.s);
+      djData* d = dataOf(m);
+      d->qfrc_applied[0] = 1;
+      if (i == DJ_MIDPOINT) {   // solved at no end of a step
+        assert_int_equal(dj_step(m, d), DJ_UNSUPPORTED);
+        assert_string_equal(dj_errorText(d), "equality 'loop': integrator midpoint has no hard "
+                                             "equality constraints, all others have");
+        dj_deleteData(d);
+        dj_deleteModel(m);
+        continue;
+      }
+      assert_int_equal(dj_step(m, d), DJ_OK);
+      double first = openBy(m, d), last = 0;
+      for (int k = 0; k < 300; k++) {
+        if (dj_step(m, d) != DJ_OK) {
+          fail_msg("%s, type %d, step %d: not solved", dj_integratorName(i), type, k);
+        }
+        if (k >= 200) last = djt_worst(last, openBy(m, d));
+      }
+      if (type != 1 && type != 3 && !(first > 1e-4)) fail_msg("type %d: %g at first", type, first);
+      if (!(last < 1e-8)) fail_msg("%s, type %d: open by %g", dj_integratorName(i), type, last);
+      djOption option = m->opt;
+      option.disable = DJ_DSBL_EQUALITY;
+      assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
+      for (int k = 0; k < 300; k++) assert_int_equal(dj_step(m, d), DJ_OK);
+      assert_true(openBy(m, d) > 1e-3);
+      dj_deleteData(d);
+      dj_deleteModel(m);
+    }
+  }
+}
+
+// Constraints that contradict each other are told, not a crash: the step is unconverged.
+static void testContradiction(void** state) {
+  (void)state;
+  Bench x;
+  openBench(&x);
+  djEqualityDef both[2] = {x.equality, x.equality};
+  both[1].name = "other";
+  both[1].polycoef[0] = 0.2;
+  x.s->def.equality = both;
+  x.s->def.nequality = 2;
+  x.s->def.option.equality = DJ_EQUALITY_HARD;
+  djModel* m = djt_makeModel(&x.s->def);
+  freeScene(x.s);
+  djData* d = dataOf(m);
+  assert_int_equal(dj_step(m, d), DJ_NOT_CONVERGED);
+  for (int k = 0; k < 20; k++) assert_true(dj_step(m, d) >= 0);
+  for (int i = 0; i < m->nq; i++) assert_true(isfinite(d->qpos[i]));
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
+// Two bodies in free fall and apart, welded: momentum stays, and they come together.
+static void checkMomentum(djEqualityLaw law) {
   Scene* s = newScene(2);
   for (int k = 0; k < 2; k++) addBody(s, 0, DJ_FREE, 0.3 * k, 0, 1, 1 + k, 0.1);
   djEqualityDef e = dj_defaultEqualityDef();
@@ -300,6 +378,7 @@ static void testMomentum(void** state) {
   s->def.equality = &e;
   s->def.nequality = 1;
   s->def.option.contact = DJ_CONTACT_NONE;
+  s->def.option.equality = law;
   s->def.option.timestep = 0.001;
   memset(s->def.option.gravity, 0, sizeof s->def.option.gravity);
   djModel* m = djt_makeModel(&s->def);
@@ -320,6 +399,12 @@ static void testMomentum(void** state) {
   assert_true(worst < 1e-10 && sqrt(gap) < 1e-4);
   dj_deleteData(d);
   dj_deleteModel(m);
+}
+
+static void testMomentum(void** state) {
+  (void)state;
+  checkMomentum(DJ_EQUALITY_SOFT);
+  checkMomentum(DJ_EQUALITY_HARD);
 }
 
 // All memory is there when data are made.
@@ -352,6 +437,7 @@ int main(void) {
       cmocka_unit_test(testDefinitions), cmocka_unit_test(testNames),
       cmocka_unit_test(testFiles),       cmocka_unit_test(testBadFiles),
       cmocka_unit_test(testActive),      cmocka_unit_test(testOtherIntegrators),
+      cmocka_unit_test(testHard),        cmocka_unit_test(testContradiction),
       cmocka_unit_test(testMomentum),    cmocka_unit_test(testMemory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,15 +4,18 @@
 #include "common/force_case.h"
 #include "common/near.h"
 #include "common/pair_case.h"
+#include "force/bend_param.h"
 #include "force/force.h"
 #include "force/forces.h"
+#include "force/hold.h"
 #include "model/param.h"
 
 static const djForceRow* const ROWS[] = {
     [DJ_FORCE_CONTACT] = NULL,             [DJ_FORCE_APPLIED] = &dj_appliedForce,
     [DJ_FORCE_GRAVITY] = &dj_gravityForce, [DJ_FORCE_DRAG] = &dj_dragForce,
     [DJ_FORCE_DAMPER] = &dj_damperForce,   [DJ_FORCE_SPRING] = &dj_springForce,
-    [DJ_FORCE_LIMIT] = &dj_limitForce,     [DJ_FORCE_ACTUATOR] = &dj_actuatorForce};
+    [DJ_FORCE_LIMIT] = &dj_limitForce,     [DJ_FORCE_ACTUATOR] = &dj_actuatorForce,
+    [DJ_FORCE_HOLD] = &dj_holdForce};
 
 enum { ALL = DJT_ALL | DJT_TENDONS, MANY = 160 };
 
@@ -24,8 +27,10 @@ typedef struct Row {
 } Row;
 
 static Row openRow(djForceId id, djRng* rng, int features) {
-  Row r = {.c = djt_openForceCase(djt_randomModel(rng, 1 + djt_integer(rng, 5), features), rng),
-           .row = ROWS[id]};
+  if (id == DJ_FORCE_HOLD) features |= DJT_EQUALITIES;
+  djModel* m = djt_randomModel(rng, 1 + djt_integer(rng, 5), features);
+  m->opt.equality = DJ_EQUALITY_HARD;
+  Row r = {.c = djt_openForceCase(m, rng), .row = ROWS[id]};
   r.state = r.c.w->forces.state[id];
   r.c.apart = djt_integer(rng, 2);
   assert_non_null(r.state);
@@ -255,7 +260,8 @@ static void testOff(void** state) {
       [DJ_FORCE_DAMPER] = DJ_DSBL_DAMPER | DJ_DSBL_FRICTIONLOSS,
       [DJ_FORCE_SPRING] = DJ_DSBL_SPRING,
       [DJ_FORCE_LIMIT] = DJ_DSBL_LIMIT,
-      [DJ_FORCE_ACTUATOR] = DJ_DSBL_ACTUATION};
+      [DJ_FORCE_ACTUATOR] = DJ_DSBL_ACTUATION,
+      [DJ_FORCE_HOLD] = DJ_DSBL_EQUALITY};
   for (int id = 1; id < DJ_NFORCE; id++) {
     djRng rng = {80};
     if (!flags[id]) continue;

@@ -79,9 +79,9 @@ static void drawDirection(double* dir, djRng* rng, const djParam* p, const djMod
   if (p->field == DJ_FIELD_SETTING) dir[0] *= value[0];
 }
 
-// Largest relative error, and size of the changes.
+// Largest relative error, size of the changes, and of derivatives that count as 0.
 typedef struct Tolerance {
-  double error, scale;
+  double error, scale, floor;
 } Tolerance;
 
 typedef struct Start {
@@ -143,7 +143,7 @@ static double checkOne(const djModel* m, djData* d, const Start* s, const double
     for (int k = 0; k < p->ntangent; k++) y[i] += P[(size_t)i * np + column + k] * dir[k];
   }
   for (double scale = t->scale; scale > t->scale / 100; scale /= 8) {
-    double size = 0, diff = 0, own = 0, floor = 3e-12 / scale;   // rounding of steps
+    double size = 0, diff = 0, own = 0, floor = 3e-12 / scale + t->floor;   // rounding of steps
     differ(coarse, fine, m, d, s, p, dir, scale);
     for (int i = 0; i < nx; i++) {
       assert_true(isfinite(y[i]) && isfinite(fine[i]) && isfinite(coarse[i]));
@@ -194,19 +194,38 @@ static void checkModel(djModel* m, djData* d, djRng* rng, const Tolerance* t, in
   dj_deleteData(before);
 }
 
+static djEqualityLaw law;   // of equality constraints
+
+// Random constraints that are hard may contradict each other.
+static bool isSound(const djModel* m, const djData* d) {
+  djData* copy;
+  assert_int_equal(dj_makeData(&copy, m, NULL), DJ_OK);
+  assert_int_equal(dj_copyData(copy, m, d), DJ_OK);
+  djStatus status = dj_step(m, copy);
+  assert_true(status >= 0);
+  dj_deleteData(copy);
+  return law == DJ_EQUALITY_SOFT || status == DJ_OK;
+}
+
 static void checkRandom(int told[DJ_NFIELD], djIntegrator integrator, int features, int trials) {
-  const Tolerance tolerance = {1e-6, 1e-3};
+  const bool hard = law == DJ_EQUALITY_HARD;   // derivatives by a stiffness, see force/hold.c
+  const Tolerance tolerance = {hard ? 1e-5 : 1e-6, 1e-3, hard ? 5e-6 : 0};
   djRng rng = {5};
   double worst = 0;
   for (int trial = 0; trial < trials; trial++) {
     djModel* m = djt_randomModel(&rng, 2 + djt_integer(&rng, 3), features);
     m->opt.integrator = integrator;
+    m->opt.equality = law;
     m->opt.implicit = (djImplicitTerms)(trial % 3);
     if (integrator == DJ_EULER) djt_dropPathArmature(m);
     djData* d;
     assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
     djt_randomState(&rng, m, d, 1);
-    checkModel(m, d, &rng, &tolerance, told, &worst);
+    if (hard) m->opt.tolerance = 1e-8;
+    for (int e = 0; e < m->nequality && hard; e++) {
+      d->eq_active[e] = e == trial % m->nequality;
+    }
+    if (isSound(m, d)) checkModel(m, d, &rng, &tolerance, told, &worst);
     dj_deleteData(d);
     dj_deleteModel(m);
   }
@@ -243,18 +262,23 @@ static void testTendons(void** state) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
 }
 
-// With equality constraints of all types, which `euler` has: also what moves their frames and
-// sites.
+// With equality constraints of all types, soft ones of `euler`, or hard: also what moves their
+// frames and sites.
 static void testEqualities(void** state) {
-  (void)state;
   int told[DJ_NFIELD] = {0};
   const int features = DJT_SPRINGS | DJT_ACTUATORS | DJT_TENDONS | DJT_EQUALITIES;
-  checkRandom(told, DJ_EULER, features, 30);
+  checkRandom(told, *(const djIntegrator*)*state, features, 30);
   static const djField all[] = {DJ_FIELD_BODY_POS,     DJ_FIELD_BODY_QUAT,  DJ_FIELD_BODY_MASS,
                                 DJ_FIELD_BODY_INERTIA, DJ_FIELD_JOINT_POS,  DJ_FIELD_JOINT_AXIS,
                                 DJ_FIELD_SITE_POS,     DJ_FIELD_EQUALITY_POLYCOEF,
                                 DJ_FIELD_EQUALITY_ANCHOR};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) assert_true(told[all[i]] > 0);
+}
+
+static void testHard(void** state) {
+  law = DJ_EQUALITY_HARD;
+  testEqualities(state);
+  law = DJ_EQUALITY_SOFT;
 }
 
 // A link on a hinge over a floor, with a hand of a box and a ball, and bodies on the floor that
@@ -300,7 +324,7 @@ static int pastPairs(const djData* d) {
 }
 
 static void checkContact(int told[DJ_NFIELD], djIntegrator integrator, bool surfaces) {
-  const Tolerance tolerance = {1e-4, 1e-6};
+  const Tolerance tolerance = {1e-4, 1e-6, 0};
   djRng rng = {9};
   double worst = 0;
   int past = 0;
@@ -393,7 +417,10 @@ int main(void) {
                                      cmocka_unit_test_prestate(testApart, &variational),
                                      cmocka_unit_test_prestate(testFree, &euler),
                                      cmocka_unit_test_prestate(testTendons, &euler),
-                                     cmocka_unit_test(testEqualities),
+                                     cmocka_unit_test_prestate(testEqualities, &euler),
+                                     cmocka_unit_test_prestate(testHard, &euler),
+                                     cmocka_unit_test_prestate(testHard, &position),
+                                     cmocka_unit_test_prestate(testHard, &variational),
                                      cmocka_unit_test_prestate(testContact, &euler),
                                      cmocka_unit_test(testSurfaces)};
   return cmocka_run_group_tests_name("param_gradient", tests, NULL, NULL);

@@ -26,7 +26,7 @@ static inline djForceCase djt_openForceCase(djModel* m, djRng* rng) {
   djForceCase c = {.m = m, .d = makeData(m)};
   djt_randomState(rng, m, c.d, 1);
   m->opt.integrator = DJ_POSITION;   // with any armature
-  assert_true(dj_solveStep(m, c.d) >= 0);
+  if (dj_solveStep(m, c.d) < 0) fail_msg("%s", dj_errorText(c.d));
   c.w = c.d->work;
   assert_int_equal(dj_growDerivatives(c.w), DJ_OK);
   c.along = djt_room((size_t)m->nv);

@@ -155,6 +155,9 @@ typedef enum djImplicitTerms {
 // gyroscopic term has it, which gains energy.
 typedef enum djSpin { DJ_SPIN_EXACT = 0, DJ_SPIN_MUJOCO = 1 } djSpin;
 
+// Equality constraints: by MuJoCo's own soft law, or exactly, see docs/model.md.
+typedef enum djEqualityLaw { DJ_EQUALITY_SOFT = 0, DJ_EQUALITY_HARD = 1 } djEqualityLaw;
+
 // Contact models: rows of the kernel table. DJ_CONTACT_NONE switches contact off; DJ_CONTACT_MUJOCO
 // leaves whole steps to MuJoCo, from which the scene came (dijoco/physics.h). Pairs and geoms that
 // name none have DJ_CONTACT_DEFAULT: the scene's, or where that does not know their types the first
@@ -214,6 +217,7 @@ typedef struct djOption {
   djImplicitTerms implicit;      // of euler: which forces depend on the velocity at the end
   djSpin spin;              // of euler: of free bodies that carry no others and that no tendon with
                             //   limits or friction loss and no equality constraint is on
+  djEqualityLaw equality;   // soft: MuJoCo's law, of euler alone; hard: kept to 1e-9 of their size
   djContactModel contact;   // of pairs that name none
   int preset;               // of contact: which (dj_preset), 0: none
   double support;           // s of the barrier, 1; auto

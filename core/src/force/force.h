@@ -129,6 +129,6 @@ static inline bool dj_rowActs(const djForceRow* row, djActing acting) {
 }
 
 extern const djForceRow dj_contactForce, dj_gravityForce, dj_appliedForce, dj_dragForce,
-    dj_springForce, dj_damperForce, dj_limitForce, dj_actuatorForce;
+    dj_springForce, dj_damperForce, dj_limitForce, dj_actuatorForce, dj_holdForce;
 
 #endif  // DJ_FORCE_FORCE_H_

@@ -1,6 +1,7 @@
 #include "force/forces.h"
 
 #include "base/status.h"
+#include "force/bend_param.h"
 #include "math/block6.h"
 #include "math/so3.h"
 #include "model/param.h"
@@ -14,6 +15,7 @@ static const djForceRow* const rows[DJ_NFORCE] = {
     [DJ_FORCE_GRAVITY] = &dj_gravityForce, [DJ_FORCE_DRAG] = &dj_dragForce,
     [DJ_FORCE_DAMPER] = &dj_damperForce,   [DJ_FORCE_SPRING] = &dj_springForce,
     [DJ_FORCE_LIMIT] = &dj_limitForce,     [DJ_FORCE_ACTUATOR] = &dj_actuatorForce,
+    [DJ_FORCE_HOLD] = &dj_holdForce,
 };
 
 // ---- memory -----------------------------------------------------------------------------------
@@ -286,21 +288,17 @@ static void addBending(djParamSums* s, const djForceSum* sum, const djStartSum* 
   double krate = at->qvel ? 0 : start->krate[c];
   double slope = sum->k[c] + (at->qvel ? start->krate[c] : 0);
   const struct {
-    const djKin* kin;
+    const djPoint* point;
     double* C;
     double slope;
-  } part[3] = {{at->at.kin, s->C, slope},
-               {at->at0.kin, s->C0, start->k0[c]},
-               {at->rate.kin, dj_rateCotangents(s, at), krate}};
+  } part[3] = {{&at->at, s->C, slope},
+               {&at->at0, s->C0, start->k0[c]},
+               {&at->rate, dj_rateCotangents(s, at), krate}};
   for (int k = 0; k < 3; k++) {
     if (part[k].slope == 0) continue;
-    dj_addCoordinateWrench(part[k].C, m, part[k].kin, at->ref, c, part[k].slope * along);
-    dj_addCoordinateSites(s->param, m, part[k].kin, c, part[k].slope * along);
+    dj_bendLength(s, part[k].C, m, part[k].point, at->ref, c, part[k].slope * along);
   }
-  if (f == 0) return;
-  dj_addCoordinateWrench(s->W, m, at->at.kin, at->ref, c, f);
-  dj_addCoordinateCotangents(s->C, m, at->at.kin, at->ref, c, f, s->x);
-  dj_addCoordinateSitesSecond(s->param, m, at->at.kin, at->ref, c, f, s->x);
+  if (f != 0) dj_bendPath(s, s->W, s->C, m, &at->at, at->ref, c, f, z, s->x);
 }
 
 djStatus dj_bendingParams(djParamSums* s, djForceSum* sum, djStartSum* start, djForces* f,

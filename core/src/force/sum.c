@@ -93,6 +93,28 @@ void dj_addFlat(djForceSum* s, int dof, const double y[3], const double Y[9]) {
   }
 }
 
+// H += k J J^T.
+static void addSquare(djMatrix* H, const djMotion* at, int c, double k) {
+  djAlong x = dj_along(at->at.coord, at->model, c);
+  for (int a = 0; a < x.n; a++) {
+    for (int b = 0; b <= a; b++) dj_addEntry(H, x.dof[a], x.dof[b], k * x.J[a] * x.J[b]);
+  }
+}
+
+// f times the Hessian of x.
+static void addCurvature(djForceSum* s, const djMotion* at, int c, double f) {
+  const djModel* m = at->model;
+  djCoupling both;
+  if (dj_coupling(&both, m, at->at.coord, c)) {
+    addCurvature(s, at, both.c[0], f);
+    if (both.c[1] < 0) return;
+    addCurvature(s, at, both.c[1], -both.slope * f);
+    addSquare(s->H, at, both.c[1], -both.bend * f);
+  } else if (dj_coordinateBends(m, c)) {
+    dj_addCoordinateCurvature(s->N, s->H, m, at->at.kin, at->ref, c, f);
+  }
+}
+
 // gradient += f J, H += k J J^T and f times the Hessian of x.
 static void addScalar(djForceSum* s, const djMotion* at, int c) {
   const djModel* m = at->model;
@@ -106,13 +128,9 @@ static void addScalar(djForceSum* s, const djMotion* at, int c) {
     return;
   }
   if (f == 0 && k == 0) return;   // as along equality constraints
-  for (int a = 0; a < n; a++) {
-    s->gradient[dof[a]] += f * J[a];
-    for (int b = 0; b <= a; b++) dj_addEntry(s->H, dof[a], dof[b], k * J[a] * J[b]);
-  }
-  if (f != 0 && dj_coordinateBends(m, c)) {
-    dj_addCoordinateCurvature(s->N, s->H, m, at->at.kin, at->ref, c, f);
-  }
+  for (int a = 0; a < n; a++) s->gradient[dof[a]] += f * J[a];
+  addSquare(s->H, at, c, k);
+  if (f != 0) addCurvature(s, at, c, f);
 }
 
 static void takeRates(djForceSum* s, const djModel* m) {

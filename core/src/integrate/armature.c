@@ -1,5 +1,7 @@
 #include "integrate/armature.h"
 
+#include "force/hold.h"
+
 #include "integrate/tendon_armature.h"
 #include "math/so3.h"
 #include "model/param.h"
@@ -131,7 +133,8 @@ void dj_armatureParams(double* param, const djWork* w, const djMotion* at, const
 djStatus dj_alongParams(djParamSums* s, djWork* w, const djMotion* at, const double* z,
                         int rates) {
   const djModel* m = at->model;
-  if (!dj_anyBends(m) || !(s->wants & (DJ_BY_FRAME | DJ_BY_SITE))) return DJ_OK;
+  int by = DJ_BY_FRAME | DJ_BY_SITE | (dj_holdsOf(&w->forces, m) ? DJ_BY_LAW : 0);
+  if (!dj_anyBends(m) || !(s->wants & by)) return DJ_OK;
   dj_clearForceSum(&w->sum, m);
   dj_clearStartSum(&w->start_sum, m);
   if (rates > 0) dj_addArmature(&w->sum, w, at);

@@ -189,6 +189,7 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->nstage = dj_stageCount(m);
   for (int k = 0; k < w->nstage; k++) layoutStage(&w->at_stage[k], w, a, m);
   layoutInverse(w, a, m);
+  dj_layoutMultiplier(&w->multiplier, a, m);
   w->qnext = takeDoubles(a, m->nq);
   w->turn = takeDoubles(a, nv);
   w->before = takeDoubles(a, nv);

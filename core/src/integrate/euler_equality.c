@@ -21,11 +21,23 @@
 #include <math.h>
 #include <string.h>
 
-int dj_activeEquality(const djWork* w, const djModel* m) {
-  for (int e = 0; e < m->nequality && !(m->opt.disable & DJ_DSBL_EQUALITY); e++) {
+static bool areOf(const djModel* m, djEqualityLaw law) {
+  return m->opt.equality == law && !(m->opt.disable & DJ_DSBL_EQUALITY);
+}
+
+static int firstOf(const djWork* w, const djModel* m, djEqualityLaw law) {
+  for (int e = 0; e < m->nequality && areOf(m, law); e++) {
     if (w->start.eq_active[e]) return e;
   }
   return -1;
+}
+
+int dj_activeEquality(const djWork* w, const djModel* m) {
+  return firstOf(w, m, DJ_EQUALITY_SOFT);
+}
+
+int dj_hardEquality(const djWork* w, const djModel* m) {
+  return firstOf(w, m, DJ_EQUALITY_HARD);
 }
 
 // ---- bodies -----------------------------------------------------------------------------------
@@ -109,7 +121,7 @@ static void beginNumber(djWork* w, const djModel* m, int e, int part, double siz
 
 void dj_beginEqualities(djWork* w, const djModel* m) {
   bool moved = false;
-  if (m->opt.disable & DJ_DSBL_EQUALITY) return;
+  if (!areOf(m, DJ_EQUALITY_SOFT)) return;
   for (int e = 0; e < m->nequality; e++) {
     if (!w->start.eq_active[e]) continue;
     if (!moved) moveBodies(NULL, w, m);

@@ -90,8 +90,9 @@ static inline double dj_rowAlong(const djEulerRow* r, const double* z) {
 
 int dj_eulerRowCount(const djModel* model);
 
-// The first equality constraint that acts, or -1.
+// The first equality constraint that acts by its soft law, or -1; the first that is hard.
 int dj_activeEquality(const struct djWork* work, const djModel* model);
+int dj_hardEquality(const struct djWork* work, const djModel* model);
 // Parts of what follows (euler_equality.c): rows of equality constraints; what rows' law_q and
 // law_v lack; of f times the law by parameters what |r| and g have, *moved: bodies' twists are
 // those of the start.

@@ -45,6 +45,7 @@ typedef struct djMethod {
   bool prompt;              // forces are those of the stage's end (force/motion.h), whose place in
                             //   the step the coefficients name by `time`
   bool ahead;               // the first of its stages is where the step ends without U (euler.c)
+  bool within;              // its stages are not the step's end, which could be kept anywhere
   bool predicts;            // where a step would end without forces: work->ahead, q (+) work->drift
   bool rows;                // limits and friction loss are rows (euler_row.h)
   bool history;             // the state has q- and v- beside q, v and act

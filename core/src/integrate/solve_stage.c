@@ -1,6 +1,7 @@
 #include "integrate/solve_stage.h"
 
 #include "base/status.h"
+#include "force/hold.h"
 #include "integrate/carry.h"
 #include "integrate/row_pass.h"
 #include "solve/newton.h"
@@ -327,6 +328,29 @@ static djStatus solveFrom(djNewtonResult* result, Problem* p) {
   return status;
 }
 
+// What hard equality constraints are off by, of their size: where solutions stop, of the tolerance,
+// and what passes where rounding stops them before.
+static const double HELD = 1e-6, HELD_ROUNDED = 1e-9;
+
+// Solutions one after the other until they hold.
+static djStatus solveHolds(djNewtonResult* result, Problem* p, djStatus status) {
+  djWork* w = p->work;
+  djHold* hold = dj_holdsOf(&w->forces, p->model);
+  double before = INFINITY;
+  while (hold && status >= 0) {
+    djMotion motion = dj_motionAt(w, p->model, &w->now);
+    double off = dj_holdError(hold, &motion);
+    if (off <= HELD * p->model->opt.tolerance) break;
+    if (!(off < 0.5 * before)) return off <= HELD_ROUNDED ? status : DJ_NOT_CONVERGED;
+    before = off;
+    dj_moveHolds(hold, &motion);
+    int iterations = result->iterations;
+    status = solveFrom(result, p);
+    result->iterations += iterations;
+  }
+  return status;
+}
+
 // What is by an iterate of the end is by the present one, friction too where it is; and the
 // residual's size over the masses.
 static djStatus lagHere(double* size, Problem* p) {
@@ -338,7 +362,9 @@ static djStatus lagHere(double* size, Problem* p) {
   if (dj_lagsEnd(w, m)) {
     dj_copyPlace(&w->lag, m, &w->now);
     w->lags = true;
+    dj_keepHolds(&w->forces, true);
     status = dj_beginStage(w, m, w->method);
+    dj_keepHolds(&w->forces, false);
   } else {
     w->method->relag(w, m);
   }
@@ -498,10 +524,13 @@ djStatus dj_solveStage(djNewtonResult* result, djWork* w, const djModel* m, doub
   if (status == DJ_NOT_CONVERGED && dj_kinkedContacts(dj_contactsOf(&w->forces))) {
     status = solveRoot(result, &problem, tiny);
   }
+  status = solveHolds(result, &problem, status);
   if (status < 0) return status;
+  dj_settle(w, m);
   bool moved = w->method->relag && w->method->relag(w, m) > AGREED * stop;
   if (moved || dj_lagsEnd(w, m)) status = solveLags(result, &problem);
   if (status < 0) return status;
+  dj_settle(w, m);
   djStageWork* s = dj_stageOf(w);
   memcpy(s->q, w->now.q, (size_t)m->nq * sizeof(double));
   dj_differentiatePos(s->linear.psi, m, 1, w->start.qpos, s->q);

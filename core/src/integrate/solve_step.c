@@ -93,14 +93,21 @@ static bool isSolved(const djWork* w, const djModel* m, djStatus status, const d
   return !nextMethod(w, m) || r->decrement < (r->exact ? SOLVED : ROUNDED) * unit;
 }
 
-// What `euler` alone has.
+// What `euler` alone has, and what methods that are solved within the step cannot have.
 static djStatus checkMethod(djWork* w, const djModel* m, const djMethod* own) {
   if (own == &dj_euler) return DJ_OK;
-  int e = dj_activeEquality(w, m), muscle = dj_firstMuscle(m);
+  int e = dj_activeEquality(w, m), muscle = dj_firstMuscle(m), hard = dj_hardEquality(w, m);
+  if (hard >= 0 && own->within) {
+    djElementText name = dj_elementText("equality", dj_id2name(m, DJ_OBJ_EQUALITY, hard), hard);
+    return dj_fail(&w->error, DJ_UNSUPPORTED,
+                   "%s: integrator %s has no hard equality constraints, all others have",
+                   name.text, own->name);
+  }
   if (e >= 0) {
     djElementText name = dj_elementText("equality", dj_id2name(m, DJ_OBJ_EQUALITY, e), e);
     return dj_fail(&w->error, DJ_UNSUPPORTED,
-                   "%s: integrator %s has no equality constraints, euler has (disable: equality)",
+                   "%s: integrator %s has no soft equality constraints, euler has (equality: hard, "
+                   "or disable: equality)",
                    name.text, own->name);
   }
   int lifted = dj_firstCompensated(m);
@@ -177,7 +184,7 @@ djStatus dj_reopenStage(djWork* w, const djModel* m, int k) {
   if (status < 0) return status;
   memcpy(w->now.q, w->at_stage[k].q, (size_t)m->nq * sizeof(double));
   dj_setPlaceAt(&w->now, w, m, w->stage_part);
-  return DJ_OK;
+  return dj_recoverHolds(w, m);
 }
 
 // Whether qpos is where the last step started, as when steps are replayed backward in time.
@@ -225,5 +232,5 @@ djStatus dj_replayStep(const djModel* m, djData* d, const djMethod* method, int 
   memcpy(w->now.q, qpos, (size_t)m->nq * sizeof(double));
   if (!known) dj_setPlaceAt(&w->now, w, m, w->stage_part);
   w->stepped = true;
-  return DJ_OK;
+  return dj_recoverHolds(w, m);
 }

@@ -1,5 +1,7 @@
 #include "integrate/tendon_armature.h"
 
+#include "force/bend_param.h"
+
 #include "model/frame_param.h"
 #include "model/param.h"
 
@@ -192,58 +194,28 @@ void dj_linearizeTendonMomentum(djMatrix* by_end, djMatrix* by_start, djWork* w,
 
 // ---- parameters --------------------------------------------------------------------------------
 
-// f times the derivatives of P, or (1) of P', by its coefficients.
-static void addPowers(djParamSums* s, const djModel* m, const djCoupling* both, int c, double f,
-                      int derivative) {
-  double* to = dj_paramBlock(s->param, m, DJ_FIELD_EQUALITY_POLYCOEF) + 5 * m->coord_id[c];
-  double power = 1;
-  if (both->c[1] < 0) {
-    to[0] += f;
-    return;
-  }
-  for (int k = derivative; k < 5; k++, power *= both->x) to[k] += f * (derivative ? k : 1) * power;
-}
-
 void dj_addLengthParams(djParamSums* s, const djWork* w, const djModel* m, const djPlace* p, int c,
                        double f) {
-  djCoupling both;
-  if (dj_coupling(&both, m, &p->coord, c)) {
-    addPowers(s, m, &both, c, -f, 0);
-    dj_addLengthParams(s, w, m, p, both.c[0], f);
-    if (both.c[1] >= 0) dj_addLengthParams(s, w, m, p, both.c[1], -both.slope * f);
-    return;
-  }
-  if (!dj_coordinateBends(m, c)) return;
   djConfig at = dj_wantedConfig(s, &p->kin, p->q, w->ref);
+  djPoint point = dj_pointOf(p);
+  if (!dj_coordinateBends(m, c)) return;
   memset(w->wrench, 0, (size_t)m->nbody * 6 * sizeof(double));
-  dj_addCoordinateWrench(w->wrench, m, at.kin, w->ref, c, f);
-  dj_addCoordinateSites(s->param, m, at.kin, c, f);
+  dj_bendLength(s, w->wrench, m, &point, w->ref, c, f);
   dj_gatherCotangents(w->wrench, m, w->ref);
   dj_frameParams(s->param, m, &at, w->wrench);
 }
 
 void dj_addPathParams(djParamSums* s, const djWork* w, const djModel* m, const djPlace* p, int c,
                       double f, const double* v) {
-  djCoupling both;
-  if (dj_coupling(&both, m, &p->coord, c)) {
-    dj_addPathParams(s, w, m, p, both.c[0], f, v);
-    if (both.c[1] < 0) return;
-    addPowers(s, m, &both, c, -f * dj_coordinateRate(&p->coord, m, both.c[1], v), 1);
-    dj_addPathParams(s, w, m, p, both.c[1], -both.slope * f, v);
-    f *= -both.bend * dj_coordinateRate(&p->coord, m, both.c[1], v);
-    dj_addLengthParams(s, w, m, p, both.c[1], f);
-    return;
-  }
-  if (!dj_coordinateBends(m, c)) return;
   djConfig at = dj_wantedConfig(s, &p->kin, p->q, w->ref);
+  djPoint point = dj_pointOf(p);
   size_t size = (size_t)m->nbody * 6 * sizeof(double);
   double *x = s->Cback, *W = w->wrench, *C = w->momentum_change;
+  if (!dj_coordinateBends(m, c)) return;
   memset(W, 0, size);
   memset(C, 0, size);
   dj_bodyTwists(x, m, at.kin, v);
-  dj_addCoordinateWrench(W, m, at.kin, w->ref, c, f);
-  dj_addCoordinateCotangents(C, m, at.kin, w->ref, c, f, x);
-  dj_addCoordinateSitesSecond(s->param, m, at.kin, w->ref, c, f, x);
+  dj_bendPath(s, W, C, m, &point, w->ref, c, f, v, x);
   dj_gatherCotangents(W, m, w->ref);
   dj_gatherCotangents(C, m, w->ref);
   dj_frameParamsSecond(s->param, m, &at, C, W, x, v);

@@ -7,6 +7,7 @@
 #include "integrate/euler_row.h"
 #include "integrate/impulse_linear.h"
 #include "integrate/method.h"
+#include "integrate/multiplier.h"
 #include "integrate/row_pass.h"
 #include "model/activation.h"
 #include "model/articulated.h"
@@ -183,6 +184,7 @@ struct djWork {
   double* act_by_ctrl;      // (nu) d act+/d ctrl
   djImpulseLinear impulse;  // of the last step that has been linearised
   double* lambda;           // (dj_linearScratch) scratch of vector products
+  djMultiplier multiplier;
   djOutside outside;
 };
 typedef struct djWork djWork;

@@ -32,6 +32,8 @@ static const djChoice overlaps[] = {
 static const djChoice vertices[] = {
     {"hull", DJ_VERTICES_HULL}, {"all", DJ_VERTICES_ALL}, {NULL, 0}};
 static const djChoice spins[] = {{"exact", DJ_SPIN_EXACT}, {"mujoco", DJ_SPIN_MUJOCO}, {NULL, 0}};
+static const djChoice equalities[] = {
+    {"soft", DJ_EQUALITY_SOFT}, {"hard", DJ_EQUALITY_HARD}, {NULL, 0}};
 static const djChoice frictions[] = {
     {"lagged", DJ_FRICTION_LAGGED}, {"implicit", DJ_FRICTION_IMPLICIT}, {NULL, 0}};
 static const djChoice restitutions[] = {
@@ -64,6 +66,9 @@ static const djSetting engineRows[] = {
     {OPTION(spin), .kind = DJ_SETTING_CHOICE, .choice = spins, .unit = "", .symbol = "NAME",
      .ways = BY_ALL_OUTSIDE,
      .help = "of euler: of free bodies, kept to rounding or by MuJoCo's explicit term"},
+    {OPTION(equality), .kind = DJ_SETTING_CHOICE, .choice = equalities, .unit = "",
+     .symbol = "NAME", .ways = BY_ALL,
+     .help = "constraints by MuJoCo's soft law, or kept exactly"},
     {VECTOR(gravity), .kind = DJ_SETTING_REAL, .unit = "m/s2", .symbol = "X,Y,Z",
      .ways = DJ_BY_SCENE, .mujoco = true, .zero = true, .negative = true, .most = DJ_LARGEST,
      .standard = {0, 0, -9.81}, .help = "acceleration of gravity"},
