@@ -111,6 +111,8 @@ def check_include(folder, below, kind, name, root):
         return None
     if "/" not in name and os.path.exists(os.path.join(root, "mujoco_plugin", name)):
         return None
+    if folder.split("/")[0] == "validation" and name == "picture.h":   # of tables of robots
+        return None
     return "neither a public header nor one of this folder"
 
 

@@ -366,6 +366,48 @@ static void testContradiction(void** state) {
   dj_deleteModel(m);
 }
 
+// Under damping a row's force depends on what acts on all its dofs: one tree by a spring along a tendon
+// from another, which its row is not on.
+static void testNeighbours(void** state) {
+  (void)state;
+  Bench x;
+  openBench(&x);
+  djEqualityDef* e = &x.equality;
+  e->joint1 = 1;
+  e->joint2 = 2;
+  x.tendon[0].nwrap = 2;
+  x.tendon[0].stiffness = 50;
+  for (int j = 0; j < 4; j++) x.s->joint[j].damping = 0.3;
+  djModel* m = djt_makeModel(&x.s->def);
+  freeScene(x.s);
+  m->opt.tolerance = 1e-10;
+  djData *d = dataOf(m), *moved = dataOf(m);
+  const double v[] = {0.5, -0.4, 0.2}, q[] = {0.3, -0.1, 0.05};
+  memcpy(d->qvel, v, sizeof v);
+  memcpy(d->qpos, q, sizeof q);
+  int nx = dj_tangentSize(m);
+  double *A = calloc((size_t)(nx * nx), sizeof *A), by[2] = {0, 0};
+  assert_non_null(A);
+  for (int k = 0; k < 2; k++) {
+    double h = k ? 1e-5 : -1e-5;
+    assert_int_equal(dj_copyData(moved, m, d), DJ_OK);
+    moved->qpos[0] += h;
+    assert_int_equal(dj_step(m, moved), DJ_OK);
+    for (int i = 0; i < 2; i++) by[i] += moved->qvel[1 + i] / (2 * h);
+  }
+  assert_int_equal(djd_transition(m, d, A, NULL), DJ_OK);
+  for (int i = 0; i < 2; i++) {
+    double own = A[(m->nv + 1 + i) * nx];
+    print_message("joint %d: %.6g, by differences %.6g\n", 1 + i, own, by[i]);
+    assert_true(fabs(by[i]) > 1e-3);
+    djt_near(own, by[i], 1e-6);
+  }
+  free(A);
+  dj_deleteData(moved);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
 // Two bodies in free fall and apart, welded: momentum stays, and they come together.
 static void checkMomentum(djEqualityLaw law) {
   Scene* s = newScene(2);
@@ -438,7 +480,8 @@ int main(void) {
       cmocka_unit_test(testFiles),       cmocka_unit_test(testBadFiles),
       cmocka_unit_test(testActive),      cmocka_unit_test(testOtherIntegrators),
       cmocka_unit_test(testHard),        cmocka_unit_test(testContradiction),
-      cmocka_unit_test(testMomentum),    cmocka_unit_test(testMemory),
+      cmocka_unit_test(testNeighbours),  cmocka_unit_test(testMomentum),
+      cmocka_unit_test(testMemory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,13 +129,11 @@ djStatus dj_findForces(double* value, bool* majorized, djForces* f, const djMoti
   return DJ_OK;
 }
 
-bool dj_coupleForces(djPattern* pattern, const djForces* f, const djModel* m, djActing acting) {
-  dj_beginPattern(pattern);
+void dj_coupleForces(djPattern* pattern, const djForces* f, const djModel* m, djActing acting) {
   dj_coupleCoordinates(pattern, m);
   for (int i = 0; i < DJ_NFORCE; i++) {
     if (acts(f, i, acting) && rows[i]->couple) rows[i]->couple(pattern, f->state[i], m);
   }
-  return dj_endPattern(pattern);
 }
 
 djStatus dj_evaluateForces(djForceSum* sum, djForces* f, const djMotion* at) {

@@ -39,8 +39,8 @@ djStatus dj_alongForces(djForceSum* sum, djStartSum* start, djForces* forces, co
 djStatus dj_findForces(double* value, bool* majorized, djForces* forces, const djMotion* at,
                        int flags);
 
-// The pattern of all couplings of forces that are asked for. False: see dj_endPattern.
-bool dj_coupleForces(djPattern* pattern, const djForces* forces, const djModel* model,
+// Names all couplings of forces that are asked for.
+void dj_coupleForces(djPattern* pattern, const djForces* forces, const djModel* model,
                      djActing acting);
 
 // Adds all forces to the sum; what coordinates and joints hold goes to gradient, N and H, and

@@ -264,6 +264,18 @@ djStatus dj_beginRows(djWork* w, const djModel* m) {
   return status;
 }
 
+void dj_coupleEulerRows(djWork* w) {
+  const djEulerRows* rows = &w->rows;
+  for (int g = 0; g < rows->ngroup && rows->mixed; g++) {
+    dj_clearMarks(&w->pattern);
+    for (int i = 0; i < rows->group[g].n; i++) {
+      const djEulerRow* r = &rows->row[rows->group[g].first + i];
+      for (int k = 0; k < r->n; k++) dj_markRow(&w->pattern, r->dof[k]);
+    }
+    dj_coupleMarked(&w->pattern);
+  }
+}
+
 // ---- the law of a group -----------------------------------------------------------------------
 
 // residual = z + C s'(z) - zeta, laws at z. Returns its size squared.

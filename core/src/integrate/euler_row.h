@@ -107,6 +107,9 @@ bool dj_makeRowRoom(struct djWork* work, const djModel* model);
 // At the start of a step, work->inertia and its factor set.
 djStatus dj_beginRows(struct djWork* work, const djModel* model);
 
+// Of groups: what one row's forces do to another, and smooth forces to all of them.
+void dj_coupleEulerRows(struct djWork* work);
+
 // At psi of the stage. To y (nv), in axes of the start, and the value.
 void dj_addRows(double* value, double* y, struct djWork* work, const djModel* model);
 // At `now`, of a step that has been opened anew: what follows uses.

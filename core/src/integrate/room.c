@@ -118,8 +118,13 @@ static size_t factorBytes(const djWork* w) {
 // The pattern of the forces of the last evaluation. Sets work->cramped. Derivatives by the start have
 // what smooth forces couple, also where bounded ones alone are solved for.
 static void couple(djWork* w, const djModel* m) {
-  djActing acting = w->acting == DJ_ACTS_SMOOTH ? DJ_ACTS_SMOOTH : DJ_ACTS_ALL;
-  w->patterned = dj_coupleForces(&w->pattern, &w->forces, m, acting);
+  dj_beginPattern(&w->pattern);
+  dj_coupleForces(&w->pattern, &w->forces, m, DJ_ACTS_SMOOTH);
+  if (w->acting != DJ_ACTS_SMOOTH) {
+    if (w->method->rows) dj_coupleEulerRows(w);
+    dj_coupleForces(&w->pattern, &w->forces, m, DJ_ACTS_ALL);
+  }
+  w->patterned = dj_endPattern(&w->pattern);
   w->cramped = !w->patterned || matrixBytes(w) > w->nH ||
                factorBytes(w) > w->at_stage[w->stage].nfactor;
 }

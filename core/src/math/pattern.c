@@ -206,6 +206,27 @@ void dj_coupleRows(djPattern* p, int row_a, int row_b) {
   p->pair[2 * p->npair++ + 1] = b;
 }
 
+enum { MARKED = 1, NEAR = 2 };
+
+void dj_clearMarks(djPattern* p) { memset(p->degree, 0, (size_t)p->nfine * sizeof(int)); }
+
+void dj_markRow(djPattern* p, int row) { p->degree[p->fine_of[row]] = MARKED; }
+
+void dj_coupleMarked(djPattern* p) {
+  int* mark = p->degree;   // of the analysis, which is still to come
+  for (int k = 0, known = p->npair; k < known; k++) {
+    for (int side = 0; side < 2; side++) {
+      int a = p->pair[2 * k + side], b = p->pair[2 * k + 1 - side];
+      if (mark[a] == MARKED && mark[b] == 0) mark[b] = NEAR;
+    }
+  }
+  for (int a = 0; a < p->nfine; a++) {
+    for (int b = 0; b < p->nfine && mark[a] == MARKED; b++) {
+      if (mark[b]) dj_coupleRows(p, p->fine[a], p->fine[b]);
+    }
+  }
+}
+
 // ---- analysis ---------------------------------------------------------------------------------
 
 // The lowest bit of x that is set.

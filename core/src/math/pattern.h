@@ -111,6 +111,11 @@ void dj_forgetPattern(djPattern* pattern);
 void dj_beginPattern(djPattern* pattern);
 void dj_coupleRows(djPattern* pattern, int row_a, int row_b);
 bool dj_endPattern(djPattern* pattern);
+// In between: blocks of marked rows are coupled with each other, and with all that one of them has
+// been coupled with by then.
+void dj_clearMarks(djPattern* pattern);
+void dj_markRow(djPattern* pattern, int row);
+void dj_coupleMarked(djPattern* pattern);
 
 // Room for what the last couplings needed. False when out of memory: the lists are as they were.
 bool dj_growPattern(djPattern* pattern);
