@@ -128,8 +128,8 @@ void djm_silence(djActuatorDef* actuator);
 // A law of it is a muscle's; and it is one that is carried.
 bool djm_isMuscle(const mjModel* m, int i);
 bool djm_muscleSound(const mjModel* m, int i);
-// A pid or a dcmotor; and it is one that is carried: with several inputs, a rate limit, an integral,
-// but none of a dcmotor's other states, no cogging, no limit of its voltage.
+// A pid or a dcmotor; and it is one that is carried: with several inputs, a rate limit, an
+// integral, but none of a dcmotor's other states, no cogging, no limit of its voltage.
 bool djm_isServo(const mjModel* m, int i);
 bool djm_servoSound(const mjModel* m, int i);
 

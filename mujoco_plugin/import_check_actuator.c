@@ -27,9 +27,8 @@ bool djm_actTransmission(const djmImport* imp, int i, djmNote note) {
     return djm_tendonWraps(imp->m, imp->m->actuator_trnid[2 * i]);
   }
   if (imp->m->actuator_trntype[i] < mjTRN_BODY) return false;
-  if (djm_transmissionSupported(imp->m, i) && imp->model->actuator_body[imp->m->actuator_ctrladr[i]] >= 0) {
-    return false;
-  }
+  const int* body = imp->model->actuator_body;
+  if (djm_transmissionSupported(imp->m, i) && body[imp->m->actuator_ctrladr[i]] >= 0) return false;
   return noteType(note, imp->m->actuator_trntype[i], mjTRN_BODY, COUNT(names), names);
 }
 
@@ -65,8 +64,8 @@ bool djm_actGaintype(const djmImport* imp, int i, djmNote note) {
     snprintf(note, sizeof(djmNote), "%s: it makes no force",
              motor ? "a dcmotor with inductance, temperature, friction, cogging or a limit of its "
                      "voltage, without inputs, or with an integral of what bends or turns freely"
-                   : "a pid with actearly or actrange, an integral of what bends or turns freely, or "
-                     "states without a position");
+                   : "a pid with actearly or actrange, an integral of what bends or turns freely, "
+                     "or states without a position");
     return djm_actuatorLive(imp->m, i) && !djm_servoSound(imp->m, i);
   }
   static const char* const names[] = {"dcmotor", "so3", "pid", "user"};

@@ -108,10 +108,11 @@ static void testMomentum(void** state) {
   "<body name='arm' pos='0 0 1'><joint name='lift' type='slide' axis='0 0 1' damping='50'/>"       \
   "<joint name='tilt' axis='0 1 0' damping='1'/><geom type='box' size='.05 .05 .05' mass='2' "     \
   "contype='0' conaffinity='0'/><body name='pad' pos='0 0 -.15'><geom type='box' "                 \
-  "size='.05 .05 .02' pos='.06 0 0' mass='.1'/><geom " shape " pos='-.06 0 0' mass='.1'/></body>"   \
-  "</body><body name='box' pos='0 0 .73'><freejoint/><geom type='box' size='.12 .1 .1' mass='.5'/>" \
-  "</body></worldbody><actuator><position joint='lift' kp='4000' ctrlrange='-9 9'/><position "      \
-  "joint='tilt' kp='200' ctrlrange='-9 9'/><adhesion name='a' body='pad' ctrlrange='0 2' "          \
+  "size='.05 .05 .02' pos='.06 0 0' mass='.1'/><geom " shape " pos='-.06 0 0' mass='.1'/></body>" \
+  "</body><body name='box' pos='0 0 .73'><freejoint/><geom type='box' size='.12 .1 .1' " \
+  "mass='.5'/>" \
+  "</body></worldbody><actuator><position joint='lift' kp='4000' ctrlrange='-9 9'/><position " \
+  "joint='tilt' kp='200' ctrlrange='-9 9'/><adhesion name='a' body='pad' ctrlrange='0 2' " \
   "gain='10' forcerange='0 18'/></actuator></mujoco>"
 
 static const char* const kGripper[] = {

@@ -212,7 +212,8 @@ static const djReportCase cases[] = {
      SCENE("/>", A("type='ball'", ""), ACT("<muscle name='u' joint='j' lengthrange='0 1'/>")),
      SCENE("/>", A("", ""), ACT("<muscle name='u' joint='j' lengthrange='0 1'/>")), 0},
     {"actuator/u", "gaintype", DJ_IGNORED,
-     SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' resistance='1' inductance='1 0'/>")),
+     SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' resistance='1' "
+           "inductance='1 0'/>")),
      SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' resistance='1'/>")), 0},
     {"actuator/u", "biastype", DJ_IGNORED,
      SCENE("/>", A("", ""), ACT("<general name='u' joint='j' biastype='user'/>")),
@@ -323,8 +324,8 @@ static void testPlaceholders(void** state) {
       SCENE("/>", A("", "") A2 "<body><joint name='ball' type='ball'/><geom size='.1'/></body>",
             AROUND("") ACT("<motor name='m1' joint='j' gear='3'/><motor name='m2' tendon='t'/>"
                            "<orientation name='m3' joint='ball' kp='5'/>"
-                           "<dcmotor name='m4' joint='j' motorconst='1' resistance='1' controller='1 1 "
-                           "0 0 0 9' input='pos vel' inductance='1 0'/>"
+                           "<dcmotor name='m4' joint='j' motorconst='1' resistance='1' "
+                           "controller='1 1 0 0 0 9' input='pos vel' inductance='1 0'/>"
                            "<intvelocity name='m5' joint='j2' actrange='-1 1'/>"
                            "<motor name='m6' joint='j' nsample='3' delay='.006'/>")
             "<keyframe><key act='.1 .2 .3' ctrl='1 2 3 4 5 6 7 8 9'/></keyframe>"));

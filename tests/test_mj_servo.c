@@ -19,7 +19,7 @@
   "input='pos vel' forcerange='-6 6'/>"                                                           \
   "<pid name='p3' tendon='t' kp='5' ki='3' input='pos ff' gear='-1.2'/>" third                     \
   "<dcmotor name='d1' joint='b' motorconst='.3' resistance='2'/>"                                 \
-  "<dcmotor name='d2' joint='a' motorconst='.3' resistance='2' controller='3 2 .1 30 " imax " 0' "  \
+  "<dcmotor name='d2' joint='a' motorconst='.3' resistance='2' controller='3 2 .1 30 " imax " 0' " \
   "input='pos vel ff voltage'/></actuator></mujoco>"
 #define ON_SITE "<pid name='p4' site='s' refsite='w' gear='1 0 .5 0 0 0' kp='3' kv='.5' " \
   "input='vel ff'/>"

@@ -59,8 +59,8 @@ typedef struct djJointDef {
   double frictionloss_impedance;  // share of what would move it that it holds, in (0, 1)
   bool actfrclimited;         // actfrcrange is in force
   double actfrcrange[2];      // N or N m; bounds of the total actuator force; slide, hinge
-  bool actgravcomp;           // gravity compensation along it is a part of the actuator force, which
-                              //   its range bounds, and which vanishes where there is no actuation
+  bool actgravcomp;           // gravity compensation along it is a part of the actuator force: its
+                              //   range bounds it, and it vanishes where there is no actuation
 } djJointDef;
 
 // The implicit surface of a geom, as the contact model implicit_surface sees it: a family of

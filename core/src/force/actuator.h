@@ -38,9 +38,9 @@ typedef struct djActuators {
   int* first;            // (ncoord + njnt + 1)
   djUnclamped* total;    // (ncoord)
   bool hard;             // ranges clip: of smooth forces by the start
-  // Gravity compensation by actuators (actuator_gravcomp.c): whether it is to be taken care of, what
-  // it is along dofs (nv), moments of subtrees (nbody x 4), and, for parameters, cotangents of dofs
-  // (nv), twists, wrenches and cotangents of bodies (nbody x 6), loads (nbody).
+  // Gravity compensation by actuators (actuator_gravcomp.c): whether it is to be taken care of,
+  // what it is along dofs (nv), moments of subtrees (nbody x 4), and, for parameters, cotangents of
+  // dofs (nv), twists, wrenches and cotangents of bodies (nbody x 6), loads (nbody).
   bool lifts;
   double *lift, *moment, *z, *twist, *wrench, *cotangent;
   djLoad* load;
@@ -114,8 +114,7 @@ static inline int dj_leader(const djModel* m, int i) {
   return m->actuator_addsto[i] >= 0 ? m->actuator_addsto[i] : i;
 }
 
-// What a signal (its gain and input) does to the force of actuator i, of whose or a later control it
-// is, `from`.
+// What acts on the force of an actuator: gain and input of it or of another, `from`.
 typedef struct djSignal {
   const djActuatorStep* step;
   int from;

@@ -1,5 +1,5 @@
-// Gravity compensation by actuators: of joints with actgravcomp what the compensation of bodies does
-// along their dofs,
+// Gravity compensation by actuators: of joints with actgravcomp what the compensation of bodies
+// does along their dofs,
 //   G_i = -sum over b of c_b m_b g . dx_b/dq_i,   x_b centres of mass below dof i,
 // is a part of the force A_i of their actuators: it is clamped with them, C_i(A_i + G_i), and
 // vanishes where there is no actuation. Compensation acts on bodies all the same (gravity.c), so

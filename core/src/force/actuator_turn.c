@@ -45,7 +45,7 @@ djTurnDrive dj_turnDrive(const djActuators* t, const djMotion* at, int i) {
   return d;
 }
 
-// Of free joints: blocks of H that have the force, for f times (force, g) by (rate . x, rate . turn).
+// Of free joints: blocks of H that have the force, f times (force, g) by (rate . x, rate . turn).
 static void addForces(djMatrix* H, double f, const djTurnDrive* d, int dof, djVec3 by_turn,
                       djVec3 by_x) {
   djMat3 XX = {{0}}, XT = {{0}}, TX = {{0}};

@@ -114,8 +114,8 @@ static djStatus checkMethod(djWork* w, const djModel* m, const djMethod* own) {
   if (lifted >= 0) {
     djElementText name = dj_elementText("joint", dj_id2name(m, DJ_OBJ_JOINT, lifted), lifted);
     return dj_fail(&w->error, DJ_UNSUPPORTED,
-                   "%s: actgravcomp within a range, or without actuation, needs the integrator euler",
-                   name.text);
+                   "%s: actgravcomp within a range, or without actuation, needs the integrator "
+                   "euler", name.text);
   }
   int sticky = dj_firstAdhesion(m);
   if (sticky >= 0) {
