@@ -116,7 +116,7 @@ static void testWindup(void** state) {
   mjModel* m = djt_compile(ARM("", ".01", ""));
   djModel* model = djt_import(NULL, m);
   djData* data = djt_dataOf(model);
-  double A[121], B[121];
+  double A[11 * 11], B[11 * 12];
   const int nx = dj_tangentSize(model), nu = model->nu, z = model->actuator_zadr[3];
   const int clipped = model->actuator_zadr[model->nu - 4];
   assert_true(nx == 11 && nu == 12);
