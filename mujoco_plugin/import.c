@@ -51,6 +51,17 @@ djStatus djm_checkHistory(djIntegrator integrator, djError* err) {
   return DJ_UNSUPPORTED;
 }
 
+// What other integrators than euler have not.
+static void leaveOut(djmImport* imp) {
+  if (imp->def.nequality > 0 && imp->def.option.equality == DJ_EQUALITY_SOFT) {
+    imp->def.option.disable |= DJ_DSBL_EQUALITY;
+  }
+  for (int i = 0; i < imp->def.njnt; i++) imp->joint[i].actgravcomp = false;
+  for (int i = 0; i < imp->def.nu; i++) {
+    if (imp->actuator[i].body >= 0) djm_silence(&imp->actuator[i]);
+  }
+}
+
 djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_out,
                     const mjModel* m, djmPurpose purpose, const djSettings* settings,
                     const djWatch* watch, djError* err) {
@@ -74,10 +85,7 @@ djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_ou
     // Others have velocities of momentum, or stages.
     if (imp.def.option.integrator != DJ_EULER) imp.def.option.integrator = DJ_POSITION;
   }
-  if (imp.def.nequality > 0 && imp.def.option.integrator != DJ_EULER &&
-      imp.def.option.equality == DJ_EQUALITY_SOFT) {
-    imp.def.option.disable |= DJ_DSBL_EQUALITY;   // of which it has none
-  }
+  if (imp.def.option.integrator != DJ_EULER) leaveOut(&imp);
   if (status == DJ_OK) status = dj_makeModel(model, &imp.def, err);
   if (status == DJ_OK) {
     const char* guide = instance.id >= 0 ? djm_configOf(m, instance.id, "guide_bodies") : "";

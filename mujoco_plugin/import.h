@@ -11,6 +11,8 @@
 typedef struct djmImport {
   const mjModel* m;
   djModelDef def;             // the result; its arrays live in blocks
+  djJointDef* joint;          // (def.njnt) its joints
+  djActuatorDef* actuator;    // (def.nu) and actuators
   // contact, by explicit pairs and by the dynamic predicate, between bodies that can move
   int* geom_dim;              // (ngeom) largest condim over dynamic partners, 0: none
   bool* geom_paired;          // (ngeom) in an explicit pair
@@ -120,9 +122,16 @@ bool djm_actuatorLive(const mjModel* m, int i);
 
 // Whether actuator i's transmission, inputs, dynamics, gain and bias can all be carried.
 bool djm_actuatorSupported(const mjModel* m, int i);
+// Its transmission; the element becomes one that makes no force.
+bool djm_transmissionSupported(const mjModel* m, int i);
+void djm_silence(djActuatorDef* actuator);
 // A law of it is a muscle's; and it is one that is carried.
 bool djm_isMuscle(const mjModel* m, int i);
 bool djm_muscleSound(const mjModel* m, int i);
+// A pid or a dcmotor; and it is one that is carried: with several inputs, a rate limit, an
+// integral, but none of a dcmotor's other states, no cogging, no limit of its voltage.
+bool djm_isServo(const mjModel* m, int i);
+bool djm_servoSound(const mjModel* m, int i);
 
 // Number of activations of actuator i that the import keeps.
 int djm_keptActivations(const mjModel* m, int i);

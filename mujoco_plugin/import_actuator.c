@@ -23,10 +23,19 @@ bool djm_actuatorLive(const mjModel* m, int i) {
   return group < 0 || group > 30 || !(m->opt.disableactuator & (1 << group));
 }
 
+// On a body, with a force that is of its input alone, as there is no length.
+static bool plainAdhesion(const mjModel* m, int i) {
+  const mjtNum *gain = m->actuator_gainprm + mjNGAIN * i, *bias = m->actuator_biasprm + mjNBIAS * i;
+  return m->actuator_trntype[i] == mjTRN_BODY &&
+         (m->actuator_gaintype[i] == mjGAIN_FIXED || gain[2] == 0) &&
+         (m->actuator_biastype[i] == mjBIAS_NONE || bias[2] == 0);
+}
+
 // Transmissions that are carried.
-static bool simpleTransmission(const mjModel* m, int i) {
+bool djm_transmissionSupported(const mjModel* m, int i) {
   int type = m->actuator_trntype[i];
-  return onJoint(m, i) || type == mjTRN_TENDON || type == mjTRN_SITE || type == mjTRN_SLIDERCRANK;
+  return onJoint(m, i) || type == mjTRN_TENDON || type == mjTRN_SITE ||
+         type == mjTRN_SLIDERCRANK || plainAdhesion(m, i);
 }
 
 bool djm_isMuscle(const mjModel* m, int i) {
@@ -51,8 +60,98 @@ bool djm_muscleSound(const mjModel* m, int i) {
   return type == mjJNT_HINGE || type == mjJNT_SLIDE;
 }
 
+// ---- servos -----------------------------------------------------------------------------------
+
+bool djm_isServo(const mjModel* m, int i) {
+  return m->actuator_gaintype[i] == mjGAIN_PID || m->actuator_gaintype[i] == mjGAIN_DCMOTOR;
+}
+
+// What a pid or dcmotor does with its inputs: gains of each of them in the order of controls, of
+// length, velocity, integral; bounds.
+typedef struct Servo {
+  double input[4];
+  int ninput;
+  double constant, by_length, by_rate, integral, most, slew;
+} Servo;
+
+static Servo servoOf(const mjModel* m, int i) {
+  const mjtNum* gain = m->actuator_gainprm + mjNGAIN * i;
+  const mjtNum* bias = m->actuator_biasprm + mjNBIAS * i;
+  const mjtNum* dyn = m->actuator_dynprm + mjNDYN * i;
+  const bool pid = m->actuator_gaintype[i] == mjGAIN_PID;
+  const int spec = m->actuator_ctrlspec[i];
+  const int bits[4] = {mjINPUT_POS, mjINPUT_VEL, mjINPUT_FF, mjINPUT_VOLTAGE};
+  const double strength = pid ? 0 : gain[1] / mju_max(mjMINVAL, gain[0]);   // K/R
+  double kp = pid ? -bias[1] : gain[4], kv = pid ? -bias[2] : gain[6];
+  Servo s = {.constant = pid ? bias[0] : 0, .integral = pid ? gain[0] : gain[5],
+             .most = pid ? dyn[0] : dyn[8], .slew = pid ? dyn[1] : dyn[7]};
+  if (!pid && !(spec & (mjINPUT_POS | mjINPUT_VEL | mjINPUT_FF))) {   // back-EMF, without control
+    kp = s.integral = s.slew = 0;
+    kv = strength * gain[1];
+  }
+  const double by[4] = {kp, kv, 1, strength};
+  for (int k = 0; k < 4; k++) {
+    if (spec & bits[k]) s.input[s.ninput++] = by[k];
+  }
+  s.by_length = -kp;
+  s.by_rate = -kv;
+  s.integral = mju_max(0, s.integral);
+  s.slew = mju_max(0, s.slew);
+  return s;
+}
+
+// Length that is linear in qpos.
+static bool plainLength(const mjModel* m, int i) {
+  int id = m->actuator_trnid[2 * i];
+  if (m->actuator_trntype[i] == mjTRN_TENDON) {
+    return m->wrap_type[m->tendon_adr[id]] == mjWRAP_JOINT;
+  }
+  return onJoint(m, i) && (m->jnt_type[id] == mjJNT_HINGE || m->jnt_type[id] == mjJNT_SLIDE);
+}
+
+bool djm_servoSound(const mjModel* m, int i) {
+  const mjtNum *gain = m->actuator_gainprm + mjNGAIN * i, *dyn = m->actuator_dynprm + mjNDYN * i;
+  const bool motor = m->actuator_gaintype[i] == mjGAIN_DCMOTOR;
+  Servo s = servoOf(m, i);
+  if (m->actuator_trntype[i] == mjTRN_BODY || s.ninput < 1) return false;
+  if (s.ninput != m->actuator_ctrlnum[i] || m->actuator_actlimited[i]) return false;
+  if (s.integral > 0 && (!plainLength(m, i) || (!motor && m->actuator_actearly[i]))) return false;
+  if ((s.integral > 0 || s.slew > 0) && !(m->actuator_ctrlspec[i] & mjINPUT_POS)) return false;
+  if (!motor) return true;
+  bool states = dyn[0] > 0 || dyn[2] > 0 || dyn[5] > 0;   // current, temperature, bristle
+  return !states && m->actuator_biasprm[mjNBIAS * i] == 0 && !(gain[7] > 0);
+}
+
+// Control number k.
+static void importServo(djActuatorDef* a, const mjModel* m, int i, int k) {
+  Servo s = servoOf(m, i);
+  a->gainprm[0] = s.input[k];
+  if (k > 0) {
+    a->joint = -1;
+    a->adds_to = m->actuator_ctrladr[i];
+    return;
+  }
+  a->bias = DJ_BIAS_AFFINE;
+  a->biasprm[0] = s.constant;
+  a->biasprm[1] = s.by_length;
+  a->biasprm[2] = s.by_rate;
+  a->integral = s.integral;
+  a->integral_limit = s.integral > 0 ? mju_max(0, s.most) : 0;
+  a->integral_clipped = m->actuator_gaintype[i] == mjGAIN_DCMOTOR;
+  if (s.slew > 0) {
+    a->dyn = DJ_DYN_SLEW;
+    a->tau = 1 / s.slew;
+  }
+  a->forcelimited = m->actuator_forcelimited[i];
+  mju_copy(a->forcerange, m->actuator_forcerange + 2 * i, 2);
+}
+
 bool djm_actuatorSupported(const mjModel* m, int i) {
-  return simpleTransmission(m, i) && (!djm_isMuscle(m, i) || djm_muscleSound(m, i)) &&
+  if (djm_isServo(m, i)) {
+    return djm_transmissionSupported(m, i) && djm_servoSound(m, i) && m->actuator_plugin[i] < 0 &&
+           m->actuator_delay[i] == 0;
+  }
+  return djm_transmissionSupported(m, i) && (!djm_isMuscle(m, i) || djm_muscleSound(m, i)) &&
          djm_ourType(DJM_TYPE_DYN, m->actuator_dyntype[i]) >= 0 &&
          djm_ourType(DJM_TYPE_GAIN, m->actuator_gaintype[i]) >= 0 &&
          djm_ourType(DJM_TYPE_BIAS, m->actuator_biastype[i]) >= 0 && m->actuator_plugin[i] < 0 &&
@@ -61,7 +160,19 @@ bool djm_actuatorSupported(const mjModel* m, int i) {
 
 int djm_keptActivations(const mjModel* m, int i) {
   int n = m->actuator_actnum[i], max = m->njnt > 0 ? m->actuator_ctrlnum[i] : 0;
+  bool servo = djm_isServo(m, i) && djm_actuatorLive(m, i) && djm_actuatorSupported(m, i);
+  if (servo && m->njnt > 0) return n;
   return n < max ? n : max;
+}
+
+void djm_silence(djActuatorDef* a) {
+  a->tendon = a->site = a->refsite = a->cranksite = a->slidersite = a->body = -1;
+  a->joint = 0;
+  memset(a->gear, 0, sizeof(a->gear));
+  memset(a->gainprm, 0, sizeof(a->gainprm));
+  memset(a->biasprm, 0, sizeof(a->biasprm));
+  a->gain = DJ_GAIN_FIXED;
+  a->bias = DJ_BIAS_NONE;
 }
 
 // What it is on, gear, armature and damping. live: it makes force.
@@ -77,6 +188,7 @@ static void importTarget(djActuatorDef* a, const mjModel* m, int i, bool live) {
     a->site = id[0];
     a->refsite = id[1];
   }
+  if (type == mjTRN_BODY) a->body = id[0];
   if (type == mjTRN_SLIDERCRANK) {
     a->cranksite = id[0];
     a->slidersite = id[1];
@@ -95,14 +207,10 @@ static void importActuator(djActuatorDef* a, const mjModel* m, int i, int k) {
   int ctrl = m->actuator_ctrladr[i] + k;
   *a = dj_defaultActuatorDef();
   a->name = k == 0 ? djm_name(m, m->name_actuatoradr[i]) : "";
-  a->joint = 0;
-  memset(a->gear, 0, sizeof(a->gear));
+  djm_silence(a);
   if (k == 0) importTarget(a, m, i, live && supported);
-  memset(a->gainprm, 0, sizeof(a->gainprm));
-  memset(a->biasprm, 0, sizeof(a->biasprm));
-  a->gain = DJ_GAIN_FIXED;
-  a->bias = DJ_BIAS_NONE;
-  if (supported && live) {
+  const bool servo = djm_isServo(m, i) && supported && live;
+  if (supported && live && !servo) {
     a->gain = (djGain)djm_ourType(DJM_TYPE_GAIN, m->actuator_gaintype[i]);
     a->bias = (djBias)djm_ourType(DJM_TYPE_BIAS, m->actuator_biastype[i]);
     mju_copy(a->gainprm, m->actuator_gainprm + mjNGAIN * i, djm_lawNumbers(m, i, false));
@@ -118,6 +226,10 @@ static void importActuator(djActuatorDef* a, const mjModel* m, int i, int k) {
   mju_copy(a->ctrlrange, m->actuator_ctrlrange + 2 * ctrl, 2);
 
   a->dyn = DJ_DYN_NONE;
+  if (servo) {
+    importServo(a, m, i, k);
+    return;
+  }
   if (k >= djm_keptActivations(m, i)) return;
   if (live && supported) {
     a->dyn = (djDyn)djm_ourType(DJM_TYPE_DYN, m->actuator_dyntype[i]);
@@ -146,7 +258,7 @@ djStatus djm_importActuators(djmImport* imp) {
     }
   }
   imp->def.nu = nu;
-  imp->def.actuator = actuator;
+  imp->def.actuator = imp->actuator = actuator;
   return DJ_OK;
 }
 

@@ -106,6 +106,8 @@ static void importJoint(djJointDef* j, const mjModel* m, int i) {
               m->dof_solref + mjNREF * dof, m->dof_solimp + mjNIMP * dof);
   j->actfrclimited = m->jnt_actfrclimited[i];
   mju_copy(j->actfrcrange, m->jnt_actfrcrange + 2 * i, 2);
+  // Actuators without controls, of which there are none here, are actuation for MuJoCo.
+  j->actgravcomp = m->jnt_actgravcomp[i] && !(m->nactuator > 0 && m->nu == 0);
 }
 
 djStatus djm_importJoints(djmImport* imp) {
@@ -114,6 +116,6 @@ djStatus djm_importJoints(djmImport* imp) {
   if (!joint) return DJ_NO_MEMORY;
   for (int i = 0; i < m->njnt; i++) importJoint(joint + i, m, i);
   imp->def.njnt = (int)m->njnt;
-  imp->def.joint = joint;
+  imp->def.joint = imp->joint = joint;
   return DJ_OK;
 }

@@ -22,13 +22,23 @@ static bool passive(const mjModel* m, int i) {
 bool djm_actTransmission(const djmImport* imp, int i, djmNote note) {
   static const char* const names[] = {"body (adhesion)", "so3"};
   if (!djm_actuatorLive(imp->m, i) && !passive(imp->m, i)) return false;
-  return imp->m->actuator_trntype[i] >= mjTRN_BODY &&
-         noteType(note, imp->m->actuator_trntype[i], mjTRN_BODY, COUNT(names), names);
+  if (imp->m->actuator_trntype[i] < mjTRN_BODY) return false;
+  const int* body = imp->model->actuator_body;
+  if (djm_transmissionSupported(imp->m, i) && body[imp->m->actuator_ctrladr[i]] >= 0) return false;
+  return noteType(note, imp->m->actuator_trntype[i], mjTRN_BODY, COUNT(names), names);
+}
+
+bool djm_actAdhesion(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return djm_actuatorLive(imp->m, i) && djm_actuatorSupported(imp->m, i) &&
+         imp->m->actuator_trntype[i] == mjTRN_BODY && imp->m->njnt > 0 &&
+         imp->model->actuator_body[imp->m->actuator_ctrladr[i]] >= 0;
 }
 
 // A law of MuJoCo's that we have not.
 static bool noteLaw(djmNote note, const djmImport* imp, int i, djmTypeKind kind, int type,
                     int first, int n, const char* const* names) {
+  if (djm_isServo(imp->m, i)) return false;   // told as one of its gain
   return djm_actuatorLive(imp->m, i) && djm_ourType(kind, type) < 0 &&
          noteType(note, type, first, n, names);
 }
@@ -44,6 +54,15 @@ bool djm_actGaintype(const djmImport* imp, int i, djmNote note) {
     snprintf(note, sizeof(djmNote), "a muscle on what turns freely, or without a range of lengths "
              "or with numbers that make no law: it makes no force");
     return true;
+  }
+  if (djm_isServo(imp->m, i)) {
+    bool motor = imp->m->actuator_gaintype[i] == mjGAIN_DCMOTOR;
+    snprintf(note, sizeof(djmNote), "%s: it makes no force",
+             motor ? "a dcmotor with inductance, temperature, friction, cogging or a limit of its "
+                     "voltage, without inputs, or with an integral of what bends or turns freely"
+                   : "a pid with actearly or actrange, an integral of what bends or turns freely, "
+                     "or states without a position");
+    return djm_actuatorLive(imp->m, i) && !djm_servoSound(imp->m, i);
   }
   static const char* const names[] = {"dcmotor", "so3", "pid", "user"};
   return noteLaw(note, imp, i, DJM_TYPE_GAIN, imp->m->actuator_gaintype[i], mjGAIN_DCMOTOR,
@@ -69,6 +88,7 @@ bool djm_actDelay(const djmImport* imp, int i, djmNote note) {
 bool djm_actInputs(const djmImport* imp, int i, djmNote note) {
   (void)note;
   int n = imp->m->actuator_ctrlnum[i];
+  if (djm_isServo(imp->m, i)) return n == 0 && passive(imp->m, i);
   return (djm_actuatorLive(imp->m, i) && n != 1) || (n == 0 && passive(imp->m, i));
 }
 
@@ -94,8 +114,11 @@ bool djm_actSiteServo(const djmImport* imp, int i, djmNote note) {
 bool djm_actCtrlrange(const djmImport* imp, int i, djmNote note) {
   (void)note;
   const mjModel* m = imp->m;
-  return acts(m, i) && !djm_disabled(m, mjDSBL_CLAMPCTRL) &&
-         m->actuator_ctrllimited[m->actuator_ctrladr[i]];
+  if (!acts(m, i) || djm_disabled(m, mjDSBL_CLAMPCTRL)) return false;
+  for (int k = 0; k < m->actuator_ctrlnum[i]; k++) {
+    if (m->actuator_ctrllimited[m->actuator_ctrladr[i] + k]) return true;
+  }
+  return false;
 }
 
 bool djm_actForcerange(const djmImport* imp, int i, djmNote note) {
@@ -114,13 +137,4 @@ bool djm_actBallServo(const djmImport* imp, int i, djmNote note) {
   const mjModel* m = imp->m;
   return acts(m, i) && onJointOf(m, i, mjJNT_BALL) &&
          m->actuator_biastype[i] == mjBIAS_AFFINE && m->actuator_biasprm[mjNBIAS * i + 1] != 0;
-}
-
-bool djm_actFreeVelocity(const djmImport* imp, int i, djmNote note) {
-  (void)note;
-  const mjModel* m = imp->m;
-  if (!acts(m, i) || !onJointOf(m, i, mjJNT_FREE)) return false;
-  bool gain = m->actuator_gaintype[i] == mjGAIN_AFFINE && m->actuator_gainprm[mjNGAIN * i + 2] != 0;
-  bool bias = m->actuator_biastype[i] == mjBIAS_AFFINE && m->actuator_biasprm[mjNBIAS * i + 2] != 0;
-  return gain || bias;
 }

@@ -110,6 +110,7 @@ bool djm_jntActgravcomp(const djmImport* imp, int i, djmNote note) {
   bool vanishes = m->nactuator == 0 || djm_disabled(m, mjDSBL_ACTUATION);
   if (!m->jnt_actgravcomp[i] || !compensates(m, i)) return false;
   if (!vanishes && !m->jnt_actfrclimited[i]) return false;
+  if (imp->model->jnt_actgravcomp[i]) return false;
   snprintf(note, sizeof(djmNote), "%s",
            vanishes ? "MuJoCo drops this compensation where there is no actuation; here it acts"
                     : "the compensation is not part of the force that actuatorfrcrange clips");

@@ -99,6 +99,9 @@ static const djmCheck checks[] = {
 
     // ---- actuators
     {DJM_ACTUATOR, "transmission", DJ_IGNORED, djm_actTransmission, 0},
+    {DJM_ACTUATOR, "transmission", DJ_APPROXIMATED, djm_actAdhesion,
+     "its force is shared by the pairs of geoms that touch, not by points of contact, and ends "
+     "smoothly within the range of contact forces beyond them"},
     {DJM_ACTUATOR, "dyntype", DJ_IGNORED, djm_actDyntype, 0},
     {DJM_ACTUATOR, "gaintype", DJ_IGNORED, djm_actGaintype, 0},
     {DJM_ACTUATOR, "biastype", DJ_IGNORED, djm_actBiastype, 0},
@@ -118,8 +121,6 @@ static const djmCheck checks[] = {
     {DJM_ACTUATOR, "biasprm", DJ_APPROXIMATED, djm_actSiteServo,
      "position servo on the rotation of a site: MuJoCo wraps the setpoint to the nearest turn, "
      "this one does not; equal while they are less than half a turn apart"},
-    {DJM_ACTUATOR, "biasprm", DJ_IGNORED, djm_actFreeVelocity,
-     "actuator on a free joint: its force does not depend on the velocity"},
 
     // ---- the rest
     {DJM_FLEX, "flex", DJ_IGNORED, djm_flex, "deformable bodies have no elasticity and no contact"},

@@ -108,6 +108,7 @@ DJM_CHECK(djm_sensorForce);
 
 // import_check_actuator.c
 DJM_CHECK(djm_actTransmission);
+DJM_CHECK(djm_actAdhesion);
 DJM_CHECK(djm_actDyntype);
 DJM_CHECK(djm_actGaintype);
 DJM_CHECK(djm_actBiastype);
@@ -118,7 +119,6 @@ DJM_CHECK(djm_actCtrlrange);
 DJM_CHECK(djm_actForcerange);
 DJM_CHECK(djm_actActrange);
 DJM_CHECK(djm_actBallServo);
-DJM_CHECK(djm_actFreeVelocity);
 DJM_CHECK(djm_actSiteServo);
 
 #endif  // DJ_MUJOCO_IMPORT_CHECKS_H_

@@ -29,7 +29,8 @@ bool djm_sensorIsAnalytic(const mjModel* m, int i) {
     case mjSENS_ACTUATORPOS:
     case mjSENS_ACTUATORVEL: return djm_simpleLength(m, id);
     case mjSENS_ACTUATORFRC:
-      return djm_simpleLength(m, id) && djm_actuatorSupported(m, id) && !djm_isMuscle(m, id);
+      return djm_simpleLength(m, id) && djm_actuatorSupported(m, id) && !djm_isMuscle(m, id) &&
+             !djm_isServo(m, id);
     case mjSENS_FRAMEPOS:
     case mjSENS_FRAMEQUAT:
     case mjSENS_FRAMEXAXIS:

@@ -25,6 +25,7 @@
   X(jnt_solref, mjNREF * m->njnt)        \
   X(jnt_solimp, mjNIMP * m->njnt)        \
   X(jnt_actfrclimited, m->njnt)          \
+  X(jnt_actgravcomp, m->njnt)            \
   X(jnt_actfrcrange, 2 * m->njnt)        \
   X(qpos0, m->nq)                        \
   X(qpos_spring, m->nq)                  \

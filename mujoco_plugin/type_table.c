@@ -69,6 +69,11 @@ djStatus djm_checkTypes(const djModelDef* def, djError* err) {
     s = checkType(DJM_TYPE_BIAS, (int)a->bias, dj_biasName(a->bias), "bias", a->name, i, err);
     if (s < 0) return s;
     s = checkType(DJM_TYPE_DYN, (int)a->dyn, dj_dynName(a->dyn), "dyn", a->name, i, err);
+    if (s == DJ_OK && (a->adds_to >= 0 || a->integral != 0)) {
+      snprintf(err->text, sizeof err->text, "actuator #%d: MuJoCo has no such %s but in its pid "
+               "and dcmotor, which are not written", i, a->integral != 0 ? "integral" : "adds_to");
+      s = DJ_UNSUPPORTED;
+    }
   }
   return s;
 }

@@ -84,6 +84,7 @@ static void fillJoint(mjsJoint* out, const djJointDef* j) {
           j->frictionloss_impedance);
   out->actfrclimited = j->actfrclimited ? mjLIMITED_TRUE : mjLIMITED_FALSE;
   mju_copy(out->actfrcrange, j->actfrcrange, 2);
+  out->actgravcomp = j->actgravcomp;
   fillLimit(out, j);
 }
 
@@ -191,13 +192,14 @@ static void setTarget(mjsActuator* out, const djModelDef* def, const djActuatorD
     int id;
     const char* name;
     mjtTrn type;
-  } list[4] = {{a->joint, a->joint < 0 ? NULL : def->joint[a->joint].name,
+  } list[5] = {{a->joint, a->joint < 0 ? NULL : def->joint[a->joint].name,
                 a->in_parent ? mjTRN_JOINTINPARENT : mjTRN_JOINT},
                {a->tendon, a->tendon < 0 ? NULL : def->tendon[a->tendon].name, mjTRN_TENDON},
                {a->site, a->site < 0 ? NULL : def->site[a->site].name, mjTRN_SITE},
                {a->cranksite, a->cranksite < 0 ? NULL : def->site[a->cranksite].name,
-                mjTRN_SLIDERCRANK}};
-  for (int k = 0; k < 4; k++) {
+                mjTRN_SLIDERCRANK},
+               {a->body, a->body < 0 ? NULL : def->body[a->body].name, mjTRN_BODY}};
+  for (int k = 0; k < 5; k++) {
     if (list[k].id < 0) continue;
     out->trntype = list[k].type;
     mjs_setString(out->target, elementName(list[k].name, list[k].id).text);

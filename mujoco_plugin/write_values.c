@@ -1,5 +1,6 @@
 // Putting the wanted numbers into the compiled model and into the spec.
 
+#include "import.h"
 #include "param_table.h"
 #include "write.h"
 
@@ -26,7 +27,12 @@ static bool putRow(djmWrite* w, const djmParamRow* row) {
     if (memcmp(wanted, base, sizeof(double) * (size_t)p->nvalue) == 0) continue;
     if (size && w->base->geom_type[p->id] == DJ_MESH) continue;   // MuJoCo's own, by the mesh
     good = !actuator || (w->m->nactuator == n && w->m->nout == n);
-    if (good) djm_putParam(w->m, row, p->id, wanted);
+    bool servo = good && row->place == DJM_LAW && djm_isServo(w->m, p->id);
+    if (servo) {
+      djm_writeFail(w, DJ_UNSUPPORTED, "actuator/#%d: changes of what a pid or dcmotor is made of "
+                    "cannot be written", p->id);
+      good = false;
+    } else if (good) djm_putParam(w->m, row, p->id, wanted);
     else djm_writeFail(w, DJ_UNSUPPORTED, "actuator/#%d: the scene has actuators with several "
                        "controls or outputs; changes of actuators cannot be written", p->id);
   }

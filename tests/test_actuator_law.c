@@ -277,7 +277,7 @@ static void testMean(void** state) {
 static void testInput(void** state) {
   (void)state;
   djRng rng = {4};
-  const djActuatorStep a = {.gain = {2, 3, 5}, .dinput = 0.5, .dact = 0.25};
+  djActuatorStep a = {.gain = {2, 3, 5}, .dinput = 0.5, .dact = 0.25};
   assert_true(dj_gainAt(&a, 7, 11) == 2 + 3 * 7 + 5 * 11);
   for (int t = 0; t < 20; t++) {
     Case c = openCase(&rng, 0);
@@ -286,8 +286,8 @@ static void testInput(void** state) {
       djMatrixEntry entry[2];
       djEntries Ru = {.max = 1, .entry = entry}, Ra = {.max = 1, .entry = entry + 1};
       djInputSum sum = {&Ru, &Ra, NULL};
-      int adr = m->actuator_actadr[i];
-      dj_addInput(&sum, &a, m, i, 3, -8);
+      int adr = a.adr = m->actuator_actadr[i];
+      dj_addInput(&sum, &a, i, 3, -8);
       assert_true(Ru.n == 1 && entry[0].row == 3 && entry[0].col == i && entry[0].value == -4);
       assert_true(Ra.want == (adr >= 0));
       if (adr < 0) continue;

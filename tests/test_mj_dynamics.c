@@ -91,15 +91,6 @@ static double compare(djRng* rng, const mjModel* m) {
   return best;
 }
 
-// The velocity of actuators on free joints is not carried: see the report.
-static void withoutFreeVelocity(mjModel* m) {
-  for (int i = 0; i < m->nactuator; i++) {
-    bool joint = m->actuator_trntype[i] <= mjTRN_JOINTINPARENT;
-    if (!joint || m->jnt_type[m->actuator_trnid[2 * i]] != mjJNT_FREE) continue;
-    m->actuator_gainprm[mjNGAIN * i + 2] = m->actuator_biasprm[mjNBIAS * i + 2] = 0;
-  }
-}
-
 // extra: further features. limit: of differences.
 static void checkAccelerations(int extra, unsigned seed, double limit) {
   djRng rng = {seed};
@@ -110,7 +101,6 @@ static void checkAccelerations(int extra, unsigned seed, double limit) {
     assert_non_null(text);
     mjModel* m = djt_compile(text);
     m->opt.disableflags |= mjDSBL_CONTACT;
-    withoutFreeVelocity(m);
     djt_withoutForks(m);
     m->opt.timestep = 1e-9;   // MuJoCo's early activations look one step ahead
     double difference = compare(&rng, m);

@@ -118,13 +118,7 @@ static void testRandom(void** state) {
     m->opt.disableflags |= mjDSBL_CONTACT;
     m->opt.integrator = kIntegrators[trial % 4];
     djt_withoutForks(m);
-    for (int i = 0; i < m->nactuator; i++) {
-      bool joint = m->actuator_trntype[i] <= mjTRN_JOINTINPARENT;
-      m->actuator_actearly[i] = 0;   // looks one step ahead
-      // the velocity of actuators on free joints is not carried: see the report
-      if (!joint || m->jnt_type[m->actuator_trnid[2 * i]] != mjJNT_FREE) continue;
-      m->actuator_gainprm[mjNGAIN * i + 2] = m->actuator_biasprm[mjNBIAS * i + 2] = 0;
-    }
+    for (int i = 0; i < m->nactuator; i++) m->actuator_actearly[i] = 0;   // looks one step ahead
     mjData* d = mj_makeData(m);
     djt_shake(d, &rng, m, 0.5, 1);
     if (!dropsCompensation(m)) {

@@ -197,27 +197,31 @@ static const djReportCase cases[] = {
     {"actuator/u", "transmission", DJ_IGNORED,
      SCENE("/>", A("", ""), ACT("<adhesion name='u' body='A' ctrlrange='0 1'/>")),
      SCENE("/>", A("", ""), MOTOR("")), 0},
+    {"actuator/u", "transmission", DJ_APPROXIMATED,
+     "<mujoco><option/><worldbody>" A("", "") "</worldbody><actuator><adhesion name='u' body='A' "
+     "ctrlrange='0 1'/></actuator></mujoco>", SCENE("/>", A("", ""), MOTOR("")), 0},
     {"actuator/u", "transmission", DJ_IGNORED,
      SCENE("/>", A("type='ball'", ""), ACT("<orientation name='u' joint='j' kp='1'/>")),
      SCENE("/>", A("type='ball'", ""), MOTOR("")), 0},
     {"actuator/u", "dyntype", DJ_IGNORED,
-     SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1' ki='1' input='pos'/>")),
+     SCENE("/>", A("", ""), ACT("<general name='u' joint='j' dyntype='user' actdim='1'/>")),
      SCENE("/>", A("", ""), ACT("<general name='u' joint='j' dyntype='filter' dynprm='1'/>")), 0},
     {"actuator/u", "gaintype", DJ_IGNORED,
      SCENE("/>", A("type='ball'", ""), ACT("<muscle name='u' joint='j' lengthrange='0 1'/>")),
      SCENE("/>", A("", ""), ACT("<muscle name='u' joint='j' lengthrange='0 1'/>")), 0},
     {"actuator/u", "gaintype", DJ_IGNORED,
-     SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1' input='pos'/>")),
-     SCENE("/>", A("", ""), ACT("<general name='u' joint='j' gaintype='affine'/>")), 0},
+     SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' resistance='1' "
+           "inductance='1 0'/>")),
+     SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' resistance='1'/>")), 0},
     {"actuator/u", "biastype", DJ_IGNORED,
-     SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' resistance='1'/>")),
+     SCENE("/>", A("", ""), ACT("<general name='u' joint='j' biastype='user'/>")),
      SCENE("/>", A("", ""), ACT("<position name='u' joint='j'/>")), 0},
     {"actuator/u", "delay", DJ_IGNORED,
      SCENE("/>", A("", ""), MOTOR("nsample='3' delay='0.006'")),
      SCENE("/>", A("", ""), MOTOR("nsample='3'")), 0},
     {"actuator/u", "input", DJ_IGNORED,
-     SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1'/>")),
-     SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1' input='pos'/>")), 0},
+     SCENE("/>", A("type='ball'", ""), ACT("<orientation name='u' joint='j' kp='1'/>")),
+     SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1'/>")), 0},
     {"actuator/u", "ctrlrange", DJ_APPROXIMATED,
      SCENE("/>", A("", ""), MOTOR("ctrllimited='true' ctrlrange='-1 1'")),
      SCENE(FLAG("clampctrl='disable'"), A("", ""), MOTOR("ctrllimited='true' ctrlrange='-1 1'")),
@@ -231,11 +235,6 @@ static const djReportCase cases[] = {
     {"actuator/u", "biasprm", DJ_APPROXIMATED,
      SCENE("/>", A("type='ball'", ""), ACT("<position name='u' joint='j'/>")),
      SCENE("/>", A("type='ball'", ""), ACT("<velocity name='u' joint='j'/>")), 0},
-
-    {"actuator/u", "biasprm", DJ_IGNORED,
-     SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>",
-           ACT("<velocity name='u' joint='j'/>")),
-     SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>", MOTOR("")), 0},
 
     // deformable bodies
     {"flex/x", "flex", DJ_IGNORED,
@@ -321,9 +320,11 @@ static void testPlaceholders(void** state) {
   (void)state;
   mjModel* m = djt_compile(
       SCENE("/>", A("", "") A2 "<body><joint name='ball' type='ball'/><geom size='.1'/></body>",
-            ACT("<motor name='m1' joint='j' gear='3'/><adhesion name='m2' body='A' "
-                "ctrlrange='0 1'/><orientation name='m3' joint='ball' kp='5'/>"
-                           "<pid name='m4' joint='j' kp='2' ki='1' slewmax='1'/>"
+            ACT("<motor name='m1' joint='j' gear='3'/>"
+                           "<general name='m2' joint='j' gaintype='user'/>"
+                           "<orientation name='m3' joint='ball' kp='5'/>"
+                           "<dcmotor name='m4' joint='j' motorconst='1' resistance='1' "
+                           "controller='1 1 0 0 0 9' input='pos vel' inductance='1 0'/>"
                            "<intvelocity name='m5' joint='j2' actrange='-1 1'/>"
                            "<motor name='m6' joint='j' nsample='3' delay='.006'/>")
             "<keyframe><key act='.1 .2 .3' ctrl='1 2 3 4 5 6 7 8 9'/></keyframe>"));

@@ -213,8 +213,8 @@ static const djReportCase cases[] = {
     {"actuator/u", "ctrlrange", DJ_APPROXIMATED,
      SCENE("/>", A("", ""), ACT("<pid joint='j' kp='1'/><motor name='u' joint='j' "
            "ctrllimited='true' ctrlrange='-1 1'/>")),
-     SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1' "
-           "ctrllimited='true' ctrlrange='-1 1'/>")), 0},
+     SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' "
+           "resistance='1' inductance='1 0' ctrllimited='true' ctrlrange='-1 1'/>")), 0},
     {"actuator/u", "forcerange", DJ_APPROXIMATED,
      SCENE("/>", A("", ""), MOTOR("forcelimited='true' forcerange='-1 1'")),
      SCENE(FLAG("actuation='disable'"), A("", ""), MOTOR("forcelimited='true' "
@@ -224,19 +224,6 @@ static const djReportCase cases[] = {
            "name='u' joint='j'/>")),
      SCENE("/>", A2 A("type='ball'", ""), ACT("<motor joint='j2'/><motor joint='j2'/><position "
            "name='u' joint='j2'/><position joint='j'/>")), 0},
-    {"actuator/u", "biasprm", DJ_IGNORED,
-     SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>" A2,
-           ACT("<motor joint='j2'/><general name='u' joint='j' gaintype='affine' "
-               "gainprm='1 0 1'/>")),
-     SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>" A2,
-           ACT("<motor joint='j2'/><general name='u' joint='j2' gaintype='affine' gainprm='1 0 1' "
-               "biastype='affine' biasprm='0 0 1'/>")), 0},
-    {"actuator/u", "biasprm", DJ_IGNORED,
-     SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>" A2,
-           ACT("<motor joint='j2'/><velocity name='u' joint='j'/>")),
-     SCENE("/>", "<body><freejoint name='j'/><geom size='.1'/></body>" A2,
-           ACT("<motor joint='j2'/><general name='u' joint='j' gaintype='affine' gainprm='1 1 0' "
-               "biastype='affine' biasprm='1 0 0'/>")), 0},
     // behind elements of other types
     {"joint/j", "range", DJ_APPROXIMATED,
      SCENE("/>", B("") A("limited='true' range='-1 1'", ""), ""), SCENE("/>", B("") A("", ""), ""),
@@ -266,11 +253,6 @@ static const djReportCase cases[] = {
            "biasprm='0 -1 0'/>")),
      SCENE("/>", A("type='ball'", ""), ACT("<general name='u' joint='j' biastype='none' "
            "biasprm='0 -1 0'/>")), 0},
-    {"actuator/u", "biasprm", DJ_IGNORED,
-     SCENE("/>", A("type='free'", ""), ACT("<general name='u' joint='j' biastype='affine' "
-           "biasprm='0 0 -1'/>")),
-     SCENE("/>", A("type='free'", ""), ACT("<general name='u' joint='j' biastype='none' "
-           "gaintype='fixed' gainprm='1 0 -1' biasprm='0 0 -1'/>")), 0},
 };
 
 static void testTerms(void** state) {
@@ -326,10 +308,8 @@ static void testNotes(void** state) {
             "actuator/u", "transmission", "so3: it makes no force");
   checkNote(SCENE("/>", A("type='ball'", ""), ACT("<muscle name='u' joint='j' lengthrange='0 1'/>")),
             "actuator/u", "gaintype", "a muscle on what turns freely");
-  checkNote(SCENE("/>", A("", ""), ACT("<pid name='u' joint='j' kp='1' input='pos'/>")),
-            "actuator/u", "gaintype", "pid: it makes no force");
   checkNote(SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' "
-            "resistance='1'/>")), "actuator/u", "biastype", "dcmotor: it makes no force");
+            "resistance='1' cogging='1 4 0'/>")), "actuator/u", "gaintype", "a dcmotor with");
   // 100/(1 - .9), 10/(1 - .9)
 #define LIMIT "limited='true' range='-1 1' solreflimit='-100 -10' solimplimit='.9 .9 .01'"
   checkNote(SCENE("/>", A("type='slide' " LIMIT, ""), ""), "joint/j", "range",

@@ -141,8 +141,8 @@ static void testMisuse(void** state) {
   mjModel* m = djt_compile(kScene);
   mjModel* other = djt_compile(
       "<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body></worldbody><actuator>"
-      "<pid joint='j' kp='1' ki='1' slewmax='1' input='pos'/><intvelocity joint='j' "
-      "actrange='-1 1'/></actuator></mujoco>");
+      "<dcmotor joint='j' motorconst='1' resistance='1' controller='1 1 0 0 0 0' input='pos' "
+      "inductance='1 0'/><intvelocity joint='j' actrange='-1 1'/></actuator></mujoco>");
   mjData* d = mj_makeData(other);
   djmContext *context = djt_context(m), *second = djt_context(other);
   assert_int_equal(djm_step(other, d, context), DJ_INVALID);

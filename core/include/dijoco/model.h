@@ -59,6 +59,8 @@ typedef struct djJointDef {
   double frictionloss_impedance;  // share of what would move it that it holds, in (0, 1)
   bool actfrclimited;         // actfrcrange is in force
   double actfrcrange[2];      // N or N m; bounds of the total actuator force; slide, hinge
+  bool actgravcomp;           // gravity compensation along it is a part of the actuator force: its
+                              //   range bounds it, and it vanishes where there is no actuation
 } djJointDef;
 
 // The implicit surface of a geom, as the contact model implicit_surface sees it: a family of
@@ -196,13 +198,19 @@ typedef struct djEqualityDef {
 //   cranksite and slidersite: the way of a slider along slidersite's z axis, moved from cranksite
 //     by a rod of length cranklength;
 //   site: a wrench in axes of the site (gear: force, torque); with refsite in that one's axes, and
-//     against its body, which reacts. Dofs that move both sites have no part in it.
+//     against its body, which reacts. Dofs that move both sites have no part in it;
+//   adds_to: no thing, but an actuator before it, which has several inputs by those that add to it:
+//     gain times its input is a part of that one's force before the clamp;
+//   body: adhesion. p pulls the body's geoms and those that they touch together, along the normals
+//     of contact; there is no length (l = l' = 0).
 typedef struct djActuatorDef {
   const char* name;           // may be NULL or ""
   int joint;                  // or -1, like the others
   int tendon;                 // id
   int site, refsite;          // ids
   int cranksite, slidersite;  // ids
+  int body;                   // id
+  int adds_to;                // id of an actuator before it
   double cranklength;         // m
   bool in_parent;             // ball, free: the torque's axes are the parent's
   double gear[6];             // 1 (or m: p is a force and acts on a rotation)
@@ -220,6 +228,12 @@ typedef struct djActuatorDef {
   double tau_deactivation;    // s; of muscles
   double tau_smooth;          // units of the input; width over which the one becomes the other;
                               //   0: a switch
+  double integral;            // gain of z, N or N m by units of the input and s, whose rate is the
+                              //   input less l; 0: there is no z. The actuator has it as its last
+                              //   activation; on slides, hinges and fixed tendons alone
+  double integral_limit;      // units of the input and s; from there on |z| does not grow; 0: it
+                              //   does
+  bool integral_clipped;      // z is clipped to that limit, too
   bool actearly;              // the force uses the next activation, as it always does under bdf2,
                               //   where filters are exact
   bool ctrllimited, forcelimited, actlimited;        // the ranges that are in force
@@ -374,6 +388,7 @@ typedef struct djContactSettings {
   X(int, jnt_dofadr, njnt, 1)        /* its first dof */                                           \
   X(int, jnt_limited, njnt, 1)       /* jnt_range is in force */                                   \
   X(int, jnt_actfrclimited, njnt, 1) /* jnt_actfrcrange is in force */                             \
+  X(int, jnt_actgravcomp, njnt, 1)   /* gravity compensation counts as actuator force */           \
   X(double, jnt_pos, njnt, 3)        /* m; anchor in the body's frame */                           \
   X(double, jnt_axis, njnt, 3)       /* unit vector in the body's frame */                         \
   X(double, jnt_stiffness, njnt, 1)  /* N/m or N m/rad; this and the next: see djJointDef */       \
@@ -486,6 +501,12 @@ typedef struct djContactSettings {
   X(int, actuator_site, nu, 2)       /* site and refsite, or -1 */                                 \
   X(int, actuator_crank, nu, 2)      /* crank's and slider's site, or -1 */                        \
   X(double, actuator_cranklength, nu, 1) /* m */                                                   \
+  X(int, actuator_body, nu, 1)       /* whose geoms adhere, or -1 */                               \
+  X(int, actuator_addsto, nu, 1)     /* of whose force it is a part, or -1 */                      \
+  X(int, actuator_zadr, nu, 1)       /* address of its integral in act, or -1 */                   \
+  X(double, actuator_integral, nu, 1) /* N or N m by units of the input and s */                   \
+  X(double, actuator_integral_limit, nu, 1) /* units of the input and s */                         \
+  X(int, actuator_integral_clipped, nu, 1) /* z is clipped to it */                                \
   X(int, actuator_inparent, nu, 1)   /* the torque's axes are the parent's */                      \
   X(int, actuator_gain, nu, 1)       /* djGain */                                                  \
   X(int, actuator_bias, nu, 1)       /* djBias */                                                  \

@@ -106,8 +106,9 @@ typedef enum djDyn {
   DJ_DYN_INTEGRATOR = 1,   // w' = u
   DJ_DYN_FILTER = 2,       // w' = (u - w)/tau, explicit Euler
   DJ_DYN_FILTEREXACT = 3,  // w+ = w + (u - w)(1 - exp(-h/tau))
-  DJ_DYN_MUSCLE = 4        // w' = (u - w)/t(u, w): tau while it rises, tau_deactivation while
+  DJ_DYN_MUSCLE = 4,       // w' = (u - w)/t(u, w): tau while it rises, tau_deactivation while
                            //   it falls
+  DJ_DYN_SLEW = 5          // w+ = u, or as far towards it as 1/tau lets it go; the force uses w+
 } djDyn;
 
 // Bits of djOption.disable. Their meaning follows MuJoCo's mjtDisableBit.

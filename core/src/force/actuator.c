@@ -20,6 +20,17 @@ static void layout(djActuators* t, djArena* a, const djModel* m) {
   t->order = dj_take(a, m->nu, sizeof(int));
   t->first = dj_take(a, (size_t)m->ncoord + (size_t)m->njnt + 1, sizeof(int));
   t->total = dj_take(a, m->ncoord, sizeof *t->total);
+  size_t nv = 0, nbody = 0;   // of gravity compensation
+  for (int j = 0; j < m->njnt; j++) {
+    if (m->jnt_actgravcomp[j]) nv = (size_t)m->nv, nbody = (size_t)m->nbody;
+  }
+  double** by_dof[] = {&t->lift, &t->z};
+  double** by_body[] = {&t->twist, &t->wrench, &t->cotangent};
+  for (int k = 0; k < 2; k++) *by_dof[k] = dj_take(a, nv, sizeof(double));
+  for (int k = 0; k < 3; k++) *by_body[k] = dj_take(a, 6 * nbody, sizeof(double));
+  t->moment = dj_take(a, 4 * nbody, sizeof(double));
+  t->load = dj_take(a, nbody, sizeof *t->load);
+  dj_layoutAdhesion(t, a, m);
 }
 
 static size_t size(const djModel* m) {
@@ -42,6 +53,7 @@ static djStatus make(void* state, const djModel* m, djError* err) {
     }
   }
   t->first[n] = used;
+  dj_makeAdhesion(t, m);
   return DJ_OK;
 }
 
@@ -66,7 +78,7 @@ static void beginTransmission(djActuatorStep* a, const djMotion* at, int i) {
     return;
   }
   if (j < 0) {
-    a->length = dj_siteLength(at, i);
+    if (dj_onSite(m, i)) a->length = dj_siteLength(at, i);
     return;
   }
   djVec3 g = dju_load3(dj_jointRow(m, j)->pose ? gear + 3 : gear);
@@ -83,14 +95,15 @@ static void setInput(djActuatorStep* a, const djMotion* at, int i) {
                   : at->prompt             ? DJ_INPUTS_EXACT
                                            : DJ_INPUTS_ROUNDED;
   djJet u = dj_controlInput(m, d, i, kind);
-  int adr = m->actuator_actadr[i];
+  int adr = a->adr = m->actuator_actadr[i];
   a->input = u.f;
   a->dinput = u.d;
   a->dact = 0;
   if (adr < 0) return;
   double by_act, by_ctrl;
   double next = dj_nextActivation(&by_act, &by_ctrl, m, d, i, at->step, kind);
-  bool early = m->actuator_actearly[i] || kind == DJ_INPUTS_EXACT;
+  bool early = m->actuator_actearly[i] || m->actuator_dyn[i] == DJ_DYN_SLEW ||
+               kind == DJ_INPUTS_EXACT;
   a->input = early ? next : d->act[adr];
   a->dact = early ? by_act : 1;
   a->dinput = early ? by_ctrl : 0;
@@ -118,23 +131,38 @@ static void beginActuator(djActuatorStep* a, const djMotion* at, int i) {
   gain->set(&g, gain, m->actuator_gainprm + DJ_NPRM * i, &a->law);
   bias->set(&b, bias, m->actuator_biasprm + DJ_NPRM * i, &a->law);
   memcpy(a->gain, g.c, sizeof a->gain);
-  if (dj_onFreeJoint(m, i)) a->gain[1] = a->gain[2] = b.c[1] = b.c[2] = 0;   // there l = 0
+  if (dj_onFreeJoint(m, i)) a->gain[1] = b.c[1] = 0;   // there l = 0
   a->c1 = a->gain[1] * a->input + b.c[1];
   a->c2 = a->gain[2] * a->input + b.c[2];
   a->by_l = g.by_l * a->input + b.by_l;
   a->by_rate = g.by_rate * a->input + b.by_rate;
-  if (dj_onOneSite(m, i)) a->c1 = 0;        // there, too
+  if (dj_onOneSite(m, i) || m->actuator_body[i] >= 0) a->c1 = 0;   // there, too
   a->alpha = a->gain[0] * a->input + b.c[0] + a->c1 * a->length;
   a->beta = a->c1 + a->c2 / at->h;
   if (m->actuator_coord[i] >= 0) a->beta *= a->gear[0];
+}
+
+// What other inputs and its integral add to actuator i.
+static void addParts(const djActuators* t, const djMotion* at, int i) {
+  const djModel* m = at->model;
+  djActuatorStep* a = &t->act[i];
+  int z = m->actuator_zadr[i];
+  if (z >= 0) a->alpha += m->actuator_integral[i] * at->start->act[z];
+  for (int k = i + 1; k < m->nu; k++) {
+    if (m->actuator_addsto[k] == i) a->alpha += t->act[k].gain[0] * t->act[k].input;
+  }
 }
 
 static djStatus begin(void* state, const djMotion* at, djError* err) {
   (void)err;
   djActuators* t = state;
   const djModel* m = at->model;
+  t->hard = at->acting == DJ_ACTS_SMOOTH;
+  t->lifts = false;
   for (int i = 0; i < m->nu; i++) beginActuator(&t->act[i], at, i);
+  for (int i = 0; i < m->nu; i++) addParts(t, at, i);
   for (int c = 0; c < m->ncoord; c++) t->total[c] = dj_unclampedForce(t, m, c);
+  dj_beginAdhesion(t, at);
   return DJ_OK;
 }
 
@@ -143,7 +171,9 @@ static void moveRates(void* state, const djMotion* at) {
   const djModel* m = at->model;
   for (int i = 0; i < m->nu; i++) {
     int c = m->actuator_coord[i];
-    if (c >= 0 && dj_coordinateBends(m, c)) beginActuator(&t->act[i], at, i);
+    if (c < 0 || !dj_coordinateBends(m, c)) continue;
+    beginActuator(&t->act[i], at, i);
+    addParts(t, at, i);
   }
   for (int c = 0; c < m->ncoord; c++) {
     if (dj_coordinateBends(m, c)) t->total[c] = dj_unclampedForce(t, m, c);
@@ -154,22 +184,6 @@ static void moveRates(void* state, const djMotion* at) {
 
 static double displacement(const djMotion* at, int c) {
   return at->at.coord->x[c] - at->rate.coord->x[c];
-}
-
-// Free joints: a constant force along gear[0..2].
-static void addTranslation(djForceSum* sum, const djActuators* t, const djMotion* at, int j,
-                           const double* psi) {
-  const djModel* m = at->model;
-  int dof = m->jnt_dofadr[j];
-  for (int k = t->first[m->ncoord + j]; k < t->first[m->ncoord + j + 1]; k++) {
-    int i = t->order[k];
-    double f = dj_clampForce(&t->act[i], m, i, t->act[i].alpha).f;
-    for (int r = 0; r < 3; r++) {
-      double force = f * m->actuator_gear[6 * i + r];
-      sum->y[dof + r] -= force;
-      sum->value -= force * psi[r];
-    }
-  }
 }
 
 // Torque p gear on a rotation displaced by phi: potential -Integral p d(psi), psi = gear . phi.
@@ -192,16 +206,17 @@ static void addRotation(djForceSum* sum, const djActuators* t, const djMotion* a
 }
 
 static void couple(djPattern* pattern, const void* state, const djModel* m) {
-  (void)state;
   dj_coupleSiteActuators(pattern, m);
+  dj_coupleAdhesion(pattern, state, m);
 }
 
 static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
-  const djActuators* t = state;
+  djActuators* t = state;
   const djModel* m = at->model;
+  dj_findCompensation(t, at);
   if (dj_actuatorsOff(m) || m->nu == 0) return DJ_OK;
   for (int c = 0; c < m->ncoord; c++) {
-    if (t->first[c] == t->first[c + 1]) continue;
+    if (t->first[c] == t->first[c + 1] && dj_liftOf(t, m, c) == 0) continue;
     double psi = displacement(at, c);
     const djUnclamped* total = &t->total[c];
     if (total->holds) {
@@ -218,19 +233,26 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   for (int j = 0; j < m->njnt; j++) {
     if (t->first[m->ncoord + j] == t->first[m->ncoord + j + 1]) continue;
     double psi[6];
-    bool free_joint = dj_jointRow(m, j)->pose, turns = !at->prompt || !sum->derivatives;
-    if (!free_joint && !turns) continue;
-    dj_jointDisplacement(psi, at, j);
+    bool turns = !at->prompt || !sum->derivatives;
+    if (!turns) continue;
     dj_pushJoint(sum, m, j);
-    if (free_joint) addTranslation(sum, t, at, j, psi);
-    if (turns) addRotation(sum, t, at, j, psi + (free_joint ? 3 : 0));
+    if (dj_jointRow(m, j)->pose) {
+      dj_addFreeActuators(sum, t, at, j);
+      continue;
+    }
+    dj_jointDisplacement(psi, at, j);
+    addRotation(sum, t, at, j, psi);
   }
   if (!at->prompt || !sum->derivatives) dj_addSiteActuators(sum, t, at);
   return DJ_OK;
 }
 
-// Of prompt motions, what has no energy.
+// Of prompt motions, what has no energy; gravity compensation.
 static void nonpotential(djForceSum* sum, double* gradient, void* state, const djMotion* at) {
+  if (at->acting == DJ_ACTS_SMOOTH) {
+    dj_addCompensation(sum, gradient, state, at);
+    dj_addAdhesion(sum, state, at);
+  }
   if (!at->prompt || dj_actuatorsOff(at->model)) return;
   dj_addTurnActuators(sum, gradient, state, at);
   dj_addSiteTwists(sum, state, at);
@@ -250,14 +272,7 @@ static void startScalar(djStartSum* sum, const djActuators* t, const djMotion* a
   }
 }
 
-static void addOuter(double B[9], double s, djVec3 u, djVec3 v) {
-  double x[3], y[3];
-  dju_store3(x, u);
-  dju_store3(y, v);
-  for (int r = 0; r < 9; r++) B[r] += s * x[r / 3] * y[r % 3];
-}
-
-// What the rotation at the start changes beside the displacement phi: the length of ball actuators,
+// What a ball's rotation at the start changes beside the displacement phi: the length,
 // dl = gear^T J_r^-1(log q) d with the gear as given; and the direction g of gears given in the
 // parent's frame, dg = g x d, y = -p(alpha + beta g . phi) g.
 static void startRotation(double Y0[9], const djActuators* t, const djMotion* at, int j) {
@@ -269,14 +284,12 @@ static void startRotation(double Y0[9], const djActuators* t, const djMotion* at
     const djActuatorStep* a = &t->act[i];
     djVec3 g = dju_load3(a->gear);
     djJet p = dj_clampForce(a, m, i, a->alpha + a->beta * dju_dot3(g, phi));
-    if (!dj_jointRow(m, j)->pose) {
-      djVec3 dl = dju_mulMtV(Jlog, dju_load3(m->actuator_gear + 6 * i));
-      addOuter(Y0, -p.d * a->c1, g, dl);
-    }
+    djVec3 dl = dju_mulMtV(Jlog, dju_load3(m->actuator_gear + 6 * i));
+    dj_addOuterTo(Y0, -p.d * a->c1, g, dl);
     if (!m->actuator_inparent[i]) continue;
     djMat3 X = dju_skew(g);
     for (int r = 0; r < 9; r++) Y0[r] -= p.f * X.m[r];
-    addOuter(Y0, -p.d * a->beta, g, dju_mulMtV(X, phi));
+    dj_addOuterTo(Y0, -p.d * a->beta, g, dju_mulMtV(X, phi));
   }
 }
 
@@ -293,7 +306,8 @@ static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
   }
   for (int j = 0; j < m->njnt; j++) {
     if (t->first[m->ncoord + j] == t->first[m->ncoord + j + 1]) continue;
-    startRotation(sum->Yrate + 3 * (size_t)dj_rotationDof(m, j), t, at, j);
+    if (dj_jointRow(m, j)->pose) dj_startFreeActuators(sum, t, at, j);
+    else startRotation(sum->Yrate + 3 * (size_t)dj_rotationDof(m, j), t, at, j);
   }
   dj_startSiteActuators(sum, t, at);
   return DJ_OK;
@@ -301,50 +315,71 @@ static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
 
 // ---- derivatives by inputs --------------------------------------------------------------------
 
-static void scalarInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i, int c) {
+static void scalarInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i, int c,
+                        djSignal signal) {
   const djModel* m = at->model;
   const djActuatorStep* a = &t->act[i];
   double psi = displacement(at, c);
   djTotal total = dj_totalForce(t, m, c, psi);
-  double dp = dj_gainAt(a, a->length + a->gear[0] * psi, a->gear[0] * psi / at->h);
+  double dp = dj_gainAt(signal.step, a->length + a->gear[0] * psi, a->gear[0] * psi / at->h);
   double g = -dj_totalByForce(&total, t, m, i, psi) * dp;
   for (int e = m->coord_dofadr[c]; e < m->coord_dofadr[c] + m->coord_dofnum[c]; e++) {
-    dj_addInput(sum, a, m, i, m->coord_dof[e], g * at->at.coord->J[e]);
+    dj_addInput(sum, signal.step, signal.from, m->coord_dof[e], g * at->at.coord->J[e]);
   }
 }
 
-static void jointInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i, int j) {
+static void jointInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i, int j,
+                       djSignal signal) {
   const djModel* m = at->model;
   const djActuatorStep* a = &t->act[i];
-  int dof = dj_rotationDof(m, j);
-  if (dj_jointRow(m, j)->pose) {
-    double df = dj_clampForce(a, m, i, a->alpha).d * a->gain[0];
-    for (int r = 0; r < 3; r++) {
-      dj_addInput(sum, a, m, i, m->jnt_dofadr[j] + r, -df * m->actuator_gear[6 * i + r]);
-    }
-  }
-  double g[3];
+  const int dof = dj_rotationDof(m, j);
+  const bool pose = dj_jointRow(m, j)->pose;
+  djVec3 by, force = {0, 0, 0};
   if (at->prompt) {
     djTurnDrive d = dj_turnDrive(t, at, i);
-    dju_store3(g, dju_scale3(-d.p.d * dj_gainAt(a, d.length, d.rate), d.g));
+    double dp = -d.p.d * dj_gainAt(signal.step, d.length, d.rate);
+    by = dju_scale3(dp, d.g);
+    force = dju_scale3(dp, d.force);
+  } else if (pose) {
+    djFreeDrive d = dj_freeDrive(t, at, i);
+    double dp = -d.p.d * dj_gainAt(signal.step, 0, d.psi / at->h);
+    by = dju_mulMtV(dju_rightJacobianInv(d.phi), dju_scale3(dp, d.g));
+    force = dju_scale3(dp, d.f);
   } else {
     djVec3 phi = dj_turnSince(at, j), gear = dju_load3(a->gear);
     double psi = dju_dot3(gear, phi);
     djJet p = dj_clampForce(a, m, i, a->alpha + a->beta * psi);
-    double dp = p.d * dj_gainAt(a, a->length + psi, psi / at->h);
-    djVec3 by = dju_scale3(-dp, gear);
-    dju_store3(g, dju_mulMtV(dju_rightJacobianInv(phi), by));
+    double dp = -p.d * dj_gainAt(signal.step, a->length + psi, psi / at->h);
+    by = dju_mulMtV(dju_rightJacobianInv(phi), dju_scale3(dp, gear));
   }
-  for (int r = 0; r < 3; r++) dj_addInput(sum, a, m, i, dof + r, g[r]);
+  double g[3], f[3];
+  dju_store3(g, by);
+  dju_store3(f, force);
+  for (int r = 0; r < 3; r++) {
+    dj_addInput(sum, signal.step, signal.from, dof + r, g[r]);
+    if (pose) dj_addInput(sum, signal.step, signal.from, m->jnt_dofadr[j] + r, f[r]);
+  }
+}
+
+// Of the force of actuator i by a signal.
+static void signalInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i,
+                        djSignal signal) {
+  const djModel* m = at->model;
+  int target = dj_targetOf(m, i);
+  if (m->actuator_body[i] >= 0) dj_adhesionInput(sum, t, at, i, signal);
+  else if (target < 0) dj_siteInput(sum, t, at, i, signal);
+  else if (target < m->ncoord) scalarInput(sum, t, at, i, target, signal);
+  else jointInput(sum, t, at, i, target - m->ncoord, signal);
 }
 
 static void inputs(djInputSum* sum, void* state, const djMotion* at) {
   const djModel* m = at->model;
+  const djActuators* t = state;
   for (int i = 0; i < m->nu && !dj_actuatorsOff(m); i++) {
-    int target = dj_targetOf(m, i);
-    if (target < 0) dj_siteInput(sum, state, at, i);
-    else if (target < m->ncoord) scalarInput(sum, state, at, i, target);
-    else jointInput(sum, state, at, i, target - m->ncoord);
+    signalInput(sum, t, at, dj_leader(m, i), (djSignal){&t->act[i], i});
+    if (m->actuator_zadr[i] < 0) continue;
+    djActuatorStep z = {.gain = {m->actuator_integral[i]}, .dact = 1, .adr = m->actuator_zadr[i]};
+    signalInput(sum, t, at, i, (djSignal){&z, i});
   }
 }
 
@@ -379,7 +414,7 @@ void dj_rateInput(djInputSum* sum, const djForces* f, const djMotion* at, int i,
   const djActuators* t = f->state[DJ_FORCE_ACTUATOR];
   double g = at->model->actuator_gear[6 * i];
   if (t->act[i].gain[2] == 0 || !isFree(t, at, i)) return;
-  dj_addInput(sum, &t->act[i], at->model, i, dof, -g * g * t->act[i].gain[2] * x);
+  dj_addInput(sum, &t->act[i], i, dof, -g * g * t->act[i].gain[2] * x);
 }
 
 const djForceRow dj_actuatorForce = {.name = "actuator",
@@ -394,5 +429,6 @@ const djForceRow dj_actuatorForce = {.name = "actuator",
                                      .start = start,
                                      .inputs = inputs,
                                      .params = dj_actuatorParams,
-                                     .params_of = DJ_BY_LAW | DJ_BY_SITE | DJ_BY_FRAME,
+                                     .params_of = DJ_BY_LAW | DJ_BY_SITE | DJ_BY_FRAME |
+                                                  DJ_BY_INERTIA | DJ_BY_SHAPE,
                                      .rates = rates};

@@ -59,14 +59,13 @@ djTotal dj_totalForce(const djActuators* t, const djModel* m, int c, double psi)
   djTotal sum = {{0, 0, 0}, 1, 0, 1};
   const double* range = dj_totalRange(m, c);
   bool tendon = range && m->coord_type[c] == DJ_COORD_TENDON;
-  bool hard = t->first[c] < t->first[c + 1] && t->act[t->order[t->first[c]]].hard;
-  double raw = 0, slope = 0, dr = 0;
+  double raw = 0, slope = 0, dr = 0, lift = dj_liftOf(t, m, c);
   for (int k = t->first[c]; k < t->first[c + 1] && tendon; k++) {
     const djActuatorStep* a = &t->act[t->order[k]];
     raw += a->alpha + a->beta * psi;
     slope += a->beta;
   }
-  if (tendon) sum.r = dj_totalScale(&dr, range, raw, hard);
+  if (tendon) sum.r = dj_totalScale(&dr, range, raw, t->hard);
   for (int k = t->first[c]; k < t->first[c + 1]; k++) {
     const djActuatorStep* a = &t->act[t->order[k]];
     double q = a->alpha + a->beta * psi;
@@ -76,9 +75,9 @@ djTotal dj_totalForce(const djActuators* t, const djModel* m, int c, double psi)
     sum.b += a->gear[0] * p.d * q * dr;
   }
   if (!range || tendon) return sum;
-  djJet clamped = clamp(sum.f.f, range, hard);
+  djJet clamped = clamp(sum.f.f + lift, range, t->hard);
   sum.C = clamped.d;
-  sum.f = (djJet){clamped.f, clamped.d * sum.f.d, 0};
+  sum.f = (djJet){clamped.f - lift, clamped.d * sum.f.d, 0};
   return sum;
 }
 
@@ -89,9 +88,7 @@ double dj_totalByForce(const djTotal* total, const djActuators* t, const djModel
   return total->C * (a->gear[0] * p.d * total->r + total->b);
 }
 
-void dj_addInput(djInputSum* sum, const djActuatorStep* a, const djModel* m, int i, int dof,
-                 double g) {
-  int adr = m->actuator_actadr[i];
+void dj_addInput(djInputSum* sum, const djActuatorStep* a, int i, int dof, double g) {
   dj_pushEntry(sum->Ru, dof, i, g * a->dinput);
-  if (adr >= 0) dj_pushEntry(sum->Ra, dof, adr, g * a->dact);
+  if (a->adr >= 0) dj_pushEntry(sum->Ra, dof, a->adr, g * a->dact);
 }

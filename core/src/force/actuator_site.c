@@ -70,7 +70,8 @@ void dj_startSiteActuators(djStartSum* sum, const djActuators* t, const djMotion
   }
 }
 
-void dj_siteInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i) {
+void dj_siteInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i,
+                  djSignal signal) {
   const djModel* m = at->model;
   const djActuatorStep* a = &t->act[i];
   djSiteDrive d;
@@ -79,12 +80,12 @@ void dj_siteInput(djInputSum* sum, const djActuators* t, const djMotion* at, int
     djSiteUnit unit;
     dj_openSiteUnit(&unit, t, sum->twist, at, i);
     d = unit.d;
-    g = -unit.p.d * dj_gainAt(a, unit.length, unit.rate);
+    g = -unit.p.d * dj_gainAt(signal.step, unit.length, unit.rate);
   } else {
     d = dj_siteDrive(at, i);
     djJet p = dj_clampForce(a, m, i, a->alpha + a->beta * d.psi);
     double length = dj_onOneSite(m, i) ? 0 : a->length + d.psi;
-    g = -p.d * dj_gainAt(a, length, d.psi / at->h);
+    g = -p.d * dj_gainAt(signal.step, length, d.psi / at->h);
   }
   int end[2] = {d.body[0] < 0 ? -1 : m->body_lastdof[d.body[0]],
                 d.body[1] < 0 ? -1 : m->body_lastdof[d.body[1]]};
@@ -92,7 +93,7 @@ void dj_siteInput(djInputSum* sum, const djActuators* t, const djMotion* at, int
     int s = end[0] > end[1] ? 0 : 1, dof = end[s];
     double J = 0;
     for (int k = 0; k < 6; k++) J += at->at.kin->S[6 * dof + k] * d.W[s][k];
-    dj_addInput(sum, a, m, i, dof, g * J);
+    dj_addInput(sum, signal.step, signal.from, dof, g * J);
     end[s] = m->dof_parent[dof];
   }
 }

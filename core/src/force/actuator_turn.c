@@ -2,6 +2,8 @@
 // given, or R^T gear of in_parent, R the joint's rotation at the point, l = gear . log R of ball
 // joints as MuJoCo has it, and l' = g . phi/h, phi the displacement.
 //
+// Of free joints the gear has a force f along the position x, too, and l' = (f . x + g . phi)/h.
+//
 // When R turns by d in itself: d phi = J_r^-1(psi) d (dj_turnSlope), dl = gear . J_r^-1(log R) d,
 // dg = g x d. When it does so at the start or where displacements begin, phi alone changes
 // (dj_turnStart).
@@ -32,8 +34,31 @@ djTurnDrive dj_turnDrive(const djActuators* t, const djMotion* at, int i) {
   }
   d.phi = dj_turnSince(at, j);
   d.rate = dju_dot3(d.g, d.phi) / at->h;
+  if (!ball) {
+    double psi[6];
+    dj_jointDisplacement(psi, at, j);
+    d.force = dju_load3(gear);
+    d.x = dju_load3(psi);
+    d.rate += dju_dot3(d.force, d.x) / at->h;
+  }
   d.p = dj_clampForce(a, m, i, a->alpha + a->c1 * (d.length - a->length) + a->c2 * d.rate);
   return d;
+}
+
+// Of free joints: blocks of H that have the force, f times (force, g) by (rate . x, rate . turn).
+static void addForces(djMatrix* H, double f, const djTurnDrive* d, int dof, djVec3 by_turn,
+                      djVec3 by_x) {
+  djMat3 XX = {{0}}, XT = {{0}}, TX = {{0}};
+  if (f == 0) return;
+  dju_addOuter3(&XX, f, d->force, by_x);
+  dju_addOuter3(&XT, f, d->force, by_turn);
+  dju_addOuter3(&TX, f, d->g, by_x);
+  for (int k = 0; k < 9; k++) {
+    int r = dof + k / 3, c = dof + k % 3;
+    *dj_own(H, r - 3, c - 3) += XX.m[k];
+    *dj_own(H, r - 3, c) += XT.m[k];
+    *dj_own(H, r, c - 3) += TX.m[k];
+  }
 }
 
 static void addTurn(djForceSum* sum, double* gradient, const djActuators* t, const djMotion* at,
@@ -53,6 +78,9 @@ static void addTurn(djForceSum* sum, double* gradient, const djActuators* t, con
   dju_addOuter3(&B, -d.p.d * a->c2 / at->h, d.g, drate);
   dju_addTo3(gradient + dof, -d.p.f, d.g);
   for (int k = 0; k < 9; k++) *dj_own(sum->H, dof + k / 3, dof + k % 3) += B.m[k];
+  if (!dj_jointRow(m, m->actuator_joint[i])->pose) return;
+  dju_addTo3(gradient + dof - 3, -d.p.f, d.force);
+  addForces(sum->H, -d.p.d * a->c2 / at->h, &d, dof, drate, d.force);
 }
 
 void dj_addTurnActuators(djForceSum* sum, double* gradient, const djActuators* t,
@@ -77,5 +105,9 @@ void dj_startTurnActuators(djStartSum* sum, const djActuators* t, const djMotion
       *dj_own(sum->R0, dof + r / 3, dof + r % 3) += B0.m[r];
       *dj_own(sum->Rrate, dof + r / 3, dof + r % 3) += B.m[r];
     }
+    if (!dj_jointRow(m, m->actuator_joint[i])->pose) continue;
+    djVec3 none = {0, 0, 0};
+    addForces(sum->R0, slope, &d, dof, dju_mulMtV(by_start, d.g), none);
+    addForces(sum->Rrate, slope, &d, dof, dju_mulMtV(by_rate, d.g), d.force);
   }
 }

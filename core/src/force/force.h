@@ -97,7 +97,7 @@ typedef struct djForceRow {
   // Forces without an energy, or whose derivative is not symmetric, are added by themselves: to
   // gradient (nv), which is not the sum's, and to the sum's H, of which both triangles hold the
   // rest by then; in axes that move with the dofs. is_nonpotential: the model has such; NULL:
-  // in prompt motions alone.
+  // in prompt motions, and of smooth forces by the start, alone.
   bool (*is_nonpotential)(const djModel* model);
   void (*nonpotential)(djForceSum* sum, double* gradient, void* state, const djMotion* at);
   // Derivatives by the start and by inputs, at the point of the last evaluation.

@@ -106,4 +106,10 @@ static inline djContacts* dj_contactsOf(const djForces* f) {
   return f->state[DJ_FORCE_CONTACT] ? *(djContacts* const*)f->state[DJ_FORCE_CONTACT] : NULL;
 }
 
+// The first actuator on a body, which only they have, too; or -1.
+int dj_firstAdhesion(const djModel* model);
+// The first joint whose gravity compensation is not what bodies have: actuators' ranges clip it, or
+// there is no actuation; or -1. Only integrators that take smooth forces by the start have that.
+int dj_firstCompensated(const djModel* model);
+
 #endif  // DJ_FORCE_FORCES_H_

@@ -8,6 +8,7 @@
 #include "integrate/impulse.h"
 #include "integrate/outside.h"
 #include "integrate/parts.h"
+#include "model/activation.h"
 #include "model/body_param.h"
 #include "model/param.h"
 
@@ -79,6 +80,18 @@ static const double* stageEnd(djWork* w, const djModel* m, const djData* d, cons
   return w->at_stage[k].q;
 }
 
+// Of integrals, whose lengths are gear times coordinates; lambda (na): of activations.
+static void integralParams(djParamSums* s, const djModel* m, const djData* d, const djLinear* lin,
+                           const double* lambda) {
+  double* gear = dj_paramBlock(s->param, m, DJ_FIELD_ACTUATOR_GEAR);
+  for (int i = 0; i < m->nu; i++) {
+    int z = m->actuator_zadr[i];
+    if (z < 0 || m->actuator_gear[6 * i] == 0) continue;
+    double x = dj_plainLength(m, d->qpos, i) / m->actuator_gear[6 * i];
+    gear[6 * i] += lambda[z] * lin->z_by[3 * i + 2] * x;
+  }
+}
+
 static djStatus addStepParams(djParamSums* s, const djModel* m, djData* d, const djLinear* lin,
                               const double* qpos, double* z, const double* lambda) {
   const djMethod* method = lin->method;
@@ -94,6 +107,7 @@ static djStatus addStepParams(djParamSums* s, const djModel* m, djData* d, const
     if (status < 0) return status;
   }
   djStatus status = DJ_OK;
+  if (s->wants & DJ_BY_LAW) integralParams(s, m, d, lin, lambda + m->nv);
   if (method->velocityParams) status = method->velocityParams(s, d->work, m, lambda);
   if (status < 0 || !lin->impulse.n) return status;
   return dj_impulseParams(s, d->work, m, z + (size_t)(method->nstage - 1) * m->nv, lambda);

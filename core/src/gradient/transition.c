@@ -4,6 +4,7 @@
 #include "gradient/columns.h"
 #include "integrate/parts.h"
 #include "math/so3.h"
+#include "model/activation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -225,10 +226,25 @@ static void fillRows(double* A, double* B, djWork* w, const djModel* m, const dj
   if (lin->Vstart.data) addVelocityBy(A, nx, 0, m, &lin->Vstart);
 }
 
+static void integralRow(double* A, double* B, const djModel* m, const djLinear* lin, int i) {
+  int z = m->actuator_zadr[i], act = m->actuator_actadr[i], first = 2 * m->nv;
+  if (z < 0) return;
+  const double* by = lin->z_by + 3 * i;
+  size_t row = (size_t)(first + z);
+  if (B) B[row * m->nu + i] = by[1];
+  if (!A) return;
+  double* to = A + row * (size_t)dj_tangentSize(m);
+  to[first + z] = lin->act_by_act[z];
+  if (act >= 0) to[first + act] = by[0];
+  djLengthPart p = dj_lengthPart(m, i, 0);
+  for (int k = 0; p.dof >= 0; p = dj_lengthPart(m, i, ++k)) to[p.dof] += by[2] * p.gear;
+}
+
 static void activationRows(double* A, double* B, const djModel* m, const djLinear* lin) {
   int nx = dj_tangentSize(m);
   for (int i = 0; i < m->nu; i++) {
     int adr = m->actuator_actadr[i];
+    integralRow(A, B, m, lin, i);
     if (adr < 0) continue;
     size_t row = (size_t)(2 * m->nv + adr);
     if (A) A[row * nx + 2 * m->nv + adr] = lin->act_by_act[adr];

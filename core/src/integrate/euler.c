@@ -93,8 +93,8 @@ static djStatus coupleSmooth(djWork* w, const djModel* m) {
 
 static djStatus begin(djWork* w, const djModel* m) {
   dj_openSmooth(w, m);
-  djStatus status = coupleSmooth(w, m);
-  if (status >= 0) status = dj_beginStep(w, m, w->h);
+  djStatus status = dj_beginStep(w, m, w->h);
+  if (status >= 0) status = coupleSmooth(w, m);   // of what is near at the start
   if (status >= 0) status = dj_checkArmature(w, m);
   if (status < 0) return status;
   if (w->bends) dj_beginPathRates(w, m);

@@ -7,7 +7,9 @@
 #include "integrate/euler.h"
 #include "integrate/euler_spin.h"
 
+#include "base/status.h"
 #include "math/so3.h"
+#include "model/check.h"
 
 #include <string.h>
 
@@ -164,6 +166,12 @@ static djStatus smoothParams(djParamSums* s, djWork* w, const djModel* m, const 
   dj_rowDual(w, m, x);
   for (int i = 0; i < m->nv; i++) y[i] = x[i] - (w->rows.dual_M[i] - dual[i]);
   djStatus status = dj_balancedParams(s, w, m, &w->begin, y);
+  if (status == DJ_UNSUPPORTED) {
+    int i = dj_firstAdhesion(m);
+    djElementText name = dj_elementText("actuator", dj_id2name(m, DJ_OBJ_ACTUATOR, i), i);
+    status = dj_fail(&w->error, status, "%s: no derivatives by shapes while its adhesion acts",
+                     name.text);
+  }
   if (status >= 0) {
     dj_rowParams(s, w, m, x);
     if (m->opt.implicit == DJ_TERMS_RATES) dj_rateParams(s, w, m, x);

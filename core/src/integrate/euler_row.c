@@ -174,8 +174,8 @@ static djStatus makeGroups(djWork* w, const djModel* m) {
   djEulerRows* rows = &w->rows;
   size_t most = groupRows(rows), need = most * (most + (size_t)m->nv);
   for (int g = 0; g < rows->ngroup; g++) need += 2 * (size_t)(rows->group[g].n * rows->group[g].n);
-  double* at = dj_roomFor(rows->room, &rows->nroom, need * sizeof(double));
   if (need == 0) return DJ_OK;
+  double* at = dj_roomFor(rows->room, &rows->nroom, need * sizeof(double));
   if (!at) return dj_failMemory(&w->error);
   rows->room = at;
   for (int g = 0; g < rows->ngroup; g++) {

@@ -55,7 +55,8 @@ void dj_turnAxes(djWork* w, const djModel* m, const double* gradient) {
 
 void dj_addNonpotentialForces(double* gradient, djWork* w, const djModel* m, const djPlace* at) {
   djMotion motion = dj_motionAt(w, m, at);
-  if (!motion.prompt && !dj_hasNonpotentialForces(&w->forces, m)) return;
+  bool smooth = motion.acting == DJ_ACTS_SMOOTH;   // of which actuators have some
+  if (!motion.prompt && !smooth && !dj_hasNonpotentialForces(&w->forces, m)) return;
   dj_nonpotentialForces(&w->sum, w->nonpotential_force, &w->forces, &motion);
   for (int i = 0; i < m->nv; i++) {
     gradient[i] += w->nonpotential_force[i];

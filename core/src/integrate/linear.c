@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "integrate/outside.h"
 #include "integrate/turn.h"
+#include "model/activation.h"
 
 #include <string.h>
 
@@ -23,9 +24,17 @@ static size_t matricesSize(const djModel* m) {
   return nx * (nx + (size_t)m->nu);
 }
 
+static size_t integralNumbers(const djModel* m) {
+  for (int i = 0; i < m->nu; i++) {
+    if (m->actuator_zadr[i] >= 0) return 3 * (size_t)m->nu;
+  }
+  return 0;
+}
+
 size_t dj_linearSize(const djModel* m, const djLinear* src) {
   if (src->A) return matricesSize(m);
-  size_t size = 3 * (size_t)m->nv + m->na + m->nu + dj_impulseLinearSize(&src->impulse);
+  size_t size = 3 * (size_t)m->nv + m->na + m->nu + integralNumbers(m) +
+                dj_impulseLinearSize(&src->impulse);
   for (int k = 0; k < src->method->nstage; k++) size += stageSize(m, &src->stage[k]);
   if (!src->Vplus.data) return size;
   const djBlocks* trees = src->Vplus.blocks;
@@ -95,6 +104,7 @@ void dj_copyLinear(djLinear* dest, double* memory, const djModel* m, const djLin
   dest->before = copyTo(&p, src->before, (size_t)m->nv);
   dest->act_by_act = copyTo(&p, src->act_by_act, (size_t)m->na);
   dest->act_by_ctrl = copyTo(&p, src->act_by_ctrl, (size_t)m->nu);
+  dest->z_by = copyTo(&p, src->z_by, integralNumbers(m));
   dj_copyImpulses(&dest->impulse, p, &src->impulse);
   p += dj_impulseLinearSize(&src->impulse);
   dest->Vplus = dest->Vstart = (djMatrix){0};
@@ -128,7 +138,8 @@ static djLinear viewLinear(djWork* w) {
                   .keeps = true,
                   .impulse = w->impulse,
                   .act_by_act = w->act_by_act,
-                  .act_by_ctrl = w->act_by_ctrl};
+                  .act_by_ctrl = w->act_by_ctrl,
+                  .z_by = w->z_by};
   for (int k = 0; k < w->nstage; k++) {
     lin.stage[k] = w->at_stage[k].linear;
     if (w->at_stage[k].pivoted) lin.stage[k].factor = w->at_stage[k].lu;
@@ -145,6 +156,14 @@ static void linearizeActivations(djWork* w, const djModel* m) {
   for (int i = 0; i < m->nu; i++) {
     int adr = m->actuator_actadr[i];
     w->act_by_ctrl[i] = 0;
+    if (m->actuator_zadr[i] >= 0) {
+      djIntegralSlopes by;
+      dj_nextIntegral(&by, m, &w->start, i, w->h, dj_inputsOf(w));
+      w->act_by_act[m->actuator_zadr[i]] = by.z;
+      w->z_by[3 * i] = by.act;
+      w->z_by[3 * i + 1] = by.ctrl;
+      w->z_by[3 * i + 2] = by.length;
+    }
     if (adr < 0) continue;
     dj_nextActivation(&w->act_by_act[adr], &w->act_by_ctrl[i], m, &w->start, i, w->h,
                       dj_inputsOf(w));
@@ -357,6 +376,32 @@ static void outsideVjp(double* dx, double* du, const djLinear* lin, const djMode
   if (du) addTransposed(du, lin->B, nx, (size_t)m->nu, lambda);
 }
 
+// Of the integral of actuator i.
+static void integralJvp(double* dx_next, const djLinear* lin, const djModel* m, const double* dx,
+                        const double* du, int i) {
+  int z = m->actuator_zadr[i], act = m->actuator_actadr[i], first = 2 * m->nv;
+  if (z < 0) return;
+  const double* by = lin->z_by + 3 * i;
+  double* to = dx_next + first + z;
+  if (du) *to += by[1] * du[i];
+  if (!dx) return;
+  if (act >= 0) *to += by[0] * dx[first + act];
+  djLengthPart p = dj_lengthPart(m, i, 0);
+  for (int k = 0; p.dof >= 0; p = dj_lengthPart(m, i, ++k)) *to += by[2] * p.gear * dx[p.dof];
+}
+
+static void integralVjp(double* dx, double* du, const djLinear* lin, const djModel* m,
+                        const double* lambda, int i) {
+  int z = m->actuator_zadr[i], act = m->actuator_actadr[i], first = 2 * m->nv;
+  if (z < 0) return;
+  const double *by = lin->z_by + 3 * i, l = lambda[first + z];
+  if (du) du[i] += by[1] * l;
+  if (!dx) return;
+  if (act >= 0) dx[first + act] += by[0] * l;
+  djLengthPart p = dj_lengthPart(m, i, 0);
+  for (int k = 0; p.dof >= 0; p = dj_lengthPart(m, i, ++k)) dx[p.dof] += by[2] * p.gear * l;
+}
+
 void dj_linearJvp(double* dx_next, const djLinear* lin, const djModel* m, const double* dx,
                   const double* du, double* scratch) {
   dj_linearPush(dx_next, lin, m, dx, du, NULL, NULL, scratch);
@@ -399,6 +444,7 @@ void dj_linearPush(double* dx_next, const djLinear* lin, const djModel* m, const
     int adr = m->actuator_actadr[i];
     if (adr >= 0) a[adr] += lin->act_by_ctrl[i] * du[i];
   }
+  for (int i = 0; i < nu; i++) integralJvp(dx_next, lin, m, dx, du, i);
 }
 
 // Adjoints of the sources, of y of the last stage (added to), and of dq, from that of the end.
@@ -484,4 +530,5 @@ void dj_linearVjp(double* dx, double* du, const djLinear* lin, const djModel* m,
     int adr = m->actuator_actadr[i];
     if (adr >= 0) du[i] += lin->act_by_ctrl[i] * lambda[2 * nv + adr];
   }
+  for (int i = 0; i < nu; i++) integralVjp(dx, du, lin, m, lambda, i);
 }

@@ -32,6 +32,7 @@ typedef struct djLinear {
   bool keeps;            // the end has a history, where the state has one
   double* act_by_act;    // (na) diagonal of d act+/d act
   double* act_by_ctrl;   // (nu) d act+/d ctrl of each actuator with an activation
+  double* z_by;          // (nu x 3) of integrals: djIntegralSlopes
   const double *A, *B;   // (nx x nx), (nx x nu) of physics from outside; NULL: of the core's own
   const double* memory;  // (size) of a copy
   size_t size;

@@ -110,9 +110,22 @@ static djStatus checkMethod(djWork* w, const djModel* m, const djMethod* own) {
                    "or disable: equality)",
                    name.text, own->name);
   }
+  int lifted = dj_firstCompensated(m);
+  if (lifted >= 0) {
+    djElementText name = dj_elementText("joint", dj_id2name(m, DJ_OBJ_JOINT, lifted), lifted);
+    return dj_fail(&w->error, DJ_UNSUPPORTED,
+                   "%s: actgravcomp within a range, or without actuation, needs the integrator "
+                   "euler", name.text);
+  }
+  int sticky = dj_firstAdhesion(m);
+  if (sticky >= 0) {
+    djElementText name = dj_elementText("actuator", dj_id2name(m, DJ_OBJ_ACTUATOR, sticky), sticky);
+    return dj_fail(&w->error, DJ_UNSUPPORTED, "%s: adhesion needs the integrator euler", name.text);
+  }
   if (muscle < 0) return DJ_OK;
-  return dj_fail(&w->error, DJ_UNSUPPORTED, "actuator '%.100s' (#%d): muscles need the integrator "
-                 "euler", m->names + m->name_actuator[muscle], muscle);
+  return dj_fail(&w->error, DJ_UNSUPPORTED, "actuator '%.100s' (#%d): %s the integrator euler",
+                 m->names + m->name_actuator[muscle], muscle,
+                 m->actuator_zadr[muscle] >= 0 ? "an integral needs" : "muscles need");
 }
 
 djStatus dj_solveStep(const djModel* m, djData* d) {

@@ -180,6 +180,7 @@ struct djWork {
   djMatrix Vplus;           // derivatives of qvel, of the trees' pattern: see djMethod
   djMatrix Vstart;
   double* act_by_act;       // (na) d act+/d act
+  double* z_by;             // (nu x 3) see djLinear
   double* act_by_ctrl;      // (nu) d act+/d ctrl
   djImpulseLinear impulse;  // of the last step that has been linearised
   double* lambda;           // (dj_linearScratch) scratch of vector products

@@ -52,6 +52,7 @@ const djKeySpec dj_jointKeys[] = {
     REAL(frictionloss_impedance, 1),
     KEY(djJointDef, DJ_KEY_BOOL, actfrclimited, 1),
     REAL(actfrcrange, 2),
+    KEY(djJointDef, DJ_KEY_BOOL, actgravcomp, 1),
     END,
 };
 #undef REAL
@@ -126,6 +127,8 @@ const djKeySpec dj_actuatorKeys[] = {
     KEY(djActuatorDef, DJ_KEY_SITE, cranksite, 1),
     KEY(djActuatorDef, DJ_KEY_SITE, slidersite, 1),
     REAL(cranklength, 1),
+    KEY(djActuatorDef, DJ_KEY_BODY, body, 1),
+    KEY(djActuatorDef, DJ_KEY_INT, adds_to, 1),
     KEY(djActuatorDef, DJ_KEY_BOOL, in_parent, 1),
     REAL(gear, 6),
     NAMED(djActuatorDef, "gain", gain, dj_gainNames),
@@ -138,6 +141,9 @@ const djKeySpec dj_actuatorKeys[] = {
     REAL(tau, 1),
     REAL(tau_deactivation, 1),
     REAL(tau_smooth, 1),
+    REAL(integral, 1),
+    REAL(integral_limit, 1),
+    KEY(djActuatorDef, DJ_KEY_BOOL, integral_clipped, 1),
     KEY(djActuatorDef, DJ_KEY_BOOL, actearly, 1),
     KEY(djActuatorDef, DJ_KEY_BOOL, ctrllimited, 1),
     KEY(djActuatorDef, DJ_KEY_BOOL, forcelimited, 1),

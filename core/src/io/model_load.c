@@ -369,7 +369,7 @@ static djStatus readKeys(djLoader* l, const cJSON* root) {
     size[0] += dj_jointNq((int)l->def.joint[k].type);
     size[1] += dj_jointNv((int)l->def.joint[k].type);
   }
-  for (int k = 0; k < l->def.nu; k++) size[2] += dj_hasActivation((int)l->def.actuator[k].dyn);
+  for (int k = 0; k < l->def.nu; k++) size[2] += dj_activationCount(&l->def.actuator[k]);
   for (int k = 0; k < l->def.nbody; k++) size[4] += l->def.body[k].mocap;
   for (const cJSON* c = list ? list->child : NULL; c; c = c->next, i++) {
     djElementText element = elementOf("key", c, i);

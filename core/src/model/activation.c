@@ -26,13 +26,22 @@ static double exactFilterStep(double by[2], const djDynNumbers* n, double w, dou
   return linearStep(by, 1 - au, au, w, u);
 }
 
+// Clipped to w -+ h/tau.
+static double slewStep(double by[2], const djDynNumbers* n, double w, double u, double h) {
+  double most = h / n->tau;
+  if (u > w + most) return linearStep(by, 1, 0, w + most, u);
+  if (u < w - most) return linearStep(by, 1, 0, w - most, u);
+  return linearStep(by, 0, 1, w, u);
+}
+
 // Type, name, timed, step, exact.
 #define LAWS(X)                                                              \
   X(DJ_DYN_NONE, "none", false, NULL, NULL)                                  \
   X(DJ_DYN_INTEGRATOR, "integrator", false, integratorStep, integratorStep)  \
   X(DJ_DYN_FILTER, "filter", true, filterStep, exactFilterStep)              \
   X(DJ_DYN_FILTEREXACT, "filterexact", true, exactFilterStep, exactFilterStep) \
-  X(DJ_DYN_MUSCLE, "muscle", true, dj_muscleActivation, dj_muscleActivation)
+  X(DJ_DYN_MUSCLE, "muscle", true, dj_muscleActivation, dj_muscleActivation) \
+  X(DJ_DYN_SLEW, "slew", true, slewStep, slewStep)
 
 const djDynLaw dj_dynLaws[] = {LAWS(DJ_TYPE_ROW)};
 const djChoice dj_dynNames[] = {LAWS(DJ_TYPE_NAME) {NULL, 0}};
@@ -69,11 +78,60 @@ double dj_nextActivation(double* by_act, double* by_ctrl, const djModel* m, cons
   return next.f;
 }
 
+// Of a hinge or slide, or of a fixed tendon.
+djLengthPart dj_lengthPart(const djModel* m, int i, int k) {
+  int j = m->actuator_joint[i], t = m->actuator_tendon[i];
+  double gear = m->actuator_gear[6 * i];
+  if (j < 0) {
+    int wrap = m->tendon_adr[t] + k;
+    if (k >= m->tendon_num[t]) return (djLengthPart){-1, -1, 0};
+    j = m->wrap_objid[wrap];
+    gear *= m->wrap_prm[wrap];
+  } else if (k > 0) {
+    return (djLengthPart){-1, -1, 0};
+  }
+  return (djLengthPart){m->jnt_dofadr[j], m->jnt_qposadr[j], gear};
+}
+
+double dj_plainLength(const djModel* m, const double* qpos, int i) {
+  double sum = 0;
+  djLengthPart p = dj_lengthPart(m, i, 0);
+  for (int k = 0; p.dof >= 0; p = dj_lengthPart(m, i, ++k)) sum += p.gear * qpos[p.qpos];
+  return sum;
+}
+
+double dj_nextIntegral(djIntegralSlopes* by, const djModel* m, const djData* d, int i, double h,
+                       djInputs kind) {
+  double z = d->act[m->actuator_zadr[i]], most = m->actuator_integral_limit[i], u;
+  *by = (djIntegralSlopes){0, 0, 0, 1};
+  if (m->actuator_actadr[i] >= 0) {
+    u = dj_nextActivation(&by->act, &by->ctrl, m, d, i, h, kind);
+  } else {
+    djJet input = dj_controlInput(m, d, i, kind);
+    u = input.f;
+    by->ctrl = input.d;
+  }
+  double rate = u - dj_plainLength(m, d->qpos, i);
+  bool full = most > 0 && ((z >= most && rate > 0) || (z <= -most && rate < 0));
+  double go = full ? 0 : h, next = z + go * rate;
+  if (most > 0 && m->actuator_integral_clipped[i] && fabs(next) > most) {
+    *by = (djIntegralSlopes){0, 0, 0, 0};
+    return next > 0 ? most : -most;
+  }
+  by->act *= go;
+  by->ctrl *= go;
+  by->length = -go;
+  return next;
+}
+
 void dj_nextActivations(double* act_next, const djModel* m, const djData* d, double h,
                         djInputs kind) {
   double by_act, by_ctrl;
+  djIntegralSlopes by;
   for (int i = 0; i < m->nu; i++) {
     int adr = m->actuator_actadr[i];
     if (adr >= 0) act_next[adr] = dj_nextActivation(&by_act, &by_ctrl, m, d, i, h, kind);
+    int z = m->actuator_zadr[i];
+    if (z >= 0) act_next[z] = dj_nextIntegral(&by, m, d, i, h, kind);
   }
 }

@@ -25,6 +25,11 @@ extern const djChoice dj_dynNames[];
 
 static inline bool dj_hasActivation(int dyn) { return dj_dynLaws[dyn].step; }
 
+// With that of its integral.
+static inline int dj_activationCount(const djActuatorDef* a) {
+  return (dj_hasActivation((int)a->dyn) ? 1 : 0) + (a->integral != 0 ? 1 : 0);
+}
+
 // How inputs are taken: by MuJoCo's laws with rounded clamps; by exact laws, with these; by MuJoCo's
 // laws and its clamps.
 typedef enum djInputs { DJ_INPUTS_ROUNDED, DJ_INPUTS_EXACT, DJ_INPUTS_HARD } djInputs;
@@ -35,6 +40,23 @@ djJet dj_controlInput(const djModel* model, const djData* data, int i, djInputs 
 // Activation of actuator i after the time h: value, and derivatives by its activation and ctrl.
 double dj_nextActivation(double* by_act, double* by_ctrl, const djModel* model,
                          const djData* data, int i, double h, djInputs kind);
+
+// The integral z of actuator i after the time h, and derivatives by its activation and ctrl, and by
+// its length at the start, and by itself.
+typedef struct djIntegralSlopes {
+  double act, ctrl, length, z;
+} djIntegralSlopes;
+double dj_nextIntegral(djIntegralSlopes* by, const djModel* model, const djData* data, int i,
+                       double h, djInputs kind);
+
+// The length of an actuator with an integral is the sum of gear q over parts k = 0, 1, ...; dof -1
+// after the last.
+typedef struct djLengthPart {
+  int dof, qpos;
+  double gear;
+} djLengthPart;
+djLengthPart dj_lengthPart(const djModel* model, int i, int k);
+double dj_plainLength(const djModel* model, const double* qpos, int i);
 
 // Those of all (na).
 void dj_nextActivations(double* act_next, const djModel* model, const djData* data, double h,

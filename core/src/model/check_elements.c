@@ -195,11 +195,36 @@ static djStatus checkTendons(const djModelDef* def, djError* err) {
   return DJ_OK;
 }
 
+// Of one that is a part of another's force.
+static const char* partProblem(const djModelDef* def, const djActuatorDef* a) {
+  if (a >= def->actuator + def->nu || a->adds_to >= a - def->actuator) {
+    return "adds_to must be an actuator before it";
+  }
+  if (def->actuator[a->adds_to].adds_to >= 0) return "adds_to must not add to another itself";
+  if (a->gain != DJ_GAIN_FIXED || a->bias != DJ_BIAS_NONE || a->forcelimited || a->integral != 0) {
+    return "what adds to an actuator has a fixed gain, no bias, no forcerange and no integral";
+  }
+  return NULL;
+}
+
+static const char* integralProblem(const djModelDef* def, const djActuatorDef* a) {
+  if (!isfinite(a->integral)) return "integral is not finite";
+  if (!dj_allNonnegative(&a->integral_limit, 1)) return "integral_limit is negative or not finite";
+  if (a->integral == 0) return NULL;
+  bool joint = a->joint >= 0 && dj_isScalarJoint((int)def->joint[a->joint].type);
+  const djTendonDef* t = a->tendon >= 0 ? &def->tendon[a->tendon] : NULL;
+  bool fixed = t && t->nwrap > 0 && t->wrap[0].type == DJ_WRAP_JOINT;
+  return joint || fixed ? NULL : "an integral needs a slide, a hinge or a fixed tendon";
+}
+
 // What an actuator is on: one thing, which exists.
 static const char* targetProblem(const djModelDef* def, const djActuatorDef* a) {
   bool crank = a->cranksite >= 0 || a->slidersite >= 0;
-  int n = (a->joint >= 0) + (a->tendon >= 0) + (a->site >= 0) + crank;
-  if (n > 1) return "must be on one of joint, tendon, site, cranksite";
+  int n = (a->joint >= 0) + (a->tendon >= 0) + (a->site >= 0) + crank + (a->body >= 0) +
+          (a->adds_to >= 0);
+  if (n > 1) return "must be on one of joint, tendon, site, cranksite, body, adds_to";
+  if (a->adds_to >= 0) return partProblem(def, a);
+  if (a->body >= 0) return a->body < def->nbody ? NULL : "its body does not exist";
   if (a->refsite >= 0 && a->site < 0) return "has a refsite but no site";
   if (a->tendon >= 0) return a->tendon < def->ntendon ? NULL : "its tendon does not exist";
   if (a->site >= 0) {
@@ -251,6 +276,7 @@ static const char* actuatorProblem(const djModelDef* def, int i) {
   if ((problem = numbersProblem(&dj_gainLaws[a->gain], a->gainprm))) return problem;
   if ((problem = numbersProblem(&dj_biasLaws[a->bias], a->biasprm))) return problem;
   if ((problem = muscleProblem(a))) return problem;
+  if ((problem = integralProblem(def, a))) return problem;
   if (!isfinite(a->tau)) return "tau is not finite";
   if (dj_dynLaws[a->dyn].timed && a->tau <= 0) return "tau must be positive";
   if (!dj_allNonnegative(&a->armature, 1)) return "armature is negative or not finite";

@@ -63,7 +63,8 @@ static const djSizeRow tendonRows[] = {
     END};
 static const djSizeRow wrapRows[] = {NUMBER(djWrapDef, prm, 1), END};
 static const djSizeRow actuatorRows[] = {
-    NUMBER(djActuatorDef, cranklength, 1),
+    NUMBER(djActuatorDef, cranklength, 1), FORCE(djActuatorDef, integral, 1),
+    NUMBER(djActuatorDef, integral_limit, 1),
     NUMBER(djActuatorDef, gear, 6),
     FORCE(djActuatorDef, gainprm, DJ_NPRM),
     FORCE(djActuatorDef, biasprm, DJ_NPRM),

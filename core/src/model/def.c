@@ -96,6 +96,7 @@ static void getJoints(djJointDef* joint, const djModel* m) {
     j->frictionloss_damping = m->jnt_frictionloss_damping[i];
     j->frictionloss_impedance = m->jnt_frictionloss_impedance[i];
     j->actfrclimited = m->jnt_actfrclimited[i] != 0;
+    j->actgravcomp = m->jnt_actgravcomp[i] != 0;
     dj_copyNumbers(j->actfrcrange, m->jnt_actfrcrange + 2 * i, 2);
   }
 }
@@ -166,6 +167,11 @@ static void getActuators(djActuatorDef* actuator, const djModel* m) {
     a->cranksite = m->actuator_crank[2 * i];
     a->slidersite = m->actuator_crank[2 * i + 1];
     a->cranklength = m->actuator_cranklength[i];
+    a->body = m->actuator_body[i];
+    a->adds_to = m->actuator_addsto[i];
+    a->integral = m->actuator_integral[i];
+    a->integral_limit = m->actuator_integral_limit[i];
+    a->integral_clipped = m->actuator_integral_clipped[i] != 0;
     a->in_parent = m->actuator_inparent[i] != 0;
     dj_copyNumbers(a->gear, m->actuator_gear + 6 * i, 6);
     a->gain = (djGain)m->actuator_gain[i];

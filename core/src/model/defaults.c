@@ -59,6 +59,8 @@ djActuatorDef dj_defaultActuatorDef(void) {
       .site = -1,
       .refsite = -1,
       .cranksite = -1,
+      .body = -1,
+      .adds_to = -1,
       .slidersite = -1,
       .gear = {1, 0, 0, 0, 0, 0},
       .gainprm = {1, 0, 0},

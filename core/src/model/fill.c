@@ -46,6 +46,7 @@ static void fillJointValues(djModel* m, const djModelDef* def) {
     m->jnt_body[i] = j->body;
     m->jnt_limited[i] = j->limited;
     m->jnt_actfrclimited[i] = j->actfrclimited;
+    m->jnt_actgravcomp[i] = j->actgravcomp;
     dj_copyNumbers(m->jnt_pos + 3 * i, j->pos, 3);
     bool pose = dj_jointRows[j->type].pose, axial = dj_isScalarJoint((int)j->type);
     if (!axial || !dj_makeUnit(m->jnt_axis + 3 * i, j->axis, 3)) {
@@ -218,11 +219,17 @@ static void fillActuators(djModel* m, const djModelDef* def) {
     m->actuator_crank[2 * i] = a->cranksite;
     m->actuator_crank[2 * i + 1] = a->slidersite;
     m->actuator_cranklength[i] = a->cranklength;
+    m->actuator_body[i] = a->body;
+    m->actuator_addsto[i] = a->adds_to;
+    m->actuator_integral[i] = a->integral;
+    m->actuator_integral_limit[i] = a->integral_limit;
+    m->actuator_integral_clipped[i] = a->integral_clipped;
     m->actuator_inparent[i] = a->in_parent;
     m->actuator_gain[i] = (int)a->gain;
     m->actuator_bias[i] = (int)a->bias;
     m->actuator_dyn[i] = (int)a->dyn;
     m->actuator_actadr[i] = dj_hasActivation((int)a->dyn) ? na++ : -1;
+    m->actuator_zadr[i] = a->integral != 0 ? na++ : -1;
     m->actuator_actearly[i] = a->actearly;
     m->actuator_ctrllimited[i] = a->ctrllimited;
     m->actuator_forcelimited[i] = a->forcelimited;

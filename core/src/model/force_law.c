@@ -34,7 +34,7 @@ const djChoice dj_biasNames[] = {BIASES(DJ_TYPE_NAME) {NULL, 0}};
 int dj_firstMuscle(const djModel* m) {
   for (int i = 0; i < m->nu; i++) {
     if (dj_gainLaws[m->actuator_gain[i]].bends || dj_biasLaws[m->actuator_bias[i]].bends ||
-        m->actuator_dyn[i] == DJ_DYN_MUSCLE) {
+        m->actuator_dyn[i] == DJ_DYN_MUSCLE || m->actuator_zadr[i] >= 0) {
       return i;
     }
   }

@@ -38,7 +38,8 @@ struct djForceLaw {
 // Numbers that a parameter of the law has: those that it reads, at least 3.
 static inline int dj_lawNumbers(const djForceLaw* law) { return law->nprm > 3 ? law->nprm : 3; }
 
-// The first actuator whose force or activation only the integrator euler steps: a muscle's; or -1.
+// The first actuator whose force or activation only the integrator euler steps: a muscle's, or an
+// integral; or -1.
 int dj_firstMuscle(const djModel* model);
 
 extern const djForceLaw dj_gainLaws[], dj_biasLaws[];   // by djGain, djBias

@@ -176,7 +176,7 @@ static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateLi
   m->nequality = def->nequality;
   m->nequalitycoord = coord->nequality;
   for (int i = 0; i < def->nbody; i++) m->nmocap += def->body[i].mocap;
-  for (int i = 0; i < def->nu; i++) m->na += dj_hasActivation((int)def->actuator[i].dyn);
+  for (int i = 0; i < def->nu; i++) m->na += dj_activationCount(&def->actuator[i]);
   size_t nvert = 0, nface = 0, ntri = 0, nwrap = 0, nnames = namesSize(def);
   size_t nsurface = dj_surfaceNumbers(def), npoint = dj_pointNumber(def);
   for (int i = 0; i < def->ntendon; i++) nwrap += (size_t)def->tendon[i].nwrap;
