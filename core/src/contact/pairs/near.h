@@ -189,18 +189,18 @@ djGeomPair dj_geomPair(const djContacts* c, const djNearPair* p, const djModel* 
 
 // Motions of all bodies (nbody).
 void dj_measureMoves(djMoves* moves, const djModel* m, const djPose* from, const djPose* to);
-// How far a pair's bodies move together, or its geoms against each other, which may be much less: at
-// most.
+// At most: how far a pair's bodies move together, or its geoms against each other, which may be much
+// less.
 static inline double dj_bothMove(const djNearPair* p, const djMoves* moves) {
   return moves->most[p->body_a] + moves->most[p->body_b];
 }
 double dj_relativeMove(const djNearPair* p, const djModel* m, djMoves* moves);
-// Where moves lead that begin at the base poses: a lower bound of a pair's gap, the best one that is
-// known where it is not more than `enough`; the gap is no less than that.
+// Where moves lead that begin at the base poses: a lower bound of a pair's gap, the best one known
+// where it is not more than `enough`; and that the gap is no less than this.
 double dj_leastGap(const djNearPair* p, const djModel* m, djMoves* moves, double enough);
 void dj_seeGap(djNearPair* p, const djModel* m, djMoves* moves, double gap);
-// Whether a pair that is out of range at the start of the step may be in range at the poses to which
-// c->moved leads.
+// Whether a pair that is out of range at the start of the step may be in range where c->moved
+// leads.
 bool dj_mayReach(djContacts* c, const djModel* m, djNearPair* p);
 
 // Signed gap of the contact shapes at given poses; cache may be NULL.
