@@ -74,14 +74,14 @@ static bool validSettings(const djModel* m, const djContacts* c) {
 }
 
 // Where a list no longer covers what bodies move by, the next one covers that so many times, but no
-// more than the scene's radius: where bodies have been placed elsewhere they do not go on like that.
+// more than the scene's radius: bodies that have been placed elsewhere do not go on like that.
 static const double AHEAD = 4;
 
 static double aheadOf(const djModel* m, double moved) {
   return fmin(AHEAD * moved, m->contact.radius);
 }
 
-// Moves the bounds and margins to other poses, near which steps go on: those to which c->moved leads.
+// Moves the bounds and margins to other poses, near which steps go on: to which c->moved leads.
 static djStatus moveBase(djContacts* c, const djModel* m) {
   bool valid = c->listed, moved = false;
   for (int b = 0; b < c->nbody; b++) {
@@ -544,7 +544,8 @@ static djStatus capPair(double* factor, djContacts* c, const djModel* m, djNearP
 }
 
 // The list must hold every pair whose gap, less what the bodies have moved, is below the motion to
-// come over the kernels' share: only those can be capped. Where these are more than a list may grow to, or there is no memory for them, the motion is cut.
+// come over the kernels' share: only those can be capped. Where these are more than a list may grow
+// to, or there is no memory for them, the motion is cut.
 djStatus dj_capContacts(double* factor, djContacts* c, const djModel* m, const djPose* pose,
                         const djPose* trial) {
   if (!factor || !c || !m || !pose || !trial || !c->listed) return DJ_INVALID;

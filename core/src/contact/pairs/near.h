@@ -25,10 +25,7 @@ typedef struct djNearPair {
   int a, b;                // the same in the kernel's order: a plane is b
   int body_a, body_b;
   double bound;            // lower bound of the gap at djContacts.base
-  bool b_in_a;             // which of both is seen from the other's body: the smaller one
-  double radius;           // of a ball about its box
-  double seen_gap;         // lower bound of the gap where it is `seen`: when it was measured
-  djPose seen;             // centre of its box, axes of its body
+  double radius;           // of a ball about the box of the smaller geom
   double range, room;      // by the kernel; and a motion of less than share (gap + room) is whole
   double share;
   const djKernel* kernel;
@@ -38,6 +35,7 @@ typedef struct djNearPair {
   djCone cone;                       // likewise
   double guide_part, guide_scale;    // likewise
   double restitution;      // 0: impacts are the barrier's
+  bool b_in_a;             // the smaller geom, which is seen from the other's body, is b
   bool always;             // bounds do not apply: the plane moves
   bool afar;               // it acts at any distance
   bool close;              // was within range when last evaluated
@@ -193,18 +191,18 @@ djGeomPair dj_geomPair(const djContacts* c, const djNearPair* p, const djModel* 
 
 // Motions of all bodies (nbody).
 void dj_measureMoves(djMoves* moves, const djModel* m, const djPose* from, const djPose* to);
-// How far a pair's bodies move together, or its geoms against each other, which may be much less: at
-// most.
+// At most: how far a pair's bodies move together, or its geoms against each other, which may be much
+// less.
 static inline double dj_bothMove(const djNearPair* p, const djMoves* moves) {
   return moves->most[p->body_a] + moves->most[p->body_b];
 }
 double dj_relativeMove(const djNearPair* p, const djModel* m, djMoves* moves);
-// Where moves lead that begin at the base poses: a lower bound of a pair's gap, the best one that is
-// known where it is not more than `enough`; the gap is no less than that.
-double dj_leastGap(djNearPair* p, const djModel* m, djMoves* moves, double enough);
+// Where moves lead that begin at the base poses: a lower bound of a pair's gap, the best one known
+// where it is not more than `enough`; and that the gap is no less than this.
+double dj_leastGap(const djNearPair* p, const djModel* m, djMoves* moves, double enough);
 void dj_seeGap(djNearPair* p, const djModel* m, djMoves* moves, double gap);
-// Whether a pair that is out of range at the start of the step may be in range at the poses to which
-// c->moved leads.
+// Whether a pair that is out of range at the start of the step may be in range where c->moved
+// leads.
 bool dj_mayReach(djContacts* c, const djModel* m, djNearPair* p);
 
 // Signed gap of the contact shapes at given poses; cache may be NULL.
