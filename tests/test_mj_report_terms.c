@@ -171,8 +171,9 @@ static const djReportCase cases[] = {
            EQ("<tendon name='e' tendon1='still'/>")), 0},
     {"tendon/t", "geom", DJ_APPROXIMATED,
      SCENE("/>", A("", "") A2 FIXED, "<tendon>" STILL "</tendon>" AROUND("")),
-     SCENE("/>", A("", "") A2 FIXED "<geom name='g' size='.1'/>", "<tendon><spatial name='t'><site site='s1'/><geom geom='g'/><site "
-           "site='s2'/></spatial></tendon>"), 0},
+     SCENE("/>", A("", "") A2 FIXED "<geom name='g' size='.1'/>",
+           "<tendon><spatial name='t'><site site='s1'/><geom geom='g'/><site site='s2'/></spatial>"
+           "</tendon>"), 0},
     {"tendon/t", "springlength", DJ_APPROXIMATED,
      SCENE("/>", A("", "") A2, TENDON("stiffness='0 0 1' springlength='0 1'")),
      SCENE(FLAG("spring='disable'"), A("", "") A2, TENDON("stiffness='1' springlength='0 1'")), 0},

@@ -100,7 +100,8 @@ static void testNone(void** state) {
       "<mujoco><option density='10' viscosity='.1'/><worldbody><site name='w' pos='.2 1 0'/><body "
       "gravcomp='.5'>"
       "<joint name='a' damping='1 .1 .1' stiffness='3 1 1'/><geom name='g' size='.1' pos='.2 0 0'/>"
-      "<site name='s' pos='.2 -1 0'/><body pos='.4 0 0' gravcomp='.3'><joint name='b' actuatorgravcomp='true'/><geom size='.1'/>"
+      "<site name='s' pos='.2 -1 0'/><body pos='.4 0 0' gravcomp='.3'><joint name='b' "
+      "actuatorgravcomp='true'/><geom size='.1'/>"
       "</body></body></worldbody><tendon><fixed stiffness='2' damping='1'><joint joint='a' "
       "coef='1'/></fixed><spatial stiffness='3' damping='1'><site site='w'/><geom geom='g'/><site "
       "site='s'/></spatial></tendon><actuator><motor joint='a'/></actuator></mujoco>");

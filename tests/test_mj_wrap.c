@@ -48,7 +48,7 @@ static void freeBoth(Both* b) {
 
 // ---- lengths and moments -----------------------------------------------------------------------
 
-// Parts of tendon t around geoms by kind: sphere or cylinder, around or through, as MuJoCo has them.
+// Parts of tendon t by kind as MuJoCo has them: of spheres or cylinders, around or through.
 static void countParts(int seen[2][2], const mjModel* m, const mjData* d, int t) {
   for (int k = d->ten_wrapadr[t]; k + 1 < d->ten_wrapadr[t] + d->ten_wrapnum[t]; k++) {
     int geom = d->wrap_obj[k];

@@ -157,8 +157,8 @@ static void checkOnset(bool cylinder, bool through) {
     assert_true(b.value >= dju_norm3((djVec3){1.7, 0, -0.2}) - 1e-15);
   }
   print_message("%s %s: curvature %.3g, its largest jump %.2g; length off by %.2g at most\n",
-                through ? "through" : "around", cylinder ? "a cylinder" : "a sphere", sharpest, jump,
-                most);
+                through ? "through" : "around", cylinder ? "a cylinder" : "a sphere", sharpest,
+                jump, most);
   assert_true(jump < 0.1 * sharpest && sharpest > 1);   // else it is as large
   assert_true(most < 0.5 * sharpest * w * w * R * R);
 }

@@ -262,8 +262,8 @@ typedef struct djOption {
   djRestitution restitution;   // where coefficients of restitution are from
   double frictionloss_eps;  // rad/s or m/s, velocity below which joint friction is viscous
   double gravity_ramp;      // s; a hint for programs that run the scene
-  double wrap_onset;        // 1, of the radius of what a tendon goes around: depth over which its
-                            //   straight line gives way to the path, C2; 0: at once, as MuJoCo's, C1
+  double wrap_onset;        // 1, of the radius of what a tendon goes around: depth over which the
+                            //   straight line gives way to its path, C2; 0: at once, as MuJoCo, C1
 } djOption;
 
 // Default options: MuJoCo's defaults where it has the option, ours elsewhere.

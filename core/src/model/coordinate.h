@@ -83,8 +83,9 @@ void dj_addCoordinateWrench(double* W, const djModel* model, const djKin* kin, c
 void dj_addCoordinateCotangents(double* C, const djModel* model, const djKin* kin,
                                const djVec3* ref, int c, double f, const double* z);
 
-// Adds the derivative of f x by site/pos, by pos, quat and size of geoms that paths go around and by
-// points of equality constraints to param (dj_paramGradSize); of f dx/dq z, twists z (nbody x 6).
+// Adds the derivative of f x by site/pos, by pos, quat and size of geoms that paths go around, and
+// by points of equality constraints to param (dj_paramGradSize); of f dx/dq z, with twists z
+// (nbody x 6).
 void dj_addCoordinateSites(double* param, const djModel* model, const djKin* kin, int c, double f);
 void dj_addCoordinateSitesSecond(double* param, const djModel* model, const djKin* kin,
                                  const djVec3* ref, int c, double f, const double* z);

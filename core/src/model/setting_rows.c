@@ -102,8 +102,8 @@ static const djSetting engineRows[] = {
      .help = "in simulate and compare, gravity rises from 0 over this time"},
     {OPTION(wrap_onset), .kind = DJ_SETTING_REAL, .unit = "", .symbol = "S",
      .ways = BY_ALL, .zero = true, .most = 1, .standard = {0.02},
-     .help = "of what a tendon goes around, share of its radius over whose depth it begins to; 0: at "
-             "once, as MuJoCo's"},
+     .help = "of what a tendon goes around, share of its radius over whose depth it begins to; 0: "
+             "at once, as MuJoCo's"},
 };
 
 const djChoice dj_switch[] = {{"false", 0}, {"true", 1}, {NULL, 0}};

@@ -2,8 +2,8 @@
 // distances r0, r1, and the path turns by an angle phi from one to the other. Its length is
 //   straight:  d = sqrt(r0^2 + r1^2 - 2 r0 r1 cos(phi)), at rho = r0 r1 sin(phi)/d from the centre;
 //   around:    k0 + k1 + R (phi - a0 - a1),  k = sqrt(r^2 - R^2),  a = atan2(k, R);
-//   inside:    the shortest way by a point of the circle. Both parts meet the circle there under the
-//              same angle t, pass the centre at R cos(t), and
+//   inside:    the shortest way by a point of the circle. Both parts meet the circle there under
+//              one angle t, pass the centre at R cos(t), and
 //                phi = pi - 2 t - b0 - b1,  b = atan2(R cos(t), k),  k = sqrt(r^2 - R^2 cos(t)^2),
 //                l = k0 + k1 - 2 R sin(t).
 // With s = 1 - (1 - x)^3, x = |R - rho|/(onset R) up to 1, the path's is d + s (l - d): l - d is of
@@ -268,8 +268,8 @@ static double clearance(View* v, double R) {
   return v->foot ? dju_norm3(dju_madd3(v->y[0], t / square, d)) : R;
 }
 
-// Finds the way of the path, as MuJoCo does: the shortest one that turns about the centre as the way
-// from an end to the other does, or that by the side, if there is one. False: it is straight.
+// Finds the way of the path, as MuJoCo does: the shortest one that turns about the centre as the
+// way from an end to the other does, or that by the side, if there is one. False: it is straight.
 static bool chooseWay(View* v, const djWrapShape* s) {
   double distance = clearance(v, s->radius), straight = turnOf(v->n, v->y[0], v->y[1]);
   double turn = straight;
