@@ -1,5 +1,6 @@
-// Hessian-vector products of designs against differences of their gradients: variables of all kinds,
-// maps, rotations away from their start, masses that follow geoms, moved starts, several runs.
+// Hessian-vector products of designs against differences of their gradients: variables of all
+// kinds, maps, rotations away from their start, masses that follow geoms, moved starts, several
+// runs.
 
 #include "common/design_case.h"
 #include "common/design_scene.h"
@@ -96,7 +97,7 @@ static void checkBoth(const char* more, int nphase, double apart) {
   check(p, d->x0, &rng);
   double* x = malloc((size_t)d->n * sizeof *x);
   for (int k = 0; k < d->n; k++) x[k] = d->x0[k] + apart * djt_uniform(&rng, -1, 1);
-  for (int v = 0; v < c.p->nvariable; v++) {   // rotations and normalisations have their Jacobians
+  for (int v = 0; v < c.p->nvariable; v++) { // rotations and normalisations have their Jacobians
     bool turns = c.p->variable[v].kind == DJ_VAR_PARAM && c.p->variable[v].nvalue == 4;
     for (int k = d->adr[v]; k < d->adr[v + 1] && turns; k++) x[k] += djt_uniform(&rng, -1, 1);
     if (c.p->variable[v].kind != DJ_VAR_QPOS0) continue;
@@ -137,7 +138,7 @@ static void testRefused(void** state) {
   assert_true(djd_designHvp(out, c.d, c.d->x0, v) < 0);
   assert_non_null(strstr(c.d->error.text, "geom/puck/restitution: cannot be moved both ways"));
   v[0] = 0;
-  v[1] = 1;   // what does not change may be where it is
+  v[1] = 1; // what does not change may be where it is
   assert_int_equal(djd_designHvp(out, c.d, c.d->x0, v), DJ_OK);
   v[1] = NAN;
   assert_int_equal(djd_designHvp(out, c.d, c.d->x0, v), DJ_INVALID);
@@ -147,8 +148,8 @@ static void testRefused(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testVariables), cmocka_unit_test(testPhases),
-      cmocka_unit_test(testFollowing), cmocka_unit_test(testRefused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testVariables), cmocka_unit_test(testPhases),
+                                     cmocka_unit_test(testFollowing),
+                                     cmocka_unit_test(testRefused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

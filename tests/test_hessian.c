@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "common/hessian_case.h"
+#include "gradient/hessian.h"
+#include "gradient/tape.h"
 #include "common/scene.h"
 
 #define HORIZON 8
@@ -62,7 +64,7 @@ static int randomTerms(djLossTerm* term, const djModel* m, djRng* rng) {
     t.norm = type != DJ_LOSS_RELATIVE && djt_integer(rng, 3) == 0;
     t.when = (djWhen)djt_integer(rng, 3);
     t.step = 1 + djt_integer(rng, HORIZON);
-    if (type == DJ_LOSS_RELATIVE && djt_integer(rng, 2)) {   // by the state in the middle, too
+    if (type == DJ_LOSS_RELATIVE && djt_integer(rng, 2)) { // by the state in the middle, too
       t.when = djt_integer(rng, 2) ? DJ_WHEN_RUNNING : DJ_WHEN_EVERY;
       t.every = 2;
       t.from = 1 + djt_integer(rng, HORIZON - 2);
@@ -199,8 +201,8 @@ static void checkRandom(djIntegrator integrator, int features, djEqualityLaw law
     dj_deleteData(c.d);
     dj_deleteModel(c.m);
   }
-  print_message("method %d: %.1e of %d, skew %.1e, second differences %.1e\n", (int)integrator, worst,
-                told, skew, bend);
+  print_message("method %d: %.1e of %d, skew %.1e, second differences %.1e\n", (int)integrator,
+                worst, told, skew, bend);
   assert_true(worst < most);
   assert_true(skew < most);
   assert_true(bend < 1e-5);
@@ -209,7 +211,8 @@ static void checkRandom(djIntegrator integrator, int features, djEqualityLaw law
 
 static void testMethods(void** state) {
   (void)state;
-  for (int k = 0; k < DJ_NINTEGRATOR; k++) checkRandom((djIntegrator)k, DJT_ALL, DJ_EQUALITY_SOFT, 12, 1e-5);
+  for (int k = 0; k < DJ_NINTEGRATOR; k++)
+    checkRandom((djIntegrator)k, DJT_ALL, DJ_EQUALITY_SOFT, 12, 1e-5);
 }
 
 // Tendons and equality constraints, soft and hard.
@@ -220,6 +223,29 @@ static void testConstraints(void** state) {
   for (int k = 0; k < DJ_NINTEGRATOR; k++) {
     if (k != DJ_MIDPOINT) checkRandom((djIntegrator)k, features, DJ_EQUALITY_HARD, 12, 1e-5);
   }
+}
+
+// ---- differences ----------------------------------------------------------------------------------
+
+// sin(a e + 1), and what has its scale at a thousandth.
+static djStatus curves(double* out, void* user, double e) {
+  ++*(int*)user;
+  out[0] = sin(2 * e + 1);
+  out[1] = sin(1e3 * e + 1) / 1e3;
+  return fabs(e) > 5e-3 ? DJ_SINGULAR : DJ_OK;
+}
+
+static void testDifferences(void** state) {
+  (void)state;
+  const djStretch each[] = {{0, 1, NULL}, {1, 1, NULL}};
+  double d[2], mean[2], sample[20], error = 0, step = 1e-2;   // where there is none
+  int calls = 0;
+  assert_int_equal(dj_differ(d, mean, &step, &error, 2, each, 2, curves, &calls, sample), DJ_OK);
+  assert_true(fabs(d[0] - 2 * cos(1)) < 1e-6 && fabs(d[1] - cos(1)) < 1e-6);
+  assert_true(fabs(mean[0] - sin(1)) < 1e-6 && error < 1e-4 && step < 5e-3);
+  int before = calls;   // the step that was found serves
+  assert_int_equal(dj_differ(d, mean, &step, &error, 2, each, 2, curves, &calls, sample), DJ_OK);
+  assert_true(calls - before <= 6);
 }
 
 // ---- one step -----------------------------------------------------------------------------------
@@ -311,7 +337,7 @@ static void testStep(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testMethods), cmocka_unit_test(testConstraints),
-                                     cmocka_unit_test(testStep)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testMethods), cmocka_unit_test(testDifferences),
+                                     cmocka_unit_test(testConstraints), cmocka_unit_test(testStep)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-// Hessian-vector products of runs with contact, friction, limits and impacts: against differences of
-// gradients, symmetric, and at the cost they say.
+// Hessian-vector products of runs with contact, friction, limits and impacts: against differences
+// of gradients, symmetric, and at the cost they say.
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +14,9 @@
 // Balls, boxes and capsules that fall, slide and turn on the floor, with motors on one.
 static djModel* pile(djData** d, djOption option) {
   Scene* s = newPile(2);
-  for (int k = 0; k < 3; k++) s->geom[k].friction[0] = k == 0 ? 0.4 : 1 - 0.1 * k;   // no tie
+  for (int k = 0; k < 3; k++) s->geom[k].friction[0] = k == 0 ? 0.4 : 1 - 0.1 * k; // no tie
   s->def.option = option;
-  s->def.option.stiffness_scale = 3e-4;   // soft enough for differences
+  s->def.option.stiffness_scale = 3e-4; // soft enough for differences
   s->def.option.support_scale = 2;
   return startPile(d, s);
 }
@@ -25,9 +25,9 @@ static djModel* pile(djData** d, djOption option) {
 static djModel* pusher(djData** d, djOption option) {
   Scene* s = newScene(6);
   s->def.option = option;
-  s->def.option.stiffness_scale = 3e-4;   // soft enough for differences
+  s->def.option.stiffness_scale = 3e-4; // soft enough for differences
   s->def.option.support_scale = 2;
-  addGeom(s, 0, DJ_PLANE, 0, 0, 0)->friction[0] = 0.4;   // no tie
+  addGeom(s, 0, DJ_PLANE, 0, 0, 0)->friction[0] = 0.4; // no tie
   int cart = addBody(s, 0, DJ_SLIDE, 0, 0, 0.3, 1, 0.1);
   s->joint[0].axis[0] = 1;
   s->joint[0].axis[1] = 0;
@@ -46,7 +46,7 @@ static djModel* pusher(djData** d, djOption option) {
     s->actuator[k].joint = k;
     s->def.nu++;
   }
-  s->actuator[0].bias = DJ_BIAS_AFFINE;   // a servo
+  s->actuator[0].bias = DJ_BIAS_AFFINE; // a servo
   s->actuator[0].gainprm[0] = 80;
   s->actuator[0].biasprm[1] = -80;
   s->actuator[0].biasprm[2] = -2;
@@ -66,7 +66,7 @@ static djModel* pusher(djData** d, djOption option) {
 static djModel* bouncer(djData** d, djOption option) {
   Scene* s = newScene(1);
   s->def.option = option;
-  s->def.option.stiffness_scale = 3e-4;   // soft enough for differences
+  s->def.option.stiffness_scale = 3e-4; // soft enough for differences
   s->def.option.support_scale = 2;
   addGeom(s, 0, DJ_PLANE, 0, 0, 0)->friction[0] = 0.2;
   addBody(s, 0, DJ_FREE, 0, 0, 0.3, 1, 0.1);
@@ -89,38 +89,123 @@ typedef struct Scenario {
   djIntegrator integrator;
   djContactModel contact;
   double h;
-  int before, horizon;   // steps
+  int before, horizon; // steps
   const char* param[8];
   djFriction friction;
-  int parts;             // option impact_steps
+  int parts; // option impact_steps
 } Scenario;
 
 static const Scenario SCENARIOS[] = {
-    {"plane, position", pile, DJ_POSITION, DJ_SEPARATING_PLANE, 0.004, 12, 10,
-     {"geom/#1/friction", "geom/#1/size", "body/#1/mass"}, .parts = 0},
-    {"plane, euler", pile, DJ_EULER, DJ_SEPARATING_PLANE, 0.004, 12, 10,
-     {"geom/#1/friction", "geom/#2/size", "body/#1/inertia", "contact/support"}, .parts = 0},
-    {"plane, bdf2", pile, DJ_BDF2, DJ_SEPARATING_PLANE, 0.004, 12, 8, {"geom/#1/friction"}, .parts = 0},
-    {"plane, variational", pile, DJ_VARIATIONAL, DJ_SEPARATING_PLANE, 0.004, 12, 8,
-     {"geom/#1/friction"}, .parts = 0},
-    {"surface, euler", pile, DJ_EULER, DJ_IMPLICIT_SURFACE, 0.004, 16, 10,
-     {"geom/#1/friction", "geom/#1/size"}, .parts = 0},
-    {"surface, bdf1", pile, DJ_BDF1, DJ_IMPLICIT_SURFACE, 0.004, 16, 10, {"body/#1/mass"}, .parts = 0},
-    {"pusher, euler", pusher, DJ_EULER, DJ_SEPARATING_PLANE, 0.004, 1, 12,
-     {"geom/#1/friction", "joint/#1/damping", "body/#2/pos", "body/#3/quat", "joint/#1/axis",
-      "actuator/#0/gainprm"}, .parts = 0},
-    {"pusher, position", pusher, DJ_POSITION, DJ_SEPARATING_PLANE, 0.004, 1, 12,
-     {"geom/#1/friction", "joint/#0/range"}, .parts = 0},
-    {"plane, midpoint", pile, DJ_MIDPOINT, DJ_SEPARATING_PLANE, 0.002, 30, 10,
-     {"geom/#1/friction"}, .parts = 0},
-    {"implicit friction", pusher, DJ_EULER, DJ_SEPARATING_PLANE, 0.004, 1, 12,
-     {"geom/#1/friction"}, .friction = DJ_FRICTION_IMPLICIT},
-    {"penalty, bdf1", pile, DJ_BDF1, DJ_PENALTY, 0.001, 50, 8, {"geom/#1/friction"},
+    {"plane, position",
+     pile,
+     DJ_POSITION,
+     DJ_SEPARATING_PLANE,
+     0.004,
+     12,
+     10,
+     {"geom/#1/friction", "geom/#1/size", "body/#1/mass"},
      .parts = 0},
-    {"impact", bouncer, DJ_EULER, DJ_SEPARATING_PLANE, 0.002, 0, 8,
-     {"geom/#1/restitution", "geom/#1/friction", "body/#1/mass", "option/gravity"}, .parts = 0},
-    {"parts", bouncer, DJ_POSITION, DJ_SEPARATING_PLANE, 0.05, 0, 3,
-     {"geom/#1/friction", "body/#1/mass"}, .parts = 8},
+    {"plane, euler",
+     pile,
+     DJ_EULER,
+     DJ_SEPARATING_PLANE,
+     0.004,
+     12,
+     10,
+     {"geom/#1/friction", "geom/#2/size", "body/#1/inertia", "contact/support"},
+     .parts = 0},
+    {"plane, bdf2",
+     pile,
+     DJ_BDF2,
+     DJ_SEPARATING_PLANE,
+     0.004,
+     12,
+     8,
+     {"geom/#1/friction"},
+     .parts = 0},
+    {"plane, variational",
+     pile,
+     DJ_VARIATIONAL,
+     DJ_SEPARATING_PLANE,
+     0.004,
+     12,
+     8,
+     {"geom/#1/friction"},
+     .parts = 0},
+    {"surface, euler",
+     pile,
+     DJ_EULER,
+     DJ_IMPLICIT_SURFACE,
+     0.004,
+     16,
+     10,
+     {"geom/#1/friction", "geom/#1/size"},
+     .parts = 0},
+    {"surface, bdf1",
+     pile,
+     DJ_BDF1,
+     DJ_IMPLICIT_SURFACE,
+     0.004,
+     16,
+     10,
+     {"body/#1/mass"},
+     .parts = 0},
+    {"pusher, euler",
+     pusher,
+     DJ_EULER,
+     DJ_SEPARATING_PLANE,
+     0.004,
+     1,
+     12,
+     {"geom/#1/friction", "joint/#1/damping", "body/#2/pos", "body/#3/quat", "joint/#1/axis",
+      "actuator/#0/gainprm"},
+     .parts = 0},
+    {"pusher, position",
+     pusher,
+     DJ_POSITION,
+     DJ_SEPARATING_PLANE,
+     0.004,
+     1,
+     12,
+     {"geom/#1/friction", "joint/#0/range"},
+     .parts = 0},
+    {"plane, midpoint",
+     pile,
+     DJ_MIDPOINT,
+     DJ_SEPARATING_PLANE,
+     0.002,
+     30,
+     10,
+     {"geom/#1/friction"},
+     .parts = 0},
+    {"implicit friction",
+     pusher,
+     DJ_EULER,
+     DJ_SEPARATING_PLANE,
+     0.004,
+     1,
+     12,
+     {"geom/#1/friction"},
+     .friction = DJ_FRICTION_IMPLICIT},
+    {"penalty, bdf1", pile, DJ_BDF1, DJ_PENALTY, 0.001, 50, 8, {"geom/#1/friction"}, .parts = 0},
+    {"impact",
+     bouncer,
+     DJ_EULER,
+     DJ_SEPARATING_PLANE,
+     0.002,
+     0,
+     8,
+     {"geom/#1/restitution", "geom/#1/friction", "body/#1/mass", "option/gravity"},
+     .parts = 0},
+    {"parts",
+     bouncer,
+     DJ_POSITION,
+     DJ_SEPARATING_PLANE,
+     0.05,
+     0,
+     3,
+     {"geom/#1/friction", "body/#1/mass"},
+     .parts = 8},
 };
 
 static void draw(double* x, const djtHessian* c, djRng* rng) {
@@ -151,14 +236,24 @@ static void check(const Scenario* s) {
   for (int k = 0; k < s->before; k++) assert_true(dj_step(c.m, c.d) >= 0);
   c.d->work->refinement_steps = 0;
   int last = c.m->nbody - 1;
-  djLossTerm term[] = {
-      {.type = DJ_LOSS_POSITION, .object = DJ_OBJ_BODY, .id = last, .target = {0.1, 0.2, 0.3},
-       .weight = 1, .when = DJ_WHEN_FINAL},
-      {.type = DJ_LOSS_VELOCITY, .object = DJ_OBJ_BODY, .id = last, .weight = 0.05,
-       .when = DJ_WHEN_FINAL},
-      {.type = DJ_LOSS_ORIENTATION, .object = DJ_OBJ_BODY, .id = 1, .target = {0.9, 0.1, 0.2, 0.3},
-       .weight = 0.1, .when = DJ_WHEN_RUNNING},
-      {.type = DJ_LOSS_EFFORT, .weight = 0.1, .when = DJ_WHEN_RUNNING}};
+  djLossTerm term[] = {{.type = DJ_LOSS_POSITION,
+                        .object = DJ_OBJ_BODY,
+                        .id = last,
+                        .target = {0.1, 0.2, 0.3},
+                        .weight = 1,
+                        .when = DJ_WHEN_FINAL},
+                       {.type = DJ_LOSS_VELOCITY,
+                        .object = DJ_OBJ_BODY,
+                        .id = last,
+                        .weight = 0.05,
+                        .when = DJ_WHEN_FINAL},
+                       {.type = DJ_LOSS_ORIENTATION,
+                        .object = DJ_OBJ_BODY,
+                        .id = 1,
+                        .target = {0.9, 0.1, 0.2, 0.3},
+                        .weight = 0.1,
+                        .when = DJ_WHEN_RUNNING},
+                       {.type = DJ_LOSS_EFFORT, .weight = 0.1, .when = DJ_WHEN_RUNNING}};
   double* u = calloc((size_t)s->horizon * (size_t)c.m->nu + 1, sizeof *u);
   for (int k = 0; k < s->horizon * c.m->nu; k++) {
     u[k] = c.d->ctrl[k % c.m->nu] + djt_uniform(&rng, -0.02, 0.02);

@@ -16,8 +16,8 @@
 
 enum { N = 6 };
 
-static const char* const types[] = {"adam", "trust_region", "lbfgsb"};
-enum { NTYPE = 3 };
+static const char* const types[] = {"adam", "trust_region", "lbfgsb", "newton_cg"};
+enum { NTYPE = 4 };
 
 // What an objective and a callback see of a run.
 typedef struct Seen {
@@ -176,8 +176,8 @@ static void testBounds(void** state) {
 
 static void testRosenbrock(void** state) {
   (void)state;
-  static const int iterations[NTYPE] = {20000, 20000, 200};
-  static const double close_by[NTYPE] = {1e-3, 0.2, 1e-5};
+  static const int iterations[NTYPE] = {20000, 20000, 200, 200};
+  static const double close_by[NTYPE] = {1e-3, 0.2, 1e-5, 1e-5};
   for (int t = 0; t < NTYPE; t++) {
     djOptimizer o = dj_defaultOptimizer();
     o.type = types[t];
@@ -435,7 +435,8 @@ static void testErrors(void** state) {
   assert_int_equal(dj_optimize(&r, x, &good, &o, &err), DJ_INVALID);
   assert_string_equal(
       err.text,
-      "unknown optimizer 'luck', expected one of adam, trust_region, lbfgsb, gauss_newton");
+      "unknown optimizer 'luck', expected one of adam, trust_region, lbfgsb, gauss_newton, "
+      "newton_cg");
   assert_false(dj_isOptimizer("luck") || dj_isOptimizer(NULL));
   static const struct {
     size_t field;

@@ -22,21 +22,21 @@
 // controls, parameters.
 typedef struct djtHessian {
   djModel* m;
-  djData* d;           // as it was before the run
-  djRollout r;         // its start is that of d
+  djData* d;   // as it was before the run
+  djRollout r; // its start is that of d
   int nparam;
   djParam* param;
-  int np, n;           // of parameters, of all
+  int np, n; // of parameters, of all
   djTape* tape;
   djHessian* hessian;
-  int unconverged;     // steps of the run
+  int unconverged; // steps of the run
 } djtHessian;
 
 static inline djVariation djt_variationOf(const djtHessian* c, double* x) {
   const djModel* m = c->m;
   int nv = m->nv;
-  djVariation v = {.qpos0 = x, .qvel0 = x + nv, .act0 = x + 2 * nv, .nparam = c->nparam,
-                   .param = c->param};
+  djVariation v = {
+      .qpos0 = x, .qvel0 = x + nv, .act0 = x + 2 * nv, .nparam = c->nparam, .param = c->param};
   v.history_qpos0 = v.act0 + m->na;
   v.history_qvel0 = v.history_qpos0 + nv;
   v.ctrl = v.history_qvel0 + nv;
@@ -117,10 +117,15 @@ static inline bool djt_lossAt(double* loss, int* unconverged, double* g, const d
   r.ctrl = u;
   djTape* tape = kept;
   if (!kept) assert_int_equal(djd_makeTape(&tape, m, r.horizon, &err), DJ_OK);
-  djRolloutResult result = {.grad_qpos0 = by.qpos0, .grad_qvel0 = by.qvel0, .grad_act0 = by.act0,
+  djRolloutResult result = {.grad_qpos0 = by.qpos0,
+                            .grad_qvel0 = by.qvel0,
+                            .grad_act0 = by.act0,
                             .grad_history_qpos0 = by.history_qpos0,
-                            .grad_history_qvel0 = by.history_qvel0, .grad_ctrl = by.ctrl,
-                            .nparam = c->nparam, .param = c->param, .grad_param = by.value};
+                            .grad_history_qvel0 = by.history_qvel0,
+                            .grad_ctrl = by.ctrl,
+                            .nparam = c->nparam,
+                            .param = c->param,
+                            .grad_param = by.value};
   djStatus status = djd_rolloutForward(&result, m, d, &r, tape);
   if (status >= 0) status = djd_rolloutBackward(&result, m, d, &r, tape);
   if (status < 0) print_error("%s\n", dj_errorText(d));
@@ -163,7 +168,8 @@ static inline void djt_straighten(double* h, const double* dir, const double* g)
 
 static inline void djt_straightenAll(double* h, const djtHessian* c, double* dir, double* g) {
   const djModel* m = c->m;
-  djVariation to = djt_variationOf(c, h), along = djt_variationOf(c, dir), by = djt_variationOf(c, g);
+  djVariation to = djt_variationOf(c, h), along = djt_variationOf(c, dir),
+              by = djt_variationOf(c, g);
   for (int j = 0; j < m->njnt; j++) {
     int dof = dj_rotationDof(m, j);
     if (dof < 0) continue;
@@ -251,4 +257,4 @@ static inline double djt_dot(const double* a, const double* b, int n) {
   return sum;
 }
 
-#endif  // DJ_TESTS_HESSIAN_CASE_H_
+#endif // DJ_TESTS_HESSIAN_CASE_H_

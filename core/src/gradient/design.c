@@ -218,7 +218,8 @@ void djd_deleteDesign(djDesign* d) {
   dj_deleteData(d->data);
   dj_deleteModel(d->model);
   dj_deleteModel(dj_designMemory(d)->given);
-  dj_freeDesignHessian(dj_designMemory(d)->hessian);
+  djDesignMemory* w = dj_designMemory(d);
+  if (w->hessian) w->free_hessian(w->hessian);
   dj_poolFree(&dj_designMemory(d)->pool);
   free(d->memory);
   free(d);

@@ -19,11 +19,11 @@ enum { KINDS = 7 };
 struct djDesignHessian {
   djPool pool;
   djHessian* run;
-  int n;             // numbers of a start, controls and parameters
-  double *gradient;  // (n) of the run by these, as its backward pass left it
-  double *along, *change;   // (n) direction; how the gradient changes along it
-  double *x, *out;   // (design->n) the point; scratch
-  const double* v;   // the direction by x
+  int n;                  // numbers of a start, controls and parameters
+  double* gradient;       // (n) of the run by these, as its backward pass left it
+  double *along, *change; // (n) direction; how the gradient changes along it
+  double *x, *out;        // (design->n) the point; scratch
+  const double* v;        // the direction by x
   djDesign* design;
   double* sample;
 };
@@ -31,8 +31,8 @@ struct djDesignHessian {
 // Sizes of qpos0, qvel0, act0, both of the history, ctrl and parameters.
 static void sizesOf(int size[KINDS], const djDesign* d) {
   const djModel* m = d->model;
-  const int all[KINDS] = {m->nv, m->nv, m->na, m->nv, m->nv, dj_designMemory(d)->nctrl,
-                          d->problem->nparamtangent};
+  const int all[KINDS] = {
+      m->nv, m->nv, m->na, m->nv, m->nv, dj_designMemory(d)->nctrl, d->problem->nparamtangent};
   memcpy(size, all, sizeof all);
 }
 
@@ -49,15 +49,21 @@ static void splitNumbers(double* part[KINDS], double* numbers, const djDesign* d
 static djVariation variationOf(double* numbers, const djDesign* d) {
   double* part[KINDS];
   splitNumbers(part, numbers, d);
-  return (djVariation){.qpos0 = part[0], .qvel0 = part[1], .act0 = part[2],
-                       .history_qpos0 = part[3], .history_qvel0 = part[4], .ctrl = part[5],
-                       .nparam = d->problem->nparam, .param = d->problem->param, .value = part[6]};
+  return (djVariation){.qpos0 = part[0],
+                       .qvel0 = part[1],
+                       .act0 = part[2],
+                       .history_qpos0 = part[3],
+                       .history_qvel0 = part[4],
+                       .ctrl = part[5],
+                       .nparam = d->problem->nparam,
+                       .param = d->problem->param,
+                       .value = part[6]};
 }
 
 static void resultArrays(double* part[KINDS], const djDesign* d) {
   const djRolloutResult* r = &d->result;
-  double* all[KINDS] = {r->grad_qpos0, r->grad_qvel0, r->grad_act0, r->grad_history_qpos0,
-                        r->grad_history_qvel0, r->grad_ctrl, r->grad_param};
+  double* all[KINDS] = {r->grad_qpos0,         r->grad_qvel0, r->grad_act0, r->grad_history_qpos0,
+                        r->grad_history_qvel0, r->grad_ctrl,  r->grad_param};
   memcpy(part, all, sizeof all);
 }
 
@@ -76,8 +82,7 @@ static void setResult(djDesign* d, double* base, double* change, double e) {
 
 // ---- memory -------------------------------------------------------------------------------------
 
-void dj_freeDesignHessian(struct djDesignHessian* s) {
-  if (!s) return;
+static void freeHessian(struct djDesignHessian* s) {
   djd_deleteHessian(s->run);
   dj_poolFree(&s->pool);
   free(s);
@@ -94,8 +99,8 @@ static djStatus makeHessian(djDesign* d) {
   struct {
     double** array;
     size_t n;
-  } list[] = {{&s->gradient, n}, {&s->along, n}, {&s->change, n}, {&s->x, nx},
-              {&s->out, nx}, {&s->sample, 10 * most}};
+  } list[] = {{&s->gradient, n}, {&s->along, n}, {&s->change, n},
+              {&s->x, nx},       {&s->out, nx},  {&s->sample, 10 * most}};
   djStatus status = DJ_OK;
   for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
     *list[k].array = dj_poolTake(&s->pool, list[k].n, sizeof(double));
@@ -106,15 +111,17 @@ static djStatus makeHessian(djDesign* d) {
     status = djd_makeHessian(&s->run, d->model, d->problem->rollout.horizon, &d->error);
   }
   if (status < 0) {
-    dj_freeDesignHessian(s);
+    freeHessian(s);
     return status;
   }
   s->design = d;
   w->hessian = s;
+  w->free_hessian = freeHessian;
   return DJ_OK;
 }
 
-// ---- from x to a direction ------------------------------------------------------------------------
+// ---- from x to a direction
+// ------------------------------------------------------------------------
 
 // Of a parameter's values, as the model has them, by tangent.
 static void paramChange(double* out, const djDesign* d, int k) {
@@ -169,7 +176,8 @@ static djStatus placeAlong(double* out, void* user, double e) {
   return DJ_OK;
 }
 
-// ---- from a gradient that changes to x --------------------------------------------------------------
+// ---- from a gradient that changes to x
+// --------------------------------------------------------------
 
 static djStatus gatherAlong(double* out, void* user, double e) {
   struct djDesignHessian* s = user;
@@ -235,7 +243,7 @@ djStatus djd_designHvp(double* product, djDesign* d, const double* x, const doub
   double step = stepOf(d, v), error = 0;
   const djStretch all = {0, s->n, NULL}, some = {0, d->n, NULL};
   status = dj_differ(s->along, NULL, &step, &error, s->n, &all, 1, placeAlong, s, s->sample);
-  moveDesign(s, 0);   // controls are the run's again
+  moveDesign(s, 0); // controls are the run's again
   const djVariation along = variationOf(s->along, d);
   djVariation by = variationOf(s->change, d);
   if (status == DJ_OK) {

@@ -34,6 +34,7 @@ typedef struct djDesignMemory {
   bool taped;        // the tape holds a run of x, with its linearisation,
   bool differentiated;   // and hessian its gradient
   struct djDesignHessian* hessian;   // of products; NULL: there were none
+  void (*free_hessian)(struct djDesignHessian* hessian);
   double* base;      // (nvalue) of the model as given
   double* value;     // (nvalue) at x, before normalisation
   double* set;       // (nvalue) that the model has
@@ -87,9 +88,6 @@ void dj_gatherDesign(double* grad, djDesign* design);
 
 // The same from dvalue and dctrl alone, which are overwritten.
 void dj_gatherValues(double* grad, djDesign* design);
-
-// Release what products took; NULL is allowed.
-void dj_freeDesignHessian(struct djDesignHessian* hessian);
 
 // Fill nequal, equal, value: the connections, which are linear in x. Nothing was evaluated yet.
 djStatus dj_connectDesign(djDesign* design);

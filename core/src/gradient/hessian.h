@@ -2,9 +2,9 @@
 //   dx_{i+1} = A_i dx_i + B_i du_i + P_i dtheta            along a direction,
 //   lambda_i = A_i^T lambda_{i+1} + dL/dx_i                 its adjoint, of which
 //   dlambda_i = d/de [A_i(e)^T (lambda_{i+1} + e dlambda_{i+1}) + dL/dx_i(e)]
-// is the derivative, as the gradients' by inputs and parameters are. A_i(e) is of a step that starts
-// at x_i (+) e dx_i and whose stages end at Q (+) e dQ, dQ being their tangents: to first order in e
-// it is a solution, so that nothing is solved. The derivative by e is a difference, see
+// is the derivative, as the gradients' by inputs and parameters are. A_i(e) is of a step that
+// starts at x_i (+) e dx_i and whose stages end at Q (+) e dQ, dQ being their tangents: to first
+// order in e it is a solution, so that nothing is solved. The derivative by e is a difference, see
 // dj_differ. Changes of states and adjoints are in the axes of bodies, at x_i (+) e dx_i.
 
 #ifndef DJ_GRADIENT_HESSIAN_H_
@@ -22,19 +22,19 @@ typedef struct djStretch {
 } djStretch;
 
 struct djHessian {
-  djSizes sizes;          // of the model
+  djSizes sizes; // of the model
   int horizon;
-  djData* data;           // what opens parts anew
-  djTape* step;           // of djd_stepHvp, or NULL
-  void* memory;           // of what follows, nmemory bytes
+  djData* data; // what opens parts anew
+  djTape* step; // of djd_stepHvp, or NULL
+  void* memory; // of what follows, nmemory bytes
   size_t nmemory;
-  void* sums;             // of djParamSums, nsums bytes
+  void* sums; // of djParamSums, nsums bytes
   size_t nsums;
-  double* rate;           // (horizon + 1 x nx) of cotangents, then (horizon x nu), in memory of
-  size_t nrate;           //   nrate bytes
+  double* rate; // (horizon + 1 x nx) of cotangents, then (horizon x nu), in memory of
+  size_t nrate; //   nrate bytes
   double* ctrl_rate;
-  bool rated;             // they have been given
-  bool fixed;             // cotangents are of the end's coordinates, see djd_stepHvp
+  bool rated; // they have been given
+  bool fixed; // cotangents are of the end's coordinates, see djd_stepHvp
   long steps;
   double error;
 
@@ -43,36 +43,36 @@ struct djHessian {
   const djRollout* rollout;
   djTape* tape;
   const djVariation* along;
-  djModel* moved[4];      // with parameters moved: at two distances, forward and back; or NULL
-  double distance[2];     // of these
-  int npart, np;          // parts of the run; entries of parameters
-  int* part_step;         // (npart) its step
-  double* dx;             // (npart + 1 x nx)
-  double* dQ;             // (npart x DJ_MAX_STAGE x nv)
-  double *value, *base;   // (most values of a parameter) scratch; (all values) of the model
-  double *lambda, *dlambda;   // (nx)
-  double *mix;            // (nx) lambda + e dlambda
-  double *du;             // (horizon x nu) of the gradient
-  double *dtheta;         // (np)
-  double *theta;          // (np) the gradient itself
-  double *q, *v;          // (nq), (nv) a state
-  double *run_q, *run_v, *run_act;   // of a callback: (horizon + 1 x ...) the run moved
-  double *ctrl, *by_ctrl; // (horizon x nu) scratch
-  double *Q;              // (DJ_MAX_STAGE x nq)
-  double *psi;            // (DJ_MAX_STAGE x nv)
-  double *scratch;        // (dj_linearScratch)
-  double *residual;       // ((DJ_MAX_STAGE + 1) x nv) changes by parameters
-  struct djHold* hold;    // (DJ_MAX_STAGE x dj_holdCount) of the part's own stages
-  double *sample;         // (10 x nsample) of dj_differ
-  int nsample;            // numbers of what is differentiated, at most
-  double *change, *mean;  // (nsample) results
-  djStretch stretch[6];   // (nstretch) q, v, the rest of a state, controls, parameters, and room
+  djModel* moved[4];        // with parameters moved: at two distances, forward and back; or NULL
+  double distance[2];       // of these
+  int npart, np;            // parts of the run; entries of parameters
+  int* part_step;           // (npart) its step
+  double* dx;               // (npart + 1 x nx)
+  double* dQ;               // (npart x DJ_MAX_STAGE x nv)
+  double *value, *base;     // (most values of a parameter) scratch; (all values) of the model
+  double *lambda, *dlambda; // (nx)
+  double* mix;              // (nx) lambda + e dlambda
+  double* du;               // (horizon x nu) of the gradient
+  double* dtheta;           // (np)
+  double* theta;            // (np) the gradient itself
+  double *q, *v;            // (nq), (nv) a state
+  double *run_q, *run_v, *run_act; // of a callback: (horizon + 1 x ...) the run moved
+  double *ctrl, *by_ctrl;          // (horizon x nu) scratch
+  double* Q;                       // (DJ_MAX_STAGE x nq)
+  double* psi;                     // (DJ_MAX_STAGE x nv)
+  double* scratch;                 // (dj_linearScratch)
+  double* residual;                // ((DJ_MAX_STAGE + 1) x nv) changes by parameters
+  struct djHold* hold;             // (DJ_MAX_STAGE x dj_holdCount) of the part's own stages
+  double* sample;                  // (10 x nsample) of dj_differ
+  int nsample;                     // numbers of what is differentiated, at most
+  double *change, *mean;           // (nsample) results
+  djStretch stretch[6]; // (nstretch) q, v, the rest of a state, controls, parameters, and room
   int nstretch;
-  double* weight;         // (np) what the parameters are
-  double size;            // of steps of differences: carried from part to part
-  void* loss;             // dj_lossWorkSize
-  double *loss_scratch;   // (nbody x 12)
-  double *reference, *dreference, *pull, *dpull, *target;   // (nloss x 3)
+  double* weight;       // (np) what the parameters are
+  double size;          // of steps of differences: carried from part to part
+  void* loss;           // dj_lossWorkSize
+  double* loss_scratch; // (nbody x 12)
+  double *reference, *dreference, *pull, *dpull, *target; // (nloss x 3)
 };
 
 // A function of e near 0, n numbers.
@@ -106,6 +106,15 @@ djStatus dj_pullPart(djHessian* h, int i);
 djStatus dj_pushReferences(djHessian* h);
 djStatus dj_pullLoss(djHessian* h, int k, int i);
 
+// Memory of a product of h->along, and at least so many bytes in old memory's place.
+djStatus dj_takeHessian(djHessian* h, const djModel* model);
+djStatus dj_hessianRoom(void** memory, size_t* size, size_t need, djData* data);
+
+// Copies of the model, for dj_movedModel, and h->base; what parameters are, h->weight.
+djStatus dj_makeMoved(djHessian* h, const djModel* model);
+void dj_dropMoved(djHessian* h);
+void dj_weighParams(djHessian* h);
+
 // The product with changes in the axes of bodies, and derivatives in these: H along without what
 // makes it symmetric, see dijoco/hessian.h.
 djStatus dj_rolloutHvp(djVariation* product, const djVariation* along, const djModel* model,
@@ -115,4 +124,4 @@ djStatus dj_rolloutHvp(djVariation* product, const djVariation* along, const djM
 // Step of a difference for changes as large as the direction at part i: h->size by that.
 double dj_stepFor(const djHessian* h, int i);
 
-#endif  // DJ_GRADIENT_HESSIAN_H_
+#endif // DJ_GRADIENT_HESSIAN_H_

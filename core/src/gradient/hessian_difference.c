@@ -1,9 +1,9 @@
 // Derivatives of a function of one number by differences, where it is exact to rounding.
 //
-// With D(e) = (f(e) - f(-e))/2e = f' + c e^2 + d e^4 + ..., R = (16 D(e/4) - D(e))/15 has no e^2 left,
-// and (256 R(e/4) - R(e))/255 no e^4. As Ridders does it: e falls by fours until two entries of this
-// table agree well enough, or rounding has the upper hand; of each stretch the entry counts that
-// agrees best with those of a lower order that it is made of.
+// With D(e) = (f(e) - f(-e))/2e = f' + c e^2 + d e^4 + ..., R = (16 D(e/4) - D(e))/15 has no e^2
+// left, and (256 R(e/4) - R(e))/255 no e^4. As Ridders does it: e falls by fours until two entries
+// of this table agree well enough, or rounding has the upper hand; of each stretch the entry counts
+// that agrees best with those of a lower order that it is made of.
 
 #include "gradient/hessian.h"
 
@@ -12,13 +12,13 @@
 #include <string.h>
 
 enum { TRIES = 8, STRETCHES = 8, ORDERS = 3 };
-static const double AGREES = 1e-5;        // relative, of both
-static const double AGREES_WELL = 3e-7;   // the next ones may be longer
-static const double ROUNDING = 1e3;       // of the function, in units of its last digit
+static const double AGREES = 1e-5;      // relative, of both
+static const double AGREES_WELL = 3e-7; // the next ones may be longer
+static const double ROUNDING = 1e3;     // of the function, in units of its last digit
 
 // A row of the table, for a distance; and the function's mean there.
 typedef struct djLine {
-  double *order[ORDERS], *mean;   // (n)
+  double *order[ORDERS], *mean; // (n)
 } djLine;
 
 static djLine lineAt(double* memory, size_t n) {
@@ -63,8 +63,8 @@ static void settle(double* d, double* mean, const djLine* far, const djLine* nea
   }
 }
 
-// By how much the entries of two rows are apart beyond rounding, the best of them; settled where that
-// is less than before.
+// By how much the entries of two rows are apart beyond rounding, the best of them; settled where
+// that is less than before.
 static double agree(double* best, double* d, double* mean, const djLine* far, const djLine* near,
                     const djStretch* s, int orders, double rounding) {
   double least = INFINITY, size = largest(near->order[0], NULL, s);
@@ -89,7 +89,7 @@ djStatus dj_differ(double* d, double* mean, double* step, double* error, int n,
   for (int k = 0; k < nstretch; k++) best[k] = INFINITY;
   djStatus status = centre(&far, both, n, f, user, e);
   for (int k = 0; k < TRIES && status != DJ_OK && status != DJ_NO_MEMORY; k++) {
-    e /= 4;   // beyond what is defined
+    e /= 4; // beyond what is defined
     status = centre(&far, both, n, f, user, e);
   }
   begun = e;

@@ -11,7 +11,7 @@
 
 typedef struct Beside {
   djHessian* h;
-  int k, i;    // state, and the part that starts there
+  int k, i; // state, and the part that starts there
 } Beside;
 
 // h->q, h->v <- the state moved by e.
@@ -26,8 +26,12 @@ static void place(djHessian* h, int k, int i, double e) {
 
 static djLossRun lossRun(djHessian* h, const djModel* m, const djRollout* r) {
   bool relative = dj_lossReferences(r) > 0;
-  return (djLossRun){.work = dj_initLossWork(m, h->loss), .model = m, .data = h->data, .rollout = r,
-                     .reference = relative ? h->target : NULL, .scratch = h->loss_scratch};
+  return (djLossRun){.work = dj_initLossWork(m, h->loss),
+                     .model = m,
+                     .data = h->data,
+                     .rollout = r,
+                     .reference = relative ? h->target : NULL,
+                     .scratch = h->loss_scratch};
 }
 
 static const djModel* modelAt(djHessian* h, double e) {
@@ -65,7 +69,7 @@ djStatus dj_pushReferences(djHessian* h) {
   memset(h->dpull, 0, bytes);
   for (int i = 0; i <= h->npart; i++) {
     int k = i < h->npart ? h->part_step[i] : h->rollout->horizon;
-    if (i > 0 && i < h->npart && h->part_step[i - 1] == k) continue;   // no state of the run
+    if (i > 0 && i < h->npart && h->part_step[i - 1] == k) continue; // no state of the run
     Beside b = {h, k, i};
     double step = dj_stepFor(h, i), *d = h->change;
     djStatus status = measure(d, &b, 0);
@@ -79,7 +83,8 @@ djStatus dj_pushReferences(djHessian* h) {
   return DJ_OK;
 }
 
-// ---- the gradient ---------------------------------------------------------------------------------
+// ---- the gradient
+// ---------------------------------------------------------------------------------
 
 // Terms count, or are pulled at, at state k.
 static bool counts(const djHessian* h, int k) {
@@ -157,8 +162,8 @@ djStatus dj_pullLoss(djHessian* h, int k, int i) {
   double step = dj_stepFor(h, i), *d = h->change, *mean = h->mean;
   const int nstretch = h->nstretch + (n > 0);
   h->stretch[h->nstretch] = (djStretch){(int)(nx + nu + np), (int)n, NULL};
-  djStatus status = dj_differ(d, NULL, &step, &h->error, (int)all, h->stretch, nstretch, gradient,
-                              &b, h->sample);
+  djStatus status =
+      dj_differ(d, NULL, &step, &h->error, (int)all, h->stretch, nstretch, gradient, &b, h->sample);
   if (status == DJ_OK) status = gradient(mean, &b, 0);
   if (status != DJ_OK) return status;
   for (size_t j = 0; j < nx; j++) {

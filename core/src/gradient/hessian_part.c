@@ -78,7 +78,7 @@ static djStatus openStage(djHessian* h, const djModel* m, const djRunPart* p, in
   const djMethod* method = p->linear->method;
   const double* psi[DJ_MAX_STAGE];
   for (int k = 0; k < method->nstage; k++) psi[k] = h->psi + (size_t)k * m->nv;
-  w->stepped = false;   // nothing is left of the step before: its model may be another one
+  w->stepped = false; // nothing is left of the step before: its model may be another one
   return dj_replayStep(m, h->data, method, s, h->Q + (size_t)s * m->nq, psi);
 }
 
@@ -96,7 +96,8 @@ static djStatus openPart(djHessian* h, const djModel* m, const djRunPart* p) {
   return status < 0 ? status : DJ_OK;
 }
 
-// ---- the tangent ----------------------------------------------------------------------------------
+// ---- the tangent
+// ----------------------------------------------------------------------------------
 
 // What a difference is taken of.
 typedef struct Beside {
@@ -176,8 +177,7 @@ static djStatus byParameters(Beside* b) {
   }
   djContacts* contacts = dj_contactsOf(&h->data->work->forces);
   dj_differentiateContacts(contacts, h->model, true);
-  status = dj_differ(h->residual, NULL, &step, &h->error, n, stretch, 2, residuals, b,
-                              h->sample);
+  status = dj_differ(h->residual, NULL, &step, &h->error, n, stretch, 2, residuals, b, h->sample);
   dj_differentiateContacts(contacts, h->model, false);
   return status;
 }
@@ -244,7 +244,8 @@ djStatus dj_pushRun(djHessian* h) {
   return status;
 }
 
-// ---- the adjoint ----------------------------------------------------------------------------------
+// ---- the adjoint
+// ----------------------------------------------------------------------------------
 
 // out (np) <- derivatives by parameters, of the step that is linearised in the workspace.
 static djStatus stepParams(double* out, djHessian* h, const djModel* m, const djLinear* lin,

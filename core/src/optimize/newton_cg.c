@@ -14,19 +14,20 @@
 #include <string.h>
 
 static const double ARMIJO = 1e-4, SHORTEST = 1e-12, FARTHEST = 1e9;
-static const double MORE = 1.2;   // of what the model falls by: it is left behind
-enum { ROUNDS = 8 };   // in which entries come to their bounds
+static const double MORE = 1.2; // of what the model falls by: it is left behind
+enum { ROUNDS = 8 };            // in which entries come to their bounds
 
 typedef struct djNewtonCg {
   djRun* run;
   double radius;
-  int left;               // products of this step
-  double *s, *Hs;         // (n) the step so far
-  double *d, *Hd;         // (n) a direction
-  double *r;              // (n) minus the model's gradient on entries that are free
-  double *back;           // (n) of differences
-  double *at, *grad;      // (n) the best point of a search
-  bool* held;             // (n) by a bound
+  double most;       // largest gradient on entries that were free
+  int left;          // products of this step
+  double *s, *Hs;    // (n) the step so far
+  double *d, *Hd;    // (n) a direction
+  double* r;         // (n) minus the model's gradient on entries that are free
+  double* back;      // (n) of differences
+  double *at, *grad; // (n) the best point of a search
+  bool* held;        // (n) by a bound
 } djNewtonCg;
 
 static djStatus allocate(djNewtonCg* o, djRun* run) {
@@ -53,23 +54,45 @@ static double clip(const djRun* run, int i, double x) {
 
 // ---- products -----------------------------------------------------------------------------------
 
-// Of objectives without products: by their gradients at both sides.
-static djStatus differ(double* out, djNewtonCg* o, const double* v) {
+// How far x may go along side times v within the bounds.
+static double roomAlong(const djRun* run, const double* v, int side) {
+  double room = INFINITY;
+  for (int i = 0; i < run->n; i++) {
+    double d = side * v[i], bound = d > 0 ? run->set.upper[i] : run->set.lower[i];
+    if (d != 0) room = fmin(room, (bound - run->x[i]) / d);
+  }
+  return fmax(0, room);
+}
+
+static djStatus gradientAt(double* g, djNewtonCg* o, const double* v, double e) {
   djRun* run = o->run;
-  double size = 0, most = 1, loss;
+  double loss;
+  for (int i = 0; i < run->n; i++) run->trial[i] = clip(run, i, run->x[i] + e * v[i]);
+  run->result->evaluations++;
+  return run->problem->objective(run->problem->user, &loss, g, run->trial);
+}
+
+// Of objectives without products: by their gradients at both sides, or at x where bounds leave one.
+static djStatus differ(double* out, djNewtonCg* o, const double* v) {
+  const djRun* run = o->run;
+  double size = 0, most = 1;
   for (int i = 0; i < run->n; i++) {
     size = fmax(size, fabs(v[i]));
     most = fmax(most, fabs(run->x[i]));
   }
   double e = size > 0 ? 1e-5 * most / size : 1;
-  for (int side = 0; side < 2; side++) {
-    double* g = side ? o->back : out;
-    for (int i = 0; i < run->n; i++) run->trial[i] = run->x[i] + (side ? -e : e) * v[i];
-    djStatus status = run->problem->objective(run->problem->user, &loss, g, run->trial);
-    run->result->evaluations++;
-    if (status < 0) return status;
-  }
-  for (int i = 0; i < run->n; i++) out[i] = (out[i] - o->back[i]) / (2 * e);
+  double up = roomAlong(run, v, 1), down = roomAlong(run, v, -1), both = fmin(up, down);
+  int side = up >= down ? 1 : -1;
+  bool one = both < 0.1 * e;
+  e = side * fmin(e, one ? fmax(up, down) : both);
+  if (e == 0) return DJ_INVALID;
+  djStatus status = gradientAt(out, o, v, e);
+  if (one)
+    memcpy(o->back, run->grad, (size_t)run->n * sizeof *out);
+  else if (status >= 0)
+    status = gradientAt(o->back, o, v, -e);
+  if (status < 0) return status;
+  for (int i = 0; i < run->n; i++) out[i] = (out[i] - o->back[i]) / (one ? e : 2 * e);
   return DJ_OK;
 }
 
@@ -78,8 +101,7 @@ static djStatus multiply(double* out, djNewtonCg* o, const double* v) {
   const djOptimizeProblem* p = run->problem;
   o->left--;
   run->result->products++;
-  djStatus status =
-      p->product ? p->product(p->user, out, run->x, v) : differ(out, o, v);
+  djStatus status = p->product ? p->product(p->user, out, run->x, v) : differ(out, o, v);
   for (int i = 0; i < run->n && status >= 0; i++) {
     if (!isfinite(out[i])) return DJ_INVALID;
   }
@@ -93,7 +115,7 @@ static double toBall(const djNewtonCg* o) {
   int n = o->run->n;
   double a = dot(o->d, o->d, n), b = dot(o->s, o->d, n);
   double c = fmax(0, o->radius * o->radius - dot(o->s, o->s, n));
-  return c / (b + sqrt(b * b + a * c) + 1e-300);   // no cancellation where b > 0
+  return c / (b + sqrt(b * b + a * c) + 1e-300); // no cancellation where b > 0
 }
 
 static void advance(djNewtonCg* o, double t) {
@@ -160,8 +182,8 @@ static void holdAtStart(djNewtonCg* o) {
   const djRun* run = o->run;
   for (int i = 0; i < run->n; i++) {
     double g = run->grad[i];
-    o->held[i] = (g > 0 && run->x[i] <= run->set.lower[i]) ||
-                 (g < 0 && run->x[i] >= run->set.upper[i]);
+    o->held[i] =
+        (g > 0 && run->x[i] <= run->set.lower[i]) || (g < 0 && run->x[i] >= run->set.upper[i]);
   }
 }
 
@@ -177,7 +199,8 @@ static djStatus findStep(double* fall, djNewtonCg* o) {
   double g = 0;
   for (int i = 0; i < n; i++) g += o->held[i] ? 0 : run->grad[i] * run->grad[i];
   g = sqrt(g);
-  double enough = g * fmin(0.5, sqrt(g / (g + fabs(run->loss) + 1e-300)));
+  o->most = fmax(o->most, g);
+  double enough = g * fmin(0.5, sqrt(g / (o->most + 1e-300)));
   djStatus status = DJ_OK;
   bool known = true, ended = false;
   for (int round = 0; round < ROUNDS && !ended && status >= 0; round++) {
@@ -226,7 +249,7 @@ static djStatus search(double* t, double* best, djNewtonCg* o) {
       return DJ_OK;
     }
     if (-*t * slope < 1e-15 * fabs(run->loss)) break;
-    double least = status >= 0 ? -slope * *t / (2 * (rise - *t * slope)) : 0;   // of a parabola
+    double least = status >= 0 ? -slope * *t / (2 * (rise - *t * slope)) : 0; // of a parabola
     *t *= fmin(0.5, fmax(0.1, isfinite(least) ? least : 0));
   }
   *t = 0;
@@ -251,10 +274,14 @@ static djStatus searchOn(double* t, double* best, djNewtonCg* o) {
 
 static void follow(djNewtonCg* o, double t, double fell, double fall) {
   double length = t * sqrt(dot(o->s, o->s, o->run->n)), worth = fell / fall;
-  if (t > 1) o->radius = fmax(o->radius, length);
-  else if (t < 1) o->radius = fmax(length, SHORTEST);
-  else if (worth < 0.25) o->radius = 0.5 * length;
-  else if (worth > 0.75 && length > 0.8 * o->radius) o->radius *= 2;
+  if (t > 1)
+    o->radius = fmax(o->radius, length);
+  else if (t < 1)
+    o->radius = fmax(length, SHORTEST);
+  else if (worth < 0.25)
+    o->radius = 0.5 * length;
+  else if (worth > 0.75 && length > 0.8 * o->radius)
+    o->radius *= 2;
 }
 
 // One accepted step; none is left otherwise, and *flat tells whether that is for rounding.
@@ -311,8 +338,10 @@ static djStatus runNewtonCg(djRun* run) {
 }
 
 const djOptimizerRow dj_optimizerNewtonCg = {
-    {.name = "newton_cg", .unit = "",
-     .help = "Newton's method with bounds, by Hessian-vector products and conjugate gradients, also "
-             "where the loss curves down; takes no connections",
+    {.name = "newton_cg",
+     .unit = "",
+     .help =
+         "Newton's method with bounds, by Hessian-vector products and conjugate gradients, also "
+         "where the loss curves down; takes no connections",
      .key = (const djKey[]){{.name = "radius"}, {.name = "products"}, {0}}},
     .run = runNewtonCg};
