@@ -129,6 +129,7 @@ static void layoutInverse(djWork* w, djArena* a, const djModel* m) {
   w->spins.bound = dj_take(a, (size_t)m->nbody, sizeof(bool));
   w->rates.slope = takeDoubles(a, m->ncoord);
   w->rates.bend = takeDoubles(a, m->ncoord);
+  w->rate_along = takeDoubles(a, m->ncoord);
   w->rates.by_x = takeDoubles(a, m->ncoord);
 }
 

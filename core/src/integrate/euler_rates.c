@@ -157,7 +157,7 @@ static void bendParams(djParamSums* s, djWork* w, const djModel* m, int c, const
 }
 
 void dj_rateParams(djParamSums* s, djWork* w, const djModel* m, const double* z) {
-  double* y = w->shift;
+  double* y = w->rate_along;
   djMotion motion = dj_motionAt(w, m, &w->begin);
   setSlopes(w, m);
   for (int c = 0; c < m->ncoord; c++) {

@@ -157,6 +157,7 @@ struct djWork {
   double* damping;          // (nv) h times the damping that is implicit,
   djMatrix inertia;         // and M(q) with it,
   djRateSum rates;          // (ncoord each) of euler_rates.c
+  double* rate_along;       // (ncoord) scratch
   double* kick;             // (nv) S1 of impulse.h
   djEulerRows rows;
   djRowPass pass;
