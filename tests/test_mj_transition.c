@@ -280,7 +280,7 @@ static void testLeftOut(void** state) {
       "<mujoco><worldbody><body name='b'><joint name='j'/><geom "
       "size='.1' pos='.2 0 0'/>"
       "<body pos='1 0 0'><joint name='k' axis='0 1 0'/><geom size='.1'/></body></body></worldbody>"
-      "<actuator><pid joint='j' kp='1' ki='1' slewmax='1' input='pos'/><intvelocity "
+      "<actuator><general joint='j' dyntype='user' actdim='1'/><intvelocity "
       "joint='k' actrange='-1 1' kp='3'/><muscle joint='j' lengthrange='-1 1'/><motor joint='k'/>"
       "<general body='b' dyntype='integrator' actlimited='true' actrange='-1 1'/></actuator>"
       "</mujoco>",

@@ -430,7 +430,7 @@ static void testDefinitions(void** state) {
   EXPECT((b.tendon.actfrclimited = true, b.tendon.actfrcrange[0] = 1, b.tendon.actfrcrange[1] = 2),
          "tendon 'rope': actfrcrange does not hold 0");
   EXPECT(b.actuator.joint = 0,
-         "actuator 'winch': must be on one of joint, tendon, site, cranksite");
+         "actuator 'winch': must be on one of joint, tendon, site, cranksite, body, adds_to");
   EXPECT(b.actuator.tendon = 1, "actuator 'winch': its tendon does not exist");
   EXPECT(b.actuator.tendon = -1, "actuator 'winch': its joint does not exist");
   EXPECT((b.actuator.tendon = -1, b.actuator.site = 4),

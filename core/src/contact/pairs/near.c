@@ -71,13 +71,31 @@ double dj_relativeMove(const djNearPair* p, const djModel* m, djMoves* moves) {
   return dju_norm3(dju_sub3(to, dju_mulMV(*T, from))) + p->radius * dju_turnNorm(S, T);
 }
 
-double dj_leastGap(const djNearPair* p, const djModel* m, djMoves* moves, double enough) {
+// The smaller geom of a pair, as the other one's body sees it.
+static djPose placeOf(const djNearPair* p, const djModel* m, const djPose* pose) {
+  const djPose* small = &pose[p->b_in_a ? p->body_b : p->body_a];
+  const djPose* large = &pose[p->b_in_a ? p->body_a : p->body_b];
+  const double* box = m->collision->box + 6 * (p->b_in_a ? p->b : p->a);
+  djVec3 center = dju_transform(small, dju_load3(box));
+  return (djPose){.p = dju_untransform(large, center), .R = dju_mulMtM(large->R, small->R)};
+}
+
+double dj_leastGap(djNearPair* p, const djModel* m, djMoves* moves, double enough) {
   double gap = p->bound - dj_bothMove(p, moves);
-  return gap > enough || p->always ? gap : p->bound - dj_relativeMove(p, m, moves);
+  if (gap > enough || p->always) return gap;
+  double moved = dj_relativeMove(p, m, moves);
+  if (p->bound - moved > enough) return p->bound - moved;
+  djPose place = placeOf(p, m, moves->to);
+  gap = p->seen_gap - dj_displacement(&p->seen, &place, p->radius);
+  p->bound = dj_larger(p->bound, gap - moved);
+  return dj_larger(gap, p->bound - moved);
 }
 
 void dj_seeGap(djNearPair* p, const djModel* m, djMoves* moves, double gap) {
-  if (!p->always) p->bound = dj_larger(p->bound, gap - dj_relativeMove(p, m, moves));
+  if (p->always) return;
+  p->seen = placeOf(p, m, moves->to);
+  p->seen_gap = gap;
+  p->bound = dj_larger(p->bound, gap - dj_relativeMove(p, m, moves));
 }
 
 bool dj_mayReach(djContacts* c, const djModel* m, djNearPair* p) {
@@ -85,9 +103,8 @@ bool dj_mayReach(djContacts* c, const djModel* m, djNearPair* p) {
   if (p->always) return true;
   if (dj_leastGap(p, m, &c->moved, p->range) > p->range) return false;
   if (p->begun || dj_pairGap(&d, &p->cache, c, p, m, c->moved.to) != DJ_OK) return true;
-  double gap = dj_separation(&d);
-  dj_seeGap(p, m, &c->moved, gap);
-  return !(gap > (1 + ROUNDED) * p->range);   // at the range itself the kernel decides
+  dj_seeGap(p, m, &c->moved, dj_separation(&d));
+  return !(p->seen_gap > (1 + ROUNDED) * p->range);   // at the range itself the kernel decides
 }
 
 djStatus dj_pairGap(djDistance* d, djDistanceCache* cache, const djContacts* c,
@@ -265,6 +282,7 @@ void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, i
   p->bound = -INFINITY;
   boundByBoxes(p, c, m);
   measureSizes(p, m);
+  p->seen_gap = -INFINITY;
 }
 
 static int compare(const djNearPair* p, int low, int high) {

@@ -25,7 +25,10 @@ typedef struct djNearPair {
   int a, b;                // the same in the kernel's order: a plane is b
   int body_a, body_b;
   double bound;            // lower bound of the gap at djContacts.base
-  double radius;           // of a ball about the box of the smaller geom
+  bool b_in_a;             // which of both is seen from the other's body: the smaller one
+  double radius;           // of a ball about its box
+  double seen_gap;         // lower bound of the gap where it is `seen`: when it was measured
+  djPose seen;             // centre of its box, axes of its body
   double range, room;      // by the kernel; and a motion of less than share (gap + room) is whole
   double share;
   const djKernel* kernel;
@@ -35,7 +38,6 @@ typedef struct djNearPair {
   djCone cone;                       // likewise
   double guide_part, guide_scale;    // likewise
   double restitution;      // 0: impacts are the barrier's
-  bool b_in_a;             // the smaller geom, which is seen from the other's body, is b
   bool always;             // bounds do not apply: the plane moves
   bool afar;               // it acts at any distance
   bool close;              // was within range when last evaluated
@@ -197,9 +199,9 @@ static inline double dj_bothMove(const djNearPair* p, const djMoves* moves) {
   return moves->most[p->body_a] + moves->most[p->body_b];
 }
 double dj_relativeMove(const djNearPair* p, const djModel* m, djMoves* moves);
-// Where moves lead that begin at the base poses: a lower bound of a pair's gap, the best one known
-// where it is not more than `enough`; and that the gap is no less than this.
-double dj_leastGap(const djNearPair* p, const djModel* m, djMoves* moves, double enough);
+// Where moves lead that begin at the base poses: a lower bound of a pair's gap, the best one that is
+// known where it is not more than `enough`; the gap is no less than that.
+double dj_leastGap(djNearPair* p, const djModel* m, djMoves* moves, double enough);
 void dj_seeGap(djNearPair* p, const djModel* m, djMoves* moves, double gap);
 // Whether a pair that is out of range at the start of the step may be in range where c->moved
 // leads.
