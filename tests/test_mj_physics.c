@@ -551,11 +551,11 @@ static void testScenes(void** state) {
 static void testChosenByScene(void** state) {
   (void)state;
   static const char text[] =
-      "<mujoco><custom><text name='dijoco_contact' data='mujoco'/></custom><worldbody>"
+      "<mujoco><option density='1'/><custom><text name='dijoco_contact' data='mujoco'/></custom><worldbody>"
       "<body name='a' gravcomp='1'><joint axis='0 1 0' actuatorgravcomp='true'/>"
       "<geom size='.1' pos='.3 0 0'/></body>"
-      "<body name='b' pos='.6 0 0'><joint axis='0 1 0' stiffness='1' springyield='.1'/>"
-      "<geom size='.1' pos='-.2 0 0'/></body>"
+      "<body name='b' pos='.6 0 0'><joint axis='0 1 0'/>"
+      "<geom size='.1' pos='-.2 0 0' fluidshape='ellipsoid'/></body>"
       "</worldbody><equality><connect body1='a' body2='b' anchor='.3 0 0'/></equality></mujoco>";
   mjModel* m = djt_compile(text);
   m->opt.tolerance = 1e-12;

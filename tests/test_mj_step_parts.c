@@ -18,7 +18,7 @@ static const char SCENE[] =
     "mass='2'/><site name='foot' pos='0 0 -.08' size='.3 .3 .1' type='box'/></body>"
     "<body name='arm' pos='.4 0 .245' euler='0 3 0'><joint name='hinge' axis='0 1 0' damping='.1'/>"
     "<geom name='arm' type='capsule' fromto='0 0 0 -.4 0 0' size='.05' mass='1'/></body>"
-    "</worldbody><actuator><general joint='hinge' dyntype='user' actdim='1'/>"
+    "</worldbody><actuator><general joint='hinge' dyntype='user' actdim='2'/>"
     "<general joint='hinge' dyntype='filter' dynprm='.05' gainprm='3'/><motor "
     "joint='hinge' gear='2'/></actuator><sensor><clock/><touch site='foot'/><user dim='1' "
     "needstage='acc'/></sensor></mujoco>";

@@ -280,9 +280,10 @@ static void testLeftOut(void** state) {
       "<mujoco><worldbody><body name='b'><joint name='j'/><geom "
       "size='.1' pos='.2 0 0'/>"
       "<body pos='1 0 0'><joint name='k' axis='0 1 0'/><geom size='.1'/></body></body></worldbody>"
-      "<actuator><general joint='j' dyntype='user' actdim='1'/><intvelocity "
+      "<actuator><general joint='j' dyntype='user' actdim='2'/><intvelocity "
       "joint='k' actrange='-1 1' kp='3'/><muscle joint='j' lengthrange='-1 1'/><motor joint='k'/>"
-      "<general body='b' dyntype='integrator' actlimited='true' actrange='-1 1'/></actuator>"
+      "<general joint='k' gaintype='user' dyntype='integrator' actlimited='true' "
+      "actrange='-1 1'/></actuator>"
       "</mujoco>",
       "<mujoco><worldbody><body mocap='true'><geom size='.1'/><site name='s'/></body></worldbody>"
       "<actuator><general site='s' dyntype='integrator' gear='0 0 1 0 0 0' actlimited='true' "

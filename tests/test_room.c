@@ -138,7 +138,7 @@ static djTape* makeTape(const djModel* m, int steps) {
   return tape;
 }
 
-// A thousand boxes that touch: 100 MiB of data, and a few steps of a gradient.
+// A thousand boxes that touch: 110 MiB of data, and a few steps of a gradient.
 static void testThousandBoxes(void** state) {
   const djIntegrator integrator = *(const djIntegrator*)*state;
   djData* d;
@@ -149,7 +149,7 @@ static void testThousandBoxes(void** state) {
   print_message("1000 boxes, %d pairs: data %.1f MiB, tape of 2 steps %.1f MiB\n", d->npair,
                 (double)dj_dataBytes(d) / MIB, (double)djd_tapeBytes(tape) / MIB);
   assert_true(d->npair > 1800);
-  assert_true(dj_dataBytes(d) < (size_t)100 * MIB);
+  assert_true(dj_dataBytes(d) < (size_t)110 * MIB);
   size_t bytes = djd_tapeBytes(tape);
   differentiate(m, d, tape, 2);   // the same memory again
   assert_true(djd_tapeBytes(tape) == bytes);
@@ -187,7 +187,7 @@ static void testNodes(void** state) {
   differentiate(m, d, tape, STEPS);
   print_message("1024 nodes, %d pairs: data %.1f MiB, tape of %d steps %.1f MiB\n", d->npair,
                 (double)dj_dataBytes(d) / MIB, STEPS, (double)djd_tapeBytes(tape) / MIB);
-  assert_true(dj_dataBytes(d) < (size_t)100 * MIB);
+  assert_true(dj_dataBytes(d) < (size_t)110 * MIB);
   assert_true(djd_tapeBytes(tape) < (size_t)1024 * MIB);
   djd_deleteTape(tape);
   dj_deleteData(d);

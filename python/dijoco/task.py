@@ -44,9 +44,10 @@ _Callback = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(_COptimizeStep))
 class _COptimizeResult(ctypes.Structure):
     _fields_ = [("stop", c_int), ("first_loss", c_double), ("loss", c_double),
                 ("best_iteration", c_int), ("iterations", c_int), ("evaluations", c_int),
-                ("refused", c_int), ("restarts", c_int), ("gradient_norm", c_double),
-                ("stage", c_int), ("shrink", c_double), ("flattened", c_int), ("contradiction", c_int),
-                ("renewals", c_int), ("largest_jump", c_double)]
+                ("refused", c_int), ("restarts", c_int), ("products", c_int),
+                ("gradient_norm", c_double), ("stage", c_int), ("shrink", c_double),
+                ("flattened", c_int), ("contradiction", c_int), ("renewals", c_int),
+                ("largest_jump", c_double)]
 
 
 _lib.check_structs({"djdCertificate": _CCertificate, "djOptimizeStep": _COptimizeStep,
@@ -535,7 +536,7 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
     callback(iteration, loss, x) is called after every iteration, 0 being the start (of a stage),
     with x (n,); it ends the run by returning False. Of a Design that was given it may read
     `evaluations`, and call nothing. Returns a dict: x, the best, values (see `Design.values`),
-    loss_first, loss_last (at x), iterations, evaluations, restarts, best_iteration, flattened (steps
+    loss_first, loss_last (at x), iterations, evaluations, restarts, products, best_iteration, flattened (steps
     that were shortened since a hull would have been flat), stop ("iterations", "gradient", "step",
     "callback", "stuck", "patience"), renewals (of facets, docs/tasks.md) and largest_jump of the loss
     at one, design. Arguments: see `Design`.
@@ -557,6 +558,7 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
     return {"x": x, "values": design.values(x), "loss_first": result.first_loss,
             "loss_last": result.loss, "iterations": result.iterations,
             "evaluations": result.evaluations, "restarts": result.restarts,
+            "products": result.products,
             "best_iteration": result.best_iteration, "flattened": result.flattened,
             "renewals": result.renewals,
             "largest_jump": result.largest_jump,
