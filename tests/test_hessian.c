@@ -2,6 +2,7 @@
 // differences of gradients, symmetric, and at the cost they say.
 
 #include "common/random_model.h"
+#include "common/random_terms.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,39 +40,6 @@ static double callback(void* user, const djModel* m, int horizon, const double* 
     dctrl[i] += cos(ctrl[i]);
   }
   return sum;
-}
-
-static int randomTerms(djLossTerm* term, const djModel* m, djRng* rng) {
-  int scalar = -1, n = 0;
-  for (int j = 0; j < m->njnt; j++) {
-    if (m->jnt_type[j] >= DJ_SLIDE) scalar = j;
-  }
-  for (int type = 0; type < DJ_NLOSS; type++) {
-    djLossTerm t = {0};
-    t.type = (djLossType)type;
-    t.object = DJ_OBJ_BODY;
-    t.id = 1 + djt_integer(rng, m->nbody - 1);
-    t.id2 = djt_integer(rng, m->nbody);
-    if (type == DJ_LOSS_COM && djt_integer(rng, 2)) t.id = -1;
-    if (type == DJ_LOSS_QPOS || type == DJ_LOSS_QVEL) {
-      if (scalar < 0) continue;
-      t.id = scalar;
-    }
-    if ((type == DJ_LOSS_DISTANCE || type == DJ_LOSS_RELATIVE) && t.id == t.id2) continue;
-    for (int k = 0; k < 3; k++) t.target[k] = djt_uniform(rng, -1, 1);
-    if (type == DJ_LOSS_ORIENTATION) djt_unitQuat(t.target, rng);
-    t.weight = djt_uniform(rng, 0.5, 2);
-    t.norm = type != DJ_LOSS_RELATIVE && djt_integer(rng, 3) == 0;
-    t.when = (djWhen)djt_integer(rng, 3);
-    t.step = 1 + djt_integer(rng, HORIZON);
-    if (type == DJ_LOSS_RELATIVE && djt_integer(rng, 2)) { // by the state in the middle, too
-      t.when = djt_integer(rng, 2) ? DJ_WHEN_RUNNING : DJ_WHEN_EVERY;
-      t.every = 2;
-      t.from = 1 + djt_integer(rng, HORIZON - 2);
-    }
-    term[n++] = t;
-  }
-  return n;
 }
 
 // Those that can be moved both ways.
@@ -162,7 +130,7 @@ static void checkRandom(djIntegrator integrator, int features, djEqualityLaw law
     double* u = calloc((size_t)HORIZON * (size_t)c.m->nu + 1, sizeof *u);
     djt_uniforms(u, HORIZON * c.m->nu, &rng, -1, 1);
     c.r = (djRollout){.horizon = HORIZON, .ctrl = u, .loss = term, .callback = callback};
-    c.r.nloss = randomTerms(term, c.m, &rng);
+    c.r.nloss = djt_randomTerms(term, c.m, &rng, HORIZON, true);
     c.nparam = trial % 3 == 0 ? 0 : listParams(param, c.m, 60, &rng);
     c.param = param;
     djt_openHessian(&c);

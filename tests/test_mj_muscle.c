@@ -1,16 +1,9 @@
 // Muscles beside MuJoCo: laws, steps of `euler`, A and B, gradients by parameters.
 
-#include "common/mj_physics.h"
-#include "common/mj_zoo.h"
-#include "common/room.h"
+#include "common/mj_drive_case.h"
 #include "model/activation.h"
 #include "model/force_law.h"
 #include "model/muscle.h"
-
-#include <dijoco/gradient.h>
-
-#include <math.h>
-#include <string.h>
 
 static void testLaws(void** state) {
   (void)state;
@@ -94,12 +87,7 @@ static void testSteps(void** state) {
     double worst = 0, strongest = 0;
     for (int k = 0; k < 1000; k++) {
       if (k % 50 == 0) excite(d, m, &rng);
-      djt_takeState(data, m, d);
-      mj_step(m, d);
-      djt_mustStep(model, data);
-      worst = djt_worst(worst, djt_distance(data->qpos, d->qpos, (int)m->nq));
-      worst = djt_worst(worst, djt_distance(data->qvel, d->qvel, (int)m->nv));
-      worst = djt_worst(worst, djt_distance(data->act, d->act, (int)m->na));
+      worst = djt_worst(worst, djt_stepBeside(data, d, model, m));
       for (int i = 0; i < m->nu; i++) strongest = fmax(strongest, fabs(d->actuator_force[i]));
     }
     print_message("%s: %.1e\n", kOption[o], worst);

@@ -1,6 +1,7 @@
 // Gradients of losses over rollouts without contact, against extrapolated differences.
 
 #include "common/random_model.h"
+#include "common/random_terms.h"
 #include "common/worst.h"
 
 #include <math.h>
@@ -44,42 +45,6 @@ static double callback(void* user, const djModel* m, int horizon, const double* 
   return sum;
 }
 
-static void randomTerms(Case* c, djRng* rng) {
-  int scalar = -1;
-  for (int j = 0; j < c->m->njnt; j++) {
-    if (c->m->jnt_type[j] >= DJ_SLIDE) scalar = j;
-  }
-  int n = 0;
-  for (int type = 0; type < DJ_NLOSS; type++) {
-    djLossTerm t = {0};
-    t.type = (djLossType)type;
-    t.object = DJ_OBJ_BODY;
-    t.id = 1 + djt_integer(rng, c->m->nbody - 1);
-    t.id2 = djt_integer(rng, c->m->nbody);
-    if (type == DJ_LOSS_COM && djt_integer(rng, 2)) t.id = -1;
-    if (type == DJ_LOSS_QPOS || type == DJ_LOSS_QVEL) {
-      if (scalar < 0) continue;
-      t.id = scalar;
-    }
-    if ((type == DJ_LOSS_DISTANCE || type == DJ_LOSS_RELATIVE) && t.id == t.id2) continue;
-    for (int k = 0; k < 3; k++) t.target[k] = djt_uniform(rng, -1, 1);
-    if (type == DJ_LOSS_ORIENTATION) djt_unitQuat(t.target, rng);
-    t.weight = djt_uniform(rng, 0.5, 2);
-    t.tolerance = djt_integer(rng, 2) ? 0.1 : 0;
-    t.when = (djWhen)djt_integer(rng, 3);
-    t.step = 1 + djt_integer(rng, HORIZON);
-    if (type == DJ_LOSS_RELATIVE) t.tolerance = 0;
-    if (type == DJ_LOSS_RELATIVE && djt_integer(rng, 2)) {   // by the state in the middle, too
-      t.when = djt_integer(rng, 2) ? DJ_WHEN_RUNNING : DJ_WHEN_EVERY;
-      t.every = 2;
-      t.from = 1 + djt_integer(rng, HORIZON - 2);
-    }
-    c->term[n++] = t;
-  }
-  c->r.nloss = n;
-  c->r.loss = c->term;
-}
-
 static void makeCase(Case* c, djRng* rng, int features) {
   memset(c, 0, sizeof(*c));
   c->m = djt_randomModel(rng, 1 + djt_integer(rng, 5), features);
@@ -113,7 +78,8 @@ static void makeCase(Case* c, djRng* rng, int features) {
                      .ctrl = c->u,
                      .refinement_steps = 5,
                      .callback = callback};
-  randomTerms(c, rng);
+  c->r.nloss = djt_randomTerms(c->term, c->m, rng, HORIZON, false);
+  c->r.loss = c->term;
 }
 
 static void freeCase(Case* c) {

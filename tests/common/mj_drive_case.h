@@ -25,6 +25,17 @@ static inline void djt_driveStart(mjData* d, const mjModel* m, djRng* rng) {
   mju_zero(d->xfrc_applied, 6 * (int)m->nbody);
 }
 
+// A step of both from MuJoCo's state: how far apart they end.
+static inline double djt_stepBeside(djData* data, mjData* d, const djModel* model,
+                                    const mjModel* m) {
+  djt_takeState(data, m, d);
+  mj_step(m, d);
+  djt_mustStep(model, data);
+  double worst = djt_distance(data->qpos, d->qpos, (int)m->nq);
+  worst = djt_worst(worst, djt_distance(data->qvel, d->qvel, (int)m->nv));
+  return djt_worst(worst, djt_distance(data->act, d->act, (int)m->na));
+}
+
 // Largest difference of states over steps that both take from MuJoCo's. size: of controls, which
 // change every 30 steps. *strongest: largest |qfrc_actuator|.
 static inline double djt_driveSteps(double* strongest, const mjModel* m, int n, double size) {
@@ -38,12 +49,7 @@ static inline double djt_driveSteps(double* strongest, const mjModel* m, int n, 
   djt_driveStart(d, m, &rng);
   for (int k = 0; k < n; k++) {
     if (k % 30 == 0) djt_driveInputs(d, m, &rng, size);
-    djt_takeState(data, m, d);
-    mj_step(m, d);
-    djt_mustStep(model, data);
-    worst = djt_worst(worst, djt_distance(data->qpos, d->qpos, (int)m->nq));
-    worst = djt_worst(worst, djt_distance(data->qvel, d->qvel, (int)m->nv));
-    worst = djt_worst(worst, djt_distance(data->act, d->act, (int)m->na));
+    worst = djt_worst(worst, djt_stepBeside(data, d, model, m));
     for (int i = 0; i < m->nv; i++) *strongest = fmax(*strongest, fabs(d->qfrc_actuator[i]));
   }
   dj_deleteData(data);
@@ -70,42 +76,52 @@ static inline void djt_driveMoved(double* out, const djModel* model, djData* dat
   for (int i = 0; i < na; i++) out[2 * nv + i] = data->act[i] - to->act[i];
 }
 
-// Largest difference of A and B from extrapolated differences of our own step, over states of a run
-// of MuJoCo's, relative to the largest entry where that is above 1.
+// Largest difference of A (nx x nx) and B (nx x nu), which follows it in A, from extrapolated
+// differences of our own step with steps h, relative to an entry where that is above 1.
+static inline double djt_driveSlopesAt(double* A, const djModel* model, const djData* from,
+                                       double h) {
+  const int nx = dj_tangentSize(model), nu = model->nu;
+  double *B = A + nx * nx, worst = 0;
+  djData *data = djt_dataOf(model), *to = djt_dataOf(model);
+  assert_true(nx + nu <= DJT_DRIVE_MOST);
+  dj_copyData(data, model, from);
+  assert_int_equal(djd_transition(model, data, A, B), DJ_OK);
+  dj_copyData(to, model, from);
+  djt_mustStep(model, to);
+  for (int c = 0; c < nx + nu; c++) {
+    double f[4][DJT_DRIVE_MOST];
+    for (int s = 0; s < 4; s++) {
+      djt_driveMoved(f[s], model, data, from, to, c, (s % 2 ? h : -h) * (s < 2 ? 1 : 2));
+    }
+    for (int r = 0; r < nx; r++) {
+      double slope = (8 * (f[1][r] - f[0][r]) - (f[3][r] - f[2][r])) / (12 * h);
+      double analytic = c < nx ? A[nx * r + c] : B[nu * r + c - nx];
+      worst = djt_worst(worst, fabs(analytic - slope) / fmax(1, fabs(slope)));
+    }
+  }
+  dj_deleteData(to);
+  dj_deleteData(data);
+  return worst;
+}
+
+// The same, the largest over states of a run of MuJoCo's.
 static inline double djt_driveSlopes(const mjModel* m, int states, double size) {
   mjData* d = mj_makeData(m);
   djModel* model = djt_import(NULL, m);
-  djData *data = djt_dataOf(model), *from = djt_dataOf(model), *to = djt_dataOf(model);
-  const int nx = dj_tangentSize(model), nu = model->nu, n = nx + nu;
-  double *A = djt_room((size_t)(nx * n)), *B = A + nx * nx, worst = 0;
+  djData* from = djt_dataOf(model);
+  const int nx = dj_tangentSize(model);
+  double *A = djt_room((size_t)(nx * (nx + model->nu))), worst = 0;
   djRng rng = {12};
-  assert_true(n <= DJT_DRIVE_MOST);
   djt_driveStart(d, m, &rng);
   for (int k = 0; k < 10 * states; k++) {
     if (k % 30 == 0) djt_driveInputs(d, m, &rng, size);
     mj_step(m, d);
     if (k % 10) continue;
     djt_takeState(from, m, d);
-    dj_copyData(data, model, from);
-    assert_int_equal(djd_transition(model, data, A, B), DJ_OK);
-    dj_copyData(to, model, from);
-    djt_mustStep(model, to);
-    for (int c = 0; c < n; c++) {
-      double f[4][DJT_DRIVE_MOST], h = 1e-4;
-      for (int s = 0; s < 4; s++) {
-        djt_driveMoved(f[s], model, data, from, to, c, (s % 2 ? h : -h) * (s < 2 ? 1 : 2));
-      }
-      for (int r = 0; r < nx; r++) {
-        double slope = (8 * (f[1][r] - f[0][r]) - (f[3][r] - f[2][r])) / (12 * h);
-        double analytic = c < nx ? A[nx * r + c] : B[nu * r + c - nx];
-        worst = djt_worst(worst, fabs(analytic - slope) / fmax(1, fabs(slope)));
-      }
-    }
+    worst = djt_worst(worst, djt_driveSlopesAt(A, model, from, 1e-4));
   }
   free(A);
-  dj_deleteData(to);
   dj_deleteData(from);
-  dj_deleteData(data);
   dj_deleteModel(model);
   mj_deleteData(d);
   return worst;

@@ -130,7 +130,6 @@ djStatus dj_findForces(double* value, bool* majorized, djForces* f, const djMoti
 }
 
 void dj_coupleForces(djPattern* pattern, const djForces* f, const djModel* m, djActing acting) {
-  dj_coupleCoordinates(pattern, m);
   for (int i = 0; i < DJ_NFORCE; i++) {
     if (acts(f, i, acting) && rows[i]->couple) rows[i]->couple(pattern, f->state[i], m);
   }

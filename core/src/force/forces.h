@@ -39,7 +39,7 @@ djStatus dj_alongForces(djForceSum* sum, djStartSum* start, djForces* forces, co
 djStatus dj_findForces(double* value, bool* majorized, djForces* forces, const djMotion* at,
                        int flags);
 
-// Names all couplings of forces that are asked for.
+// Names all couplings of forces that are asked for, beside those along coordinates.
 void dj_coupleForces(djPattern* pattern, const djForces* forces, const djModel* model,
                      djActing acting);
 

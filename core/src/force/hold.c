@@ -115,7 +115,6 @@ void dj_settleHolds(djHold* hold, const djMotion* at, const double* inverse) {
     if (!hold[i].acts) continue;
     hold[i].r += offOf(&hold[i], at);
     hold[i].K = inverse[i] > 0 ? hold[i].stiff / inverse[i] : 0;
-    hold[i].settled = true;
   }
 }
 

@@ -15,7 +15,6 @@
 // One number of an equality constraint in a step.
 typedef struct djHold {
   bool acts;
-  bool settled;
   int coordinate;
   double F, K, r;
   double gamma, x0;

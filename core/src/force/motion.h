@@ -14,9 +14,9 @@ typedef struct djPoint {
 
 static inline djPoint dj_pointOf(const djPlace* p) { return (djPoint){p->q, &p->kin, &p->coord}; }
 
-// Which forces are asked for: those that are smooth; contact; limits and friction loss.
+// Which forces are asked for: those that are smooth; contact; limits and friction loss; these two.
 typedef enum djActing {
-  DJ_ACTS_SMOOTH = 1, DJ_ACTS_BOUNDED = 2, DJ_ACTS_ROWS = 4, DJ_ACTS_ALL = 7
+  DJ_ACTS_SMOOTH = 1, DJ_ACTS_BOUNDED = 2, DJ_ACTS_ROWS = 4, DJ_ACTS_LIMITED = 6, DJ_ACTS_ALL = 7
 } djActing;
 
 // Velocities are displacements over h: an integrator chooses from where they are measured, and h.

@@ -66,18 +66,23 @@ static bool factor(djMultiplier* s, const djWork* w, const djModel* m, const djH
   return trace > 0 && dj_factorLDL(s->L, s->A, NULL, n);
 }
 
-void dj_settle(djWork* w, const djModel* m) {
+// `now` is open, with the masses' diagonal.
+static void settle(djWork* w, const djModel* m, djHold* hold) {
   djMultiplier* s = &w->multiplier;
-  djHold* hold = dj_holdsOf(&w->forces, m);
-  if (!hold) return;
-  dj_openPlace(&w->now, m, w->ref);
-  dj_massDiagonal(s->diagonal, w->M, m, &w->now.kin, w->ref);
   for (int i = 0; i < dj_holdCount(m); i++) {
     djAlong x = dj_along(&w->now.coord, m, hold[i].coordinate);
     s->x[i] = hold[i].acts ? product(x, x, s->diagonal) : 0;
   }
   djMotion motion = dj_motionAt(w, m, &w->now);
   dj_settleHolds(hold, &motion, s->x);
+}
+
+void dj_settle(djWork* w, const djModel* m) {
+  djHold* hold = dj_holdsOf(&w->forces, m);
+  if (!hold) return;
+  dj_openPlace(&w->now, m, w->ref);
+  dj_massDiagonal(w->multiplier.diagonal, w->M, m, &w->now.kin, w->ref);
+  settle(w, m, hold);
 }
 
 djStatus dj_recoverHolds(djWork* w, const djModel* m) {
@@ -105,6 +110,6 @@ djStatus dj_recoverHolds(djWork* w, const djModel* m) {
       for (int k = 0; k < x.n; k++) w->gradient[x.dof[k]] += s->x[i] * x.J[k];
     }
   }
-  dj_settle(w, m);
+  settle(w, m, hold);
   return DJ_OK;
 }

@@ -119,10 +119,11 @@ static size_t factorBytes(const djWork* w) {
 // what smooth forces couple, also where bounded ones alone are solved for.
 static void couple(djWork* w, const djModel* m) {
   dj_beginPattern(&w->pattern);
+  dj_coupleCoordinates(&w->pattern, m);
   dj_coupleForces(&w->pattern, &w->forces, m, DJ_ACTS_SMOOTH);
   if (w->acting != DJ_ACTS_SMOOTH) {
     if (w->method->rows) dj_coupleEulerRows(w);
-    dj_coupleForces(&w->pattern, &w->forces, m, DJ_ACTS_ALL);
+    dj_coupleForces(&w->pattern, &w->forces, m, DJ_ACTS_LIMITED);
   }
   w->patterned = dj_endPattern(&w->pattern);
   w->cramped = !w->patterned || matrixBytes(w) > w->nH ||

@@ -528,9 +528,11 @@ djStatus dj_solveStage(djNewtonResult* result, djWork* w, const djModel* m, doub
   if (status < 0) return status;
   dj_settle(w, m);
   bool moved = w->method->relag && w->method->relag(w, m) > AGREED * stop;
-  if (moved || dj_lagsEnd(w, m)) status = solveLags(result, &problem);
-  if (status < 0) return status;
-  dj_settle(w, m);
+  if (moved || dj_lagsEnd(w, m)) {
+    status = solveLags(result, &problem);
+    if (status < 0) return status;
+    dj_settle(w, m);
+  }
   djStageWork* s = dj_stageOf(w);
   memcpy(s->q, w->now.q, (size_t)m->nq * sizeof(double));
   dj_differentiatePos(s->linear.psi, m, 1, w->start.qpos, s->q);

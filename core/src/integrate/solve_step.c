@@ -7,6 +7,7 @@
 #include "model/check.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const double SOLVED = 1e-4;   // relative decrement of a step that no other method takes
@@ -93,34 +94,33 @@ static bool isSolved(const djWork* w, const djModel* m, djStatus status, const d
   return !nextMethod(w, m) || r->decrement < (r->exact ? SOLVED : ROUNDED) * unit;
 }
 
+static djStatus refuse(djWork* w, const djModel* m, djObject type, int id, const char* why) {
+  djElementText name = dj_elementText(dj_objectName(type), dj_id2name(m, type, id), id);
+  return dj_fail(&w->error, DJ_UNSUPPORTED, "%s: %s", name.text, why);
+}
+
 // What `euler` alone has, and what methods that are solved within the step cannot have.
 static djStatus checkMethod(djWork* w, const djModel* m, const djMethod* own) {
+  char why[160];
   if (own == &dj_euler) return DJ_OK;
-  int e = dj_activeEquality(w, m), muscle = dj_firstMuscle(m), hard = dj_hardEquality(w, m);
+  int hard = dj_hardEquality(w, m), soft = dj_activeEquality(w, m), lifted = dj_firstCompensated(m);
+  int sticky = dj_firstAdhesion(m), muscle = dj_firstMuscle(m);
   if (hard >= 0 && own->within) {
-    djElementText name = dj_elementText("equality", dj_id2name(m, DJ_OBJ_EQUALITY, hard), hard);
-    return dj_fail(&w->error, DJ_UNSUPPORTED,
-                   "%s: integrator %s has no hard equality constraints, all others have",
-                   name.text, own->name);
+    snprintf(why, sizeof why, "integrator %s has no hard equality constraints, all others have",
+             own->name);
+    return refuse(w, m, DJ_OBJ_EQUALITY, hard, why);
   }
-  if (e >= 0) {
-    djElementText name = dj_elementText("equality", dj_id2name(m, DJ_OBJ_EQUALITY, e), e);
-    return dj_fail(&w->error, DJ_UNSUPPORTED,
-                   "%s: integrator %s has no soft equality constraints, euler has (equality: hard, "
-                   "or disable: equality)",
-                   name.text, own->name);
+  if (soft >= 0) {
+    snprintf(why, sizeof why, "integrator %s has no soft equality constraints, euler has "
+             "(equality: hard, or disable: equality)", own->name);
+    return refuse(w, m, DJ_OBJ_EQUALITY, soft, why);
   }
-  int lifted = dj_firstCompensated(m);
   if (lifted >= 0) {
-    djElementText name = dj_elementText("joint", dj_id2name(m, DJ_OBJ_JOINT, lifted), lifted);
-    return dj_fail(&w->error, DJ_UNSUPPORTED,
-                   "%s: actgravcomp within a range, or without actuation, needs the integrator "
-                   "euler", name.text);
+    return refuse(w, m, DJ_OBJ_JOINT, lifted, "actgravcomp within a range, or without actuation, "
+                  "needs the integrator euler");
   }
-  int sticky = dj_firstAdhesion(m);
   if (sticky >= 0) {
-    djElementText name = dj_elementText("actuator", dj_id2name(m, DJ_OBJ_ACTUATOR, sticky), sticky);
-    return dj_fail(&w->error, DJ_UNSUPPORTED, "%s: adhesion needs the integrator euler", name.text);
+    return refuse(w, m, DJ_OBJ_ACTUATOR, sticky, "adhesion needs the integrator euler");
   }
   if (muscle < 0) return DJ_OK;
   return dj_fail(&w->error, DJ_UNSUPPORTED, "actuator '%.100s' (#%d): %s the integrator euler",

@@ -138,7 +138,8 @@ static double findStep(djGauss* s) {
 }
 
 // One accepted step; none is left otherwise, and *flat tells whether that is for rounding.
-static djStatus takeStep(bool* taken, bool* flat, double* norm, djGauss* s) {
+static djStatus takeStep(bool* taken, bool* flat, double* norm, void* user) {
+  djGauss* s = user;
   djRun* run = s->run;
   bool failed = false;   // a step that should have been seen in the loss
   *taken = *flat = false;
@@ -188,19 +189,7 @@ static djStatus runGaussNewton(djRun* run) {
   if (status == DJ_OK && run->n > 0) status = linearize(&s);
   if (status == DJ_NO_MEMORY) return status;
   run->result->stop = DJ_STOP_STUCK;
-  for (bool more = status >= 0 && run->n > 0; more;) {
-    bool taken, flat;
-    double norm = 0;
-    status = takeStep(&taken, &flat, &norm, &s);
-    if (status < 0) return status;
-    if (!taken) {
-      run->result->stop = flat ? DJ_STOP_GRADIENT : DJ_STOP_STUCK;
-      return DJ_OK;
-    }
-    run->result->iterations++;
-    more = dj_endIteration(run, run->loss, norm, run->x, run->grad);
-  }
-  return DJ_OK;
+  return status >= 0 && run->n > 0 ? dj_iterate(run, takeStep, &s) : DJ_OK;
 }
 
 const djOptimizerRow dj_optimizerGaussNewton = {

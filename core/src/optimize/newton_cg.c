@@ -285,7 +285,8 @@ static void follow(djNewtonCg* o, double t, double fell, double fall) {
 }
 
 // One accepted step; none is left otherwise, and *flat tells whether that is for rounding.
-static djStatus takeStep(bool* taken, bool* flat, double* norm, djNewtonCg* o) {
+static djStatus takeStep(bool* taken, bool* flat, double* norm, void* user) {
+  djNewtonCg* o = user;
   djRun* run = o->run;
   size_t size = (size_t)run->n * sizeof(double);
   *taken = *flat = false;
@@ -321,19 +322,8 @@ static djStatus runNewtonCg(djRun* run) {
   djNewtonCg o;
   if (allocate(&o, run) < 0) return DJ_NO_MEMORY;
   run->compares = true;
-  for (bool more = run->n > 0; more;) {
-    bool taken, flat;
-    double norm = 0;
-    djStatus status = takeStep(&taken, &flat, &norm, &o);
-    if (status < 0) return status;
-    if (!taken) {
-      run->result->stop = flat ? DJ_STOP_GRADIENT : DJ_STOP_STUCK;
-      return DJ_OK;
-    }
-    run->result->iterations++;
-    more = dj_endIteration(run, run->loss, norm, run->x, run->grad);
-  }
-  if (run->n == 0) run->result->stop = DJ_STOP_STUCK;
+  if (run->n > 0) return dj_iterate(run, takeStep, &o);
+  run->result->stop = DJ_STOP_STUCK;
   return DJ_OK;
 }
 

@@ -147,3 +147,19 @@ bool dj_endIteration(djRun* run, double loss, double step_norm, const double* x,
   }
   return !stop;
 }
+
+djStatus dj_iterate(djRun* run, djTakeStep* take, void* user) {
+  for (bool more = true; more;) {
+    bool taken, flat;
+    double norm = 0;
+    djStatus status = take(&taken, &flat, &norm, user);
+    if (status < 0) return status;
+    if (!taken) {
+      run->result->stop = flat ? DJ_STOP_GRADIENT : DJ_STOP_STUCK;
+      return DJ_OK;
+    }
+    run->result->iterations++;
+    more = dj_endIteration(run, run->loss, norm, run->x, run->grad);
+  }
+  return DJ_OK;
+}

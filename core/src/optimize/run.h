@@ -57,6 +57,11 @@ void dj_beginIteration(djRun* run);
 
 double dj_stepLength(const double* a, const double* b, int n);
 
+// Iterations as long as there are any: `take` accepts a step of length *norm, or leaves none, *flat
+// where that is for rounding.
+typedef djStatus djTakeStep(bool* taken, bool* flat, double* norm, void* user);
+djStatus dj_iterate(djRun* run, djTakeStep* take, void* user);
+
 // What stands in for the loss where it is not defined: a bowl about run->x, least there with
 // run->loss.
 double dj_bowl(double* grad, const djRun* run, const double* x);
