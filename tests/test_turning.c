@@ -153,7 +153,9 @@ static void checkLoss(int type, const double size[3], double inertia, int condim
     assert_true(fabs(qvel[dof] - run.d->qvel[dof] - lost) < 0.02 * lost);
     // rows lead to the solution
     const djStats* stats = &run.d->stats;
-    if (method == DJ_EULER) assert_true(stats->newton_iterations < 1.2 * (double)stats->steps);
+    if (method == DJ_EULER) {
+      assert_true((double)stats->newton_iterations < 1.2 * (double)stats->steps);
+    }
     closeRun(&run);
   }
 }
