@@ -50,6 +50,10 @@ static inline double dju_dot3(djVec3 a, djVec3 b) { return a.x * b.x + a.y * b.y
 static inline djVec3 dju_cross3(djVec3 a, djVec3 b) {
   return (djVec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
+// Neither the smallest nor the largest of three numbers.
+static inline double dju_middle(double a, double b, double c) {
+  return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
 static inline double dju_norm3(djVec3 a) { return sqrt(dju_dot3(a, a)); }
 
 static inline djVec3 dju_mulMV(djMat3 A, djVec3 v) {

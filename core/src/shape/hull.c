@@ -330,6 +330,7 @@ static bool makeCenter(djHull* hull) {
     double r = dju_norm3(dju_sub3(dju_load3(hull->vert + 3 * i), hull->center));
     hull->bound = r > hull->bound ? r : hull->bound;
   }
+  hull->width = dj_hullWidth(hull);
   return true;
 }
 
@@ -540,6 +541,7 @@ djStatus dj_copyHull(djHull* copy, const djHull* hull) {
   copy->center = hull->center;
   copy->inner = hull->inner;
   copy->bound = hull->bound;
+  copy->width = hull->width;
   return DJ_OK;
 }
 

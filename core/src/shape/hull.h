@@ -24,6 +24,7 @@ typedef struct djHull {
   djVec3 center;          // centre of volume
   double inner;           // distance from center to the nearest facet
   double bound;           // distance from center to the farthest vertex
+  double width;           // dj_hullWidth
   void* buffer;
 } djHull;
 
@@ -44,6 +45,9 @@ size_t dj_hullBytes(const djHull* hull);   // of its arrays
 djStatus dj_moveHull(djHull* hull, const djHull* old, int nvert, const double* vert);
 
 djStatus dj_copyHull(djHull* copy, const djHull* hull);
+
+// Middle half extent of its vertices, along their principal axes.
+double dj_hullWidth(const djHull* hull);
 
 // Shortest m with normal_k . m >= 1 for k < n (n >= 1); a small active-set problem.
 // Returns false where there is none (normals positively span the space).

@@ -6,7 +6,6 @@
 // any thickness are rounded by their rim alone.
 
 #include "contact/pairs/near.h"
-#include "math/eigen3.h"
 #include "model/geom_row.h"
 #include "shape/hull.h"
 
@@ -16,47 +15,16 @@
 
 // ------------------------------------------ widths ---------------------------------------------
 
-static double middleOf(double a, double b, double c) {
-  return fmax(fmin(a, b), fmin(fmax(a, b), c));
-}
-
-// Of a cloud of points, along its principal axes.
-static double widthOfPoints(const double* point, int n) {
-  djVec3 mean = {0, 0, 0};
-  djMat3 S = {{0}};
-  djQuat q = {1, 0, 0, 0};
-  double value[3], low[3] = {0}, high[3] = {0};
-  for (int i = 0; i < n; i++) mean = dju_madd3(mean, 1.0 / n, dju_load3(point + 3 * i));
-  for (int i = 0; i < n; i++) {
-    double x[3];
-    dju_store3(x, dju_sub3(dju_load3(point + 3 * i), mean));
-    for (int k = 0; k < 9; k++) S.m[k] += x[k / 3] * x[k % 3] / n;
-  }
-  dju_principalAxes(&q, value, &S);
-  djMat3 R = dju_quatToMat(q);
-  for (int i = 0; i < n; i++) {
-    double x[3];
-    dju_store3(x, dju_mulMtV(R, dju_load3(point + 3 * i)));
-    for (int k = 0; k < 3; k++) {
-      low[k] = i ? fmin(low[k], x[k]) : x[k];
-      high[k] = i ? fmax(high[k], x[k]) : x[k];
-    }
-  }
-  return 0.5 * middleOf(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
-}
-
-// Middle half extent of a geom that collides; of a mesh, unless it is wanted exactly, that of the
-// ball inside, which is no more.
-static double widthOf(const djModel* m, int geom, bool exact) {
-  const struct djCollision* col = m->collision;
+// Middle half extent of a geom that collides.
+static double widthOf(const djModel* m, int geom) {
   const double* size = m->geom_size + 3 * geom;
   int type = m->geom_type[geom];
   if (type == DJ_PLANE) return INFINITY;
-  if (type != DJ_MESH) {
-    return dj_geomRow(type)->nsize == 3 ? middleOf(size[0], size[1], size[2]) : size[0];
+  if (type == DJ_MESH) {
+    const djHull* hull = &m->collision->hull[m->geom_mesh[geom]];
+    return hull->nvert > 0 ? hull->width : m->collision->inner[geom];
   }
-  const djHull* hull = &col->hull[m->geom_mesh[geom]];
-  return exact && hull->nvert > 0 ? widthOfPoints(hull->vert, hull->nvert) : col->inner[geom];
+  return dj_geomRow(type)->nsize == 3 ? dju_middle(size[0], size[1], size[2]) : size[0];
 }
 
 bool dj_mayImpact(const djContacts* c, const djModel* m, const double* move, const double* own) {
@@ -67,7 +35,7 @@ bool dj_mayImpact(const djContacts* c, const djModel* m, const double* move, con
     int geom = c->box_geom[i], b = m->geom_body[geom];
     if (m->geom_type[geom] == DJ_PLANE) continue;
     int root = m->body_weld[b] ? m->body_root[b] : 0;
-    double half = 0.5 * widthOf(m, geom, false);
+    double half = 0.5 * widthOf(m, geom);
     several = several || (n > 0 && root != tree);
     tree = root;
     n++;
@@ -175,10 +143,8 @@ static double partsOf(const djContacts* c, const djModel* m, const djSwept* a, c
   if (!boxesMeet(a, b) || !collide(m, a->geom, b->geom)) return 1;
   double way = dju_norm3(dju_sub3(dju_sub3(a->to, a->from), dju_sub3(b->to, b->from)));
   double most = way + a->turn * a->radius + b->turn * b->radius;
-  double half = 0.5 * (widthOf(m, a->geom, false) + widthOf(m, b->geom, false));
+  double half = 0.5 * (widthOf(m, a->geom) + widthOf(m, b->geom));
   if (most <= half || !ballsMeet(a, b)) return 1;
-  half = 0.5 * (widthOf(m, a->geom, true) + widthOf(m, b->geom, true));
-  if (most <= half) return 1;
   return ceil(closing(c, m, a, b, from, to) / half);
 }
 
