@@ -15,7 +15,7 @@ enum { N = 6 };
 // sum (x_i - 1)^2/2 + wall (x_0 - PLACE)_+^4
 typedef struct Wall {
   double wall, x[N], next[N], curvature;
-  enum { USEFUL, NOTHING, UPHILL, INDEFINITE } lesson;
+  enum { USEFUL, NOTHING, UPHILL, LEVEL, INDEFINITE } lesson;
   djStatus failure; // of learn
   bool ends;        // beyond the middle the value is infinite
   double excess;    // of the last lesson
@@ -83,6 +83,10 @@ static djStatus learn(void* user, bool* found, double* gradient, double excess) 
   w->curvature = 1 + curvature;
   if (w->lesson == UPHILL) {
     for (int i = 0; i < N; i++) gradient[i] *= -1;
+  }
+  if (w->lesson == LEVEL) {   // downhill by a hundredth
+    for (int i = 0; i < N; i++) gradient[i] = (w->x[i] - 1) * (i % 2 ? -1 : 1.02);
+    w->curvature = 1;
   }
   if (w->lesson == INDEFINITE) w->curvature = -INFINITY;
   return DJ_OK;

@@ -19,6 +19,7 @@ static const double NOISES = 100;        // that a step gains, to be searched al
 // A part of the value tells something if it has risen by so many decrements; how often it may.
 static const double EXCESS = 1e-3;
 static const int MOST_LESSONS = 4;
+static const double DOWNHILL = 0.1;      // the least that a lesson leaves of the step's slope
 // A foreseen step may lead this many decrements above where easing began.
 static const double LEAP_RISE = 100;
 
@@ -154,8 +155,8 @@ static bool isEnough(const Search* s, const Trial* t, double slope, double noise
   return t->value <= s->r->value - 1e-4 * t->fraction * slope + noise;
 }
 
-// A step by what the refused trial has told. *found: there is one, and it leads downhill; else the
-// step stays what it is.
+// A step by what the refused trial has told. *found: there is one, and it leads downhill, not along
+// the hill; else the step stays what it is.
 static djStatus learn(bool* found, Search* s) {
   const djNewtonProblem* p = s->p;
   const size_t size = (size_t)p->n * sizeof(double);
@@ -169,7 +170,7 @@ static djStatus learn(bool* found, Search* s) {
   status = convex ? convexStep(&solved, s) : newtonStep(s);
   *found = status >= 0 && solved && s->decrement2 >= 0;
   memcpy(s->gradient, gradient, size);
-  *found = *found && slopeOf(s) < 0;
+  *found = *found && -slopeOf(s) > DOWNHILL * decrement2;
   if (!*found) memcpy(s->step, step, size);
   s->r->value = value;
   s->decrement2 = decrement2;
