@@ -1,7 +1,8 @@
 // C and D of MuJoCo's own step: sensors at its start. What sensors of position and velocity have by
-// formula is in sensor.c and sensor_frame.c. Others are differenced along each column, where the
-// acceleration moves by its derivative, and with it the rows' forces by theirs:
+// formula is in sensor.c and sensor_frame.c. The acceleration moves by its derivative, and with it
+// the rows' forces by theirs:
 //   df = (f by q, v while a is held, rows.h) - S J da
+// Touch sensors add up what these say of normal forces; others are differenced along each column.
 // Nothing is solved again.
 
 #include "transition_work.h"
@@ -14,6 +15,7 @@
 
 static bool byFormula(const mjModel* m, int i) {
   if (m->sensor_type[i] == mjSENS_PLUGIN) return djm_isGapSensor(m, i);
+  if (m->sensor_type[i] == mjSENS_TOUCH) return m->nflex == 0;
   return m->sensor_needstage[i] != mjSTAGE_ACC && djm_sensorIsAnalytic(m, i);
 }
 
@@ -33,46 +35,6 @@ static djStatus check(bool* differences, const mjModel* m, djError* err) {
 }
 
 // ---- by formula ---------------------------------------------------------------------------------
-
-// rows->x, rows->u and the sensors' scratch are w->sensor.
-static void formulaRows(mjtNum* C, mjtNum* D, djmTransitionWork* w, const mjModel* m) {
-  int nx = 2 * w->nv + w->na, nu = w->nu;
-  djmSensorWork work;
-  djm_initSensorWork(&work, w->sensor + DJM_MAXDIM * (nx + nu), m);
-  for (int i = 0; i < (int)m->nsensor; i++) {
-    if (!byFormula(m, i)) continue;
-    djmRows rows = {.dim = m->sensor_dim[i], .nx = nx, .nu = nu};
-    rows.x = w->sensor;
-    rows.u = w->sensor + DJM_MAXDIM * nx;
-    mju_zero(w->sensor, DJM_MAXDIM * (nx + nu));
-    djm_sensorRows(&rows, &work, m, w->d, w->d, i);
-    for (int r = 0; r < rows.dim; r++) {
-      size_t row = (size_t)(m->sensor_adr[i] + r);
-      if (djm_isCut(m, i, rows.value[r])) continue;
-      if (C) mju_copy(C + row * (size_t)nx, rows.x + r * nx, nx);
-      if (D) mju_copy(D + row * (size_t)nu, rows.u + r * nu, nu);
-    }
-  }
-}
-
-// ---- by differences -----------------------------------------------------------------------------
-
-static void moveState(djmTransitionWork* w, int k, mjtNum x, mjtNum* step) {
-  int nv = w->nv, nx = 2 * nv + w->na;
-  mjData* e = w->e;
-  mj_copyState(&w->view, w->d, e, mjSTATE_INTEGRATION);
-  if (k < nv) {
-    mju_zero(step, nv);
-    step[k] = x;
-    mj_integratePos(&w->view, e->qpos, step, 1);
-  } else if (k < 2 * nv) {
-    e->qvel[k - nv] += x;
-  } else if (k < nx) {
-    e->act[k - 2 * nv] += x;
-  } else {
-    e->ctrl[k - nx] += x;
-  }
-}
 
 // w->rate from w->by_force.
 static void findRates(djmTransitionWork* w) {
@@ -103,6 +65,75 @@ static void findRates(djmTransitionWork* w) {
   }
 }
 
+// MuJoCo's rule: the ray from the contact point along the normal, away from the sensor's body,
+// meets the site's volume.
+static bool touches(const mjModel* m, const mjData* d, int site, const mjContact* con) {
+  int body = m->site_bodyid[site];
+  bool second = m->geom_bodyid[con->geom[1]] == body;
+  mjtNum ray[3];
+  if (con->efc_address < 0 || (!second && m->geom_bodyid[con->geom[0]] != body)) return false;
+  mju_scl3(ray, con->frame, second ? -1 : 1);
+  return mju_rayGeom(d->site_xpos + 3 * site, d->site_xmat + 9 * site, m->site_size + 3 * site,
+                     con->pos, ray, m->site_type[site], NULL) >= 0;
+}
+
+// The normal force: of the first row of a cone, of all edges of a pyramid.
+static void touchRows(djmRows* rows, const djmTransitionWork* w, const mjModel* m, int sensor) {
+  const mjData* d = w->d;
+  for (int k = 0; k < d->ncon; k++) {
+    const mjContact* con = d->contact + k;
+    if (!touches(m, d, m->sensor_objid[sensor], con)) continue;
+    int first = con->efc_address, pyramid = m->opt.cone == mjCONE_PYRAMIDAL && con->dim > 1;
+    for (int i = first; i < first + (pyramid ? 2 * (con->dim - 1) : 1); i++) {
+      const mjtNum* rate = w->rate + (size_t)i * w->ncol;
+      rows->value[0] += w->force[i];
+      mju_addTo(rows->x, rate, rows->nx);
+      mju_addTo(rows->u, rate + rows->nx, rows->nu);
+    }
+  }
+}
+
+// rows->x, rows->u and the sensors' scratch are w->sensor.
+static void formulaRows(mjtNum* C, mjtNum* D, djmTransitionWork* w, const mjModel* m) {
+  int nx = 2 * w->nv + w->na, nu = w->nu;
+  djmSensorWork work;
+  djm_initSensorWork(&work, w->sensor + DJM_MAXDIM * (nx + nu), m);
+  for (int i = 0; i < (int)m->nsensor; i++) {
+    if (!byFormula(m, i)) continue;
+    djmRows rows = {.dim = m->sensor_dim[i], .nx = nx, .nu = nu};
+    rows.x = w->sensor;
+    rows.u = w->sensor + DJM_MAXDIM * nx;
+    mju_zero(w->sensor, DJM_MAXDIM * (nx + nu));
+    if (m->sensor_type[i] != mjSENS_TOUCH) djm_sensorRows(&rows, &work, m, w->d, w->d, i);
+    else if (w->nsense) touchRows(&rows, w, m, i);
+    for (int r = 0; r < rows.dim; r++) {
+      size_t row = (size_t)(m->sensor_adr[i] + r);
+      if (djm_isCut(m, i, rows.value[r])) continue;
+      if (C) mju_copy(C + row * (size_t)nx, rows.x + r * nx, nx);
+      if (D) mju_copy(D + row * (size_t)nu, rows.u + r * nu, nu);
+    }
+  }
+}
+
+// ---- by differences -----------------------------------------------------------------------------
+
+static void moveState(djmTransitionWork* w, int k, mjtNum x, mjtNum* step) {
+  int nv = w->nv, nx = 2 * nv + w->na;
+  mjData* e = w->e;
+  mj_copyState(&w->view, w->d, e, mjSTATE_INTEGRATION);
+  if (k < nv) {
+    mju_zero(step, nv);
+    step[k] = x;
+    mj_integratePos(&w->view, e->qpos, step, 1);
+  } else if (k < 2 * nv) {
+    e->qvel[k - nv] += x;
+  } else if (k < nx) {
+    e->act[k - 2 * nv] += x;
+  } else {
+    e->ctrl[k - nx] += x;
+  }
+}
+
 static bool sameRows(const mjData* a, const mjData* b) {
   if (a->nefc != b->nefc || a->ncon != b->ncon) return false;
   for (int i = 0; i < a->nefc; i++) {
@@ -116,10 +147,9 @@ static bool sameRows(const mjData* a, const mjData* b) {
   return true;
 }
 
-// Sensors at e's state and acceleration, s along column k, past mj_fwdPosition.
+// Sensors of velocity and acceleration at e's, s along column k, past position().
 static void sense(const mjModel* m, djmTransitionWork* w, int k, mjtNum s) {
   mjData* e = w->e;
-  mj_sensorPos(m, e);
   mj_fwdVelocity(m, e);
   mj_sensorVel(m, e);
   mj_fwdActuation(m, e);
@@ -159,31 +189,44 @@ static void addColumn(Differing* x, int k, mjtNum weight, bool first) {
   }
 }
 
+// e's positions and their sensors, of which all columns but the first nv have those of the start.
+// False: contacts come or go.
+static bool position(Differing* x) {
+  djmTransitionWork* w = x->w;
+  mj_fwdPosition(x->m, w->e);   // how many rows there are
+  mj_sensorPos(x->m, w->e);
+  x->status = djm_roomForRows(w, w->e->nefc, x->err);
+  return sameRows(w->e, w->d);
+}
+
 // Column k by a step; false: contacts come or go.
 static bool differColumn(Differing* x, int k, mjtNum step) {
-  static const mjtNum kPoint[4] = {2, -2, 1, -1}, kWeight[4] = {-1, 1, 8, -8};
   djmTransitionWork* w = x->w;
   bool same = true;
-  for (int p = 0; p < 4; p++) {
-    mjtNum s = kPoint[p] * step;
+  for (int p = 0; p < 2; p++) {
+    mjtNum s = p ? -step : step;
     moveState(w, k, s, w->memory);
     for (int i = 0; i < w->nv; i++) w->e->qacc[i] = w->a[i] + s * w->X[(size_t)i * w->ncol + k];
-    mj_fwdPosition(x->m, w->e);   // how many rows there are
-    same = same && sameRows(w->e, w->d);
-    x->status = djm_roomForRows(w, w->e->nefc, x->err);
+    if (k < w->nv) same = position(x) && same;
     if (x->status < 0) return true;
     sense(x->m, w, k, s);
-    addColumn(x, k, kWeight[p] / (12 * step), p == 0);
+    addColumn(x, k, 0.5 / s, p == 0);
   }
   return same;
 }
 
+// Two points: what the curvature of geoms of a centimetre leaves is 1e-7 of a slope.
 static void differ(void* arg) {
   static const mjtNum kStep[3] = {4e-6, 2e-7, 1e-8};
   Differing* x = arg;
-  int nx = 2 * x->w->nv + x->w->na, first = x->C ? 0 : nx, end = x->D ? x->w->ncol : nx;
+  int nv = x->w->nv, nx = 2 * nv + x->w->na;
+  int first = x->C ? 0 : nx, end = x->D ? x->w->ncol : nx;
   for (int k = first; k < end && x->status >= 0; k++) {
-    for (int i = 0; i < 3 && !differColumn(x, k, kStep[i]); i++) {
+    if (k == nv || (k == first && k > nv)) {
+      mj_copyState(&x->w->view, x->w->d, x->w->e, mjSTATE_INTEGRATION);
+      position(x);
+    }
+    for (int i = 0; i < 3 && x->status >= 0 && !differColumn(x, k, kStep[i]); i++) {
     }
   }
 }
@@ -215,9 +258,9 @@ djStatus djm_sensorSlopes(mjtNum* C, mjtNum* D, djmTransitionWork* w, const mjMo
   if (status < 0) return status;
   mjModel view = w->view;
   view.opt.disableflags = m->opt.disableflags;
+  if (w->nsense) findRates(w);
   formulaRows(C, D, w, &view);
   if (!differences) return DJ_OK;
-  if (w->nsense) findRates(w);
   Differing x = {w, &view, C, D, DJ_OK, err};
   status = djm_guard(differ, &x, err);
   return status < 0 ? status : x.status;
