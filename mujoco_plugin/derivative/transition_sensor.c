@@ -150,6 +150,7 @@ static bool sameRows(const mjData* a, const mjData* b) {
 // Sensors of velocity and acceleration at e's, s along column k, past position().
 static void sense(const mjModel* m, djmTransitionWork* w, int k, mjtNum s) {
   mjData* e = w->e;
+  e->flg_subtreevel = e->flg_rnepost = 0;
   mj_fwdVelocity(m, e);
   mj_sensorVel(m, e);
   mj_fwdActuation(m, e);
@@ -162,13 +163,13 @@ static void sense(const mjModel* m, djmTransitionWork* w, int k, mjtNum s) {
     mju_subFrom(w->dense, e->efc_aref, e->nefc);
     mj_constraintUpdate(m, e, w->dense, NULL, 0);
   }
-  e->flg_rnepost = 0;
   mj_sensorAcc(m, e);
 }
 
 typedef struct Differing {
   djmTransitionWork* w;
   const mjModel* m;      // with sensors
+  bool kinetic;          // one of them is hasKinetic
   mjtNum *C, *D;
   djStatus status;
   djError* err;
@@ -189,12 +190,25 @@ static void addColumn(Differing* x, int k, mjtNum weight, bool first) {
   }
 }
 
+// MuJoCo finds the kinetic energy along with what positions tell.
+static bool hasKinetic(const mjModel* m) {
+  for (int i = 0; i < (int)m->nsensor; i++) {
+    if (m->sensor_type[i] == mjSENS_E_KINETIC) return true;
+  }
+  return false;
+}
+
+static void sensePosition(const mjModel* m, mjData* e) {
+  e->flg_energyvel = 0;
+  mj_sensorPos(m, e);
+}
+
 // e's positions and their sensors, of which all columns but the first nv have those of the start.
 // False: contacts come or go.
 static bool position(Differing* x) {
   djmTransitionWork* w = x->w;
   mj_fwdPosition(x->m, w->e);   // how many rows there are
-  mj_sensorPos(x->m, w->e);
+  sensePosition(x->m, w->e);
   x->status = djm_roomForRows(w, w->e->nefc, x->err);
   return sameRows(w->e, w->d);
 }
@@ -208,6 +222,7 @@ static bool differColumn(Differing* x, int k, mjtNum step) {
     moveState(w, k, s, w->memory);
     for (int i = 0; i < w->nv; i++) w->e->qacc[i] = w->a[i] + s * w->X[(size_t)i * w->ncol + k];
     if (k < w->nv) same = position(x) && same;
+    else if (x->kinetic) sensePosition(x->m, w->e);
     if (x->status < 0) return true;
     sense(x->m, w, k, s);
     addColumn(x, k, 0.5 / s, p == 0);
@@ -261,7 +276,7 @@ djStatus djm_sensorSlopes(mjtNum* C, mjtNum* D, djmTransitionWork* w, const mjMo
   if (w->nsense) findRates(w);
   formulaRows(C, D, w, &view);
   if (!differences) return DJ_OK;
-  Differing x = {w, &view, C, D, DJ_OK, err};
+  Differing x = {w, &view, hasKinetic(m), C, D, DJ_OK, err};
   status = djm_guard(differ, &x, err);
   return status < 0 ? status : x.status;
 }
