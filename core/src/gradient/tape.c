@@ -81,10 +81,19 @@ size_t djd_tapeBytes(const djTape* t) { return t ? t->nbuffer + sizeof *t + t->n
 // ---- pool -------------------------------------------------------------------------------------
 
 void dj_emptyTape(djTape* t) {
-  for (djPoolChunk* c = t->first; c; c = c->next) c->used = 0;
+  for (djPoolChunk* c = t->first; c; c = c->next) c->used = c->kept = 0;
   t->last = t->first;
   t->nreference = 0;
   t->reference = t->pull = NULL;
+}
+
+void dj_keepTape(djTape* t) {
+  for (djPoolChunk* c = t->first; c; c = c->next) c->kept = c->used;
+}
+
+void dj_rewindTape(djTape* t) {
+  for (djPoolChunk* c = t->first; c; c = c->next) c->used = c->kept;
+  t->last = t->first;
 }
 
 static djPoolChunk* addChunk(djTape* t, size_t n) {
