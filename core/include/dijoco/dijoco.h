@@ -4,6 +4,7 @@
 #define DIJOCO_DIJOCO_H_
 
 #include <dijoco/array.h>
+#include <dijoco/batch.h>
 #include <dijoco/check.h>
 #include <dijoco/contact.h>
 #include <dijoco/csv.h>

@@ -160,6 +160,36 @@ djStatus djd_setCotangents(djTape* t, const djModel* m, const double* dstate, co
   return DJ_OK;
 }
 
+// ---- runs apart from their tapes ----------------------------------------------------------------
+
+static void copyRun(const djTapeRun* to, const djTapeRun* from, const djModel* m, int horizon) {
+  size_t n = (size_t)horizon + 1, d = sizeof(double);
+  memcpy(to->qpos, from->qpos, n * (size_t)m->nq * d);
+  memcpy(to->qvel, from->qvel, n * (size_t)m->nv * d);
+  memcpy(to->act, from->act, n * (size_t)m->na * d);
+  memcpy(to->history, from->history, n * (size_t)dj_historySize(m) * d);
+  memcpy(to->kept, from->kept, n * sizeof(bool));
+  memcpy(to->mocap, from->mocap, (size_t)m->nmocap * 14 * d);
+}
+
+static djTapeRun runOf(const djTape* t) {
+  return (djTapeRun){t->qpos, t->qvel, t->act, t->history, t->kept, t->mocap};
+}
+
+void dj_saveTape(const djTapeRun* to, const djModel* m, const djTape* t) {
+  djTapeRun run = runOf(t);
+  copyRun(to, &run, m, t->states);
+}
+
+void dj_loadTape(djTape* t, const djModel* m, const djTapeRun* from, int horizon) {
+  djTapeRun run = runOf(t);
+  dj_emptyTape(t);
+  t->moment = NULL;
+  t->given = false;
+  t->steps = t->states = t->from = t->to = horizon;
+  copyRun(&run, from, m, horizon);
+}
+
 // ---- going back -------------------------------------------------------------------------------
 
 void dj_restoreTape(djData* d, const djModel* m, const djRollout* r, const djTape* t, int k) {

@@ -66,6 +66,18 @@ double* dj_takeTape(djTape* tape, size_t n);
 void dj_keepTape(djTape* tape);
 void dj_rewindTape(djTape* tape);
 
+// A recorded run without what backward passes take from the pool: views of a tape's arrays.
+typedef struct djTapeRun {
+  double *qpos, *qvel, *act, *history;   // (horizon + 1 x ...) as the tape has them
+  bool* kept;                            // likewise
+  double* mocap;                         // (nmocap x 14)
+} djTapeRun;
+
+// The states of the tape's run, to there; and from there, of a run of the model over `horizon` steps,
+// for backward passes with checkpoints.
+void dj_saveTape(const djTapeRun* to, const djModel* model, const djTape* tape);
+void dj_loadTape(djTape* tape, const djModel* model, const djTapeRun* from, int horizon);
+
 // data's state, and its controls, at the start of step k; k = horizon: at the end of the run.
 void dj_restoreTape(djData* data, const djModel* model, const djRollout* rollout,
                     const djTape* tape, int k);
