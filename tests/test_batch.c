@@ -427,10 +427,11 @@ static void testModels(void** state) {
     for (int round = 0; round < 2; round++) {   // steps, another model, steps
       assert_true(dj_batchStep(b, 12) >= 0);
       djModel* one;
-      double more = 3;
+      double more = 3, wide[3] = {0.12, 0.11, 0.1};
       assert_int_equal(dj_ownBatchModel(&one, b, 5, &err), DJ_OK);
       assert_ptr_equal(one, dj_batchModel(b, 5));
       assert_int_equal(dj_setParam(one, &param[0], &more, &err), DJ_OK);
+      assert_int_equal(dj_setParam(one, &param[1], wide, &err), DJ_OK);
     }
     for (int i = 0; i < N; i++) {
       djModel* own;
@@ -440,8 +441,11 @@ static void testModels(void** state) {
       djData* d = sceneData(own);
       start(d, i);
       for (int k = 0; k < 24; k++) {
-        double more = 3;
-        if (k == 12 && i == 5) assert_int_equal(dj_setParam(own, &param[0], &more, &err), DJ_OK);
+        double more = 3, wide[3] = {0.12, 0.11, 0.1};
+        if (k == 12 && i == 5) {
+          assert_int_equal(dj_setParam(own, &param[0], &more, &err), DJ_OK);
+          assert_int_equal(dj_setParam(own, &param[1], wide, &err), DJ_OK);
+        }
         assert_true(dj_step(own, d) >= 0);
       }
       assertSameWorld(b, i, d);
@@ -558,6 +562,11 @@ static void testArguments(void** state) {
   assert_int_equal(dj_batchArray(&array, b, "xquat"), DJ_OK);
   assert_ptr_equal(array.data, b->xquat);
   assert_int_equal(array.columns, 4 * m->nbody);
+  assert_int_equal(dj_batchArray(&array, b, "stats.worst_residual"), DJ_OK);
+  assert_ptr_equal(array.data, &b->stats[0].worst_residual);
+  assert_ptr_equal((char*)array.data + array.stride, &b->stats[1].worst_residual);
+  assert_int_equal(array.rows, 2);
+  assert_int_equal(dj_batchArray(&array, b, "stats.nothing"), DJ_INVALID);
   assert_true(dj_batchBytes(b) > 2 * dj_dataSize(m) && dj_batchBytes(NULL) == 0);
   assert_true(djd_batchTapeBytes(tape) > 2 * djd_tapeSize(m, 3) && djd_batchTapeBytes(NULL) == 0);
   djd_deleteBatchTape(tape);

@@ -10,6 +10,7 @@
 docs/python.md is a tour.
 """
 from ._lib import Error, StepWarning, core as _core, plugin_library
+from .batch import Batch, BatchRollout, Run
 from .contact import distance, pair
 from .data import Data, Stats
 from .decompose import Decomposition, Hull, decompose
@@ -25,8 +26,9 @@ from .setting import Setting, settings
 from .task import Design, grad, optimize
 
 __version__ = _core.dj_version().decode()
-__all__ = ["Context", "Data", "Decomposition", "Design", "Entry", "Error", "Field", "Gap",
-           "GapValue", "Gradient", "Hull", "ImplicitPair", "Model", "ModelWarning", "Option",
-           "ReportEntry", "Rollout", "Setting", "Stats", "StepWarning", "decompose", "distance", "gap",
-           "grad", "implicit", "mj_gap", "mj_gap_sensor", "optimize", "pair", "penalty",
-           "plugin_library", "receding", "register_plugins", "rollout", "settings", "tables"]
+__all__ = ["Batch", "BatchRollout", "Context", "Data", "Decomposition", "Design", "Entry", "Error",
+           "Field", "Gap", "GapValue", "Gradient", "Hull", "ImplicitPair", "Model", "ModelWarning",
+           "Option", "ReportEntry", "Rollout", "Run", "Setting", "Stats", "StepWarning",
+           "decompose", "distance", "gap", "grad", "implicit", "mj_gap", "mj_gap_sensor",
+           "optimize", "pair", "penalty", "plugin_library", "receding", "register_plugins",
+           "rollout", "settings", "tables"]

@@ -65,15 +65,16 @@ DJ_API djStatus dj_makeBatch(djBatch** batch, const djModel* model, int n, int n
                              djError* err);
 DJ_API void dj_deleteBatch(djBatch* batch);              // NULL is allowed
 DJ_API size_t dj_batchBytes(const djBatch* batch);       // it holds now, but for models
-// An array by its name, n rows; its names in order, NULL after the last ("stats" is none of them).
+// An array by its name, n rows, also "stats.steps"... of djData; names of the others in order, NULL
+// after the last.
 DJ_API djStatus dj_batchArray(djArray* array, djBatch* batch, const char* name);
 DJ_API const char* dj_batchArrayName(int i);
 
 // The model of a world: that of all, as long as it has none of its own. NULL: there is no such world.
 DJ_API const djModel* dj_batchModel(const djBatch* batch, int world);
-// One of its own, to be changed by dj_setParam, dj_setOption...: made at the first call, and to be
-// asked for before changes that follow steps. A world whose model its batch's memory does not fit
-// (contact on or off, an integrator with more stages) fails. world -1: that of all the others.
+// One of its own, made at the first call, to be changed by dj_setParam, dj_setOption... between
+// calls for the batch. A world whose model its batch's memory does not fit (contact on or off, an
+// integrator with more stages) fails. world -1: that of all the others.
 DJ_API djStatus dj_ownBatchModel(djModel** model, djBatch* batch, int world, djError* err);
 // Parameters of every world, each with a model of its own: value (n x the sum of nvalue). err names
 // the world; those before it are changed.

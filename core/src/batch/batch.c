@@ -128,7 +128,14 @@ djStatus dj_batchArray(djArray* array, djBatch* b, const char* wanted) {
   X(time, 1) X(gravity_scale, 1) X(active, 1) X(has_history, 1) X(status, 1)
   X(eq_active, m->nequality)
 #undef X
-  return DJ_INVALID;
+  djData* d = b->work->lane[0].data;
+  if (strncmp(wanted, "stats.", 6) != 0 || dj_dataArray(array, m, d, wanted) < 0) {
+    return DJ_INVALID;
+  }
+  array->data = (char*)b->stats + ((char*)array->data - (char*)&d->stats);
+  array->rows = b->n;
+  array->stride = (int)sizeof(djStats);
+  return DJ_OK;
 }
 
 const char* dj_batchArrayName(int i) {

@@ -110,7 +110,6 @@ djStatus dj_ownBatchModel(djModel** model, djBatch* b, int world, djError* err) 
   if (!b) return dj_fail(err, DJ_INVALID, "batch: NULL");
   if (world < -1 || world >= b->n) return dj_fail(err, DJ_INVALID, "world %d: there is none", world);
   djBatchWork* w = b->work;
-  for (int k = 0; k < b->nthread; k++) w->lane[k].world = -1;   // other geoms are near then
   if (world >= 0 && !w->own[world]) {
     djStatus status = dj_copyModel(&w->own[world], w->model, err);
     if (status < 0) return status;
