@@ -1,6 +1,6 @@
 // Crews of threads: every task once, by whoever is free; few tasks, many calls, forks.
 
-#include "base/crew.h"
+#include <dijoco/crew.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,6 +7,7 @@
 #include <dijoco/batch.h>
 #include <dijoco/check.h>
 #include <dijoco/contact.h>
+#include <dijoco/crew.h>
 #include <dijoco/csv.h>
 #include <dijoco/data.h>
 #include <dijoco/decompose.h>

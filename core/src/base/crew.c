@@ -2,7 +2,7 @@
 // or not at all (in a process that was forked from that of the threads), finds the job closed: the
 // caller waits for those alone that are at work.
 
-#include "base/crew.h"
+#include <dijoco/crew.h>
 
 #include <pthread.h>
 #include <signal.h>

@@ -12,7 +12,7 @@ djData* dj_enterWorld(djBatch* b, djLane* lane, int i) {
   djData* d = lane->data;
   size_t at = (size_t)i;
   if (lane->world != i) {
-    dj_forgetForces(&d->work->forces);
+    dj_forgetSteps(d);
     d->ncontact = d->npair = 0;
   }
   lane->world = i;

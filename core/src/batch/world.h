@@ -3,10 +3,10 @@
 #ifndef DJ_BATCH_WORLD_H_
 #define DJ_BATCH_WORLD_H_
 
-#include "base/crew.h"
 #include "integrate/work.h"
 
 #include <dijoco/batch.h>
+#include <dijoco/crew.h>
 
 // Arrays of a djBatch that have djData's names: X(name, entries of a world of model m).
 #define DJ_WORLD_STATE(X)                                                                     \

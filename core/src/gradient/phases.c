@@ -2,11 +2,12 @@
 // a design of its own; threads take the next one that is left, and sums are taken in the order of
 // scenes and phases.
 
-#include "base/crew.h"
 #include "base/pool.h"
 #include "base/status.h"
 #include "gradient/design_parts.h"
 #include "gradient/phases.h"
+
+#include <dijoco/crew.h>
 
 #include <limits.h>
 #include <math.h>
