@@ -5,6 +5,8 @@
 #include "common/random_terms.h"
 #include "common/scene.h"
 
+#include "batch/world.h"
+
 #include <limits.h>
 #include <math.h>
 #include <setjmp.h>
@@ -421,7 +423,8 @@ static void testModels(void** state) {
       value[4 * i] = 1 + 0.2 * i;
       for (int k = 1; k < 4; k++) value[4 * i + k] = 0.1 + 0.003 * i;
     }
-    assert_ptr_equal(dj_batchModel(b, 0), dj_batchModel(b, 1));
+    assert_ptr_equal(dj_batchModel(b, 0), b->work->model);
+    assert_ptr_equal(dj_batchModel(b, 1), b->work->model);
     assert_int_equal(dj_setBatchParams(b, 2, param, value, &err), DJ_OK);
     startWorlds(b);
     for (int round = 0; round < 2; round++) {   // steps, another model, steps

@@ -34,7 +34,8 @@ typedef struct djBatch {
   double* act;                 // (n x na) activations, in the units of the actuator's input
   int* has_history;            // (n) 1: the integrator's history belongs to the state; whoever writes
                                //   qpos, qvel or act by hand writes 0, unless he writes it, too
-  double* history;             // (n x (nq + nv), or 0) qpos and qvel one timestep before
+  double* history;             // (n x (nq + nv), or 0) qpos and qvel one timestep before, in
+                               //   their units
   double* mocap_last_pos;      // (n x nmocap x 3) m; where mocap bodies begin the next step
   double* mocap_last_quat;     // (n x nmocap x 4) quaternions; all 0: where they are
   // inputs, in
@@ -43,7 +44,7 @@ typedef struct djBatch {
   double* xfrc_applied;        // (n x nbody x 6) force (N), torque (N m); world axes
   double* mocap_pos;           // (n x nmocap x 3) m
   double* mocap_quat;          // (n x nmocap x 4) unit quaternions
-  double* gravity_scale;       // (n) factor on gravity
+  double* gravity_scale;       // (n) 1; factor on gravity
   int* eq_active;              // (n x nequality) 1: the equality constraint acts
   // poses of the states that calls left
   double* xpos;                // (n x nbody x 3) m; body frames
@@ -113,15 +114,15 @@ typedef struct djBatchResult {
   double* qpos;                // (n x horizon+1 x nq) the run: m, rad, quaternions
   double* qvel;                // (n x horizon+1 x nv) m/s, rad/s
   double* act;                 // (n x horizon+1 x na) units of the actuators' inputs
-  double* grad_qpos0;          // (n x nv) the rest as djRolloutResult has it
-  double* grad_qvel0;          // (n x nv)
-  double* grad_act0;           // (n x na)
-  double* grad_history_qpos0;  // (n x nv)
-  double* grad_history_qvel0;  // (n x nv)
-  double* grad_ctrl;           // (n x horizon x nu)
+  double* grad_qpos0;          // (n x nv) tangent, units of the loss by m, rad
+  double* grad_qvel0;          // (n x nv) units of the loss by m/s, rad/s
+  double* grad_act0;           // (n x na) units of the loss by those of act
+  double* grad_history_qpos0;  // (n x nv) tangent, 0 without one, units of the loss by m, rad
+  double* grad_history_qvel0;  // (n x nv) units of the loss by m/s, rad/s
+  double* grad_ctrl;           // (n x horizon x nu) units of the loss by those of ctrl
   int nparam;                  // gradients by parameters, of each world's model
   const djParam* param;        // (nparam)
-  double* grad_param;          // (n x the sum of their ntangent)
+  double* grad_param;          // (n x the sum of their ntangent) units of the loss by theirs
 } djBatchResult;
 
 // What gradients of the worlds' runs need. checkpoint 0: a tape for each world, which holds all that
