@@ -117,6 +117,8 @@ CORE = {
     "dj_loadModel": (c_int, [P, c_char_p, ERR]),
     "dj_loadModelText": (c_int, [P, c_char_p, ERR]),
     "dj_saveModel": (c_int, [P, c_char_p, ERR]),
+    "dj_saveModelText": (c_int, [P, P, ERR]),
+    "dj_deleteText": (None, [P]),
     "dj_readTriangles": (c_int, [P, c_char_p, ERR]),
     "dj_freeTriangles": (None, [P]),
     "dj_checkSolid": (c_int, [P, P, ERR]),
