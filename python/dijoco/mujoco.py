@@ -137,6 +137,7 @@ class Context:
                    if not np.array_equal(mine.option[name], its.option[name])}
         if options.get("timestep") == its.option["timestep"] / self.substeps:
             del options["timestep"]   # which the first call divides
+        its.option["timestep"] = mine.option["timestep"]   # which rules follow
         params = {name: mine.param(name) for name in mine.match("*")
                   if not np.array_equal(mine.param(name), its.param(name))}
         return _restored, (type(self), self._mj_model, self._given, self.substeps, self.sensors,
