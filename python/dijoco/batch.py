@@ -44,7 +44,7 @@ class Batch:
     `error(world)` says why, and a `StepWarning` tells of the first.
     """
 
-    __slots__ = ("_handle", "_address", "_model", "_views", "_lock", "__weakref__")
+    __slots__ = ("_handle", "_address", "_model", "_views", "_lock", "_strict", "__weakref__")
 
     def __init__(self, model, n, threads=0):
         _lib.expect(model, Model, "model")
@@ -54,6 +54,7 @@ class Batch:
         self._handle = Handle(batch.value, core.dj_deleteBatch)
         self._address = batch.value
         self._views, self._lock = {}, threading.Lock()
+        self._strict = False   # whether worlds that fail raise
         self._model = self._model_of(-1, model._report)
 
     def _model_of(self, world, report):
@@ -146,6 +147,8 @@ class Batch:
                 _lib.fail(status, self.error())
             text = self.error() or "world %d: %s" % (
                 failed.argmax(), _lib.STATUS_TEXT[_lib.SINGULAR])
+            if self._strict:
+                _lib.fail(self.status[failed][0], text)
             _lib.warn_steps("of %d worlds %d failed; %s" % (len(failed), failed.sum(), text))
         return status
 
