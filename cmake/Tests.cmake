@@ -75,7 +75,7 @@ function(dj_add_test name)
     "DIJOCO_CC=${CMAKE_C_COMPILER}" "PYTHONDONTWRITEBYTECODE=1"
     "TMPDIR=${CMAKE_BINARY_DIR}/tests" # nothing is left outside the tree
     "ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1" "UBSAN_OPTIONS=print_stacktrace=1"
-    "TSAN_OPTIONS=halt_on_error=1"
+    "TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1"
     "LSAN_OPTIONS=print_suppressions=0:suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp"
     # ctest runs several tests at once: one BLAS thread each.
     "OPENBLAS_NUM_THREADS=1")

@@ -12,7 +12,7 @@ import tempfile
 # Height of each layer. A layer includes itself and lower ones; those of equal height are siblings.
 HEIGHT = {"base": 0, "math": 1, "shape": 2, "model": 2, "contact": 3, "solve": 3,
           "inertia": 4, "force": 4, "integrate": 5, "scene": 6, "gradient": 7, "io": 8,
-          "optimize": 8}
+          "optimize": 8, "batch": 8}
 # Rooms of a layer that has subfolders, and their heights. Headers of the layer's own folder may be
 # included by its rooms, those of a room by itself, by higher ones and by files of the own folder.
 ROOMS = {"contact": {"shapes": 0, "friction": 0, "plane": 1, "implicit": 1, "penalty": 1, "pairs": 1, "query": 1}}

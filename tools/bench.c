@@ -181,6 +181,7 @@ static void run_items(Bench* b) {
   bench_rollouts(b);
   bench_implicit(b);
   bench_design(b);
+  bench_batch(b);
 }
 
 // How many things there are, then each; what was found so far is shown after a signal, too.
@@ -241,4 +242,5 @@ void bench_guide(Bench* b) { (void)b; }
 void bench_rollouts(Bench* b) { (void)b; }
 void bench_implicit(Bench* b) { (void)b; }
 void bench_design(Bench* b) { (void)b; }
+void bench_batch(Bench* b) { (void)b; }
 #endif

@@ -77,6 +77,7 @@ void bench_guide(Bench* b);
 void bench_rollouts(Bench* b);
 void bench_implicit(Bench* b);
 void bench_design(Bench* b);
+void bench_batch(Bench* b);
 
 // Tasks are loaded before anything is timed. Returns 0, or EXIT_BAD_INPUT after its line on stderr;
 // closed in either case.

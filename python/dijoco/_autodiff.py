@@ -19,6 +19,7 @@ import os
 import numpy as np
 
 from . import _lib
+from .batch import Batch
 from .data import Data, warn_of_steps
 from .rollout import Rollout
 
@@ -160,6 +161,12 @@ def sizes(model):
     return found
 
 
+def param_size(model, name):
+    """Numbers of a parameter, of each that a pattern stands for."""
+    names = model.match(name)
+    return model._param(names[0] if names else name).nvalue
+
+
 def param_from_tangent(model, name, value, g):
     """Derivative (nvalue,) by the numbers of a parameter from that by its tangent."""
     if name.endswith("/axis"):  # a means a/|a|, and g has no component along it
@@ -278,20 +285,45 @@ class Run:
 
     def __init__(self, model, data, params, qpos, qvel, act, ctrl, derivatives):
         """qpos (B, nq), qvel (B, nv), act (B, na): the start; ctrl (B, T, nu). params: dict name ->
-        values. data: a Data with other inputs, or None."""
+        values, (nvalue,) for all or (B, nvalue). data: a Data with other inputs, or None."""
         self.params, self.start = params, qpos
+        self.each = {name: value for name, value in params.items() if value.ndim == 2}
         if params:
             model = model.copy()
             for name, value in params.items():
-                model.set_param(name, value)
-        self.model = model
-        self.runs = _map(lambda i: Rollout(model, ctrl[i], qpos[i], qvel[i], act[i], data,
-                                           derivatives, None), len(ctrl))
-        self.qpos, self.qvel, self.act = (np.stack([getattr(r, name) for r in self.runs])
-                                          for name in ("qpos", "qvel", "act"))
+                if name not in self.each:
+                    model.set_param(name, value)
+        self.model, self.data = model, data
+        self.inputs = qvel, act, ctrl
+        batch = Batch(model, len(ctrl))
+        batch._strict = True
+        if self.each:
+            batch.set_params(self.each)
+        if data is not None:
+            for i in range(len(ctrl)):
+                batch.set(i, data)
+        batch.qpos, batch.qvel, batch.act = qpos, qvel, act
+        batch.has_history[:] = batch.mocap_last_pos[:] = batch.mocap_last_quat[:] = 0
+        self.made = batch.rollout(ctrl, gradient=derivatives)
+        self.qpos, self.qvel, self.act = self.made.qpos, self.made.qvel, self.made.act
         self.qpos[:, 0] = qpos  # as given, not normalised: its derivative is the identity
-        _warn(tuple(map(sum, zip(*(r._counts() for r in self.runs)))),
+        _warn([batch.stats[name].sum() for name in (
+            "unconverged_steps", "unconverged_steps", "fallback_steps", "recovering_steps")],
               ctrl.shape[0] * ctrl.shape[1])
+        self._runs = None
+
+    @property
+    def runs(self):
+        """Of every member a `Rollout`, for what is not found of all at once."""
+        if self._runs is None:
+            def run(i):
+                model = self.model.copy() if self.each else self.model
+                for name, value in self.each.items():
+                    model.set_param(name, value[i])
+                qvel, act, ctrl = (x[i] for x in self.inputs)
+                return Rollout(model, ctrl, self.start[i], qvel, act, self.data, True, None)
+            self._runs = _map(run, len(self.start))
+        return self._runs
 
     def vjp(self, qpos, qvel, act):
         """Cotangents on qpos0, qvel0, act0, ctrl, and a list of those on the parameters, from those
@@ -299,17 +331,16 @@ class Run:
         at = sizes(self.model)
         dq = np.array(at.to_tangent(self.qpos, qpos))
         dq[:, 0] = 0  # row 0 of qpos is qpos0 itself
-        parts = _map(lambda i: self.runs[i].vjp(dq[i], qvel[i], act[i], list(self.params)),
-                     len(self.runs))
-        stack = {name: np.stack([getattr(p, name) for p in parts])
-                 for name in ("qpos0", "qvel0", "act0", "ctrl")}
-        by_params = [
-            param_from_tangent(self.model, name, value,  # of all that a pattern stands for
-                               sum(p.params[n] for n in self.model.match(name) for p in parts))
-            for name, value in self.params.items()]
-        return (qpos[:, 0] + at.from_tangent(self.start, stack["qpos0"]), stack["qvel0"],
-                stack["act0"], stack["ctrl"], by_params)
-
+        g = self.made.vjp(dq, qvel, act, list(self.params))
+        by_params = []
+        for name, value in self.params.items():   # of all that a pattern stands for
+            all_of = sum(g.params[n] for n in self.model.match(name))
+            by_params.append(
+                np.stack([param_from_tangent(self.model, name, v, one)
+                          for v, one in zip(value, all_of)]) if name in self.each
+                else param_from_tangent(self.model, name, value, sum(all_of)))
+        return (qpos[:, 0] + at.from_tangent(self.start, g.qpos0), g.qvel0, g.act0, g.ctrl,
+                by_params)
 
     def push(self, qpos, qvel, act, ctrl, params):
         """Changes of qpos (B, T+1, nq), qvel (B, T+1, nv), act (B, T+1, na) along changes of the
@@ -323,13 +354,17 @@ class Run:
     def _tangents(self, qpos, qvel, act, ctrl, params):
         """Of every member: tangents of qpos, qvel, act."""
         w = sizes(self.model).push(self.start, qpos)
-        values = self._values(params)
-        return _map(lambda i: self.runs[i].jvp(ctrl[i], w[i], qvel[i], act[i], values),
-                    len(self.runs))
+        return _map(lambda i: self.runs[i].jvp(ctrl[i], w[i], qvel[i], act[i],
+                                               self._values(params, i)), len(self.runs))
 
-    def _values(self, params):
-        return {name: param_push(name, value, change, self._ntangent(name))
-                for (name, value), change in zip(self.params.items(), params)}
+    def _values(self, params, i):
+        """Changes of tangents of parameters of member i."""
+        out = {}
+        for (name, value), change in zip(self.params.items(), params):
+            if name in self.each:
+                value, change = value[i], change[i]
+            out[name] = param_push(name, value, change, self._ntangent(name))
+        return out
 
     def _ntangent(self, name):
         return self.model._param(self.model.match(name)[0]).ntangent
@@ -346,25 +381,30 @@ class Run:
             w = np.stack([t[0] for t in self._tangents(qpos, qvel, act, ctrl, params)])
             rate = at.rate(self.qpos, w, G)
             rate[:, 0] = 0
-        start, values = at.push(self.start, qpos), self._values(params)
+        start = at.push(self.start, qpos)
 
         def run(i):
             held = {"qpos": g[i], "qvel": on_qvel[i], "act": on_act[i]}
             return (self.runs[i].vjp(**held, params=list(self.params)),
-                    self.runs[i].hvp(held, ctrl[i], start[i], qvel[i], act[i], values,
-                                     rates={"qpos": rate[i]}))
+                    self.runs[i].hvp(held, ctrl[i], start[i], qvel[i], act[i],
+                                     self._values(params, i), rates={"qpos": rate[i]}))
 
         first, second = zip(*_map(run, len(self.runs)))
         stack = {name: np.stack([getattr(p, name) for p in second])
                  for name in ("qpos0", "qvel0", "act0", "ctrl")}
         by_qpos = np.stack([p.qpos0 for p in first])
-        by_params = []
-        for (name, value), change in zip(self.params.items(), params):
-            both = [sum(p.params[n] for n in self.model.match(name) for p in parts)
-                    for parts in (first, second)]
-            by_params.append(param_bend(name, value, change, *both))
+        by_params = [self._bent(name, value, change, first, second)
+                     for (name, value), change in zip(self.params.items(), params)]
         return (at.bend(self.start, qpos, by_qpos, stack["qpos0"]), stack["qvel0"], stack["act0"],
                 stack["ctrl"], by_params)
+
+    def _bent(self, name, value, change, first, second):
+        """How derivatives by a parameter change."""
+        names = self.model.match(name)
+        both = [[sum(p.params[n] for n in names) for p in parts] for parts in (first, second)]
+        if name in self.each:
+            return np.stack([param_bend(name, *one) for one in zip(value, change, *both)])
+        return param_bend(name, value, change, sum(both[0]), sum(both[1]))
 
 
 class OneStep:

@@ -82,7 +82,7 @@ class CRollout(ctypes.Structure):
                 ("history_qpos0", c_void_p), ("history_qvel0", c_void_p),
                 ("ctrl", c_void_p), ("nloss", c_int), ("loss", c_void_p), ("callback", c_void_p),
                 ("user", c_void_p), ("refinement_steps", c_int), ("loss_only", c_bool),
-                ("compiled", c_void_p), ("watch", CWatch)]
+                ("checkpoint", c_int), ("compiled", c_void_p), ("watch", CWatch)]
 
 
 class CRolloutResult(ctypes.Structure):
@@ -93,6 +93,13 @@ class CRolloutResult(ctypes.Structure):
                 ("nparam", c_int), ("param", POINTER(CParam)), ("grad_param", c_void_p),
                 ("unconverged_steps", c_int), ("worst_residual", c_double),
                 ("worst_condition", c_double), ("forward_s", c_double), ("backward_s", c_double)]
+
+
+class CBatchResult(ctypes.Structure):
+    _fields_ = [(name, c_void_p) for name in (
+        "loss", "term", "qpos", "qvel", "act", "grad_qpos0", "grad_qvel0", "grad_act0",
+        "grad_history_qpos0", "grad_history_qvel0", "grad_ctrl")] + [
+            ("nparam", c_int), ("param", POINTER(CParam)), ("grad_param", c_void_p)]
 
 
 class CVariation(ctypes.Structure):
@@ -110,6 +117,8 @@ CORE = {
     "dj_loadModel": (c_int, [P, c_char_p, ERR]),
     "dj_loadModelText": (c_int, [P, c_char_p, ERR]),
     "dj_saveModel": (c_int, [P, c_char_p, ERR]),
+    "dj_saveModelText": (c_int, [P, P, ERR]),
+    "dj_deleteText": (None, [P]),
     "dj_readTriangles": (c_int, [P, c_char_p, ERR]),
     "dj_freeTriangles": (None, [P]),
     "dj_checkSolid": (c_int, [P, P, ERR]),
@@ -202,6 +211,26 @@ CORE = {
     "djd_rolloutHvp": (c_int, [POINTER(CVariation), POINTER(CVariation), P, P, POINTER(CRollout),
                                P, P]),
     "djd_setCotangentRates": (c_int, [P, P, P, P, P]),
+    "dj_makeBatch": (c_int, [P, P, c_int, c_int, ERR]),
+    "dj_deleteBatch": (None, [P]),
+    "dj_batchBytes": (c_size_t, [P]),
+    "dj_batchArray": (c_int, [POINTER(CArray), P, c_char_p]),
+    "dj_batchArrayName": (c_char_p, [c_int]),
+    "dj_ownBatchModel": (c_int, [P, P, c_int, ERR]),
+    "dj_setBatchParams": (c_int, [P, c_int, POINTER(CParam), P, ERR]),
+    "dj_resetBatch": (c_int, [P, c_int, c_int]),
+    "dj_getWorld": (c_int, [P, P, c_int]),
+    "dj_setWorld": (c_int, [P, c_int, P]),
+    "dj_batchErrorText": (c_char_p, [P, c_int]),
+    "dj_batchStep": (c_int, [P, c_int]),
+    "dj_batchForward": (c_int, [P]),
+    "dj_batchRollout": (c_int, [P, c_int, P, P, P, P]),
+    "djd_batchTransition": (c_int, [P, P, P]),
+    "djd_makeBatchTape": (c_int, [P, P, c_int, c_int, ERR]),
+    "djd_deleteBatchTape": (None, [P]),
+    "djd_batchTapeBytes": (c_size_t, [P]),
+    "djd_batchRolloutForward": (c_int, [POINTER(CBatchResult), P, POINTER(CRollout), P]),
+    "djd_batchRolloutBackward": (c_int, [POINTER(CBatchResult), P, POINTER(CRollout), P, P, P]),
     "dj_loadTask": (c_int, [P, c_char_p, ERR]),
     "dj_loadTaskText": (c_int, [P, c_char_p, c_char_p, ERR]),
     "dj_deleteTask": (None, [P]),
@@ -278,6 +307,14 @@ PLUGIN = {
     "djm_model": (P, [P]),
     "djm_data": (P, [P]),
     "djm_errorText": (c_char_p, [P]),
+    "djm_makeBatch": (c_int, [P, P, P, c_int, P, ERR]),
+    "djm_deleteBatch": (None, [P]),
+    "djm_batchThreads": (c_int, [P]),
+    "djm_batchOption": (P, [P]),
+    "djm_batchErrorText": (c_char_p, [P, c_int]),
+    "djm_batchStep": (c_int, [P, P, c_int, c_int, P, P]),
+    "djm_batchRollout": (c_int, [P, P, c_int, c_int, P, P, P, P, P, P]),
+    "djm_batchTransition": (c_int, [P, P, c_int, P, P, P, P, P, P]),
     "djm_pluginContext": (P, [P, P]),
     "djm_stepOption": (P, [P]),
     "djm_step": (c_int, [P, P, P]),
@@ -351,7 +388,7 @@ core = _load_core()
 check_structs({"djError": CError, "djParam": CParam, "djArray": CArray, "djWatch": CWatch,
                "djHullPoints": CHullPoints, "djHullOverlap": CHullOverlap,
                "djRollout": CRollout, "djRolloutResult": CRolloutResult,
-               "djVariation": CVariation})
+               "djVariation": CVariation, "djBatchResult": CBatchResult})
 _plugin = None
 _plugin_lock = threading.RLock()
 

@@ -236,6 +236,14 @@ class Data:
         data._seen, data._told = self._seen, self._told
         return data
 
+    def __reduce__(self):
+        """Pickles hold state, inputs and statistics."""
+        inputs = {name: np.array(getattr(self, name)) for name in _INPUTS}
+        with self._lock:
+            base, dtype = self._structure("stats.")
+            stats = ctypes.string_at(base, dtype.itemsize)
+        return _restored, (self._model, self.get_state(), inputs, stats)
+
     def __copy__(self):
         return self.copy()
 
@@ -366,6 +374,22 @@ class Data:
         self._run(core.djd_stepJvp, self._model._address, self._address, out.ctypes.data,
                   dx.ctypes.data, du.ctypes.data)
         return out
+
+
+_INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat", "eq_active",
+           "gravity_scale")
+
+
+def _restored(model, state, inputs, stats):
+    """A pickled data."""
+    data = Data(model)
+    for name, value in inputs.items():
+        setattr(data, name, value if value.ndim else value.item())
+    data.set_state(state)
+    base, _ = data._structure("stats.")
+    ctypes.memmove(base, stats, len(stats))
+    data._seen, data._told = data._counts.raw, data._take_counts()
+    return data
 
 
 def history_arrays(value, model):

@@ -12,8 +12,8 @@
     jax.grad(jax.jit(loss))(friction)
 
 The library runs on the host, in double precision, through `jax.pure_callback`: this works under
-jit, grad, jvp, hessian and vmap (one member after another; a batch axis in the arguments themselves
-runs on several threads). Without jax_enable_x64 JAX rounds states and derivatives to single
+jit, grad, jvp, hessian and vmap; batches, vmap's and those of a batch axis in the arguments
+themselves, run on several threads (`dijoco.Batch`). Without jax_enable_x64 JAX rounds states and derivatives to single
 precision, which is coarse for contact. The model and data are read when a compiled function runs, not
 when it is traced: do not change them in between. First derivatives in both modes, second ones of
 reverse mode (jax.hessian, jvp and grad of grad); forward mode of forward mode and third ones raise.
@@ -137,17 +137,24 @@ def _abstract(*args, kind, job, n):
 mlir.register_lowering(_call, mlir.lower_fun(_host, multiple_results=True))
 
 
+# What results: what is as the inputs, x, or as the run, y.
+_OUTS = {"run": "y", "push": "y", "pull": "x", "bend": "x", "fold": "xy"}
+
+
 def _batch(args, axes, *, kind, job, n):
-    """One member after another."""
-    moved = [a if d is None else jnp.moveaxis(a, d, 0) for a, d in zip(args, axes)]
-
-    def one(mapped):
-        mapped = iter(mapped)
-        each = [a if d is None else next(mapped) for a, d in zip(moved, axes)]
-        return _call.bind(*each, kind=kind, job=job, n=n)
-
-    out = jax.lax.map(one, [a for a, d in zip(moved, axes) if d is not None])
-    return out, [0] * len(out)
+    """A batch of batches is one. Parameters that these share are repeated."""
+    size = next(a.shape[d] for a, d in zip(args, axes) if d is not None)
+    moved = [a[None] if d is None else jnp.moveaxis(a, d, 0) for a, d in zip(args, axes)]
+    single = [a.ndim == 2 for a in moved[:n]]   # parameters, for all members
+    members, folded = moved[0].shape[1], []
+    for a in moved:
+        a = a[:, None] if a.ndim == 2 else a
+        tail = a.shape[2:]
+        folded.append(jnp.broadcast_to(a, (size, members, *tail)).reshape(-1, *tail))
+    out = _call.bind(*folded, kind=kind, job=job, n=n)
+    sums = [s for of in _OUTS[kind] for s in (single if of == "x" else [False] * 3)]
+    out = [x.reshape(size, members, *x.shape[1:]) for x in out]
+    return [x.sum(1) if s else x for x, s in zip(out, sums)], [0] * len(out)
 
 
 batching.primitive_batchers[_call] = _batch
@@ -193,14 +200,20 @@ def _real(value, name):
     return jnp.asarray(value, float)
 
 
-def _prepare(model, data, tails, given):
-    """Arguments as arrays (B, ...), and the batch or None."""
+def _prepare(model, data, tails, given, params):
+    """Arguments as arrays (B, ...), parameters (nvalue,) or (B, nvalue), and the batch or None."""
     standard, batch, arrays = _autodiff.defaults(model, data), None, []
     for name, tail, value in zip(("qpos", "qvel", "act", "ctrl"), tails, given):
         value = _real(standard[name] if value is None else value, name)
         batch = _autodiff.check_shape(name, value.shape, tail, batch)
         arrays.append(value)
-    return [jnp.broadcast_to(x, (batch or 1,) + t) for x, t in zip(arrays, tails)], batch
+    values = []
+    for name, value in params.items():
+        value, n = _real(value, name), _autodiff.param_size(model, name)
+        each = value.ndim > 0 and value.size == len(value) * n != n   # of each of a batch
+        values.append(value.reshape(-1, n) if each else value.reshape(-1))
+        batch = _autodiff.check_shape(name, values[-1].shape, (n,), batch)
+    return [jnp.broadcast_to(x, (batch or 1,) + t) for x, t in zip(arrays, tails)], values, batch
 
 
 def _finish(results, batch):
@@ -213,7 +226,7 @@ def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
     qpos (nq,), qvel (nv,), ctrl (nu,), act (na,): the start; where ctrl and act are None, those of
     data, else zeros. Any of them may have a batch axis in front, (B, nq) and so on; results then
     have it, too. params: dict name -> array of as many entries as `model.param(name)` has, in place
-    of the model's values; derivatives by quaternions and axes are by their numbers, which need not
+    of the model's values, for all of a batch, or with its axis in front for each; derivatives by quaternions and axes are by their numbers, which need not
     be normalised. data: a `dijoco.Data` whose other inputs act; it is not changed.
     """
     if params:
@@ -222,7 +235,7 @@ def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
         ctrl = _real(ctrl, "ctrl")[..., None, :]
         return tuple(x[..., 1, :] for x in rollout(model, ctrl, qpos, qvel, act, params, data))
     tails = ((model.nq,), (model.nv,), (model.na,), (model.nu,))
-    arrays, batch = _prepare(model, data, tails, (qpos, qvel, act, ctrl))
+    arrays, _, batch = _prepare(model, data, tails, (qpos, qvel, act, ctrl), {})
     return _finish(_call.bind(*arrays, kind="run", job=_Job(model, data, None), n=4), batch)
 
 
@@ -237,7 +250,6 @@ def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=No
     if ctrl.ndim < 2:
         raise ValueError("ctrl: expected shape (T, %d), not %s" % (model.nu, ctrl.shape))
     tails = ((model.nq,), (model.nv,), (model.na,), (ctrl.shape[-2], model.nu))
-    arrays, batch = _prepare(model, data, tails, (qpos0, qvel0, act0, ctrl))
-    values = [_real(value, name).reshape(-1) for name, value in params.items()]
+    arrays, values, batch = _prepare(model, data, tails, (qpos0, qvel0, act0, ctrl), params)
     job = _Job(model, data, tuple(params))
     return _finish(_call.bind(*arrays, *values, kind="run", job=job, n=4 + len(values)), batch)

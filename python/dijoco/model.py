@@ -5,6 +5,7 @@ import ctypes
 import os
 import sys
 import warnings
+import zlib
 from ctypes import byref, c_void_p
 
 import numpy as np
@@ -101,6 +102,13 @@ def _field_names(function):
 
 _FIELDS = _field_names(core.dj_modelArrayName)
 _TABLES = frozenset(n for n in _FIELDS if n.startswith("key_") and n != "key_time")
+
+
+def _restored(cls, text, entries, lines):
+    """A pickled model."""
+    model = c_void_p()
+    call(core.dj_loadModelText, byref(model), zlib.decompress(text))
+    return cls._make(Handle(model.value, core.dj_deleteModel), _Report(entries, lines))
 
 
 def _is_default(row, value):
@@ -301,6 +309,22 @@ class Model:
         sizes = {name: self.__dict__[name] for name in _SIZES if name in self.__dict__}
         made = self._make(Handle(model.value, core.dj_deleteModel), self._report, sizes)
         return made._with(settings)
+
+    def to_text(self):
+        """The text of a .json scene, of which `from_text` makes an equal model."""
+        text = c_void_p()
+        call(core.dj_saveModelText, byref(text), self._address)
+        try:
+            return ctypes.string_at(text.value).decode()
+        finally:
+            core.dj_deleteText(text)
+
+    def __reduce__(self):
+        """Pickles hold the model's text, but nothing of MuJoCo's."""
+        if self.option["contact"] == "mujoco":
+            raise TypeError("a Model with contact mujoco cannot be pickled: its MjModel can")
+        return _restored, (type(self), zlib.compress(self.to_text().encode(), 1),
+                           list(self._report), self._report.lines)
 
     def __copy__(self):
         return self.copy()

@@ -2,6 +2,7 @@
 import collections
 import ctypes
 import importlib
+import warnings
 from ctypes import byref, c_void_p
 
 import numpy as np
@@ -10,7 +11,7 @@ from . import _lib, setting
 from ._lib import Handle, call, core
 from .data import Data
 from .mj_transition import Transition, TransitionInfo, check_sizes, transition  # noqa: F401
-from .model import Model, mujoco_address, take_report, warn_ignored
+from .model import Model, ModelWarning, mujoco_address, take_report, warn_ignored
 
 PluginState = collections.namedtuple("PluginState", "model data")
 PluginState.__repr__ = lambda s: _lib.line("PluginState", "of %r" % s.data)
@@ -53,7 +54,7 @@ class Context:
     """
 
     __slots__ = ("_library", "_handle", "_address", "_mj_model", "_m", "_model", "_data", "_lock",
-                 "_changes", "status", "__weakref__")
+                 "_changes", "_given", "status", "__weakref__")
 
     def __new__(cls, mj_model, *, derivatives="analytic", **_):
         if derivatives not in DERIVATIVES:
@@ -76,6 +77,7 @@ class Context:
         handle = Handle(context.value, library.djm_deleteContext, (mj_model,))
         self._library, self._handle, self._address = library, handle, context.value
         self._mj_model, self._m, self.status, self._changes = mj_model, address, 0, 0
+        self._given = settings
         self._model = Model._make(Handle(library.djm_model(self._address), keep=handle),
                                   take_report(report.value))
         warn_ignored(self._model)
@@ -127,7 +129,19 @@ class Context:
         return PluginState(data.model, data)
 
     def __reduce__(self):
-        raise TypeError("a Context cannot be copied or pickled")
+        """Pickles hold the MjModel, the settings given, and what was set on `model` since: not the
+        statistics, nor where the last step left mocap bodies."""
+        fresh = _restored(type(self), self._mj_model, self._given, self.substeps, self.sensors)
+        mine, its = self._model, fresh._model
+        options = {name: mine.option[name] for name in mine.option
+                   if not np.array_equal(mine.option[name], its.option[name])}
+        if options.get("timestep") == its.option["timestep"] / self.substeps:
+            del options["timestep"]   # which the first call divides
+        its.option["timestep"] = mine.option["timestep"]   # which rules follow
+        params = {name: mine.param(name) for name in mine.match("*")
+                  if not np.array_equal(mine.param(name), its.param(name))}
+        return _restored, (type(self), self._mj_model, self._given, self.substeps, self.sensors,
+                           options, params)
 
     @property
     def derivatives(self):
@@ -300,6 +314,9 @@ class MuJoCoContext(Context):
         return _lib.line("Context", "nq=%d nv=%d nu=%d ngeom=%d derivatives=mujoco"
                          % (m.nq, m.nv, m.nu, m.ngeom))
 
+    def __reduce__(self):
+        return MuJoCoContext, (self._mj_model,)
+
     def _none(self, *_):
         raise AttributeError("a Context with derivatives=\"mujoco\" has none: its step is MuJoCo's")
 
@@ -342,6 +359,18 @@ class MuJoCoContext(Context):
         m, index = self._mj_model, sensor_index(self._mj_model, sensor)
         return m.sensor_needstage[index] != 3 and bool(
             _lib.plugin().djm_sensorIsAnalytic(m._address, index))
+
+
+def _restored(cls, mj_model, given, substeps, sensors, options={}, params={}):
+    """A pickled context; what is not as in MuJoCo has been told."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        context = cls(mj_model, substeps=substeps, sensors=sensors, **given)
+    for name, value in options.items():
+        context.model.option[name] = value
+    for name, value in params.items():
+        context.model.set_param(name, value)
+    return context
 
 
 def sensor_index(mj_model, sensor):

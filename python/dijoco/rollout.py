@@ -27,7 +27,7 @@ class Rollout:
     (`Stats`).
     """
 
-    def __init__(self, model, ctrl, qpos0, qvel0, act0, data, gradient, history):
+    def __init__(self, model, ctrl, qpos0, qvel0, act0, data, gradient, history, checkpoint=0):
         _lib.expect(model, Model, "model")
         if data is not None:
             _lib.expect(data, Data, "data")
@@ -51,7 +51,8 @@ class Rollout:
                              history_qvel0=_lib.pointer(self._start[4]),
                              horizon=len(ctrl), qpos0=_lib.pointer(start[0]),
                              qvel0=_lib.pointer(start[1]), act0=_lib.pointer(start[2]),
-                             ctrl=self._ctrl.ctypes.data, loss_only=not gradient)
+                             ctrl=self._ctrl.ctypes.data, loss_only=not gradient,
+                             checkpoint=_lib.count(checkpoint, "checkpoint"))
         tape = c_void_p()
         call(core.djd_makeTape, byref(tape), self._model._address, len(ctrl))
         self._tape = Handle(tape.value, core.djd_deleteTape)
@@ -234,16 +235,19 @@ def _start(value, default, size, name):
     return np.array(_lib.numbers(value, (size,), name))
 
 
-def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, data=None, gradient=True, history=None):
+def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, data=None, gradient=True, history=None,
+            checkpoint=0):
     """Run a model under controls and record what derivatives need.
 
     ctrl (T, nu). qpos0 (nq,), qvel0 (nv,), act0 (na,): the start; where not given, that of data,
     else the model's reference at rest. data: a `Data` whose other inputs (applied forces, mocap
     poses, gravity_scale) act throughout; it is not changed. gradient=False: states only, cheaper.
     history: qpos (nq,) and qvel (nv,) one timestep before the start, for an integrator that keeps
-    them; where not given, that of data if the start is, too. Returns a `Rollout`. Steps that did
+    them; where not given, that of data if the start is, too. checkpoint: k > 0 keeps what derivatives
+    need of k steps at a time: less memory, up to one run more of time, the same bits; products of
+    tangents and Hessians need it to be 0. Returns a `Rollout`. Steps that did
     not converge, that another integrator took, or that began with overlaps warn (`StepWarning`).
     """
-    run = Rollout(model, ctrl, qpos0, qvel0, act0, data, gradient, history)
+    run = Rollout(model, ctrl, qpos0, qvel0, act0, data, gradient, history, checkpoint)
     warn_of_steps((0, 0, 0), run._counts(), run.stats.steps)
     return run

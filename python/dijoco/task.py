@@ -140,6 +140,8 @@ class Design:
     """
 
     def __init__(self, task, folder=None, allow_ignored=False, threads=0):
+        whole = task if isinstance(task, dict) else os.path.abspath(task)
+        self._given = whole, os.path.abspath(folder or os.curdir), allow_ignored, threads
         task, models = _take_models(task)
         self._task = _load(task, folder)
         count = core.dj_taskScenes(self._task.address)
@@ -157,6 +159,10 @@ class Design:
         tangents, picked = self._array("variable.ntangent"), self._array("variable.picked")
         names = [core.djd_variableName(self._address, i).decode() for i in range(len(kinds))]
         self._variables = list(zip(names, kinds, nvalues, tangents, picked))
+
+    def __reduce__(self):
+        """Pickles hold the task, by its path where it was given so."""
+        return type(self), self._given
 
     def _designs(self):
         """Arguments of C functions that take several scenes: number, designs, weights."""

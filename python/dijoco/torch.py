@@ -130,9 +130,23 @@ def _apply(function, *args):
 class _Job:
     """What steps or runs are made of, besides tensors: qpos, qvel, act, ctrl and parameters."""
 
-    def __init__(self, model, data, derivatives, tails, batch, names=None):
+    def __init__(self, model, data, derivatives, tails, batch, names=None, nvalues=()):
         self.model, self.data, self.derivatives = model, data, derivatives
-        self.tails, self.batch, self.names = tails, batch, names
+        self.tails, self.batch, self.names, self.nvalues = tails, batch, names, nvalues
+
+    def all_tails(self):
+        """Shapes of inputs, without batches."""
+        return (*self.tails, *((n,) for n in self.nvalues))
+
+    def result_tails(self):
+        """The same of results."""
+        states = [tail[-1:] for tail in self.tails[:3]]
+        return states if self.names is None else [(self.tails[3][0] + 1,) + t for t in states]
+
+    def of_batch(self, batch):
+        """This job for another batch, of which every input has the axis."""
+        return _Job(self.model, self.data, self.derivatives, self.tails, batch, self.names,
+                    self.nvalues)
 
     def make(self, inputs, derivatives):
         """The run, or the step, of tensors."""
@@ -226,16 +240,27 @@ class _None(torch.autograd.Function):
 
 
 class _Call(torch.autograd.Function):
-    """A call of a job, and what all have in common: batches that PyTorch makes are loops."""
+    """A call of a job, and what all have in common. `ARGS` and `OUTS` say what follows what: x, as
+    the inputs, and y, as the results. Batches that PyTorch makes are folded into the job's; those of
+    cotangents or changes alone are loops on what one forward pass has left."""
 
     @classmethod
     def _vmap(cls, info, in_dims, job, held, *tensors):
-        made = any(d is not None for d in in_dims[2:2 + _count(job)])
-        outs = [cls.apply(job, _Held() if made else held,
-                          *(x if d is None else x.select(d, k)
-                            for x, d in zip(tensors, in_dims[2:])))
-                for k in range(info.batch_size)]
-        return tuple(map(torch.stack, zip(*outs))), (0,) * len(outs[0])
+        dims = in_dims[2:]
+        if all(d is None for d in dims[:_count(job)]):
+            outs = [cls.apply(job, held, *(x if d is None else x.select(d, k)
+                                           for x, d in zip(tensors, dims)))
+                    for k in range(info.batch_size)]
+            return tuple(map(torch.stack, zip(*outs))), (0,) * len(outs[0])
+        moved = [x.unsqueeze(0) if d is None else x.movedim(d, 0) for x, d in zip(tensors, dims)]
+        tails = job.all_tails()
+        single = [x.dim() - 1 == len(tail) for x, tail in zip(moved, tails)]   # without a batch axis
+        whole = [t for kind in cls.ARGS for t in (tails if kind == "x" else job.result_tails())]
+        folded = [_folded(x, tail, info.batch_size, job.batch) for x, tail in zip(moved, whole)]
+        outs = cls.apply(job.of_batch(info.batch_size * (job.batch or 1)), _Held(), *folded)
+        kinds = [s for kind in cls.OUTS for s in (single if kind == "x" else [False] * 3)]
+        return tuple(_unfolded(x, info.batch_size, job.batch, sums)
+                     for x, sums in zip(outs, kinds)), (0,) * len(outs)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -246,6 +271,19 @@ class _Call(torch.autograd.Function):
 
 def _count(job):
     return 4 + len(job.names or ())
+
+
+def _folded(x, tail, size, batch):
+    """A tensor (size or 1, ...) as one of size * batch members."""
+    if x.dim() - 1 == len(tail):
+        x = x.unsqueeze(1)
+    return x.expand(size, batch or 1, *tail).reshape(-1, *tail)
+
+
+def _unfolded(x, size, batch, sums):
+    """The other way; sums: of what the job's batch shares."""
+    x = x.reshape(size, batch or 1, *x.shape[1:])
+    return x if batch is not None and not sums else x.sum(1)
 
 
 def _guarded(function, fixed, job, held, *tensors):
@@ -268,6 +306,8 @@ def _by_linear(function, fixed, ctx, tangents):
 
 
 class _Run(_Call):
+    ARGS, OUTS = "x", "y"
+
     @staticmethod
     def forward(job, held, *x):
         return job.run(held, x)
@@ -287,6 +327,8 @@ class _Run(_Call):
 
 
 class _Push(_Call):
+    ARGS, OUTS = "xx", "y"
+
     @staticmethod
     def forward(job, held, *args):
         n = _count(job)
@@ -307,6 +349,8 @@ class _Push(_Call):
 
 
 class _Pull(_Call):
+    ARGS, OUTS = "xy", "x"
+
     @staticmethod
     def forward(job, held, *args):
         n = _count(job)
@@ -328,6 +372,8 @@ class _Pull(_Call):
 
 
 class _Bend(_Call):
+    ARGS, OUTS = "xyxy", "x"
+
     @staticmethod
     def forward(job, held, *args):
         n = _count(job)
@@ -351,6 +397,8 @@ class _Bend(_Call):
 
 
 class _Fold(_Call):
+    ARGS, OUTS = "xyx", "xy"
+
     @staticmethod
     def forward(job, held, *args):
         n = _count(job)
@@ -441,7 +489,12 @@ def _prepare(model, data, tails, given, params):
         tensor = _double(standard[name] if value is None else value, name)
         batch = _autodiff.check_shape(name, tensor.shape, tail, batch)
         tensors.append(tensor)
-    values = [_double(value, name).reshape(-1) for name, value in params.items()]
+    values = []
+    for name, value in params.items():
+        value, n = _double(value, name), _autodiff.param_size(model, name)
+        each = value.dim() > 0 and value.numel() == len(value) * n != n   # of each of a batch
+        values.append(value.reshape(-1, n) if each else value.reshape(-1))
+        batch = _autodiff.check_shape(name, values[-1].shape, (n,), batch)
     return tensors, values, batch, _like(*given, *params.values())
 
 
@@ -477,9 +530,9 @@ def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
 
     qpos (nq,), qvel (nv,), ctrl (nu,), act (na,): the start; where ctrl and act are None, those of
     data, else zeros. Any of them may have a batch axis in front, (B, nq) and so on; results then
-    have it, too, and the batch runs on several threads. params: dict name -> tensor of as many
-    entries as `model.param(name)` has, in place of the model's values, the same for all of a
-    batch; derivatives by quaternions and axes are by their numbers, which need not be normalised.
+    have it, too, and the batch runs on several threads (`dijoco.Batch`). params: dict name -> tensor
+    of as many entries as `model.param(name)` has, in place of the model's values, for all of a
+    batch, or with its axis in front for each; derivatives by quaternions and axes are by their numbers, which need not be normalised.
     data: a `dijoco.Data` whose other inputs act; it is not changed.
     """
     if params:
@@ -506,7 +559,8 @@ def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=No
     tails = ((n.nq,), (n.nv,), (n.na,), (ctrl.shape[-2], n.nu))
     tensors, values, batch, like = _prepare(model, data, tails, (qpos0, qvel0, act0, ctrl), params)
     derivatives = _needs_derivatives(tensors + values)
-    job = _Job(model, data, derivatives, tails, batch, tuple(params))
+    job = _Job(model, data, derivatives, tails, batch, tuple(params),
+               tuple(value.shape[-1] for value in values))
     return _as(_call(job, tensors + values), like)
 
 

@@ -244,9 +244,31 @@ def test_errors():
     np.testing.assert_array_equal(d.qpos, before)
     with pytest.raises(dijoco.Error, match="qvel"):
         context.transition(d)
-    for function in (copy.copy, copy.deepcopy, pickle.dumps):
-        with pytest.raises(TypeError, match="Context cannot be"):
-            function(context)
+
+
+def test_pickled_context():
+    """What was given and what was set since; both go on alike, apart from each other."""
+    m = mujoco.MjModel.from_xml_string(ARM.format(h=.002, integrator="Euler"))
+    context = dijoco.Context(m, substeps=2, sensors=False, tolerance=1e-8)
+    context.model.option["max_iterations"] = 77
+    context.model.set_param("joint/elbow/damping", .7)
+    for function in copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            other = function(context)
+        assert (other.substeps, other.sensors) == (2, False)
+        assert other.model.option["tolerance"] == 1e-8 and other.model.option["max_iterations"] == 77
+        assert other.model.param("joint/elbow/damping") == .7
+        d, e = mujoco.MjData(m), mujoco.MjData(m)
+        d.qvel[:] = e.qvel[:] = [1, -2]
+        context.step(d, 9)
+        other.step(e, 9)
+        np.testing.assert_array_equal(d.qpos, e.qpos)
+        assert other.model.to_text() == context.model.to_text()
+        other.model.option["max_iterations"] = 7
+        assert context.model.option["max_iterations"] == 77
+    stock = pickle.loads(pickle.dumps(dijoco.Context(m, derivatives="mujoco")))
+    assert stock.derivatives == "mujoco" and stock.step(d) == 0
 
 
 def test_what_is_ignored(tmp_path):

@@ -1,4 +1,4 @@
-"""What the pages show runs: the code of python.md in one interpreter, from the tree's root."""
+"""What the pages show runs: the code of each in one interpreter, from the tree's root."""
 import json
 import re
 
@@ -20,6 +20,18 @@ def test_tour(root, monkeypatch, capsys):
     out = capsys.readouterr().out
     assert "True" in out and "nan" not in out
     assert scope["best"]["loss_last"] < scope["best"]["loss_first"]
+
+
+def test_batches(root, monkeypatch, capsys):
+    if not hasattr(mujoco, "__version__"):
+        pytest.skip("the package mujoco is not installed")
+    monkeypatch.chdir(root)
+    scope = {}
+    for block in blocks_of(root, "batches.md", "python"):
+        exec(compile(block, "docs/batches.md", "exec"), scope)
+    out = capsys.readouterr().out
+    assert "(64, 21, %d)" % scope["model"].nq in out and "nan" not in out
+    assert not scope["batch"].failed.any() and scope["A"].shape[0] == 8
 
 
 def blocks_of(root, page, language):

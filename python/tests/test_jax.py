@@ -208,3 +208,66 @@ g = jax.grad(f)(state["qvel"])
 assert g.dtype == "float32" and abs(g).max() > 0, g
 """ % sys.path
     subprocess.run([sys.executable, "-c", text], check=True)
+
+
+def test_parameters_of_each_member(scene):
+    """A batch axis of parameters: the results and derivatives of single calls."""
+    model, _ = scene
+    names, B, T = ("geom/box/friction", "body/box/mass"), 3, 6
+    base = autodiff_scene.params(model, *names)
+    rng = np.random.default_rng(3)
+    ctrl, weight = rng.normal(size=(T, model.nu)), rng.normal(size=(B, T + 1, model.nq))
+    scale = 1 + .1 * np.arange(B)
+    given = (np.asarray(base[names[0]]) * scale[:, None], np.ravel(base[names[1]]) * scale)
+
+    def loss(u, weight, *params):
+        qpos = djj.rollout(model, u, params=dict(zip(names, params)))[0]
+        return (weight * qpos).sum()
+
+    grads = jax.grad(loss, (0, 2, 3))(ctrl, weight, *given)
+    each = [jax.grad(loss, (0, 2, 3))(ctrl, weight[i], *(g[i] for g in given)) for i in range(B)]
+    np.testing.assert_allclose(grads[0], sum(g[0] for g in each), rtol=1e-12, atol=1e-13)
+    for k in 1, 2:
+        np.testing.assert_allclose(grads[k], np.stack([g[k] for g in each]), rtol=1e-12)
+
+
+def test_vmap_is_one_batch(scene, monkeypatch):
+    """What is mapped over is folded into batches, nested ones, too, with what they share."""
+    model, _ = scene
+    made = []
+    run = _autodiff.Run.__init__
+
+    def counted(self, model, data, params, qpos, *rest):
+        made.append(len(qpos))
+        run(self, model, data, params, qpos, *rest)
+
+    monkeypatch.setattr(_autodiff.Run, "__init__", counted)
+    S, B, T = 4, 3, 5
+    rng = np.random.default_rng(5)
+    ctrl, gravity = rng.normal(size=(S, B, T, model.nu)), rng.normal(size=(S, 3))
+    qvel = rng.normal(size=(B, model.nv))
+
+    def loss(ctrl, gravity, qvel):
+        qpos = djj.rollout(model, ctrl, qvel0=qvel, params={"option/gravity": gravity})[0]
+        return (qpos[..., -1, :] ** 2).sum()
+
+    grad = jax.grad(loss, (0, 1, 2))
+    one = [grad(ctrl[s], gravity[s], qvel) for s in range(S)]
+    for function in (jax.vmap(grad, (0, 0, None)), jax.jit(jax.vmap(grad, (0, 0, None)))):
+        made.clear()
+        mapped = function(ctrl, gravity, qvel)
+        jax.block_until_ready(mapped)
+        assert set(made) == {S * B}
+        for mine, his in zip(mapped, zip(*one)):
+            np.testing.assert_allclose(mine, np.stack(his), rtol=1e-12, atol=1e-13)
+    made.clear()
+    nested = jax.vmap(jax.vmap(grad, (0, None, 0)), (0, 0, None))(ctrl, gravity, qvel)
+    assert set(made) == {S * B}
+    np.testing.assert_allclose(nested[0], mapped[0], rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(nested[1].sum(1), mapped[1], rtol=1e-12, atol=1e-13)
+    hessian = jax.hessian(lambda u: loss(u, gravity[0], qvel[0]))
+    each = jax.vmap(hessian)(ctrl[:2, 0])
+    np.testing.assert_allclose(each[1], hessian(ctrl[1, 0]), rtol=1e-9, atol=1e-12)
+    jvp = jax.vmap(lambda u, du: jax.jvp(lambda x: loss(x, gravity[0], qvel[0]), (u,), (du,))[1])
+    mine = [(grad(ctrl[s, 0], gravity[0], qvel[0])[0] * ctrl[s, 1]).sum() for s in range(S)]
+    np.testing.assert_allclose(jvp(ctrl[:, 0], ctrl[:, 1]), mine, rtol=1e-10)

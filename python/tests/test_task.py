@@ -1,6 +1,8 @@
 """Tasks: equality with the command, designs, optimisation, errors."""
+import concurrent.futures
 import copy
 import json
+import multiprocessing
 
 import numpy as np
 import pytest
@@ -340,3 +342,25 @@ def test_restitution_is_identified(tmp_path):
     found = dijoco.optimize(task)
     assert abs(found["values"]["geom/ball/restitution"][0] - 0.73) < 1e-8
     assert dijoco.grad(task, check=True)["certificate"][0]["passed"]
+
+
+def _evaluated(design):
+    return design.evaluate(design.x0)
+
+
+def test_pickles(root, monkeypatch):
+    """A design in other processes: the same loss and gradient, from any folder."""
+    box = dijoco.Model.load(root / "examples" / "box.json")
+    task = {"scene": box, "horizon": 9, "variables": [{"name": "qvel0"}], "checkpoint": 4,
+            "loss": [{"type": "com", "target": [0, 0, 1]}]}
+    monkeypatch.chdir(root / "examples")
+    by_path = dict(task, scene="box.json")
+    designs = [dijoco.Design(task), dijoco.Design(by_path), dijoco.Design(by_path, folder=".")]
+    monkeypatch.chdir(root)
+    executor = concurrent.futures.ProcessPoolExecutor(
+        2, mp_context=multiprocessing.get_context("spawn"))
+    with executor:
+        for design, (loss, gradient) in zip(designs, executor.map(_evaluated, designs)):
+            mine = design.evaluate(design.x0)
+            assert mine[0] == loss
+            np.testing.assert_array_equal(mine[1], gradient)

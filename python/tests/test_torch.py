@@ -435,3 +435,92 @@ def test_other_arrays(scene):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         djt.rollout(model, ctrl, state["qpos"], state["qvel"])
+
+
+def test_parameters_of_each_member(scene):
+    """A batch axis of parameters: the results and derivatives of single calls."""
+    model, state = scene
+    names = ("geom/box/friction", "option/gravity", "body/box/mass")
+    base = autodiff_scene.params(model, *names)
+    B, T = 3, 6
+    ctrl = torch.randn(T, model.nu, dtype=torch.float64, generator=torch.manual_seed(3))
+    given = {n: torch.stack([torch.as_tensor(base[n]) * (1 + .1 * i) for i in range(B)])
+             for n in names}
+    given["body/box/mass"] = given["body/box/mass"].reshape(B)   # of numbers as they are
+    weight = torch.randn(B, T + 1, model.nq, dtype=torch.float64)
+    for batched in (ctrl, ctrl.expand(B, T, -1) * torch.arange(1., B + 1)[:, None, None]):
+        tensors = {n: x.clone().requires_grad_() for n, x in given.items()}
+        u = batched.clone().requires_grad_()
+        qpos, _, _ = djt.rollout(model, u, params=tensors)
+        assert qpos.shape == (B, T + 1, model.nq)
+        grads = torch.autograd.grad((weight * qpos).sum(), [u, *tensors.values()])
+        total = torch.zeros_like(u)
+        for i in range(B):
+            ones = {n: x[i].detach().clone().requires_grad_() for n, x in given.items()}
+            ui = (u if u.dim() == 2 else u[i]).detach().clone().requires_grad_()
+            one, _, _ = djt.rollout(model, ui, params=ones)
+            torch.testing.assert_close(one, qpos[i].detach(), rtol=0, atol=0)
+            each = torch.autograd.grad((weight[i] * one).sum(), [ui, *ones.values()])
+            for mine, his in zip(grads[1:], each[1:]):
+                torch.testing.assert_close(mine[i], his, rtol=1e-12, atol=1e-14)
+            if u.dim() == 2:
+                total += each[0]
+            else:
+                total[i] = each[0]
+        torch.testing.assert_close(grads[0], total, rtol=1e-12, atol=1e-14)
+
+    def loss(friction):
+        return djt.rollout(model, ctrl, params={names[0]: friction})[0].square().sum()
+
+    friction = given[names[0]]
+    v = torch.randn_like(friction)
+    Hv = torch.autograd.functional.hvp(loss, friction, v)[1]
+    for i in range(B):
+        one = torch.autograd.functional.hvp(loss, friction[i], v[i])[1]
+        torch.testing.assert_close(Hv[i], one, rtol=1e-9, atol=1e-12)
+    with pytest.raises(ValueError, match="a batch of 2|another argument has"):
+        djt.rollout(model, ctrl.expand(2, T, -1), params={names[0]: friction})
+
+
+def test_vmap_is_one_batch(scene, monkeypatch):
+    """What is mapped over is folded into batches, nested ones, too, with what they share."""
+    model, state = scene
+    made = []
+    run = _autodiff.Run.__init__
+
+    def counted(self, model, data, params, qpos, *rest):
+        made.append(len(qpos))
+        run(self, model, data, params, qpos, *rest)
+
+    monkeypatch.setattr(_autodiff.Run, "__init__", counted)
+    S, B, T = 4, 3, 5
+    g = torch.Generator().manual_seed(5)
+    ctrl = torch.randn(S, B, T, model.nu, dtype=torch.float64, generator=g)
+    gravity = torch.randn(S, 3, dtype=torch.float64, generator=g)
+    qvel = torch.randn(B, model.nv, dtype=torch.float64, generator=g)
+
+    def loss(ctrl, gravity, qvel):
+        qpos = djt.rollout(model, ctrl, qvel0=qvel, params={"option/gravity": gravity})[0]
+        return qpos[..., -1, :].square().sum()
+
+    grad = torch.func.grad(loss, argnums=(0, 1, 2))
+    one = [grad(ctrl[s], gravity[s], qvel) for s in range(S)]   # batches of B share gravity
+    made.clear()
+    mapped = torch.func.vmap(grad, in_dims=(0, 0, None))(ctrl, gravity, qvel)
+    assert set(made) == {S * B}
+    for mine, his in zip(mapped, zip(*one)):
+        torch.testing.assert_close(mine, torch.stack(his), rtol=1e-12, atol=1e-13)
+    made.clear()
+    nested = torch.func.vmap(torch.func.vmap(grad, in_dims=(0, None, 0)), in_dims=(0, 0, None))(
+        ctrl, gravity, qvel)
+    assert set(made) == {S * B}
+    torch.testing.assert_close(nested[0], mapped[0], rtol=1e-12, atol=1e-13)
+    torch.testing.assert_close(nested[1].sum(1), mapped[1], rtol=1e-12, atol=1e-13)
+    hessian = torch.func.hessian(lambda u: loss(u, gravity[0], qvel[0]))
+    each = torch.func.vmap(hessian)(ctrl[:2, 0])
+    torch.testing.assert_close(each[1], hessian(ctrl[1, 0]), rtol=1e-9, atol=1e-12)
+    ahead = torch.func.vmap(lambda u, du: torch.func.jvp(
+        lambda x: loss(x, gravity[0], qvel[0]), (u,), (du,))[1])(ctrl[:, 0], ctrl[:, 1])
+    for s in range(S):
+        mine = (grad(ctrl[s, 0], gravity[0], qvel[0])[0] * ctrl[s, 1]).sum()
+        torch.testing.assert_close(ahead[s], mine, rtol=1e-10, atol=1e-12)

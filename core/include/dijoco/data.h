@@ -130,6 +130,10 @@ DJ_API int dj_dataGrowths(const djData* data);          // how often room has be
 DJ_API djStatus dj_resetData(const djModel* model, djData* data);
 DJ_API djStatus dj_resetKey(const djModel* model, djData* data, int key);
 
+// Forget what earlier steps have left for speed, the list of near pairs. No result changes; where a
+// state jumps far, as to another world's, the list would be long.
+DJ_API void dj_forgetSteps(djData* data);
+
 // State as one vector: time, qpos, qvel, act, of an integrator with a history whether there is
 // one (1 or 0) and it, qpos and qvel one timestep before, and of mocap bodies mocap_last_pos,
 // mocap_last_quat. A run continues from it to the last bit (with the same inputs).

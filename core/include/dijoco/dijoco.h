@@ -4,8 +4,10 @@
 #define DIJOCO_DIJOCO_H_
 
 #include <dijoco/array.h>
+#include <dijoco/batch.h>
 #include <dijoco/check.h>
 #include <dijoco/contact.h>
+#include <dijoco/crew.h>
 #include <dijoco/csv.h>
 #include <dijoco/data.h>
 #include <dijoco/decompose.h>

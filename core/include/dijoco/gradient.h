@@ -99,6 +99,10 @@ typedef struct djRollout {
   void* user;                  // handed to the callback
   int refinement_steps;        // extra full Newton steps until the decrement stops falling
   bool loss_only;              // no linearisation: a backward pass is not possible
+  int checkpoint;              // 0: the tape holds the linearisation of every step; k > 0: of k
+                               //   steps at a time. Before these a backward pass takes the steps
+                               //   again from their recorded starts, each once, and the gradient
+                               //   has the same bits. Second derivatives need them all
   const djModel* compiled;     // not NULL: gradients by parameters let masses and inertias follow
                                //   the geoms of the model from this one on (dj_followGeoms)
   djWatch watch;               // told after each step of either pass; a cancelled one has no result
@@ -121,7 +125,8 @@ typedef struct djRolloutResult {
                                //   parameters'; or NULL
   int unconverged_steps;       // whose best iterate was kept
   double worst_residual;       // 1; as djStats has it
-  double worst_condition;      // 1; largest condition estimate of an unshifted dr/dq+
+  double worst_condition;      // 1; largest condition estimate of an unshifted dr/dq+, of the steps
+                               //   that the passes on this result have linearised
   double forward_s, backward_s;  // s; filled by callers that have a clock; 0 here
 } djRolloutResult;
 

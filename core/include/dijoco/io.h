@@ -18,6 +18,9 @@ DJ_API djStatus dj_loadModelText(djModel** model, const char* text, djError* err
 DJ_API djStatus dj_loadModelWatched(djModel** model, const char* path, const djWatch* watch,
                                     djError* err);
 DJ_API djStatus dj_saveModel(const djModel* model, const char* path, djError* err);
+// The file's text, which dj_deleteText releases. On failure *text is NULL.
+DJ_API djStatus dj_saveModelText(char** text, const djModel* model, djError* err);
+DJ_API void dj_deleteText(char* text);                  // NULL is allowed
 // The same into an open file, which is not yet committed then.
 DJ_API djStatus dj_writeModel(const djModel* model, djFile* file, djError* err);
 

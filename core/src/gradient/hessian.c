@@ -69,6 +69,9 @@ static djStatus checkCall(const djVariation* along, const djModel* m, djData* d,
   if (tape->steps != r->horizon) {
     return dj_fail(err, DJ_INVALID, "tape: holds no run of %d steps", r->horizon);
   }
+  if (tape->from > 0 || tape->to < r->horizon) {
+    return dj_fail(err, DJ_INVALID, "checkpoint: second derivatives need the whole tape");
+  }
   return checkDirection(along, m, d, r);
 }
 

@@ -7,11 +7,10 @@
 #include "gradient/design_parts.h"
 #include "gradient/phases.h"
 
+#include <dijoco/crew.h>
+
 #include <limits.h>
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +22,7 @@ typedef struct djPhaseMemory {
   double* weight;    // (nscene)
   djStatus* status;  // (n)
   size_t* residual;  // (n + 1) where those of a run begin
-  pthread_t* thread; // (nthread)
+  djCrew* crew;      // of nthread
 } djPhaseMemory;
 
 // What is done with each run.
@@ -36,7 +35,6 @@ typedef struct djPhaseWork {
   const double* x;
   const double* v; // direction of products
   double *r, *J; // residuals and their derivatives
-  atomic_int next;
 } djPhaseWork;
 
 // ---- making -----------------------------------------------------------------------------------
@@ -54,10 +52,10 @@ static bool takeMemory(djPhases* p, int nx) {
   w->weight = dj_poolTake(&w->pool, (size_t)p->nscene, sizeof(double));
   w->status = dj_poolTake(&w->pool, n, sizeof(djStatus));
   w->residual = dj_poolTake(&w->pool, n + 1, sizeof(size_t));
-  w->thread = dj_poolTake(&w->pool, (size_t)p->nthread, sizeof(pthread_t));
+  w->crew = dj_makeCrew(p->nthread);
   p->design = dj_poolTake(&w->pool, n, sizeof(djDesign*));
   p->weight = w->weight;
-  return w->loss && w->grad && w->weight && w->status && w->residual && w->thread && p->design;
+  return w->loss && w->grad && w->weight && w->status && w->residual && w->crew && p->design;
 }
 
 static djStatus copyDesigns(djPhases* p, djDesign* const* design, djError* err) {
@@ -117,6 +115,7 @@ void djd_deletePhases(djPhases* p) {
   for (int j = 0; j < p->n && p->design; j++) {
     if (j % p->nphase != 0) djd_deleteDesign(p->design[j]);
   }
+  dj_deleteCrew(w->crew);
   dj_poolFree(&w->pool);
   free(w);
   free(p);
@@ -162,11 +161,11 @@ static djStatus dutyOf(const djPhaseWork* s, int j) {
   return residualsOf(s, j);
 }
 
-static void* work(void* shared) {
-  djPhaseWork* s = shared;
+static void work(void* shared, int j, int lane) {
+  (void)lane;
+  const djPhaseWork* s = shared;
   djPhaseMemory* w = s->phases->memory;
-  for (int j; (j = atomic_fetch_add(&s->next, 1)) < s->phases->n;) w->status[j] = dutyOf(s, j);
-  return NULL;
+  w->status[j] = dutyOf(s, j);
 }
 
 // What all runs ended with: the first that failed counts.
@@ -189,22 +188,9 @@ static djStatus statusOf(djPhases* p) {
   return status;
 }
 
-// Signals are the caller's thread's. Where no thread can be had, it does the work of all.
 static djStatus share(djPhaseWork* s) {
-  djPhaseMemory* w = s->phases->memory;
-  int started = 0;
-  sigset_t all, before;
-  if (s->phases->nthread > 1) {
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (started + 1 < s->phases->nthread &&
-           pthread_create(&w->thread[started], NULL, work, s) == 0) {
-      started++;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-  }
-  work(s);
-  for (int k = 0; k < started; k++) pthread_join(w->thread[k], NULL);
+  const djPhaseMemory* w = s->phases->memory;
+  dj_crewDo(w->crew, s->phases->n, work, s);
   return statusOf(s->phases);
 }
 

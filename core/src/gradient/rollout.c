@@ -4,6 +4,11 @@
 // tape keeps every state and the factored linearisation of every step, so that the backward pass
 //   lambda_T = dL/dx_T,  lambda_t = A_t^T lambda_{t+1} + dL/dx_t,  dL/du_t += B_t^T lambda_{t+1}
 // costs one triangular solve and a few products a step.
+//
+// With checkpoints the tape keeps every state, but linearisations of no more than `checkpoint` steps
+// at a time: the forward pass those of the last ones, and the backward pass takes the others again,
+// from their recorded states, when it comes to them. A step depends on its state alone, to the last
+// bit, and so do its derivatives.
 
 #include "base/status.h"
 #include "gradient/loss_run.h"
@@ -27,6 +32,7 @@ static djStatus openLoss(djLossRun* run, djTape* t, const djModel* m, djData* d,
     t->nreference = r->nloss;
     t->reference = memory;
     t->pull = memory + n / 2;
+    dj_keepTape(t);
   }
   *run = (djLossRun){.work = dj_initLossWork(m, t->loss), .model = m, .data = d, .rollout = r,
                      .reference = n > 0 ? t->reference : NULL, .pull = n > 0 ? t->pull : NULL,
@@ -112,6 +118,9 @@ static djStatus checkRollout(const djModel* m, djData* d, const djRollout* r,
   djStatus status = dj_checkData(m, d);
   if (status < 0) return status;
   if (r->horizon < 1) return dj_fail(err, DJ_INVALID, "horizon: %d is not positive", r->horizon);
+  if (r->checkpoint < 0) {
+    return dj_fail(err, DJ_INVALID, "checkpoint: %d is negative", r->checkpoint);
+  }
   if (m->nu > 0 && !r->ctrl) return dj_fail(err, DJ_INVALID, "ctrl: missing");
   if (!tape || tape->horizon < r->horizon || !dj_sameSizes(&tape->sizes, m)) {
     return dj_fail(err, DJ_INVALID, "tape: made for another model or a shorter horizon");
@@ -163,19 +172,27 @@ static djStatus linearize(double* condition, djTape* tape, const djModel* m, djD
   return status == DJ_OK ? keepStep(&tape->step[k], condition, tape, m, d, &lin) : status;
 }
 
+// Steps whose linearisations the tape holds at a time. Physics from outside needs none.
+static int windowOf(const djModel* m, const djRollout* r) {
+  bool all = r->checkpoint == 0 || r->checkpoint > r->horizon || dj_outsideHasVjp(m);
+  return all ? r->horizon : r->checkpoint;
+}
+
 static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* d,
                              const djRollout* r, djTape* tape) {
   djLossRun loss;
   dj_emptyTape(tape);
   djStatus opened = openLoss(&loss, tape, m, d, r);
   if (opened < 0) return opened;
+  tape->from = r->horizon - windowOf(m, r);
+  tape->to = r->horizon;
   record(tape, m, d, 0);
   dj_noteReferences(&loss, d->qpos, d->qvel, 0);
   for (int k = 0; k < r->horizon; k++) {
     if (m->nu) memcpy(d->ctrl, r->ctrl + (size_t)k * m->nu, (size_t)m->nu * sizeof(double));
     djStatus status = dj_step(m, d);
     if (status < 0) return status;
-    if (!r->loss_only) {
+    if (!r->loss_only && k >= tape->from) {
       status = linearize(&result->worst_condition, tape, m, d, k);
       if (status != DJ_OK) return status;
     }
@@ -333,7 +350,7 @@ static djStatus backStep(double** lambda, double** next, djRolloutResult* result
   double* du = result->grad_ctrl ? result->grad_ctrl + (size_t)k * nu : NULL;
   bool parts = tape->nparts[k] > 1, outside = dj_outsideHasVjp(m);
   djStatus status = DJ_OK;
-  if (k > 0 && tape->nparts[k - 1] == 1 && !outside) dj_fetchLinear(&tape->step[k - 1]);
+  if (k > tape->from && tape->nparts[k - 1] == 1 && !outside) dj_fetchLinear(&tape->step[k - 1]);
   if (outside) status = backOutside(lambda, next, du, m, d, r, tape, k, one && !sums);
   else if (parts) status = backParts(lambda, next, du, sums, m, d, r, tape, k);
   else backLinear(lambda, next, du, &tape->step[k], m, tape);
@@ -342,6 +359,37 @@ static djStatus backStep(double** lambda, double** next, djRolloutResult* result
   dj_restoreTape(d, m, r, tape, k);   // the product has left z in the scratch
   const double* end = tape->qpos + ((size_t)k + 1) * m->nq;
   return dj_addStepParams(sums, m, d, &tape->step[k], end, tape->scratch, *next + m->nv);
+}
+
+// Step k once more, from its recorded start.
+static djStatus takeAgain(const djModel* m, djData* d, const djRollout* r, const djTape* tape,
+                          int k) {
+  const djStats stats = d->stats;
+  const double time = d->time;
+  int refinement_steps = d->work->refinement_steps;
+  d->work->refinement_steps = r->refinement_steps;
+  dj_restoreTape(d, m, r, tape, k);
+  djStatus status = dj_step(m, d);
+  d->work->refinement_steps = refinement_steps;
+  d->stats = stats;
+  d->time = time;
+  return status < 0 ? status : DJ_OK;
+}
+
+// Step `last` and those before it once more, as many as the tape holds.
+static djStatus retake(double* condition, const djModel* m, djData* d, const djRollout* r,
+                       djTape* tape, int last) {
+  int n = windowOf(m, r);
+  djStatus status = DJ_OK;
+  dj_rewindTape(tape);
+  tape->to = last + 1;
+  tape->from = tape->to > n ? tape->to - n : 0;
+  for (int k = tape->from; k <= last && status == DJ_OK; k++) {
+    status = takeAgain(m, d, r, tape, k);
+    if (status == DJ_OK) status = linearize(condition, tape, m, d, k);
+  }
+  if (status != DJ_OK) tape->to = tape->from;
+  return status;
 }
 
 // Of the loss, or of one residual, on which states after its own have no influence, and on effort's
@@ -376,17 +424,26 @@ static djStatus backward(djRolloutResult* result, const djModel* m, djData* d, c
   int last = one ? one->step : r->horizon;
   bool none = one && r->loss[one->term].type == DJ_LOSS_EFFORT;   // no state has influence
   if (none) addLossGradient(lambda, result, sums, &loss, tape, one, last);
+  djStatus again = DJ_OK;
+  bool retaken = false;
   for (int k = none ? 0 : last; k > 0 && status >= 0; k--) {
+    if (k <= tape->from || k > tape->to) {
+      retaken = true;
+      again = retake(&result->worst_condition, m, d, r, tape, k - 1);
+      if (again != DJ_OK) break;
+    }
     addLossGradient(lambda, result, sums, &loss, tape, one, k);
     status = backStep(&lambda, &next, result, sums, m, d, r, tape, k - 1, one != NULL);
     if (status >= 0) {
       status = dj_tell(&r->watch, 1 - (k - 1.0) / r->horizon, &d->work->error);
     }
   }
+  if (retaken) takeAgain(m, d, r, tape, r->horizon - 1);   // data are as after the forward pass
   if (sums || dj_outsideHasVjp(m)) {
     dj_restoreTape(d, m, r, tape, r->horizon);
     d->work->stepped = d->work->linearized = false;
   }
+  if (again != DJ_OK) return again;
   if (status >= 0 && !none) addLossGradient(lambda, result, sums, &loss, tape, one, 0);
   if (status >= 0 && sums) status = dj_finishParams(sums, m, r->compiled);
   if (status < 0) return status;

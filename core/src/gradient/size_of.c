@@ -1,6 +1,7 @@
 // Sizes of public structs by name.
 
 #include <dijoco/array.h>
+#include <dijoco/batch.h>
 #include <dijoco/check.h>
 #include <dijoco/contact.h>
 #include <dijoco/decompose.h>
@@ -32,7 +33,7 @@ size_t dj_sizeOf(const char* type) {
       X(djcImplicitShape), X(djcImplicit), X(djcImplicitDistance),
       X(djStage), X(djTriangles), X(djPieces), X(djPieceReport),
       X(djHullPoints), X(djHullOverlap),
-      X(djVariation),
+      X(djVariation), X(djBatchResult),
       X(djcPenaltyQuery), X(djcPenaltyPoint), X(djcPenalty),
 #undef X
   };

@@ -81,10 +81,19 @@ size_t djd_tapeBytes(const djTape* t) { return t ? t->nbuffer + sizeof *t + t->n
 // ---- pool -------------------------------------------------------------------------------------
 
 void dj_emptyTape(djTape* t) {
-  for (djPoolChunk* c = t->first; c; c = c->next) c->used = 0;
+  for (djPoolChunk* c = t->first; c; c = c->next) c->used = c->kept = 0;
   t->last = t->first;
   t->nreference = 0;
   t->reference = t->pull = NULL;
+}
+
+void dj_keepTape(djTape* t) {
+  for (djPoolChunk* c = t->first; c; c = c->next) c->kept = c->used;
+}
+
+void dj_rewindTape(djTape* t) {
+  for (djPoolChunk* c = t->first; c; c = c->next) c->used = c->kept;
+  t->last = t->first;
 }
 
 static djPoolChunk* addChunk(djTape* t, size_t n) {
@@ -149,6 +158,36 @@ djStatus djd_setCotangents(djTape* t, const djModel* m, const double* dstate, co
   setOrClear(t->dstate, dstate, (n + 1) * nx);
   setOrClear(t->dctrl, dctrl, n * (size_t)m->nu);
   return DJ_OK;
+}
+
+// ---- runs apart from their tapes ----------------------------------------------------------------
+
+static void copyRun(const djTapeRun* to, const djTapeRun* from, const djModel* m, int horizon) {
+  size_t n = (size_t)horizon + 1, d = sizeof(double);
+  memcpy(to->qpos, from->qpos, n * (size_t)m->nq * d);
+  memcpy(to->qvel, from->qvel, n * (size_t)m->nv * d);
+  memcpy(to->act, from->act, n * (size_t)m->na * d);
+  memcpy(to->history, from->history, n * (size_t)dj_historySize(m) * d);
+  memcpy(to->kept, from->kept, n * sizeof(bool));
+  memcpy(to->mocap, from->mocap, (size_t)m->nmocap * 14 * d);
+}
+
+static djTapeRun runOf(const djTape* t) {
+  return (djTapeRun){t->qpos, t->qvel, t->act, t->history, t->kept, t->mocap};
+}
+
+void dj_saveTape(const djTapeRun* to, const djModel* m, const djTape* t) {
+  djTapeRun run = runOf(t);
+  copyRun(to, &run, m, t->states);
+}
+
+void dj_loadTape(djTape* t, const djModel* m, const djTapeRun* from, int horizon) {
+  djTapeRun run = runOf(t);
+  dj_emptyTape(t);
+  t->moment = NULL;
+  t->given = false;
+  t->steps = t->states = t->from = t->to = horizon;
+  copyRun(&run, from, m, horizon);
 }
 
 // ---- going back -------------------------------------------------------------------------------

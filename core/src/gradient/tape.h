@@ -13,6 +13,7 @@
 typedef struct djPoolChunk {
   struct djPoolChunk* next;
   size_t size, used;   // doubles
+  size_t kept;         // of these: not dropped with the linearisations
   double data[];
 } djPoolChunk;
 
@@ -37,6 +38,7 @@ struct djTape {
   bool* kept;          // (horizon + 1) whether there is one
   double* mocap;       // (nmocap x 14) poses of the run, then those at which its first step began
   djLinear* step;      // (horizon) linearisations, which follow each other in the pool
+  int from, to;        // steps whose linearisations it holds: from ... to - 1
   int* nparts;         // (horizon) parts in which the step was taken
   djTapePart** parts;  // (horizon) of steps with more than one, in the pool
   djPoolChunk *first, *last;   // of the pool, and that in use
@@ -59,6 +61,22 @@ struct djTape {
 // A new run: what the pool holds is dropped. n doubles of it, or NULL.
 void dj_emptyTape(djTape* tape);
 double* dj_takeTape(djTape* tape, size_t n);
+
+// What the pool holds now stays with the run; and all that was taken since is dropped.
+void dj_keepTape(djTape* tape);
+void dj_rewindTape(djTape* tape);
+
+// A recorded run without what backward passes take from the pool: views of a tape's arrays.
+typedef struct djTapeRun {
+  double *qpos, *qvel, *act, *history;   // (horizon + 1 x ...) as the tape has them
+  bool* kept;                            // likewise
+  double* mocap;                         // (nmocap x 14)
+} djTapeRun;
+
+// The states of the tape's run, to there; and from there, of a run of the model over `horizon` steps,
+// for backward passes with checkpoints.
+void dj_saveTape(const djTapeRun* to, const djModel* model, const djTape* tape);
+void dj_loadTape(djTape* tape, const djModel* model, const djTapeRun* from, int horizon);
 
 // data's state, and its controls, at the start of step k; k = horizon: at the end of the run.
 void dj_restoreTape(djData* data, const djModel* model, const djRollout* rollout,

@@ -343,4 +343,8 @@ djStatus dj_copyData(djData* dest, const djModel* m, const djData* src) {
   return DJ_OK;
 }
 
+void dj_forgetSteps(djData* d) {
+  if (d && d->work) dj_forgetForces(&d->work->forces);
+}
+
 const char* dj_errorText(const djData* d) { return d && d->work ? d->work->error.text : ""; }

@@ -12,6 +12,7 @@
 
 #include <dijoco/io.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 // Coordinates that a joint has without being told (see djJointDef), or NULL. buffer is for them.
@@ -352,6 +353,19 @@ djStatus dj_writeModel(const djModel* model, djFile* file, djError* err) {
   dj_freeText(&text);
   return status;
 }
+
+djStatus dj_saveModelText(char** text, const djModel* model, djError* err) {
+  if (!text) return dj_fail(err, DJ_INVALID, "text: NULL");
+  *text = NULL;
+  if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
+  djText made = {0};
+  djStatus status = dj_modelText(&made, model, false, err);
+  if (status == DJ_OK) *text = made.data;
+  else dj_freeText(&made);
+  return status;
+}
+
+void dj_deleteText(char* text) { free(text); }
 
 djStatus dj_saveModel(const djModel* model, const char* path, djError* err) {
   if (!model || !path) return dj_fail(err, DJ_INVALID, "model or path: NULL");

@@ -184,10 +184,10 @@ static djStatus parseRule(djInertiaRule* rule, const cJSON* item, const djAt* at
 }
 
 static djStatus checkKeys(const cJSON* root, const djAt* at) {
-  enum { NKEY = 14 };
+  enum { NKEY = 15 };
   const char* keys[NKEY + DJ_MAX_SETTINGS + 1] = {
       "scene", "contact", "horizon", "initial", "ctrl", "set", "loss", "variables",
-      "inertia_from_geom", "free", "maps", "connect", "optimizer", "scenes"};
+      "inertia_from_geom", "free", "maps", "connect", "optimizer", "scenes", "checkpoint"};
   dj_listSettings(keys + NKEY, "", DJ_BY_TASK);
   return dj_jsonKeys(root, keys, at);
 }
@@ -200,6 +200,7 @@ static djStatus parseTop(djTask* task, const cJSON* root, const char* folder, dj
   const cJSON* scene = dj_jsonGet(root, "scene");
   const cJSON* horizon = dj_jsonGet(root, "horizon");
   const cJSON* moving = dj_jsonGet(root, "inertia_from_geom");
+  const cJSON* checkpoint = dj_jsonGet(root, "checkpoint");
   if (!scene) return dj_jsonFail(at, "scene", "is missing");
   if (!horizon) return dj_jsonFail(at, "horizon", "is missing");
   const char* name = NULL;
@@ -214,6 +215,9 @@ static djStatus parseTop(djTask* task, const cJSON* root, const char* folder, dj
   if (task->horizon < 1 || task->horizon > DJ_MAX_HORIZON) {
     return dj_jsonFail(at, "horizon", "must be between 1 and 10000000");
   }
+  if (checkpoint) status = dj_jsonInt(&task->checkpoint, checkpoint, at);
+  if (status < 0) return status;
+  if (task->checkpoint < 0) return dj_jsonFail(at, "checkpoint", "must not be negative");
   if (moving) status = parseRule(&task->inertia_from_geom, moving, at);
   for (; *settings && status == DJ_OK; settings++) {
     const cJSON* c = dj_jsonGet(root, *settings);

@@ -160,7 +160,8 @@ static void setRollout(djProblem* p, const djTask* task) {
                            .history_qvel0 = p->history_qvel0,
                            .ctrl = p->ctrl,
                            .nloss = task->nloss,
-                           .loss = p->loss};
+                           .loss = p->loss,
+                           .checkpoint = task->checkpoint};
 }
 
 static djStatus named(const djTask* task, djStatus status, djError* err) {

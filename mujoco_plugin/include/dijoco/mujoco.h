@@ -171,6 +171,38 @@ DJ_API djStatus djm_transition(const mjModel* m, const mjData* d, djmContext* co
                                mjtNum* B, mjtNum* C, mjtNum* D);
 DJ_API bool djm_sensorIsAnalytic(const mjModel* m, int sensor);
 
+// ------------------------------ many at a time ---------------------------------------------------
+
+// A context for each of nthread threads (0: one for each processor), by which many mjData of one
+// mjModel are stepped together: each takes the bits that djm_step alone gives it, by any number of
+// threads. Whichever thread is free takes the next one. Other arguments as djm_makeContextWith.
+typedef struct djmBatch djmBatch;
+DJ_API djStatus djm_makeBatch(djmBatch** batch, djReport** report, const mjModel* m, int nthread,
+                              const djSettings* settings, djError* err);
+DJ_API void djm_deleteBatch(djmBatch* batch);             // NULL is allowed
+DJ_API int djm_batchThreads(const djmBatch* batch);       // the caller's included
+// A thread's context; NULL: there is none. What is set on one's model is to be set on all of them.
+DJ_API djmContext* djm_batchContext(djmBatch* batch, int thread);
+DJ_API djmStepOption* djm_batchOption(djmBatch* batch);   // of all contexts, to be changed in place
+// Why the mjData at a place failed in the last call, "" where it did not; -1: the first that did.
+DJ_API const char* djm_batchErrorText(const djmBatch* batch, int place);
+
+// nstep times djm_step of each of n mjData, all different. status (n, or NULL): what each ended
+// with; one that fails stays where it was before that step, and leaves the others alone. The calls
+// return the first negative status, else the largest. Where the bodies of the scene are mocap, the
+// batch knows where those of the mjData at each place were left, as a context does.
+DJ_API djStatus djm_batchStep(const mjModel* m, mjData* const* d, int n, int nstep, djmBatch* batch,
+                              int* status);
+// The same under ctrl (n x nstep x nu; NULL: that of the mjData), with the states, from the first
+// on: qpos (n x nstep+1 x nq), qvel, act likewise; any may be NULL; NaN from where one fails.
+DJ_API djStatus djm_batchRollout(const mjModel* m, mjData* const* d, int n, int nstep,
+                                 const mjtNum* ctrl, mjtNum* qpos, mjtNum* qvel, mjtNum* act,
+                                 djmBatch* batch, int* status);
+// djm_transition of each: A (n x nx x nx), B (n x nx x nu), C (n x nsensordata x nx), D (n x
+// nsensordata x nu), any may be NULL; NaN of those that fail.
+DJ_API djStatus djm_batchTransition(const mjModel* m, mjData* const* d, int n, mjtNum* A, mjtNum* B,
+                                    mjtNum* C, mjtNum* D, djmBatch* batch, int* status);
+
 // ------------------------------ MuJoCo's own step, differentiated --------------------------------
 
 // Derivatives of stock mj_step at d's state by formula, in the layout of mjd_transitionFD: with
