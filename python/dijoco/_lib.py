@@ -482,6 +482,8 @@ class Handle:
         raise TypeError("objects of the C library cannot be pickled")
 
 
+OBJECTS = weakref.WeakValueDictionary()   # models and data by their addresses, for PyTorch's operators
+
 DTYPES = (np.dtype(np.float64), np.dtype(np.intc), np.dtype("long"), np.dtype(np.bool_),
           np.dtype("S1"))
 

@@ -79,6 +79,7 @@ class Data:
 
     def _bind(self, model, handle):
         self._model, self._handle, self._address = model, handle, handle.address
+        _lib.OBJECTS[handle.address] = self
         self._views, self._lock = {}, threading.Lock()
         self.status = 0
         first, *_, last = sorted(self._field("stats." + name).data for name in _TOLD)

@@ -197,6 +197,7 @@ class Model:
         self.__dict__.update(sizes)
         self._handle = handle
         self._address = handle.address
+        _lib.OBJECTS[handle.address] = self
         self._views = {}
         self._option = Option(self)
         self._report = report if isinstance(report, _Report) else _Report(report)

@@ -12,14 +12,15 @@ Derivatives by qpos are by its numbers, a quaternion p meaning p/|p|: they chain
 itself does to these numbers. `step`, `rollout` and `losses` have second derivatives, too, by
 backward passes of backward passes (hvp, hessian, gradgradcheck, penalties on gradients); `step` and
 `rollout` are open to torch.func (grad, jacrev, jvp, hessian, vmap) and forward mode. Third ones
-raise, and second ones of `implicit`.
+raise, and second ones of `implicit`. Under torch.compile `step` and `rollout` are operators of the
+graph, with first derivatives.
 """
 import functools
 
 import numpy as np
 import torch
 
-from . import _autodiff, _lib
+from . import _autodiff, _lib, _torch_ops
 from .implicit import VALUES, ImplicitPair
 from .task import Design
 
@@ -525,6 +526,43 @@ def _as(results, like):
     return tuple(x.to(like[1], like[0]) for x in results)
 
 
+# ---- under torch.compile ---------------------------------------------------------------------------
+
+def _compiled(kind, model, data, given, params):
+    """The call as one operator of the graph."""
+    return _torch_ops.call(kind, model._address, 0 if data is None else data._address,
+                           "\n".join(params), *given, list(params.values()))
+
+
+def _op_forward(kind, model, data, given, params):
+    ctrl, qpos, qvel, act = given
+    if kind == "step":
+        return step(model, qpos, qvel, ctrl, act, params, data)
+    return rollout(model, ctrl, qpos, qvel, act, params, data)
+
+
+def _op_pull(kind, model, data, given, params, cotangents):
+    """Cotangents on the tensors that are given and on parameters, of the types of these."""
+    ctrl, *start = given
+    cotangents = [_double(c, "cotangent") for c in cotangents]
+    if kind == "step":   # a run of one
+        ctrl = _double(_autodiff.defaults(model, data)["ctrl"] if ctrl is None else ctrl, "ctrl")
+        ctrl = ctrl.unsqueeze(-2)
+        cotangents = [torch.stack([torch.zeros_like(c), c], -2) for c in cotangents]
+    n = _autodiff.sizes(model)
+    tails = ((n.nq,), (n.nv,), (n.na,), (ctrl.shape[-2], n.nu))
+    tensors, values, batch, _ = _prepare(model, data, tails, (*start, ctrl), params)
+    job = _Job(model, data, True, tails, batch, tuple(params),
+               tuple(value.shape[-1] for value in values))
+    by_qpos, by_qvel, by_act, by_ctrl, *by_params = job.pull(_Held(), tensors + values, cotangents)
+    wanted = [(x, g) for x, g in zip((*given, *params.values()), (by_ctrl, by_qpos, by_qvel, by_act, *by_params))
+              if x is not None]
+    return [g.reshape(x.shape).to(x.device, x.dtype).clone() for x, g in wanted]
+
+
+_torch_ops._work.update(forward=_op_forward, pull=_op_pull, like=_like)
+
+
 def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
     """One step: qpos (nq,), qvel (nv,), act (na,) after it.
 
@@ -535,6 +573,8 @@ def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
     batch, or with its axis in front for each; derivatives by quaternions and axes are by their numbers, which need not be normalised.
     data: a `dijoco.Data` whose other inputs act; it is not changed.
     """
+    if torch.compiler.is_compiling():
+        return _compiled("step", model, data, (ctrl, qpos, qvel, act), params or {})
     if params:
         if ctrl is None:
             ctrl = torch.from_numpy(_autodiff.defaults(model, data)["ctrl"])
@@ -552,6 +592,8 @@ def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=No
     ctrl (T, nu); qpos0 (nq,), qvel0 (nv,), act0 (na,): the start; where None, that of data, else
     the model's reference at rest. Batches, params and data: as for `step`, ctrl (B, T, nu).
     """
+    if torch.compiler.is_compiling():
+        return _compiled("rollout", model, data, (ctrl, qpos0, qvel0, act0), params or {})
     params, ctrl = params or {}, _tensor(ctrl)
     if ctrl.dim() < 2:
         raise ValueError("ctrl: expected shape (T, %d), not %s" % (model.nu, tuple(ctrl.shape)))

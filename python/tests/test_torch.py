@@ -524,3 +524,57 @@ def test_vmap_is_one_batch(scene, monkeypatch):
     for s in range(S):
         mine = (grad(ctrl[s, 0], gravity[0], qvel[0])[0] * ctrl[s, 1]).sum()
         torch.testing.assert_close(ahead[s], mine, rtol=1e-10, atol=1e-12)
+
+
+def test_compile(scene):
+    """Whole graphs, with the results and derivatives of eager calls."""
+    model, state = scene
+    qpos, qvel = (torch.tensor(state[name]) for name in ("qpos", "qvel"))
+    B, T = 3, 4
+    g = torch.Generator().manual_seed(6)
+    ctrl = torch.randn(B, T, model.nu, generator=g)                      # single precision
+    friction = torch.tensor(autodiff_scene.params(model, "geom/box/friction")["geom/box/friction"])
+    masses = torch.tensor([1., 1.5, 2.], dtype=torch.float64)
+    data = dijoco.Data(model)
+    data.qfrc_applied[0] = .5
+
+    def loss(ctrl, friction, masses):
+        run = djt.rollout(model, ctrl.tanh(), qpos, qvel, data=data,
+                          params={"geom/box/friction": friction, "body/box/mass": masses})
+        after = djt.step(model, run[0][:, -1], run[1][:, -1], ctrl[:, 0], run[2][:, -1])
+        alone = djt.step(model, qpos, run[1][0, -1])
+        return sum((x * x).sum() for x in (*run, *after, *alone))
+
+    def graded(function):
+        inputs = [x.clone().requires_grad_() for x in (ctrl, friction, masses)]
+        value = function(*inputs)
+        return value, torch.autograd.grad(value, inputs)
+
+    value, gradient = graded(loss)
+    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    for _ in range(2):
+        mine, his = graded(compiled)
+        torch.testing.assert_close(mine, value, rtol=1e-12, atol=0)
+        for a, b, x in zip(his, gradient, (ctrl, friction, masses)):
+            assert a.dtype == x.dtype and a.shape == x.shape
+            torch.testing.assert_close(a, b, rtol=1e-5 if x is ctrl else 1e-9, atol=1e-9)
+    single = torch.compile(lambda u: djt.rollout(model, u), fullgraph=True, backend="aot_eager")
+    results = single(ctrl[0])
+    assert [x.dtype for x in results] == [torch.float32] * 3
+    for a, b in zip(results, djt.rollout(model, ctrl[0])):
+        torch.testing.assert_close(a, b, rtol=0, atol=0)
+    with pytest.raises(Exception, match="expected shape"):
+        torch.compile(lambda u: djt.rollout(model, u), fullgraph=True, backend="aot_eager")(
+            torch.zeros(T, model.nu + 1))
+
+
+def test_operators_pass_pytorch_s_checks(scene):
+    from dijoco import _torch_ops
+    model, state = scene
+    qpos, qvel = (torch.tensor(state[name], requires_grad=True) for name in ("qpos", "qvel"))
+    ctrl = torch.zeros(3, model.nu, dtype=torch.float64, requires_grad=True)
+    mass = torch.tensor([1.], dtype=torch.float64, requires_grad=True)
+    torch.library.opcheck(_torch_ops.call, (
+        "rollout", model._address, 0, "body/box/mass", ctrl, qpos, qvel, None, [mass]))
+    torch.library.opcheck(_torch_ops.call, (
+        "step", model._address, 0, "", None, qpos, qvel, None, []))
