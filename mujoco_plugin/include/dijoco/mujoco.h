@@ -210,10 +210,11 @@ DJ_API djStatus djm_batchTransition(const mjModel* m, mjData* const* d, int n, m
 // NULL. No import, no settings: MuJoCo's contacts, constraints and integrators (Euler, implicit,
 // implicitfast, discrete). The derivative is that of the branch that MuJoCo is on: rows that act,
 // faces that touch. d is not changed; the step from there is taken on a copy, once. C and D are
-// those of sensordata as mj_step leaves it. Sensors of acceleration and force are differenced along
-// the derivative of the acceleration, without another solution. DJ_UNSUPPORTED, err names it: RK4,
-// discrete with adhesion, noslip, sleep, diagexact, callbacks, forces of plugins, delays, flex, and
-// what smooth forces lack. DJ_INVALID: a state that mj_step would reset.
+// those of sensordata as mj_step leaves it: of position, velocity and touch by formula, of
+// acceleration and other forces by differences along the derivative of the acceleration, without
+// another solution. DJ_UNSUPPORTED, err names it: RK4, discrete with adhesion, noslip, sleep,
+// diagexact, callbacks, forces of plugins, delays, flex, and what smooth forces lack. DJ_INVALID: a
+// state that mj_step would reset.
 typedef struct djmTransitionWork djmTransitionWork;
 
 // By which formula a contact's distance, point and frame follow its geoms.
