@@ -176,7 +176,7 @@ static void testSizes(void** state) {
 // Faces, edges and corners exactly aligned; needles 1000 times longer than wide, 50 times those of
 // implicit surfaces.
 static void checkAligned(const djKernel* k, Random* r, int type_a, int type_b) {
-  if (type_b == DJ_PLANE) return;
+  if (isGround(type_b)) return;
   const bool surfaces = k == &dj_implicitSurface;
   const double thin = surfaces ? 0.02 : 1e-3;
   static const double angle[] = {0, 0.7853981633974483, 1.5707963267948966, 3.141592653589793};

@@ -252,7 +252,7 @@ const char* djt_difference(const djModel* a, const djModel* b) {
   SIZE(nmeshvert) SIZE(nmeshface) SIZE(nmeshtri) SIZE(nsite) SIZE(nmocap) SIZE(npair)
   SIZE(nexclude) SIZE(nguide) SIZE(nkey) SIZE(nnames) SIZE(ncoord) SIZE(ncoorddof) SIZE(ntendon) SIZE(nwrap)
   SIZE(ncrank) SIZE(nkernelsetting) SIZE(nsetting) SIZE(nparamkind) SIZE(nsurface) SIZE(npoint)
-  SIZE(nequality) SIZE(nequalitycoord)
+  SIZE(nequality) SIZE(nequalitycoord) SIZE(nhfield) SIZE(nhfielddata)
 #undef SIZE
   int nq = a->nq, nv = a->nv, nu = a->nu, na = a->na, nbody = a->nbody, njnt = a->njnt;
   int ngeom = a->ngeom, nmesh = a->nmesh, nmeshvert = a->nmeshvert, nmeshface = a->nmeshface;
@@ -263,6 +263,7 @@ const char* djt_difference(const djModel* a, const djModel* b) {
   int nkernelsetting = a->nkernelsetting, nsetting = a->nsetting;
   int ntendon = a->ntendon, nwrap = a->nwrap, nparamkind = a->nparamkind;
   int nsurface = a->nsurface, npoint = a->npoint, nequality = a->nequality;
+  int nhfield = a->nhfield, nhfielddata = a->nhfielddata;
 #define X(type, name, rows, columns)                                                        \
   if (memcmp(a->name, b->name, (size_t)(rows) * (size_t)(columns) * sizeof(type)) != 0) \
     return #name;

@@ -1,0 +1,287 @@
+#include "contact/plane/terrain.h"
+
+#include <float.h>
+#include <string.h>
+
+// Points whose height above where they act is more than so many ranges are left out.
+#define NEAR 3
+
+enum { BETWEEN = 7, SIDE = 5 };   // points on an axis; points along a box's edge, ends included
+
+// ------------------------------------------ points ---------------------------------------------
+
+// The lattice of SIDE^3 points of a box, of which those on the surface that are no corners count.
+static bool onSurface(const int at[3]) {
+  int ends = 0;
+  for (int k = 0; k < 3; k++) ends += at[k] == 0 || at[k] == SIDE - 1;
+  return ends == 1 || ends == 2;
+}
+
+// The i-th of them.
+static void latticePlace(int at[3], int i) {
+  for (int n = 0; n < SIDE * SIDE * SIDE; n++) {
+    const int place[3] = {n % SIDE, n / SIDE % SIDE, n / (SIDE * SIDE)};
+    if (!onSurface(place) || i-- > 0) continue;
+    memcpy(at, place, sizeof place);
+    return;
+  }
+}
+
+static bool isBox(const djShape* a) { return a->type == DJ_BOX && a->nvert == 8; }
+
+int dj_terrainCount(const djShape* a) {
+  if (isBox(a)) return 8 + SIDE * SIDE * SIDE - (SIDE - 2) * (SIDE - 2) * (SIDE - 2) - 8;
+  const bool axis = a->nvert == 2 && (a->type == DJ_CAPSULE || a->type == DJ_CYLINDER);
+  return a->nvert + (axis ? BETWEEN : 0);
+}
+
+djTerrainMean dj_terrainMean(const djShape* a, int point) {
+  djTerrainMean m = {.n = 1, .vertex = {point}, .weight = {1}};
+  if (point < a->nvert) return m;
+  const int i = point - a->nvert;
+  if (!isBox(a)) {
+    const double part = (i + 1.0) / (BETWEEN + 1);
+    m = (djTerrainMean){.n = 2, .vertex = {0, 1}, .weight = {1 - part, part}};
+    return m;
+  }
+  int at[3] = {0, 0, 0};
+  latticePlace(at, i);
+  m.n = 8;
+  for (int k = 0; k < 8; k++) {
+    m.vertex[k] = k;
+    m.weight[k] = 1;
+    for (int axis = 0; axis < 3; axis++) {
+      const double part = at[axis] / (SIDE - 1.0);
+      m.weight[k] *= k >> axis & 1 ? part : 1 - part;
+    }
+  }
+  return m;
+}
+
+static djVec3 pointOf(const djShape* a, int point) {
+  const djTerrainMean m = dj_terrainMean(a, point);
+  djVec3 x = {0, 0, 0};
+  for (int k = 0; k < m.n; k++) {
+    const int v = m.vertex[k];
+    x = dju_madd3(x, m.weight[k], dju_vec3(a->vert[0][v], a->vert[1][v], a->vert[2][v]));
+  }
+  return x;
+}
+
+djVec3 dj_terrainPoint(const djTerrainWork* w, const djNearFoot* f) {
+  return dju_transform(w->pose[0], pointOf(w->in->a, f->point));
+}
+
+// ------------------------------------------ feet -----------------------------------------------
+
+static bool checkInput(const djPairInput* in) {
+  if (!in || !in->a || !in->b || !in->pose_a || !in->pose_b || !in->start_a || !in->start_b) {
+    return false;
+  }
+  if (!in->rate_a || !in->rate_b || !in->setting || !in->scratch) return false;
+  if (in->b->type != DJ_HFIELD || !in->b->fit || !(in->a->nvert > 0)) return false;
+  const double s = in->setting[DJ_PLANE_SUPPORT], L = in->setting[DJ_PLANE_LENGTH_SCALE];
+  const double part = in->setting[DJ_PLANE_RECOVERY];
+  if (!(s > 0 && s < 1) || !(L > 0) || !(part > 0 && part <= 1)) return false;
+  return in->setting[DJ_PLANE_STIFFNESS] >= 0 && isfinite(L + in->inflate);
+}
+
+static bool isFinitePose(const djPose* T) {
+  double sum = T->p.x + T->p.y + T->p.z;
+  for (int i = 0; i < 9; i++) sum += T->R.m[i];
+  return isfinite(sum);
+}
+
+static djVec3 world(const djTerrainWork* w, djVec3 v) { return dju_mulMV(w->frame.R, v); }
+
+// M = -B (1 - Q)^-1, Q = (d + C) B, by its adjugate; symmetric but for rounding.
+static void bendOf(double M[3], const djFoot* f, double d) {
+  const double *B = f->B, c[3] = {d + f->C[0], f->C[1], d + f->C[2]};
+  const double q[4] = {1 - (c[0] * B[0] + c[1] * B[1]), -(c[0] * B[1] + c[1] * B[2]),
+                       -(c[1] * B[0] + c[2] * B[1]), 1 - (c[1] * B[1] + c[2] * B[2])};
+  double det = q[0] * q[3] - q[1] * q[2];
+  if (fabs(det) < DBL_MIN) det = DBL_MIN;
+  M[0] = -(B[0] * q[3] - B[1] * q[2]) / det;
+  M[2] = -(B[2] * q[0] - B[1] * q[1]) / det;
+  const double upper = B[1] * q[0] - B[0] * q[1], lower = B[1] * q[3] - B[2] * q[2];
+  M[1] = -0.5 * (upper + lower) / det;
+}
+
+// One point's foot. False: it is not near; *gap is lowered to what is known of it.
+static bool findOne(djNearFoot* out, bool* lost, djTerrainWork* w, int point, double reach) {
+  const djPairInput* in = w->in;
+  const djVec3 y = dju_transform(w->pose[0], pointOf(in->a, point));
+  const djVec3 local = dju_untransform(&w->frame, y);
+  const double lift = point < in->a->nvert ? 0 : w->range;
+  const double clear = dj_terrainClearance(&w->terrain, local, reach);
+  if (!(clear < reach)) {
+    w->gap = fmin(w->gap, NEAR * w->range);
+    return false;
+  }
+  djMat3 G;
+  if (w->curved) G = dju_mulMtM(w->frame.R, w->curve);
+  djFoot f;
+  *lost = !dj_findFoot(&f, &w->terrain, local, w->curved ? &G : NULL);
+  out->point = point;
+  out->z = f.d - w->radius + lift;
+  w->gap = fmin(w->gap, out->z);
+  if (!(out->z < NEAR * w->range)) return false;
+  out->u[0] = f.u[0];
+  out->u[1] = f.u[1];
+  out->n = world(w, f.n);
+  out->x = dju_transform(&w->frame, f.x);
+  out->s = dju_transform(&w->frame, f.s);
+  for (int k = 0; k < 2; k++) out->T[k] = world(w, f.T[k]);
+  bendOf(out->M, &f, f.d);
+  return true;
+}
+
+static djStatus findFeet(djTerrainWork* w) {
+  const djShape* a = w->in->a;
+  const djVec3 center = dju_untransform(&w->frame, dju_transform(w->pose[0], a->center));
+  const double all = a->bound + fmax(w->radius - a->radius, 0) + NEAR * w->range;
+  w->n = 0;
+  w->gap = INFINITY;
+  w->beneath = center.z + a->bound < -w->terrain.base;
+  double clear = -INFINITY;
+  if (!w->beneath) clear = dj_terrainClearance(&w->terrain, center, fmax(2 * all, all + 4 * w->range));
+  if (w->beneath || clear >= all) {
+    const double away = w->beneath ? -w->terrain.base - center.z : clear;
+    w->gap = away - a->bound - fmax(w->radius - a->radius, 0);
+    return DJ_OK;
+  }
+  const int count = dj_terrainCount(a);
+  if (count <= DJ_TERRAIN_POINTS) {
+    w->foot = w->own;
+    w->argument = w->lanes;
+  } else {
+    const int size = (int)(sizeof(djNearFoot) / sizeof(double)), pad = dj_paddedCount(count);
+    if ((size + 1) * count + 3 * pad > w->nfree) return DJ_NO_MEMORY;
+    w->argument = w->free;
+    w->foot = (djNearFoot*)(void*)(w->free + 3 * pad);
+    w->free += size * count + 3 * pad;
+    w->nfree -= size * count + 3 * pad;
+  }
+  const double round = w->curved ? dj_curveSize(&w->curve) : 0;
+  const double reach = fmax(w->radius, 0) + round + NEAR * w->range;
+  djStatus status = DJ_OK;
+  for (int i = 0; i < count; i++) {
+    bool lost = false;
+    if (!findOne(&w->foot[w->n], &lost, w, i, reach)) continue;
+    w->n++;
+    if (lost) status = DJ_NOT_CONVERGED;
+  }
+  return status;
+}
+
+djStatus dj_openTerrain(djTerrainWork* w, const djPairInput* in, const djErosion* erosion,
+                        bool at_start) {
+  if (!checkInput(in)) return DJ_INVALID;
+  w->in = in;
+  w->pose[0] = at_start ? in->start_a : in->pose_a;
+  w->pose[1] = at_start ? in->start_b : in->pose_b;
+  if (!isFinitePose(w->pose[0]) || !isFinitePose(w->pose[1])) return DJ_INVALID;
+  w->s = in->setting[DJ_PLANE_SUPPORT];
+  w->L = in->setting[DJ_PLANE_LENGTH_SCALE];
+  w->range = dj_planeRange(in->setting);
+  w->soft = dj_softening(&w->soft_rate, erosion, in->setting);
+  w->K = w->soft * in->setting[DJ_PLANE_STIFFNESS];
+  w->e = erosion->e;
+  // The field is lowered by its offset and by e; inflation is of both together.
+  w->radius = in->a->radius + in->inflate + in->b->offset - w->e;
+  dj_readTerrain(&w->terrain, in->b->fit);
+  w->frame.p = dju_transform(w->pose[1], w->terrain.pose.p);
+  w->frame.R = dju_mulMM(w->pose[1]->R, w->terrain.pose.R);
+  w->curved = in->a->curved;
+  if (w->curved) w->curve = dju_mulMM(w->pose[0]->R, in->a->curve);
+  const int skip = (int)((64 - (uintptr_t)in->scratch % 64) % 64 / sizeof(double));
+  w->free = in->scratch + skip;
+  w->nfree = in->nscratch - skip;
+  return findFeet(w);
+}
+
+// ------------------------------------------ t and o --------------------------------------------
+
+djStatus dj_solveTerrain(djTerrainWork* w) {
+  const int pad = dj_paddedCount(w->n);
+  w->kind = DJ_APART;
+  w->half.value = 0;
+  if (w->n == 0) return DJ_OK;
+  double *none = w->argument, *z = none + pad;
+  for (int i = 0; i < pad; i++) {
+    none[i] = 0;
+    z[i] = w->foot[i < w->n ? i : 0].z / w->L;
+  }
+  const djHalfSpace space = {.n = w->n, .y = {none, none, z}, .normal = {0, 0, 1}};
+  w->half.t = w->half.o = 0;
+  const djPlaneStatus solved = dj_solveHalfSpace(&w->half, &space, w->s, z + pad, 80);
+  if (solved == DJ_PLANE_ZERO) return DJ_OK;
+  w->kind = DJ_OVERLAPPING;
+  if (solved == DJ_PLANE_LOST && !(w->half.value > 0 && w->half.value < INFINITY)) return DJ_OK;
+  w->kind = DJ_TOUCHING;
+  for (int i = 0; i < w->n; i++) {
+    double b[3];
+    dj_barrier(b, w->half.t * z[i] + w->half.o, w->s);
+    w->foot[i].first = b[1];
+    w->foot[i].second = b[2];
+  }
+  return solved == DJ_PLANE_LOST ? DJ_NOT_CONVERGED : DJ_OK;
+}
+
+// ------------------------------------------ derivatives ----------------------------------------
+
+djVec3 dj_terrainBend(const djTerrainWork* w, const djNearFoot* f, djVec3 x) {
+  return w->curved ? dj_curveBend(&w->curve, f->n, x) : dju_vec3(0, 0, 0);
+}
+
+void dj_terrainRow(double J[12], const djTerrainWork* w, const djNearFoot* f) {
+  dju_store3(J, dju_cross3(dju_sub3(f->x, w->in->ref_a), f->n));
+  dju_store3(J + 3, f->n);
+  dju_store3(J + 6, dju_cross3(f->n, dju_sub3(f->x, w->in->ref_b)));
+  dju_store3(J + 9, dju_neg3(f->n));
+}
+
+// a: rho x T_k - (C T_k) x n, T_k; b: the opposite about its reference.
+void dj_terrainTurn(double F[2][12], const djTerrainWork* w, const djNearFoot* f) {
+  for (int k = 0; k < 2; k++) {
+    const djVec3 T = f->T[k], bend = dju_cross3(dj_terrainBend(w, f, T), f->n);
+    dju_store3(F[k], dju_sub3(dju_cross3(dju_sub3(f->x, w->in->ref_a), T), bend));
+    dju_store3(F[k] + 3, T);
+    dju_store3(F[k] + 6, dju_sub3(bend, dju_cross3(dju_sub3(f->x, w->in->ref_b), T)));
+    dju_store3(F[k] + 9, dju_neg3(T));
+  }
+}
+
+void dj_terrainMixed(double mixed[24], const djTerrainWork* w) {
+  memset(mixed, 0, 24 * sizeof *mixed);
+  const double t = w->half.t, inv = 1 / w->L;
+  for (int i = 0; i < w->n; i++) {
+    const djNearFoot* f = &w->foot[i];
+    if (f->first == 0) continue;
+    double J[12];
+    dj_terrainRow(J, w, f);
+    const double by_t = inv * (t * f->second * f->z * inv + f->first), by_o = inv * t * f->second;
+    for (int j = 0; j < 12; j++) {
+      mixed[j] += by_t * J[j];
+      mixed[12 + j] += by_o * J[j];
+    }
+  }
+}
+
+double dj_terrainGap(double* by, const djTerrainWork* w) {
+  const double width = DJ_SOFT_WIDTH * w->range;
+  double least = INFINITY, sum = 0;
+  if (by) memset(by, 0, 12 * sizeof *by);
+  for (int i = 0; i < w->n; i++) least = fmin(least, w->foot[i].z);
+  if (w->n == 0) return INFINITY;
+  for (int i = 0; i < w->n; i++) {
+    const double share = exp((least - w->foot[i].z) / width);
+    double J[12];
+    sum += share;
+    if (!by) continue;
+    dj_terrainRow(J, w, &w->foot[i]);
+    for (int j = 0; j < 12; j++) by[j] += share * J[j];
+  }
+  for (int j = 0; j < 12 && by; j++) by[j] /= sum * w->range;
+  return (least - width * log(sum)) / w->range;
+}
