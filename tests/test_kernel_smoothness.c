@@ -92,8 +92,7 @@ static void checkSmoothness(const djKernel* k, Random* r, int type_a, int type_b
     c.friction = 0;
     double range = rangeOf(k, &c);
     if (range == 0 || range == INFINITY) range = 0.1;
-    djDistance d;
-    dj_distance(&d, NULL, &c.shape[0].shape, &c.now[0], 0, &c.shape[1].shape, &c.now[1], 0);
+    const djDistance d = apartOf(&c);
     c.ref[1] = d.point_b;
     Path p = {k, &c, c.now[1], {0}, i % 2 == 1};
     c.in.recover = p.begin;

@@ -338,6 +338,20 @@ static inline void setSurfaceGap(PairCase* c, double gap) {
 
 static inline bool isGround(int type) { return type == DJ_PLANE || type == DJ_HFIELD; }
 
+// As shapes are, whatever b is.
+static inline djDistance apartOf(PairCase* c) {
+  djDistance d;
+  const djPairInput* in = pairInput(c);
+  const djGeomPair pair = {.a = in->a, .b = in->b, .pose_a = in->pose_a, .pose_b = in->pose_b,
+                           .inflate = in->inflate, .scratch = in->scratch};
+  if (in->b->type == DJ_HFIELD) {
+    if (dj_separatingPlane.gap(&d, NULL, &pair) < 0) abort();
+  } else if (dj_distance(&d, NULL, in->a, in->pose_a, 0, in->b, in->pose_b, 0) < 0) {
+    abort();
+  }
+  return d;
+}
+
 // The least height above a field. Where one point is near, its plane is followed.
 static inline void setGroundGap(PairCase* c, double gap) {
   const djPose* field = &c->now[1];
@@ -348,13 +362,18 @@ static inline void setGroundGap(PairCase* c, double gap) {
   const djVec3 at = dju_transform(&c->now[0], c->shape[0].shape.center);
   c->now[1].p = dju_sub3(at, dju_mulMV(field->R, over));
   for (int k = 0; k < 80; k++) {
-    djDistance d;
-    const djPairInput* in = pairInput(c);
-    const djGeomPair pair = {.a = in->a, .b = in->b, .pose_a = in->pose_a, .pose_b = in->pose_b,
-                             .inflate = in->inflate, .scratch = in->scratch};
-    if (dj_separatingPlane.gap(&d, NULL, &pair) != DJ_OK) abort();
+    const djDistance d = apartOf(c);
     if (fabs(d.gap - gap) <= 1e-14 * c->size) break;
     c->now[1].p = dju_madd3(c->now[1].p, gap - d.gap, d.normal);
+  }
+  // that is a bound: points between vertices act later
+  for (int k = 0; k < 80; k++) {
+    djPairReport report;
+    memcpy(c->start, c->now, sizeof c->now);
+    memset(&c->state, 0, sizeof c->state);
+    if (dj_separatingPlane.report(&report, stateOf(c), pairInput(c)) < 0) abort();
+    if (fabs(report.gap - gap) <= 1e-14 * c->size) break;
+    c->now[1].p = dju_madd3(c->now[1].p, gap - report.gap, report.normal);
   }
   c->start[0] = c->now[0];
   c->start[1] = c->now[1];

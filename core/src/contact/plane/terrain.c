@@ -281,26 +281,16 @@ djStatus dj_terrainEval(djPairOutput* out, djPairState* pair_state, const djPair
 // ------------------------------------------ gaps -----------------------------------------------
 
 djStatus dj_terrainDistance(djDistance* d, const djGeomPair* p) {
-  const djErosion none = {0};
-  double setting[DJ_PLANE_NSETTING] = {0};
   djTerrainWork w;
-  // near points are those within some ranges, of which these shapes know nothing: a part of the
-  // shape's size is enough for all that asks
-  const double wide = 0.1 * (p->a->inner < INFINITY ? p->a->inner : p->a->bound);
-  setting[DJ_PLANE_LENGTH_SCALE] = fmax(wide, 1e-300);
-  setting[DJ_PLANE_SUPPORT] = 1.0 / 3;
-  setting[DJ_PLANE_RECOVERY] = 1;
   const djPairInput in = {.a = p->a, .b = p->b, .pose_a = p->pose_a, .pose_b = p->pose_b,
                           .start_a = p->pose_a, .start_b = p->pose_b, .rate_a = p->pose_a,
-                          .rate_b = p->pose_b, .setting = setting, .inflate = p->inflate,
-                          .scratch = p->scratch,
+                          .rate_b = p->pose_b, .inflate = p->inflate, .scratch = p->scratch,
                           .nscratch = DJ_KERNEL_SCRATCH(p->a->npad) - 3 * p->a->npad};
-  djStatus status = dj_openTerrain(&w, &in, &none, false);
+  const djStatus status = dj_openTerrainGap(&w, &in);
   if (status < 0) return status;
   const djNearFoot* least = NULL;
   for (int i = 0; i < w.n; i++) {
-    const djNearFoot* f = &w.foot[i];
-    if (f->point < p->a->nvert && (!least || f->z < least->z)) least = f;
+    if (!least || w.foot[i].z < least->z) least = &w.foot[i];
   }
   memset(d, 0, sizeof *d);
   d->gap = w.gap;
@@ -309,7 +299,6 @@ djStatus dj_terrainDistance(djDistance* d, const djGeomPair* p) {
   d->point_a = dju_madd3(center, -p->a->bound, up);
   d->point_b = dju_madd3(d->point_a, -w.gap, up);
   if (!least) return DJ_OK;
-  d->gap = fmin(w.gap, least->z);
   d->normal = dju_neg3(least->n);
   d->point_a = dju_madd3(least->x, -p->a->radius, least->n);
   d->point_b = dju_madd3(least->s, p->b->offset, least->n);

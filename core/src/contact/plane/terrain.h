@@ -23,7 +23,7 @@
 #include "shape/terrain.h"
 
 enum {
-  DJ_TERRAIN_POINTS = 112,   // of shapes that are no meshes, at most; whole lanes
+  DJ_TERRAIN_POINTS = 112,   // more of them lie in the scratch
   DJ_TERRAIN_LAGGED = 16     // points with force that a state holds
 };
 
@@ -51,6 +51,7 @@ typedef struct djTerrainWork {
   const djPairInput* in;
   const djPose* pose[2];
   double s, L, range;        // range in metres
+  double near, lift;         // points farther away are left out; what those between have more, m
   double K, soft, soft_rate; // as in djPlaneWork
   double e;                  // erosion
   double radius;             // of a's points, with what is between the surface and where it acts, m
@@ -68,7 +69,6 @@ typedef struct djTerrainWork {
   double* free;              // rest of the scratch
   int nfree;
   djNearFoot own[DJ_TERRAIN_POINTS];
-  _Alignas(64) double lanes[3 * DJ_TERRAIN_POINTS];
 } djTerrainWork;
 
 // Points with force at the start of the step; those of a disc act at several places.
@@ -92,6 +92,10 @@ typedef struct djTerrainState {
 // At the start poses or those now; feet are found. DJ_INVALID, DJ_NO_MEMORY, DJ_NOT_CONVERGED.
 djStatus dj_openTerrain(djTerrainWork* w, const djPairInput* in, const djErosion* erosion,
                         bool at_start);
+// The shapes as they are now, of which no settings are known: points between vertices count as these
+// do, which is a lower bound.
+djStatus dj_openTerrainGap(djTerrainWork* w, const djPairInput* in);
+bool dj_isTerrainInput(const djPairInput* in);
 // Finds t and o, the kind of contact, and P', P''. DJ_NOT_CONVERGED: the best.
 djStatus dj_solveTerrain(djTerrainWork* w);
 

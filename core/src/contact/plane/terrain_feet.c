@@ -5,6 +5,7 @@
 
 // Points whose height above where they act is more than so many ranges are left out.
 #define NEAR 3
+#define WIDE 2   // and of gaps as such, in radii of the shape
 
 enum { BETWEEN = 7, SIDE = 5 };   // points on an axis; points along a box's edge, ends included
 
@@ -74,12 +75,17 @@ djVec3 dj_terrainPoint(const djTerrainWork* w, const djNearFoot* f) {
 
 // ------------------------------------------ feet -----------------------------------------------
 
-static bool checkInput(const djPairInput* in) {
+// Numbers of the half space's solver.
+static int argumentSize(const djShape* a) { return 3 * dj_paddedCount(dj_terrainCount(a)); }
+
+static bool checkValues(const djPairInput* in) {
   if (!in || !in->a || !in->b || !in->pose_a || !in->pose_b || !in->start_a || !in->start_b) {
     return false;
   }
   if (!in->rate_a || !in->rate_b || !in->setting || !in->scratch) return false;
-  if (in->b->type != DJ_HFIELD || !in->b->fit || !(in->a->nvert > 0)) return false;
+  if (in->b->type != DJ_HFIELD || !in->b->fit) return false;
+  if (!(in->a->nvert > 0) || in->a->npad < in->a->nvert) return false;
+  if (in->nscratch < DJ_LANES + argumentSize(in->a)) return false;
   const double s = in->setting[DJ_PLANE_SUPPORT], L = in->setting[DJ_PLANE_LENGTH_SCALE];
   const double part = in->setting[DJ_PLANE_RECOVERY];
   if (!(s > 0 && s < 1) || !(L > 0) || !(part > 0 && part <= 1)) return false;
@@ -90,6 +96,11 @@ static bool isFinitePose(const djPose* T) {
   double sum = T->p.x + T->p.y + T->p.z;
   for (int i = 0; i < 9; i++) sum += T->R.m[i];
   return isfinite(sum);
+}
+
+bool dj_isTerrainInput(const djPairInput* in) {
+  return checkValues(in) && isFinitePose(in->pose_a) && isFinitePose(in->pose_b) &&
+         isFinitePose(in->start_a) && isFinitePose(in->start_b);
 }
 
 static djVec3 world(const djTerrainWork* w, djVec3 v) { return dju_mulMV(w->frame.R, v); }
@@ -112,10 +123,10 @@ static bool findOne(djNearFoot* out, bool* lost, djTerrainWork* w, int point, do
   const djPairInput* in = w->in;
   const djVec3 y = dju_transform(w->pose[0], pointOf(in->a, point));
   const djVec3 local = dju_untransform(&w->frame, y);
-  const double lift = point < in->a->nvert ? 0 : w->range;
+  const double lift = point < in->a->nvert ? 0 : w->lift;
   const double clear = dj_terrainClearance(&w->terrain, local, reach);
   if (!(clear < reach)) {
-    w->gap = fmin(w->gap, NEAR * w->range);
+    w->gap = fmin(w->gap, w->near);
     return false;
   }
   djMat3 G;
@@ -125,7 +136,7 @@ static bool findOne(djNearFoot* out, bool* lost, djTerrainWork* w, int point, do
   out->point = point;
   out->z = f.d - w->radius + lift;
   w->gap = fmin(w->gap, out->z);
-  if (!(out->z < NEAR * w->range)) return false;
+  if (!(out->z < w->near)) return false;
   out->u[0] = f.u[0];
   out->u[1] = f.u[1];
   out->n = world(w, f.n);
@@ -139,31 +150,27 @@ static bool findOne(djNearFoot* out, bool* lost, djTerrainWork* w, int point, do
 static djStatus findFeet(djTerrainWork* w) {
   const djShape* a = w->in->a;
   const djVec3 center = dju_untransform(&w->frame, dju_transform(w->pose[0], a->center));
-  const double all = a->bound + fmax(w->radius - a->radius, 0) + NEAR * w->range;
+  const double all = a->bound + fmax(w->radius - a->radius, 0) + w->near;
   w->n = 0;
   w->gap = INFINITY;
   w->beneath = center.z + a->bound < -w->terrain.base;
   double clear = -INFINITY;
-  if (!w->beneath) clear = dj_terrainClearance(&w->terrain, center, fmax(2 * all, all + 4 * w->range));
+  if (!w->beneath) clear = dj_terrainClearance(&w->terrain, center, 2 * all);
   if (w->beneath || clear >= all) {
     const double away = w->beneath ? -w->terrain.base - center.z : clear;
     w->gap = away - a->bound - fmax(w->radius - a->radius, 0);
     return DJ_OK;
   }
   const int count = dj_terrainCount(a);
-  if (count <= DJ_TERRAIN_POINTS) {
-    w->foot = w->own;
-    w->argument = w->lanes;
-  } else {
-    const int size = (int)(sizeof(djNearFoot) / sizeof(double)), pad = dj_paddedCount(count);
-    if ((size + 1) * count + 3 * pad > w->nfree) return DJ_NO_MEMORY;
-    w->argument = w->free;
-    w->foot = (djNearFoot*)(void*)(w->free + 3 * pad);
-    w->free += size * count + 3 * pad;
-    w->nfree -= size * count + 3 * pad;
-  }
+  const int first = argumentSize(a), size = (int)(sizeof(djNearFoot) / sizeof(double));
+  const int more = count <= DJ_TERRAIN_POINTS ? 0 : size * count;
+  if (first + more > w->nfree) return DJ_NO_MEMORY;
+  w->argument = w->free;
+  w->foot = more > 0 ? (djNearFoot*)(void*)(w->free + first) : w->own;
+  w->free += first + more;
+  w->nfree -= first + more;
   const double round = w->curved ? dj_curveSize(&w->curve) : 0;
-  const double reach = fmax(w->radius, 0) + round + NEAR * w->range;
+  const double reach = fmax(w->radius, 0) + round + w->near;
   djStatus status = DJ_OK;
   for (int i = 0; i < count; i++) {
     bool lost = false;
@@ -174,9 +181,9 @@ static djStatus findFeet(djTerrainWork* w) {
   return status;
 }
 
-djStatus dj_openTerrain(djTerrainWork* w, const djPairInput* in, const djErosion* erosion,
-                        bool at_start) {
-  if (!checkInput(in)) return DJ_INVALID;
+static djStatus openWork(djTerrainWork* w, const djPairInput* in, const djErosion* erosion,
+                         bool at_start) {
+  if (!checkValues(in)) return DJ_INVALID;
   w->in = in;
   w->pose[0] = at_start ? in->start_a : in->pose_a;
   w->pose[1] = at_start ? in->start_b : in->pose_b;
@@ -197,7 +204,29 @@ djStatus dj_openTerrain(djTerrainWork* w, const djPairInput* in, const djErosion
   const int skip = (int)((64 - (uintptr_t)in->scratch % 64) % 64 / sizeof(double));
   w->free = in->scratch + skip;
   w->nfree = in->nscratch - skip;
-  return findFeet(w);
+  return DJ_OK;
+}
+
+djStatus dj_openTerrain(djTerrainWork* w, const djPairInput* in, const djErosion* erosion,
+                        bool at_start) {
+  const djStatus status = openWork(w, in, erosion, at_start);
+  w->near = NEAR * w->range;
+  w->lift = w->range;
+  return status < 0 ? status : findFeet(w);
+}
+
+djStatus dj_openTerrainGap(djTerrainWork* w, const djPairInput* in) {
+  static const double setting[DJ_PLANE_NSETTING] = {[DJ_PLANE_LENGTH_SCALE] = 1,
+                                                    [DJ_PLANE_SUPPORT] = 0.1,
+                                                    [DJ_PLANE_RECOVERY] = 1};
+  const djErosion none = {0};
+  djPairInput at = *in;
+  at.setting = setting;
+  const djStatus status = openWork(w, &at, &none, false);
+  w->in = in;
+  w->near = WIDE * in->a->bound;
+  w->lift = 0;
+  return status < 0 ? status : findFeet(w);
 }
 
 // ------------------------------------------ t and o --------------------------------------------

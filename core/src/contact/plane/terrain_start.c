@@ -193,6 +193,7 @@ djStatus dj_terrainStart(double start_jac[144], double rate_jac[144], djPairStat
   djTerrainState* state = (djTerrainState*)(void*)pair_state;
   memset(start_jac, 0, 144 * sizeof *start_jac);
   djRaise raise;
+  if (!dj_isTerrainInput(in)) return DJ_INVALID;
   djStatus status = raiseOf(&raise, state, in), solved = DJ_OK;
   if (status < 0) return status;
   if (in->rate_a != in->start_a || in->rate_b != in->start_b) {
