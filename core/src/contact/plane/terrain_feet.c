@@ -79,28 +79,13 @@ djVec3 dj_terrainPoint(const djTerrainWork* w, const djNearFoot* f) {
 static int argumentSize(const djShape* a) { return 3 * dj_paddedCount(dj_terrainCount(a)); }
 
 static bool checkValues(const djPairInput* in) {
-  if (!in || !in->a || !in->b || !in->pose_a || !in->pose_b || !in->start_a || !in->start_b) {
-    return false;
-  }
-  if (!in->rate_a || !in->rate_b || !in->setting || !in->scratch) return false;
-  if (in->b->type != DJ_HFIELD || !in->b->fit) return false;
-  if (!(in->a->nvert > 0) || in->a->npad < in->a->nvert) return false;
-  if (in->nscratch < DJ_LANES + argumentSize(in->a)) return false;
-  const double s = in->setting[DJ_PLANE_SUPPORT], L = in->setting[DJ_PLANE_LENGTH_SCALE];
-  const double part = in->setting[DJ_PLANE_RECOVERY];
-  if (!(s > 0 && s < 1) || !(L > 0) || !(part > 0 && part <= 1)) return false;
-  return in->setting[DJ_PLANE_STIFFNESS] >= 0 && isfinite(L + in->inflate);
-}
-
-static bool isFinitePose(const djPose* T) {
-  double sum = T->p.x + T->p.y + T->p.z;
-  for (int i = 0; i < 9; i++) sum += T->R.m[i];
-  return isfinite(sum);
+  if (!dj_isPlaneInput(in) || in->b->type != DJ_HFIELD || !in->b->fit) return false;
+  return in->nscratch >= DJ_LANES + argumentSize(in->a);
 }
 
 bool dj_isTerrainInput(const djPairInput* in) {
-  return checkValues(in) && isFinitePose(in->pose_a) && isFinitePose(in->pose_b) &&
-         isFinitePose(in->start_a) && isFinitePose(in->start_b);
+  return checkValues(in) && dj_isFinitePose(in->pose_a) && dj_isFinitePose(in->pose_b) &&
+         dj_isFinitePose(in->start_a) && dj_isFinitePose(in->start_b);
 }
 
 static djVec3 world(const djTerrainWork* w, djVec3 v) { return dju_mulMV(w->frame.R, v); }
@@ -187,7 +172,7 @@ static djStatus openWork(djTerrainWork* w, const djPairInput* in, const djErosio
   w->in = in;
   w->pose[0] = at_start ? in->start_a : in->pose_a;
   w->pose[1] = at_start ? in->start_b : in->pose_b;
-  if (!isFinitePose(w->pose[0]) || !isFinitePose(w->pose[1])) return DJ_INVALID;
+  if (!dj_isFinitePose(w->pose[0]) || !dj_isFinitePose(w->pose[1])) return DJ_INVALID;
   w->s = in->setting[DJ_PLANE_SUPPORT];
   w->L = in->setting[DJ_PLANE_LENGTH_SCALE];
   w->range = dj_planeRange(in->setting);
@@ -216,9 +201,9 @@ djStatus dj_openTerrain(djTerrainWork* w, const djPairInput* in, const djErosion
 }
 
 djStatus dj_openTerrainGap(djTerrainWork* w, const djPairInput* in) {
-  static const double setting[DJ_PLANE_NSETTING] = {[DJ_PLANE_LENGTH_SCALE] = 1,
-                                                    [DJ_PLANE_SUPPORT] = 0.1,
-                                                    [DJ_PLANE_RECOVERY] = 1};
+  static const double setting[DJ_PLANE_NSETTING] = {
+      [DJ_PLANE_LENGTH_SCALE] = 1, [DJ_PLANE_SUPPORT] = 0.1, [DJ_PLANE_RECOVERY] = 1,
+      [DJ_PLANE_GUIDE_LENGTH] = 1};
   const djErosion none = {0};
   djPairInput at = *in;
   at.setting = setting;
