@@ -29,6 +29,7 @@ void dj_readTerrain(djTerrain* t, const double* mem) {
   t->pose.p = dju_load3(mem + 6);
   memcpy(t->pose.R.m, mem + 9, sizeof t->pose.R.m);
   t->base = mem[18];
+  t->steep = mem[19];
   t->coef = mem + DJ_TERRAIN_HEAD;
   const double* top = t->coef + dj_terrainCoefs(t->nrow, t->ncol);
   t->nlevel = 0;
@@ -68,6 +69,20 @@ static void extendLine(double* c, int n, size_t stride, double fall) {
   c[0] = 2 * c[stride] - low[0] - 6 * fall;
   *(high + stride) = 2 * *high - *(high - stride);
   *(high + 2 * stride) = 2 * *(high + stride) - *high - 6 * fall;
+}
+
+// |grad h| is no more than that of differences of coefficients, whose mean it is.
+static double steepest(const double* coef, int nrow, int ncol, double dx, double dy) {
+  const int width = ncol + 4;
+  double x = 0, y = 0;
+  for (int j = 1; j < nrow + 3; j++) {
+    for (int i = 1; i < ncol + 3; i++) {
+      const double* c = coef + j * width + i;
+      if (i + 1 < ncol + 3) x = fmax(x, fabs(c[1] - c[0]));
+      if (j + 1 < nrow + 3) y = fmax(y, fabs(c[width] - c[0]));
+    }
+  }
+  return hypot(x / dx, y / dy);
 }
 
 static void fillTops(double* top, const double* coef, int nrow, int ncol) {
@@ -123,6 +138,7 @@ void dj_makeTerrain(double* mem, const djHeightLattice* l, const double* height,
     solveLine(coef + 2 * width + i, nrow, (size_t)width, top);
     extendLine(coef + i, nrow, (size_t)width, fall);
   }
+  mem[19] = steepest(coef, nrow, ncol, mem[2], mem[3]);
   fillTops(top, coef, nrow, ncol);
 }
 
@@ -168,13 +184,18 @@ void dj_terrainHeightsVjp(double* height, double* coef, double* work, const djHe
 
 // ------------------------------------------ points ---------------------------------------------
 
-// B-splines of the four coefficients of a cell at t, from its low side, with derivatives by t.
-static void basis(double b[4], double s[4], double c[4], double t) {
+// B-splines of the four coefficients of a cell at t, from its low side; with derivatives by t.
+static void basisValues(double b[4], double t) {
   const double r = 1 - t;
   b[0] = r * r * r / 6;
   b[1] = 2.0 / 3 - t * t + 0.5 * t * t * t;
   b[2] = 2.0 / 3 - r * r + 0.5 * r * r * r;
   b[3] = t * t * t / 6;
+}
+
+static void basis(double b[4], double s[4], double c[4], double t) {
+  const double r = 1 - t;
+  basisValues(b, t);
   s[0] = -0.5 * r * r;
   s[1] = -2 * t + 1.5 * t * t;
   s[2] = 2 * r - 1.5 * r * r;
@@ -254,4 +275,19 @@ double dj_terrainClearance(const djTerrain* t, djVec3 p, double reach) {
     }
   }
   return fmin(reach, p.z - most);
+}
+
+double dj_terrainHeadroom(const djTerrain* t, djVec3 p) {
+  const double u = (p.x - t->x0) / t->dx, v = (p.y - t->y0) / t->dy;
+  const int i = cellOf(u, t->ncol), j = cellOf(v, t->nrow), width = t->ncol + 4;
+  double bx[4], by[4], h = 0;
+  basisValues(bx, u - i);
+  basisValues(by, v - j);
+  for (int r = 0; r < 4; r++) {
+    const double* c = t->coef + (j + 1 + r) * width + i + 1;
+    h += by[r] * (bx[0] * c[0] + bx[1] * c[1] + bx[2] * c[2] + bx[3] * c[3]);
+  }
+  const double above = p.z - h;
+  const double x = t->dx * fmin(u, t->ncol - 1 - u), y = t->dy * fmin(v, t->nrow - 1 - v);
+  return fmin(x, y) < above ? -1 : above / sqrt(1 + t->steep * t->steep);
 }

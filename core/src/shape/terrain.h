@@ -31,6 +31,7 @@ typedef struct djTerrain {
   int nrow, ncol;
   double dx, dy, x0, y0;
   double base;                 // what is farther below z = 0 is beneath it all, m
+  double steep;                // a bound of the slope within the borders
   djPose pose;                 // of its frame, z up, in the body
   const double* coef;          // (nrow + 4 x ncol + 4), from c_-2,-2
   int nlevel;
@@ -69,6 +70,9 @@ void dj_evalTerrain(djTerrainPoint* out, const djTerrain* t, double x, double y)
 // A lower bound of the distance of a point (frame of the terrain) from the surface, or of -depth
 // below it; not more than `reach`.
 double dj_terrainClearance(const djTerrain* t, djVec3 point, double reach);
+// The same from the height below the point: with G a bound of the slope the surface stays below a
+// cone, so that v/sqrt(1 + G^2) is a bound where the point is v within the borders. Negative: none.
+double dj_terrainHeadroom(const djTerrain* t, djVec3 point);
 
 // The foot of a point with an ellipsoid about it, G its semi-axes, on the surface: where the
 // surface's tangent plane, n its normal, is that of the ellipsoid, turned over:

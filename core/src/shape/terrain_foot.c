@@ -13,6 +13,7 @@
 #include <math.h>
 
 enum { MOST = 40 };
+#define CLOSE 1e-8   // after a step of so many cells nothing is left but rounding
 
 typedef struct djFootEval {
   djTerrainPoint at;
@@ -91,7 +92,7 @@ static void fill(djFoot* f, const djFootEval* e, const double u[2], const djMat3
 bool dj_findFoot(djFoot* foot, const djTerrain* t, djVec3 y, const djMat3* G) {
   const double cell = fmin(t->dx, t->dy);
   djFootEval e;
-  double u[2] = {y.x, y.y}, last = INFINITY;
+  double u[2] = {y.x, y.y};
   evaluate(&e, t, u, y, G);
   if (G) {
     u[0] = e.x.x;
@@ -101,18 +102,14 @@ bool dj_findFoot(djFoot* foot, const djTerrain* t, djVec3 y, const djMat3* G) {
   for (int k = 0; k < MOST; k++) {
     double step[2];
     newtonStep(step, &e, G);
-    const double size = hypot(step[0], step[1]), most = k < 12 ? cell : cell / (k - 10);
-    const double scale = size > most ? most / size : 1;
-    const double now[2] = {u[0] + scale * step[0], u[1] + scale * step[1]};
-    const double eps = 4e-16 * (fabs(u[0]) + fabs(u[1]) + dju_norm3(y) + cell);
-    if (size <= eps || (size < 1e-10 * cell && size >= 0.5 * last)) {
-      fill(foot, &e, u, G);
-      return true;
-    }
-    last = size;
-    u[0] = now[0];
-    u[1] = now[1];
+    const double size = sqrt(step[0] * step[0] + step[1] * step[1]);
+    const double most = k < 12 ? cell : cell / (k - 10), scale = size > most ? most / size : 1;
+    u[0] += scale * step[0];
+    u[1] += scale * step[1];
     evaluate(&e, t, u, y, G);
+    if (!(size < CLOSE * cell)) continue;
+    fill(foot, &e, u, G);
+    return true;
   }
   fill(foot, &e, u, G);
   return false;

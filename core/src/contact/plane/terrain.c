@@ -128,8 +128,7 @@ djStatus dj_terrainBegin(djPairState* pair_state, const djPairInput* in) {
   djPlaneState* plane = &state->plane;
   djTerrainWork w;
   memset(state, 0, sizeof *state);
-  const djErosion none = {0};
-  djStatus status = dj_openTerrain(&w, in, &none, true);
+  djStatus status = dj_openTerrainFirst(&w, in, &state->near);
   if (status < 0) return status;
   state->beneath = w.beneath;
   plane->gap_start = w.gap;
@@ -233,28 +232,30 @@ static void addNormal(double gradient[12], double* hessian, const djTerrainWork*
   }
 }
 
-djStatus dj_terrainEval(djPairOutput* out, djPairState* pair_state, const djPairInput* in,
-                        int flags) {
-  djTerrainState* state = stateOf(pair_state);
-  djTerrainWork w;
+// The poses now are left solved in *w.
+static djStatus evalIn(djPairOutput* out, djTerrainWork* w, djTerrainState* state,
+                       const djPairInput* in, int flags) {
   const bool second = flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER), first = flags != 0;
-  djStatus status = dj_openTerrain(&w, in, &state->plane.erosion, false);
+  djStatus status = dj_openTerrainNow(w, in, state);
   if (status < 0) return status;
   out->value = 0;
   out->active = false;
-  out->gap = w.gap - w.e;
+  out->gap = w->gap - w->e;
   if (first) memset(out->gradient, 0, sizeof out->gradient);
   if (second) memset(out->hessian, 0, sizeof out->hessian);
-  if (state->beneath) return DJ_OK;
-  djStatus solved = dj_solveTerrain(&w);
-  if (solved < 0) return solved;
-  if (w.kind != DJ_APART) {
-    out->active = true;
-    out->gap = w.gap;
-    out->value = w.kind == DJ_OVERLAPPING ? INFINITY : w.K * w.half.value;
+  if (state->beneath) {
+    w->kind = DJ_APART;
+    return DJ_OK;
   }
-  if (w.kind == DJ_OVERLAPPING) return DJ_OK;
-  if (w.kind == DJ_TOUCHING && first) addNormal(out->gradient, second ? out->hessian : NULL, &w);
+  djStatus solved = dj_solveTerrain(w);
+  if (solved < 0) return solved;
+  if (w->kind != DJ_APART) {
+    out->active = true;
+    out->gap = w->gap;
+    out->value = w->kind == DJ_OVERLAPPING ? INFINITY : w->K * w->half.value;
+  }
+  if (w->kind == DJ_OVERLAPPING) return DJ_OK;
+  if (w->kind == DJ_TOUCHING && first) addNormal(out->gradient, second ? out->hessian : NULL, w);
   if (solved > 0) status = solved;
   if (!state->plane.lagged || !(in->friction > 0)) return status;
   const djTerrainLag* lag;
@@ -276,6 +277,12 @@ djStatus dj_terrainEval(djPairOutput* out, djPairState* pair_state, const djPair
     if (sliding > 0) status = sliding;
   }
   return status;
+}
+
+djStatus dj_terrainEval(djPairOutput* out, djPairState* pair_state, const djPairInput* in,
+                        int flags) {
+  djTerrainWork w;
+  return evalIn(out, &w, stateOf(pair_state), in, flags);
 }
 
 // ------------------------------------------ gaps -----------------------------------------------
@@ -327,11 +334,8 @@ djStatus dj_terrainReport(djPairReport* out, djPairState* pair_state, const djPa
   djTerrainWork w;
   djPairOutput sum = {.value = 0};
   memset(out, 0, sizeof *out);
-  djStatus solved = dj_terrainEval(&sum, pair_state, in, DJ_EVAL_GRADIENT);
+  const djStatus solved = evalIn(&sum, &w, state, in, DJ_EVAL_GRADIENT);
   if (solved < 0) return solved;
-  djStatus status = dj_openTerrain(&w, in, &state->plane.erosion, false);
-  if (status >= 0) status = dj_solveTerrain(&w);
-  if (status < 0) return status;
   out->gap = w.gap;
   out->gap_start = state->plane.gap_start;
   out->erosion = state->plane.erosion.e;

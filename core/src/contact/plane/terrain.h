@@ -47,6 +47,15 @@ typedef struct djNearFoot {
   double first, second;      // P', P'' at t z + o
 } djNearFoot;
 
+// Which points may be near as long as shape a has moved no more than `slack` from a pose while b
+// stays: the others are not, whatever else is known.
+typedef struct djTerrainNear {
+  bool known;
+  djPose pose[2];
+  double slack;              // m
+  uint64_t may[DJ_TERRAIN_POINTS / 64 + 1];
+} djTerrainNear;
+
 typedef struct djTerrainWork {
   const djPairInput* in;
   const djPose* pose[2];
@@ -82,6 +91,7 @@ typedef struct djTerrainLag {
 
 typedef struct djTerrainState {
   djPlaneState plane;        // erosion, gaps, lag_plane (t, o), lag_factor
+  djTerrainNear near;
   bool beneath;
   int nlag;                  // more than there is room for: not kept
   djTerrainLag lag[DJ_TERRAIN_LAGGED];
@@ -92,6 +102,10 @@ typedef struct djTerrainState {
 // At the start poses or those now; feet are found. DJ_INVALID, DJ_NO_MEMORY, DJ_NOT_CONVERGED.
 djStatus dj_openTerrain(djTerrainWork* w, const djPairInput* in, const djErosion* erosion,
                         bool at_start);
+// At the poses now, with the step's erosion and what is known of its points.
+djStatus dj_openTerrainNow(djTerrainWork* w, const djPairInput* in, const djTerrainState* state);
+// Sets what is known, at the start poses.
+djStatus dj_openTerrainFirst(djTerrainWork* w, const djPairInput* in, djTerrainNear* near);
 // The shapes as they are now, of which no settings are known: points between vertices count as these
 // do, which is a lower bound.
 djStatus dj_openTerrainGap(djTerrainWork* w, const djPairInput* in);

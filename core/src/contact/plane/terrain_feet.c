@@ -1,10 +1,12 @@
 #include "contact/plane/terrain.h"
 
+#include "math/so3.h"
+
 #include <float.h>
 #include <string.h>
 
 // Points whose height above where they act is more than so many ranges are left out.
-#define NEAR 3
+#define NEAR 2
 #define WIDE 2   // and of gaps as such, in radii of the shape
 
 enum { BETWEEN = 7, SIDE = 5 };   // points on an axis; points along a box's edge, ends included
@@ -69,6 +71,38 @@ static djVec3 pointOf(const djShape* a, int point) {
   return x;
 }
 
+// All points in turn.
+typedef struct djPointWalk {
+  const djShape* a;
+  djVec3 low, side[3];       // of a box
+  int at[3];
+} djPointWalk;
+
+static djVec3 vertexOf(const djShape* a, int i) {
+  return dju_vec3(a->vert[0][i], a->vert[1][i], a->vert[2][i]);
+}
+
+static djPointWalk beginWalk(const djShape* a) {
+  djPointWalk w = {.a = a, .at = {-1, 0, 0}};
+  if (!isBox(a)) return w;
+  w.low = vertexOf(a, 0);
+  for (int k = 0; k < 3; k++) {
+    w.side[k] = dju_scale3(1.0 / (SIDE - 1), dju_sub3(vertexOf(a, 1 << k), w.low));
+  }
+  return w;
+}
+
+static djVec3 nextPoint(djPointWalk* w, int point) {
+  if (point < w->a->nvert) return vertexOf(w->a, point);
+  if (!isBox(w->a)) return pointOf(w->a, point);
+  do {
+    for (int k = 0; k < 3 && ++w->at[k] == SIDE; k++) w->at[k] = 0;
+  } while (!onSurface(w->at));
+  djVec3 x = w->low;
+  for (int k = 0; k < 3; k++) x = dju_madd3(x, w->at[k], w->side[k]);
+  return x;
+}
+
 djVec3 dj_terrainPoint(const djTerrainWork* w, const djNearFoot* f) {
   return dju_transform(w->pose[0], pointOf(w->in->a, f->point));
 }
@@ -103,23 +137,14 @@ static void bendOf(double M[3], const djFoot* f, double d) {
   M[1] = -0.5 * (upper + lower) / det;
 }
 
-// One point's foot. False: it is not near; *gap is lowered to what is known of it.
-static bool findOne(djNearFoot* out, bool* lost, djTerrainWork* w, int point, double reach) {
-  const djPairInput* in = w->in;
-  const djVec3 y = dju_transform(w->pose[0], pointOf(in->a, point));
-  const djVec3 local = dju_untransform(&w->frame, y);
-  const double lift = point < in->a->nvert ? 0 : w->lift;
-  const double clear = dj_terrainClearance(&w->terrain, local, reach);
-  if (!(clear < reach)) {
-    w->gap = fmin(w->gap, w->near);
-    return false;
-  }
+// One point's foot. False: it is not near.
+static bool findOne(djNearFoot* out, bool* lost, djTerrainWork* w, int point, djVec3 local) {
   djMat3 G;
   if (w->curved) G = dju_mulMtM(w->frame.R, w->curve);
   djFoot f;
   *lost = !dj_findFoot(&f, &w->terrain, local, w->curved ? &G : NULL);
   out->point = point;
-  out->z = f.d - w->radius + lift;
+  out->z = f.d - w->radius + (point < w->in->a->nvert ? 0 : w->lift);
   w->gap = fmin(w->gap, out->z);
   if (!(out->z < w->near)) return false;
   out->u[0] = f.u[0];
@@ -132,38 +157,84 @@ static bool findOne(djNearFoot* out, bool* lost, djTerrainWork* w, int point, do
   return true;
 }
 
-static djStatus findFeet(djTerrainWork* w) {
+// How far shape a has moved since then, m; infinite where b has.
+static double movedSince(const djTerrainNear* near, const djTerrainWork* w) {
+  if (memcmp(&near->pose[1], w->pose[1], sizeof(djPose)) != 0) return INFINITY;
   const djShape* a = w->in->a;
-  const djVec3 center = dju_untransform(&w->frame, dju_transform(w->pose[0], a->center));
-  const double all = a->bound + fmax(w->radius - a->radius, 0) + w->near;
-  w->n = 0;
-  w->gap = INFINITY;
-  w->beneath = center.z + a->bound < -w->terrain.base;
-  double clear = -INFINITY;
-  if (!w->beneath) clear = dj_terrainClearance(&w->terrain, center, 2 * all);
-  if (w->beneath || clear >= all) {
-    const double away = w->beneath ? -w->terrain.base - center.z : clear;
-    w->gap = away - a->bound - fmax(w->radius - a->radius, 0);
-    return DJ_OK;
-  }
-  const int count = dj_terrainCount(a);
-  const int first = argumentSize(a), size = (int)(sizeof(djNearFoot) / sizeof(double));
+  const djPose *from = &near->pose[0], *to = w->pose[0];
+  const djVec3 d = dju_sub3(dju_transform(to, a->center), dju_transform(from, a->center));
+  return dju_norm3(d) + a->bound * dju_turnNorm(&from->R, &to->R);
+}
+
+static djStatus takeRoom(djTerrainWork* w, int count) {
+  const int first = argumentSize(w->in->a), size = (int)(sizeof(djNearFoot) / sizeof(double));
   const int more = count <= DJ_TERRAIN_POINTS ? 0 : size * count;
   if (first + more > w->nfree) return DJ_NO_MEMORY;
   w->argument = w->free;
   w->foot = more > 0 ? (djNearFoot*)(void*)(w->free + first) : w->own;
   w->free += first + more;
   w->nfree -= first + more;
+  return DJ_OK;
+}
+
+// known: of the points, or NULL; find: where it is to be set, or NULL. top: of the surface below the
+// shape. Where the points do not count but the least gap does, one that is no less than another's is
+// left out.
+static djStatus visitPoints(djTerrainWork* w, const djTerrainNear* known, djTerrainNear* find,
+                            double top) {
+  const djShape* a = w->in->a;
+  const int count = dj_terrainCount(a);
   const double round = w->curved ? dj_curveSize(&w->curve) : 0;
-  const double reach = fmax(w->radius, 0) + round + w->near;
+  const double beyond = fmax(w->radius, 0) + round, slack = find ? find->slack : 0;
   djStatus status = DJ_OK;
+  djPointWalk walk = beginWalk(a);
   for (int i = 0; i < count; i++) {
+    const djVec3 at = nextPoint(&walk, i);
+    if (known && !(known->may[i / 64] >> (i % 64) & 1)) continue;
+    const double reach = beyond + (w->lift > 0 ? w->near : fmin(w->near, w->gap)) -
+                         (i < a->nvert ? 0 : w->lift);
+    const djVec3 local = dju_untransform(&w->frame, dju_transform(w->pose[0], at));
     bool lost = false;
-    if (!findOne(&w->foot[w->n], &lost, w, i, reach)) continue;
+    double room = local.z - top;
+    if (room < reach + slack) room = fmax(room, dj_terrainHeadroom(&w->terrain, local));
+    if (find && room < reach + slack) find->may[i / 64] |= UINT64_C(1) << (i % 64);
+    if (room >= reach) continue;
+    if (!findOne(&w->foot[w->n], &lost, w, i, local)) continue;
     w->n++;
     if (lost) status = DJ_NOT_CONVERGED;
   }
+  w->gap = fmin(w->gap, w->near);   // of those that are not near
   return status;
+}
+
+static djStatus findFeet(djTerrainWork* w, const djTerrainNear* known, djTerrainNear* find) {
+  const djShape* a = w->in->a;
+  const djVec3 center = dju_untransform(&w->frame, dju_transform(w->pose[0], a->center));
+  const double more = fmax(w->radius - a->radius, 0), all = a->bound + more + w->near;
+  w->n = 0;
+  w->gap = INFINITY;
+  w->beneath = center.z + a->bound < -w->terrain.base;
+  if (w->beneath) {
+    w->gap = -w->terrain.base - center.z - a->bound - more;
+    return DJ_OK;
+  }
+  const double clear = dj_terrainClearance(&w->terrain, center, 3 * all);
+  if (clear >= all) {
+    w->gap = clear - a->bound - more;
+    return DJ_OK;
+  }
+  const int count = dj_terrainCount(a);
+  const djStatus status = takeRoom(w, count);
+  if (status < 0) return status;
+  if (known && (!known->known || movedSince(known, w) > known->slack)) known = NULL;
+  if (find && count <= DJ_TERRAIN_POINTS) {
+    *find = (djTerrainNear){.known = true, .pose = {*w->pose[0], *w->pose[1]},
+                            .slack = w->near + 0.02 * a->bound};
+  } else {
+    find = NULL;
+  }
+  // clear < 3 all is center.z less the surface's top within 3 all
+  return visitPoints(w, known, find, center.z - clear);
 }
 
 static djStatus openWork(djTerrainWork* w, const djPairInput* in, const djErosion* erosion,
@@ -192,12 +263,29 @@ static djStatus openWork(djTerrainWork* w, const djPairInput* in, const djErosio
   return DJ_OK;
 }
 
-djStatus dj_openTerrain(djTerrainWork* w, const djPairInput* in, const djErosion* erosion,
-                        bool at_start) {
+static djStatus openNear(djTerrainWork* w, const djPairInput* in, const djErosion* erosion,
+                         bool at_start) {
   const djStatus status = openWork(w, in, erosion, at_start);
   w->near = NEAR * w->range;
   w->lift = w->range;
-  return status < 0 ? status : findFeet(w);
+  return status;
+}
+
+djStatus dj_openTerrain(djTerrainWork* w, const djPairInput* in, const djErosion* erosion,
+                        bool at_start) {
+  const djStatus status = openNear(w, in, erosion, at_start);
+  return status < 0 ? status : findFeet(w, NULL, NULL);
+}
+
+djStatus dj_openTerrainNow(djTerrainWork* w, const djPairInput* in, const djTerrainState* state) {
+  const djStatus status = openNear(w, in, &state->plane.erosion, false);
+  return status < 0 ? status : findFeet(w, &state->near, NULL);
+}
+
+djStatus dj_openTerrainFirst(djTerrainWork* w, const djPairInput* in, djTerrainNear* near) {
+  const djErosion none = {0};
+  const djStatus status = openNear(w, in, &none, true);
+  return status < 0 ? status : findFeet(w, NULL, near);
 }
 
 djStatus dj_openTerrainGap(djTerrainWork* w, const djPairInput* in) {
@@ -211,7 +299,7 @@ djStatus dj_openTerrainGap(djTerrainWork* w, const djPairInput* in) {
   w->in = in;
   w->near = WIDE * in->a->bound;
   w->lift = 0;
-  return status < 0 ? status : findFeet(w);
+  return status < 0 ? status : findFeet(w, NULL, NULL);
 }
 
 // ------------------------------------------ t and o --------------------------------------------

@@ -54,7 +54,7 @@ djStatus dj_terrainRows(djPairRows* rows, djPairPlane* r, djPairState* pair_stat
   djTerrainWork w;
   const bool slides = state->plane.lagged && in->friction > 0;
   if (state->beneath) return DJ_OK;
-  djStatus status = dj_openTerrain(&w, in, &state->plane.erosion, false);
+  djStatus status = dj_openTerrainNow(&w, in, state);
   if (status < 0) return status;
   if (!slides && !r->begun && w.gap >= w.range) return DJ_OK;
   normalRows(rows, r, &w, &state->plane);

@@ -54,7 +54,7 @@ static void inner(double x[2], const djTerrainWork* w, const double b[2]) {
 static djStatus addNormal(double start_jac[144], const djTerrainState* state,
                           const djPairInput* in, const djRaise* r) {
   djTerrainWork w;
-  djStatus status = dj_openTerrain(&w, in, &state->plane.erosion, false);
+  djStatus status = dj_openTerrainNow(&w, in, state);
   if (status >= 0) status = dj_solveTerrain(&w);
   if (status < 0 || w.kind != DJ_TOUCHING) return status;
   double mixed[24], p[2], x[2], gradient[12] = {0};

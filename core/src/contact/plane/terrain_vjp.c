@@ -301,7 +301,7 @@ djStatus dj_terrainVjp(djPairGrad* grad, djPairState* pair_state, const djPairIn
   djTerrainWork w;
   djLagFactor by_c = {0, 0, 0, 0, 0};
   double by_K = 0;
-  djStatus status = dj_openTerrain(&w, in, &plane->erosion, false);
+  djStatus status = dj_openTerrainNow(&w, in, state);
   if (status < 0) return status;
   const double soft = w.soft, rate = w.soft_rate, K = w.K, s = w.s;
   djStatus solved = state->beneath ? DJ_OK : addNormal(&out, &by_K, &w, lambda);
