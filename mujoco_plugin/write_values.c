@@ -60,7 +60,8 @@ static bool sameModels(const djModel* a, const djModel* b) {
   return a->nq == b->nq && a->nv == b->nv && a->nbody == b->nbody && a->njnt == b->njnt &&
          a->ngeom == b->ngeom && a->nmesh == b->nmesh && a->nmeshvert == b->nmeshvert &&
          a->nsite == b->nsite && a->ntendon == b->ntendon && a->nwrap == b->nwrap &&
-         a->nu == b->nu && a->na == b->na;
+         a->nu == b->nu && a->na == b->na && a->nhfield == b->nhfield &&
+         a->nhfielddata == b->nhfielddata;
 }
 
 // The design's meshes may have more vertices than the scene's, at their ends. The base gets others

@@ -344,6 +344,7 @@ static djStatus readHfields(djLoader* l, const cJSON* root) {
     if (status == DJ_OK && !size) status = dj_jsonFail(&at, "size", "is missing");
     if (status == DJ_OK) status = dj_jsonReals(field[i].size, 3, size, &at);
     if (status == DJ_OK && !heights) status = dj_jsonFail(&at, "heights", "is missing");
+    field[i].ncol = -1;   // whatever the first row has
     if (status == DJ_OK) {
       status = dj_jsonRows(&field[i].height, &field[i].nrow, &field[i].ncol, heights, &l->pool, &at);
     }
