@@ -88,9 +88,9 @@ typedef struct djFoot {
   double B[3];                 // n . S'' in these: xx, xy, yy
   double C[3];                 // C(n) in them
 } djFoot;
-// All in the frame of the terrain; G NULL: a point. False: Newton's method did not converge, the
-// best is given.
-bool dj_findFoot(djFoot* foot, const djTerrain* t, djVec3 y, const djMat3* G);
+// All in the frame of the terrain; G NULL: a point. from: a foot nearby, or NULL. False: Newton's
+// method did not converge, the best is given.
+bool dj_findFoot(djFoot* foot, const djTerrain* t, djVec3 y, const djMat3* G, const double* from);
 // That with a foot which is known.
 void dj_footAt(djFoot* foot, const djTerrain* t, const double u[2], djVec3 y, const djMat3* G);
 

@@ -4,16 +4,19 @@
 //
 //   F_k = S_k . r,   F_kl = h_kl r_z - S_k . S_l - S_k . C n_l,   n_l = (1 - n n^T)(-h_xl, -h_yl, 0)/w,
 //
-// -F_kl is positive definite at a foot that is nearest; elsewhere S_k . S_l + S_k . C S_l/|S|
-// stands for it. Steps are no longer than a part of a cell.
+// At a foot that is nearest -F_kl has positive eigenvalues, by the metric S_k . S_l; elsewhere their
+// magnitudes take their place, which leads away from places that are farthest along some way. Steps
+// are no longer than a part of a cell. What is left of F counts for the distance by its square.
 
 #include "shape/curve.h"
 #include "shape/terrain.h"
 
 #include <math.h>
 
-enum { MOST = 40 };
+enum { MOST = 60, FREE = 25 };   // steps, and those that may be a cell
 #define CLOSE 1e-8   // after a step of so many cells nothing is left but rounding
+#define FLAT 1e-2    // least magnitude of an eigenvalue
+#define SMALL 1e-7   // of F, where steps are as they are
 
 typedef struct djFootEval {
   djTerrainPoint at;
@@ -43,28 +46,39 @@ static djVec3 normalRate(const djFootEval* e, int l) {
   return dju_madd3(v, -dju_dot3(e->n, v), e->n);
 }
 
-// The step: -F_kl^-1 F, or with what stands for it.
+// 1/|l|, no more than it may be.
+static double weightOf(double l) { return 1 / fmax(fabs(l), FLAT); }
+
+// The step |N|^-1 m^-1 F with m = S_k . S_l, N = -m^-1 F_kl and its eigenvalues l1, l2:
+// a + b N, a + b l_i = 1/|l_i|.
 static void newtonStep(double step[2], const djFootEval* e, const djMat3* G) {
-  double J[2][2], P[2][2];
+  const double xx = dju_dot3(e->S[0], e->S[0]), xy = dju_dot3(e->S[0], e->S[1]);
+  const double yy = dju_dot3(e->S[1], e->S[1]), det = xx * yy - xy * xy;
+  double J[2][2], N[2][2];
   for (int l = 0; l < 2; l++) {
-    const djVec3 rate = normalRate(e, l);
-    djVec3 bend = {0, 0, 0}, stiff = {0, 0, 0};
-    if (G) {
-      bend = dj_curveBend(G, e->n, rate);
-      stiff = dj_curveBend(G, e->n, e->S[l]);
-    }
+    djVec3 bend = {0, 0, 0};
+    if (G) bend = dj_curveBend(G, e->n, normalRate(e, l));
     for (int k = 0; k < 2; k++) {
       const double metric = dju_dot3(e->S[k], e->S[l]);
       J[k][l] = metric + dju_dot3(e->S[k], bend) - e->at.H[k + l] * e->r.z;
-      P[k][l] = metric + dju_dot3(e->S[k], stiff);
     }
   }
-  double det = J[0][0] * J[1][1] - J[0][1] * J[1][0];
-  const bool good = det > 1e-6 * P[0][0] * P[1][1] && J[0][0] + J[1][1] > 0;
-  double(*M)[2] = good ? J : P;
-  if (!good) det = P[0][0] * P[1][1] - P[0][1] * P[1][0];
-  step[0] = (M[1][1] * e->F[0] - M[0][1] * e->F[1]) / det;
-  step[1] = (M[0][0] * e->F[1] - M[1][0] * e->F[0]) / det;
+  for (int l = 0; l < 2; l++) {
+    N[0][l] = (yy * J[0][l] - xy * J[1][l]) / det;
+    N[1][l] = (xx * J[1][l] - xy * J[0][l]) / det;
+  }
+  const double v[2] = {(yy * e->F[0] - xy * e->F[1]) / det, (xx * e->F[1] - xy * e->F[0]) / det};
+  const double half = 0.5 * (N[0][0] + N[1][1]), product = N[0][0] * N[1][1] - N[0][1] * N[1][0];
+  const double root = sqrt(fmax(half * half - product, 0)), high = half + root, low = half - root;
+  double a = weightOf(high), b = 0;
+  if (low > FLAT) {   // plain
+    a = (high + low) / product;
+    b = -1 / product;
+  } else if (root > 1e-9 * fabs(half)) {
+    b = (a - weightOf(low)) / (high - low);
+    a -= b * high;
+  }
+  for (int k = 0; k < 2; k++) step[k] = a * v[k] + b * (N[k][0] * v[0] + N[k][1] * v[1]);
 }
 
 static void fill(djFoot* f, const djFootEval* e, const double u[2], const djMat3* G) {
@@ -89,12 +103,12 @@ static void fill(djFoot* f, const djFootEval* e, const double u[2], const djMat3
   }
 }
 
-bool dj_findFoot(djFoot* foot, const djTerrain* t, djVec3 y, const djMat3* G) {
+bool dj_findFoot(djFoot* foot, const djTerrain* t, djVec3 y, const djMat3* G, const double* from) {
   const double cell = fmin(t->dx, t->dy);
   djFootEval e;
-  double u[2] = {y.x, y.y};
+  double u[2] = {from ? from[0] : y.x, from ? from[1] : y.y};
   evaluate(&e, t, u, y, G);
-  if (G) {
+  if (G && !from) {
     u[0] = e.x.x;
     u[1] = e.x.y;
     evaluate(&e, t, u, y, G);
@@ -103,7 +117,7 @@ bool dj_findFoot(djFoot* foot, const djTerrain* t, djVec3 y, const djMat3* G) {
     double step[2];
     newtonStep(step, &e, G);
     const double size = sqrt(step[0] * step[0] + step[1] * step[1]);
-    const double most = k < 12 ? cell : cell / (k - 10), scale = size > most ? most / size : 1;
+    const double most = k < FREE ? cell : cell / (k - FREE + 2), scale = size > most ? most / size : 1;
     u[0] += scale * step[0];
     u[1] += scale * step[1];
     evaluate(&e, t, u, y, G);
@@ -112,7 +126,7 @@ bool dj_findFoot(djFoot* foot, const djTerrain* t, djVec3 y, const djMat3* G) {
     return true;
   }
   fill(foot, &e, u, G);
-  return false;
+  return fabs(e.F[0]) + fabs(e.F[1]) < SMALL * cell;
 }
 
 void dj_footAt(djFoot* foot, const djTerrain* t, const double u[2], djVec3 y, const djMat3* G) {

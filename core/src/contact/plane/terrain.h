@@ -54,6 +54,8 @@ typedef struct djTerrainNear {
   djPose pose[2];
   double slack;              // m
   uint64_t may[DJ_TERRAIN_POINTS / 64 + 1];
+  uint64_t found[DJ_TERRAIN_POINTS / 64 + 1];   // points whose feet were found there
+  double u[2 * DJ_TERRAIN_POINTS];              //   and where: within a step feet follow from these
 } djTerrainNear;
 
 typedef struct djTerrainWork {

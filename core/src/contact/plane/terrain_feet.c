@@ -138,17 +138,18 @@ static void bendOf(double M[3], const djFoot* f, double d) {
 }
 
 // One point's foot. False: it is not near.
-static bool findOne(djNearFoot* out, bool* lost, djTerrainWork* w, int point, djVec3 local) {
+static bool findOne(djNearFoot* out, bool* lost, djTerrainWork* w, int point, djVec3 local,
+                    const double* from) {
   djMat3 G;
   if (w->curved) G = dju_mulMtM(w->frame.R, w->curve);
   djFoot f;
-  *lost = !dj_findFoot(&f, &w->terrain, local, w->curved ? &G : NULL);
+  *lost = !dj_findFoot(&f, &w->terrain, local, w->curved ? &G : NULL, from);
+  out->u[0] = f.u[0];
+  out->u[1] = f.u[1];
   out->point = point;
   out->z = f.d - w->radius + (point < w->in->a->nvert ? 0 : w->lift);
   w->gap = fmin(w->gap, out->z);
   if (!(out->z < w->near)) return false;
-  out->u[0] = f.u[0];
-  out->u[1] = f.u[1];
   out->n = world(w, f.n);
   out->x = dju_transform(&w->frame, f.x);
   out->s = dju_transform(&w->frame, f.s);
@@ -199,7 +200,13 @@ static djStatus visitPoints(djTerrainWork* w, const djTerrainNear* known, djTerr
     if (room < reach + slack) room = fmax(room, dj_terrainHeadroom(&w->terrain, local));
     if (find && room < reach + slack) find->may[i / 64] |= UINT64_C(1) << (i % 64);
     if (room >= reach) continue;
-    if (!findOne(&w->foot[w->n], &lost, w, i, local)) continue;
+    const bool warm = known && (known->found[i / 64] >> (i % 64) & 1);
+    const bool near = findOne(&w->foot[w->n], &lost, w, i, local, warm ? known->u + 2 * i : NULL);
+    if (find) {
+      find->found[i / 64] |= UINT64_C(1) << (i % 64);
+      memcpy(find->u + 2 * i, w->foot[w->n].u, 2 * sizeof(double));
+    }
+    if (!near) continue;
     w->n++;
     if (lost) status = DJ_NOT_CONVERGED;
   }
