@@ -53,7 +53,9 @@ static bool isFree(const djmCheck* c, const char* name, int id) {
   }
   if (strncmp(name, "contact/", 8) == 0) return true;
   if (strncmp(name, "geom/", 5) != 0) return false;
-  if (m->geom_type[id] == DJ_HFIELD) return strcmp(name, "geom/N/pos") == 0;
+  if (m->geom_type[id] == DJ_HFIELD) {
+    return strcmp(name, "geom/N/pos") == 0 || strcmp(name, "geom/N/size") == 0;
+  }
   if (m->geom_type[id] != DJ_MESH) return false;
   if (strcmp(name, "geom/N/size") == 0) return true;
   return strcmp(name, "geom/N/friction") != 0 && meshChanged(c, m->geom_mesh[id]);

@@ -79,7 +79,7 @@ static const djReportCase cases[] = {
            "</body>", ""),
      SCENE("/>", FLOOR("") "<body><freejoint/><geom name='b' type='ellipsoid' size='.1 .1 .1'/>"
            "</body>", ""), 0},
-    {"geom/h", "type", DJ_IGNORED,
+    {"geom/h", "hfield", DJ_APPROXIMATED,
      SCENE("/>", "<geom name='h' type='hfield' hfield='x'/>" B(""),
            "<asset><hfield name='x' nrow='2' ncol='2' size='1 1 1 1'/></asset>"),
      SCENE("/>", "<geom name='h' type='hfield' hfield='x'/>" FLOOR(""),
