@@ -211,6 +211,11 @@ void djt_fillSample(djSample* s) {
   d->geom = s->geom;
   d->nmesh = 2;
   d->mesh = s->mesh;
+  static const double heights[6] = {0, 0.1, 0.2, 0.1, 0.3, 0.15};
+  static const djHfieldDef land = {.name = "cart", .nrow = 2, .ncol = 3, .size = {1, 2, 0.1},
+                                   .height = heights};
+  d->nhfield = 1;
+  d->hfield = &land;
   d->nsite = 2;
   d->site = s->site;
   d->ntendon = 2;
