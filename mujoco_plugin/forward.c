@@ -54,13 +54,17 @@ static void makeFrame(mjtNum frame[9], const mjtNum n[3]) {
   mju_cross(frame + 6, n, frame + 3);
 }
 
-// What margins add to the sum of two contact shapes.
+// What margins add to the sum of two contact shapes, less what makes them rest deeper.
 static double marginOf(const djModel* x, int a, int b) {
+  bool soft = x->opt.softness == DJ_SOFTNESS_MUJOCO;
   for (int i = 0; i < x->npair; i++) {
     int g = x->pair_geom1[i], h = x->pair_geom2[i];
-    if ((g == a && h == b) || (g == b && h == a)) return x->pair_margin[i] - x->pair_gap[i];
+    if ((g == a && h == b) || (g == b && h == a)) {
+      return x->pair_margin[i] - x->pair_gap[i] - (soft ? x->pair_soft_depth[i] : 0);
+    }
   }
-  return x->geom_margin[a] - x->geom_gap[a] + x->geom_margin[b] - x->geom_gap[b];
+  double deeper = soft ? x->geom_soft_depth[a] + x->geom_soft_depth[b] : 0;
+  return x->geom_margin[a] - x->geom_gap[a] + x->geom_margin[b] - x->geom_gap[b] - deeper;
 }
 
 enum { NEDGE = 10 };   // numbers of a contact with six components in either cone

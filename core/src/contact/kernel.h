@@ -41,6 +41,7 @@ typedef struct djGeomSource {
   const struct djHull* first;   // and as it was when the model was compiled
   const struct djGrid* grid;    // its distance field, where that is wanted; else NULL
   double skin;               // what the row's `skin` found, m
+  double deeper;             // by how much more its contact is to begin inside of it, m
   bool all;                  // shapes of a mesh have all its vertices, not its hull's alone
 } djGeomSource;
 

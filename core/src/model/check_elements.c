@@ -38,6 +38,7 @@ static const char* geomProblem(const djModelDef* def, int i) {
   if (!isPart(g->solref_restitution)) return "solref_restitution is not between 0 and 1";
   if (!isfinite(g->margin)) return "margin is not finite";
   if (!isfinite(g->gap)) return "gap is not finite";
+  if (!dj_allNonnegative(&g->soft_depth, 1)) return "soft_depth is negative or not finite";
   return condimProblem(g->condim);
 }
 
@@ -330,6 +331,7 @@ static djStatus checkPairs(const djModelDef* def, djError* err) {
     else if (!isPart(p->solref_restitution)) problem = "solref_restitution is not between 0 and 1";
     else if (!isfinite(p->margin)) problem = "margin is not finite";
     else if (!isfinite(p->gap)) problem = "gap is not finite";
+    else if (!dj_allNonnegative(&p->soft_depth, 1)) problem = "soft_depth is negative or not finite";
     if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
     if (def->geom[p->geom1].type == DJ_HFIELD || def->geom[p->geom2].type == DJ_HFIELD) {
       return dj_fail(err, DJ_UNSUPPORTED, "%s: height fields cannot collide", element.text);

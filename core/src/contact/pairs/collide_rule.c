@@ -128,7 +128,8 @@ djPairCoefficients dj_pairCoefficients(const djModel* m, int g1, int g2) {
   int pair = m->npair > 0 ? dj_explicitPair(m, g1, g2) : -1;
   if (pair >= 0) {
     double applied = 0;
-    int base = m->collision ? dj_useOf(m->collision, dj_pairKernel(m, g1, g2)) * m->ngeom : 0;
+    int kernel = dj_pairKernel(m, g1, g2);
+    int base = m->collision ? dj_useOf(m->collision, kernel) * m->ngeom : 0;
     const djShapeBounds* bounds = m->collision ? m->collision->bounds + base : NULL;
     if (bounds) applied = bounds[g1].inflate + bounds[g2].inflate;
     const double* rolling = m->pair_rolling + 2 * pair;
@@ -136,6 +137,8 @@ djPairCoefficients dj_pairCoefficients(const djModel* m, int g1, int g2) {
     setFriction(&c, m->pair_friction[pair], m->pair_condim[pair]);
     c.restitution = dj_restitution(m, -1, pair);
     c.inflate = m->pair_margin[pair] - m->pair_gap[pair] - applied;
+    bool soft = m->opt.softness == DJ_SOFTNESS_MUJOCO && kernel == DJ_SEPARATING_PLANE;
+    if (soft) c.inflate -= m->pair_soft_depth[pair];
     return c;
   }
   int geom = dj_frictionGeom(m, g1, g2, 0), dim = m->geom_condim[geom];

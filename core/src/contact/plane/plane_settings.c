@@ -5,7 +5,7 @@
 //   skin of a geom: s L/(1 - s) with its own e, half of the range of two like it, so that the
 //     barrier begins where the geoms touch
 //   K = W L s^2/(4 c^3) with c = 0.002, so that W presses a face with four vertices to a depth of
-//     c s; in recovery as with c = 0.1
+//     c s; in recovery as with c = 0.3
 //   sqrt(eps) = 6e-6 sqrt(9.81 m/s^2 r) with the smaller r
 //   guide, with l the sum of both bounding radii and a its length: 0, or by `auto` the c with which
 //     the tail of two points that are l apart is 1e-3 W. With lengths over L their plane is midway,
@@ -21,7 +21,7 @@
 
 #define REACH 0.15   // A, m/s
 #define DEPTH 0.002  // c
-#define SOFT 0.1     // of recovery
+#define SOFT 0.3     // of recovery
 #define GUIDE 1e-3   // of the weight
 
 static double reach(double radius, const djContactScale* scale) {
@@ -185,7 +185,7 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
                             .help = "barrier coefficient: multiplies the dimensionless barrier"},
     [DJ_PLANE_RECOVERY] = {OPTION(recovery_stiffness), IN_FORCE(recovery_stiffness), .unit = "",
                            .symbol = "X", .automatic = true, .most = 1,
-                           .rule = "250 W length_scale support^2/stiffness, at most 1",
+                           .rule = "9.26 W length_scale support^2/stiffness, at most 1",
                            .help = "part of stiffness with which overlaps recover"},
     [DJ_PLANE_SKIN] = {OPTION(skin), IN_FORCE(skin), .unit = "m", .symbol = "D", .zero = true,
                        .automatic = true, .per_geom = true,

@@ -95,10 +95,9 @@ djMat3 dj_erosionCurveRate(const djShape* shape, const djErosion* erosion, int s
 double dj_softening(double* rate, const djErosion* erosion, const double* setting) {
   *rate = 0;
   if (!(erosion->e > 0) || !(erosion->t < 0)) return 1;
-  double log_r = log(setting[DJ_PLANE_RECOVERY]);
-  djJet b = dju_smoothStep(-erosion->t);
-  *rate = -log_r * b.d;
-  return exp(log_r * b.f);
+  djJet softer = dj_softerBarrier(erosion->t, log(setting[DJ_PLANE_RECOVERY]), DJ_RECOVERY_DEEPENS);
+  *rate = softer.d;
+  return exp(softer.f);
 }
 
 // ------------------------------------------ the equation ---------------------------------------
