@@ -359,6 +359,7 @@ typedef struct djContactSettings {
   double weight;           // total movable weight, N
   double radius;           // r, inner radius of that geom, m; geom_radius has each
   double load;             // W, weight on that pair, N; geom_load has that of each geom
+  double push;             // weight that recovery knows of it, N; geom_push has that of each geom
   double bound;            // bounding radius of that geom, m; geom_bound has each
   double part;             // 1; geom_part has each geom's
   double gravity;          // max(|gravity|, 9.81), m/s^2, for scales
@@ -384,6 +385,8 @@ typedef struct djContactSettings {
   X(double, body_iquat, nbody, 4)    /* unit quaternion, likewise */                               \
   X(double, body_mass, nbody, 1)     /* kg */                                                      \
   X(double, body_inertia, nbody, 3)  /* kg m^2; principal moments */                               \
+  X(double, body_effinertia, nbody, 1)   /* kg; with which it answers a push at its centre of   \
+                                            mass, a mean over directions, at qpos0; 0: it stays */ \
   X(double, body_gravcomp, nbody, 1) /* 1; part of its weight that is compensated */               \
   X(int, jnt_type, njnt, 1)          /* djJointType */                                             \
   X(int, jnt_body, njnt, 1)          /* id */                                                      \
@@ -440,6 +443,7 @@ typedef struct djContactSettings {
                                         much as that of the other geom of each pair */             \
   X(double, geom_radius, ngeom, 1)   /* m; inner radius when the model was compiled, or given, for \
                                         default rules; 0: does not count */                        \
+  X(double, geom_push, ngeom, 1)     /* N; of body_effinertia, no more than load, or given */       \
   X(double, geom_load, ngeom, 1)     /* N; weight of its tree then, or given; 0: static */         \
   X(double, geom_bound, ngeom, 1)    /* m; radius of a ball about its centre that holds it, then; \
                                         0: a plane */                                             \

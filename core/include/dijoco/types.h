@@ -240,6 +240,7 @@ typedef struct djOption {
   double inner_radius;      // m, size of geoms that default rules see; auto: each geom's own
   double load;              // N, weight on a geom's contacts that default rules see; auto: that of
                             //   its tree
+  double recovery_load;     // N, weight of a geom that recovery knows; auto: each geom's own
   double support_scale;     // 1, factor on the default of support; auto
   double stiffness_scale;   // 1, factor on the default of stiffness; auto
   double friction_eps_scale;   // 1, factor on the default of friction_eps; auto

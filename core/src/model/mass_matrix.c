@@ -196,6 +196,19 @@ static void addBodies(djModel* m, const djKin* kin, const djVec3* ref, int first
   }
 }
 
+// What bodies with geoms that move with these dofs show to a push. Of other trees' bodies, which come
+// later, all dofs do.
+static void setBodies(djModel* m, const djKin* kin, const djVec3* ref, int first, int n,
+                      const double* L, double* x) {
+  for (int b = m->jnt_body[m->dof_jnt[first]]; b < m->nbody; b++) {
+    int last = m->body_lastdof[b];
+    if (last >= first + n) break;
+    if (last < first || m->body_geomnum[b] == 0) continue;
+    double w = bodyWeight(1, m, kin, ref, b, first, n, L, x);
+    m->body_effinertia[b] = w > 1e-15 ? 1 / w : 0;
+  }
+}
+
 // After joints and tendons. What nothing moves is rigid, as in MuJoCo.
 static void finishEqualities(djModel* m) {
   for (int e = 0; e < m->nequality; e++) {
@@ -217,6 +230,7 @@ static void setRange(djModel* m, const djKin* kin, const djVec3* ref, const djCo
   bool regular = dj_factorLDL(L, M, NULL, n);
   if (regular) addTendons(m, coord, first, n, L, x);
   if (regular) addBodies(m, kin, ref, first, n, L, x);
+  if (regular) setBodies(m, kin, ref, first, n, L, x);
   for (int j = m->dof_jnt[first]; j < m->njnt && m->jnt_dofadr[j] < first + n; j++) {
     int adr = m->jnt_dofadr[j], count = dj_jointNv(m->jnt_type[j]);
     double sum = 0;

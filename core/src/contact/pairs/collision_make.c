@@ -199,6 +199,7 @@ static void finish(struct djCollision* c, const djShapeBuilder* b) {
   dj_fillRanges(c, m);
   dj_mixNumbers(&c->version, m->geom_radius, n);
   dj_mixNumbers(&c->version, m->geom_load, n);
+  dj_mixNumbers(&c->version, m->geom_push, n);
   dj_mixNumbers(&c->version, m->geom_bound, n);
   dj_mixNumbers(&c->version, m->geom_part, n);
   dj_mixNumbers(&c->version, c->skin, (size_t)c->nshape);
@@ -335,10 +336,11 @@ static void keepSkins(djShapeBuilder* b) {
 
 // Copies what default rules have written in a model to old, or back.
 static void keepDefaults(double* old, djModel* m, bool take) {
-  double* const part[] = {m->geom_skin,  m->geom_radius,  m->geom_load,     m->geom_bound,
-                          m->geom_part, m->geom_sharpness, m->kernel_given, m->kernel_setting};
-  for (int k = 0; k < 8; k++) {
-    size_t n = (size_t)(k < 6 ? m->ngeom : m->nkernelsetting);
+  double* const part[] = {m->geom_skin,      m->geom_radius,  m->geom_load,
+                          m->geom_push,      m->geom_bound,   m->geom_part,
+                          m->geom_sharpness, m->kernel_given, m->kernel_setting};
+  for (int k = 0; k < 9; k++) {
+    size_t n = (size_t)(k < 7 ? m->ngeom : m->nkernelsetting);
     memcpy(take ? old : part[k], take ? part[k] : old, n * sizeof *old);
     old += n;
   }
@@ -360,7 +362,7 @@ static djStatus build(djShapeBuilder* b, bool keep_defaults, djError* err) {
   djContactSettings contact = m->contact;
   int kept = m->defaults_kept;
   size_t n = (size_t)m->ngeom, nk = (size_t)m->nkernelsetting;
-  double* old = malloc((6 * n + 2 * nk + 1) * sizeof *old);
+  double* old = malloc((7 * n + 2 * nk + 1) * sizeof *old);
   djStatus status = old ? DJ_OK : dj_failMemory(err);
   if (old) {
     keepDefaults(old, m, true);

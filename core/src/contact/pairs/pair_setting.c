@@ -27,7 +27,7 @@ static double givenFor(const djModel* m, const char* name, int geom) {
   return dj_geomGiven(m, 0, row, geom);
 }
 
-// geom_radius, geom_load, geom_bound, geom_part, geom_pointrule and geom_sharpness.
+// geom_radius, geom_load, geom_push, geom_bound, geom_part, geom_pointrule and geom_sharpness.
 static void measureDefaults(djShapeBuilder* b) {
   djModel* m = b->model;
   dj_measureSurfaces(b);
@@ -45,6 +45,8 @@ static void measureDefaults(djShapeBuilder* b) {
     }
     m->geom_radius[g] = plane ? 0 : radius;
     m->geom_load[g] = load;
+    double push = givenFor(m, "recovery_load", g);
+    m->geom_push[g] = push > 0 ? push : fmin(m->body_effinertia[body] * m->contact.gravity, load);
     double bound = givenFor(m, "guide_radius", g), part = givenFor(m, "guide_part", g);
     if (bound > 0 && !plane) m->geom_bound[g] = bound;
     if (part >= 0) m->geom_part[g] = part;
@@ -93,6 +95,9 @@ djContactScale dj_pairScale(const djModel* m, int g1, int g2) {
   s.weight = w1 > 0 && w2 > 0 ? fmin(w1, w2) : fmax(w1, w2);
   s.heavier = fmax(w1, w2);
   if (!(s.weight > 0)) s.weight = s.heavier = m->contact.load;
+  double p1 = m->geom_push[g1], p2 = m->geom_push[g2];
+  s.push = p1 > 0 && p2 > 0 ? p1 * (p2 / (p1 + p2)) : fmax(p1, p2);
+  if (!(s.push > 0)) s.push = s.weight;
   return s;
 }
 
@@ -210,6 +215,7 @@ djStatus dj_applyDefaults(djShapeBuilder* b, djError* err) {
   c->gravity = fmax(dju_norm3(dju_load3(m->opt.gravity)), 9.81);
   c->radius = m->opt.length_scale;
   c->load = (m->moving_mass > 0 ? m->moving_mass : 1) * c->gravity;
+  c->push = c->load;
   c->bound = m->opt.length_scale;
   c->part = 1;
   m->defaults_kept = 0;
@@ -223,6 +229,7 @@ djStatus dj_applyDefaults(djShapeBuilder* b, djError* err) {
     scale = dj_pairScale(m, geom[0], geom[1]);
     c->radius = m->geom_radius[geom[0]];
     c->load = scale.weight;
+    c->push = scale.push;
     c->bound = m->geom_bound[geom[0]];
     c->part = m->geom_part[geom[0]];
   }

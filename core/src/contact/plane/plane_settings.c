@@ -5,7 +5,8 @@
 //   skin of a geom: s L/(1 - s) with its own e, half of the range of two like it, so that the
 //     barrier begins where the geoms touch
 //   K = W L s^2/(4 c^3) with c = 0.002, so that W presses a face with four vertices to a depth of
-//     c s; in recovery as with c = 0.3
+//     c s; in recovery as P does with c = 0.3, P the weight of the inertia with which the two geoms'
+//     bodies answer a push: a light part of a heavy robot is pushed out lightly
 //   sqrt(eps) = 6e-6 sqrt(9.81 m/s^2 r) with the smaller r
 //   guide, with l the sum of both bounding radii and a its length: 0, or by `auto` the c with which
 //     the tail of two points that are l apart is 1e-3 W. With lengths over L their plane is midway,
@@ -34,19 +35,19 @@ static double support(const djContactScale* scale, const double* x) {
   return fmin(s, 0.99);
 }
 
-// K for which W presses a face to a depth of c s.
-static double coefficient(const djContactScale* scale, const double* x, double c) {
+// K for which a weight presses a face to a depth of c s.
+static double coefficient(double weight, const double* x, double c) {
   double s = x[DJ_PLANE_SUPPORT];
-  return scale->weight * x[DJ_PLANE_LENGTH_SCALE] * s * s / (4 * c * c * c);
+  return weight * x[DJ_PLANE_LENGTH_SCALE] * s * s / (4 * c * c * c);
 }
 
 static double stiffness(const djContactScale* scale, const double* x) {
-  double K = coefficient(scale, x, DEPTH);
+  double K = coefficient(scale->weight, x, DEPTH);
   return fmin(fmax(x[DJ_PLANE_STIFFNESS_SCALE] * K, DBL_MIN), DJ_LARGEST_FORCE);
 }
 
 static double recovery(const djContactScale* scale, const double* x) {
-  return fmin(1, fmax(coefficient(scale, x, SOFT) / x[DJ_PLANE_STIFFNESS], 1e-30));
+  return fmin(1, fmax(coefficient(scale->push, x, SOFT) / x[DJ_PLANE_STIFFNESS], 1e-30));
 }
 
 static double skin(const djContactScale* scale, const double* x) {
@@ -90,6 +91,11 @@ static double guidePart(const djContactScale* scale, const double* x) {
 static double load(const djContactScale* scale, const double* x) {
   (void)x;
   return scale->weight;
+}
+
+static double recoveryLoad(const djContactScale* scale, const double* x) {
+  (void)x;
+  return scale->push;
 }
 
 double dj_planeSkin(const double* setting, double inner) {
@@ -145,6 +151,11 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_LOAD] = {OPTION(load), OF_GEOM(load), .unit = "N", .symbol = "W",
                        .most = DJ_LARGEST_FORCE, .rule = "weight of the geom's kinematic tree",
                        .help = "W on a geom's contacts, which default rules follow"},
+    [DJ_PLANE_RECOVERY_LOAD] = {OPTION(recovery_load), OF_GEOM(push), .unit = "N", .symbol = "P",
+                                .most = DJ_LARGEST_FORCE,
+                                .rule = "weight of the inertia with which the geom's body answers "
+                                        "a push, at qpos0; at most its load",
+                                .help = "P of a geom, which recovery from overlaps follows"},
     [DJ_PLANE_GUIDE_RADIUS] = {OPTION(guide_radius), OF_GEOM(bound), .unit = "m", .symbol = "R",
                                .least = DJ_SMALLEST, .most = DJ_LARGEST,
                                .rule = "of a ball about the geom's centre that holds it",
@@ -185,7 +196,8 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
                             .help = "barrier coefficient: multiplies the dimensionless barrier"},
     [DJ_PLANE_RECOVERY] = {OPTION(recovery_stiffness), IN_FORCE(recovery_stiffness), .unit = "",
                            .symbol = "X", .automatic = true, .most = 1,
-                           .rule = "9.26 W length_scale support^2/stiffness, at most 1",
+                           .rule = "9.26 P length_scale support^2/stiffness, at most 1; "
+                                   "1/P the sum of both geoms'",
                            .help = "part of stiffness with which overlaps recover"},
     [DJ_PLANE_SKIN] = {OPTION(skin), IN_FORCE(skin), .unit = "m", .symbol = "D", .zero = true,
                        .automatic = true, .per_geom = true,
@@ -218,6 +230,7 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
 const djKernelRule dj_planeRules[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_INNER_RADIUS] = {.rule = innerRadius},
     [DJ_PLANE_LOAD] = {.rule = load},
+    [DJ_PLANE_RECOVERY_LOAD] = {.rule = recoveryLoad},
     [DJ_PLANE_GUIDE_RADIUS] = {.rule = guideRadius},
     [DJ_PLANE_GUIDE_PART] = {.rule = guidePart},
     [DJ_PLANE_SUPPORT] = {.rule = support,

@@ -125,7 +125,7 @@ static djStatus makeSettings(djContactQuery* q, const djcOption* o, djError* err
     if (problem) return dj_fail(err, DJ_INVALID, "%s %s", name, problem);
     given[at] = o->setting[k].value;
   }
-  djContactScale scale = {{1, 1}, {0, 0}, 1, 9.81, o->friction.dt, 1};
+  djContactScale scale = {{1, 1}, {0, 0}, 1, 9.81, o->friction.dt, 1, 1};
   double radius = INFINITY;
   for (int k = 0; k < 2; k++) {
     if (q->shape[k].type == DJ_PLANE) continue;
