@@ -443,7 +443,7 @@ typedef struct djContactSettings {
                                         much as that of the other geom of each pair */             \
   X(double, geom_radius, ngeom, 1)   /* m; inner radius when the model was compiled, or given, for \
                                         default rules; 0: does not count */                        \
-  X(double, geom_push, ngeom, 1)     /* N; of body_effinertia, no more than load, or given */       \
+  X(double, geom_push, ngeom, 1)     /* N; of body_effinertia, no more than its tree's, or given */ \
   X(double, geom_load, ngeom, 1)     /* N; weight of its tree then, or given; 0: static */         \
   X(double, geom_bound, ngeom, 1)    /* m; radius of a ball about its centre that holds it, then; \
                                         0: a plane */                                             \

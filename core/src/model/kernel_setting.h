@@ -26,7 +26,7 @@ typedef struct djContactScale {
   double gravity;          // max(|gravity|, 9.81), m/s^2
   double timestep;         // s
   double heavier;          // as weight, on the heavier of both, N
-  double push;             // weight of the inertia that both show each other when pushed apart, N
+  double push;             // lesser weight of the inertia that both bodies show to a push, N
 } djContactScale;
 
 // Of the pair that djContactSettings describes, as of two geoms like the first.

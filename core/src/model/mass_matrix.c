@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "math/block6.h"
 #include "math/ldl.h"
+#include "model/push_inertia.h"
 #include "model/coordinate.h"
 #include "model/equality.h"
 
@@ -230,7 +231,6 @@ static void setRange(djModel* m, const djKin* kin, const djVec3* ref, const djCo
   bool regular = dj_factorLDL(L, M, NULL, n);
   if (regular) addTendons(m, coord, first, n, L, x);
   if (regular) addBodies(m, kin, ref, first, n, L, x);
-  if (regular) setBodies(m, kin, ref, first, n, L, x);
   for (int j = m->dof_jnt[first]; j < m->njnt && m->jnt_dofadr[j] < first + n; j++) {
     int adr = m->jnt_dofadr[j], count = dj_jointNv(m->jnt_type[j]);
     double sum = 0;
@@ -277,7 +277,8 @@ static void addArmature(djMatrix* M, double* armature, const djModel* m,
   }
 }
 
-djStatus dj_setEffectiveInertia(djModel* m) {
+// Of bodies alone, or of all else, too.
+static djStatus setInertia(djModel* m, bool bodies) {
   size_t nv = m->nv, nb = m->nbody, entries, most;
   measureRanges(&entries, &most, m);
   djArena a = {NULL, 0};
@@ -313,14 +314,16 @@ djStatus dj_setEffectiveInertia(djModel* m) {
     memcpy(mocap + 3 * m->nmocap + 4 * k, m->body_quat + 4 * b, 4 * sizeof(double));
   }
   djCoordinates coord = dj_initCoordinates(m, scalars);
-  setSprings(m, &kin, &coord, mocap);
+  if (!bodies) setSprings(m, &kin, &coord, mocap);
   dj_kinematics(&kin, m, m->qpos0, mocap, mocap + 3 * m->nmocap);
   dj_setCoordinates(&coord, m, m->qpos0, &kin);
   for (int b = 0; b < m->nbody; b++) ref[b] = kin.com[m->body_root[b]];
   dj_motionSubspace(&kin, m, ref);
   dj_setCoordinateJacobian(&coord, m, &kin, ref);
-  memset(m->tendon_effinertia, 0, (size_t)m->ntendon * sizeof(double));
-  memset(m->eq_effinertia, 0, (size_t)m->nequality * 2 * sizeof(double));
+  if (!bodies) {
+    memset(m->tendon_effinertia, 0, (size_t)m->ntendon * sizeof(double));
+    memset(m->eq_effinertia, 0, (size_t)m->nequality * 2 * sizeof(double));
+  }
   djBlocks blocks = dj_treeBlocks(m, trees);
   M.blocks = &blocks;
   dj_massMatrix(&M, N, m, &kin, ref);
@@ -328,10 +331,21 @@ djStatus dj_setEffectiveInertia(djModel* m) {
   for (int k = 0; k < blocks.nblock; k++) {
     int first = blocks.adr[k];
     const double* own = M.data + blocks.matrix_adr[k];
-    setRange(m, &kin, ref, &coord, first, blocks.adr[k + 1] - first, own, L, x);
+    const int n = blocks.adr[k + 1] - first;
+    if (bodies) {
+      if (dj_factorLDL(L, own, NULL, n)) setBodies(m, &kin, ref, first, n, L, x);
+      continue;
+    }
+    setRange(m, &kin, ref, &coord, first, n, own, L, x);
   }
-  finishTendons(m, &coord);
-  finishEqualities(m);
+  if (!bodies) {
+    finishTendons(m, &coord);
+    finishEqualities(m);
+  }
   free(buffer);
   return DJ_OK;
 }
+
+djStatus dj_setEffectiveInertia(djModel* m) { return setInertia(m, false); }
+
+djStatus dj_setPushInertia(djModel* m) { return setInertia(m, true); }

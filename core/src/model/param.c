@@ -346,7 +346,8 @@ static djStatus failSetting(djError* err, const djModel* m, int slot, const char
 // Default rules of contact look at these.
 static bool rulesFollow(int field) {
   return field == DJ_FIELD_GEOM_SIZE || field == DJ_FIELD_MESH_VERT ||
-         field == DJ_FIELD_BODY_MASS || field == DJ_FIELD_GRAVITY;
+         field == DJ_FIELD_JOINT_ARMATURE || field == DJ_FIELD_GRAVITY ||
+         (dj_paramRows[field].changes & (DJ_BY_FRAME | DJ_BY_INERTIA));
 }
 
 djStatus dj_writeParam(djModel* m, const djParam* p, const double* value, djError* err) {

@@ -8,6 +8,7 @@
 #include "contact/pairs/collision.h"
 #include "contact/shapes/given.h"
 #include "contact/shapes/points.h"
+#include "model/push_inertia.h"
 
 #include <string.h>
 
@@ -37,16 +38,14 @@ static void measureDefaults(djShapeBuilder* b) {
     double radius = givenFor(m, "inner_radius", g), load = givenFor(m, "load", g);
     int body = m->geom_body[g], root = m->body_root[body];
     if (!(radius > 0)) radius = isfinite(b->inner[g]) && !plane ? b->inner[g] : 0;
-    if (!(load > 0)) {
-      load = 0;
-      if (m->body_lastdof[body] >= 0) {
-        load = (b->mass[root] > 0 ? b->mass[root] : 1) * m->contact.gravity;
-      }
+    double weight = 0, push = givenFor(m, "recovery_load", g);
+    if (m->body_lastdof[body] >= 0) {
+      weight = (b->mass[root] > 0 ? b->mass[root] : 1) * m->contact.gravity;
     }
+    double shown = m->body_effinertia[body] * m->contact.gravity;
     m->geom_radius[g] = plane ? 0 : radius;
-    m->geom_load[g] = load;
-    double push = givenFor(m, "recovery_load", g);
-    m->geom_push[g] = push > 0 ? push : fmin(m->body_effinertia[body] * m->contact.gravity, load);
+    m->geom_load[g] = load > 0 ? load : weight;
+    m->geom_push[g] = push > 0 ? push : fmin(shown, weight);
     double bound = givenFor(m, "guide_radius", g), part = givenFor(m, "guide_part", g);
     if (bound > 0 && !plane) m->geom_bound[g] = bound;
     if (part >= 0) m->geom_part[g] = part;
@@ -96,7 +95,7 @@ djContactScale dj_pairScale(const djModel* m, int g1, int g2) {
   s.heavier = fmax(w1, w2);
   if (!(s.weight > 0)) s.weight = s.heavier = m->contact.load;
   double p1 = m->geom_push[g1], p2 = m->geom_push[g2];
-  s.push = p1 > 0 && p2 > 0 ? p1 * (p2 / (p1 + p2)) : fmax(p1, p2);
+  s.push = p1 > 0 && p2 > 0 ? fmin(p1, p2) : fmax(p1, p2);
   if (!(s.push > 0)) s.push = s.weight;
   return s;
 }
@@ -219,6 +218,7 @@ djStatus dj_applyDefaults(djShapeBuilder* b, djError* err) {
   c->bound = m->opt.length_scale;
   c->part = 1;
   m->defaults_kept = 0;
+  if (dj_setPushInertia(m) < 0) return dj_failMemory(err);
   measureDefaults(b);
   c->weight = weighAll(b);
   fillSkins(b);

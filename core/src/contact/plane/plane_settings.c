@@ -5,8 +5,8 @@
 //   skin of a geom: s L/(1 - s) with its own e, half of the range of two like it, so that the
 //     barrier begins where the geoms touch
 //   K = W L s^2/(4 c^3) with c = 0.002, so that W presses a face with four vertices to a depth of
-//     c s; in recovery as P does with c = 0.3, P the weight of the inertia with which the two geoms'
-//     bodies answer a push: a light part of a heavy robot is pushed out lightly
+//     c s; in recovery as P does with c = 0.3, P the weight of the inertia with which the geoms'
+//     bodies answer a push, the lesser one: a light part of a heavy robot is pushed out lightly
 //   sqrt(eps) = 6e-6 sqrt(9.81 m/s^2 r) with the smaller r
 //   guide, with l the sum of both bounding radii and a its length: 0, or by `auto` the c with which
 //     the tail of two points that are l apart is 1e-3 W. With lengths over L their plane is midway,
@@ -154,7 +154,7 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_RECOVERY_LOAD] = {OPTION(recovery_load), OF_GEOM(push), .unit = "N", .symbol = "P",
                                 .most = DJ_LARGEST_FORCE,
                                 .rule = "weight of the inertia with which the geom's body answers "
-                                        "a push, at qpos0; at most its load",
+                                        "a push, at qpos0; at most its tree's",
                                 .help = "P of a geom, which recovery from overlaps follows"},
     [DJ_PLANE_GUIDE_RADIUS] = {OPTION(guide_radius), OF_GEOM(bound), .unit = "m", .symbol = "R",
                                .least = DJ_SMALLEST, .most = DJ_LARGEST,
@@ -196,8 +196,8 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
                             .help = "barrier coefficient: multiplies the dimensionless barrier"},
     [DJ_PLANE_RECOVERY] = {OPTION(recovery_stiffness), IN_FORCE(recovery_stiffness), .unit = "",
                            .symbol = "X", .automatic = true, .most = 1,
-                           .rule = "9.26 P length_scale support^2/stiffness, at most 1; "
-                                   "1/P the sum of both geoms'",
+                           .rule = "9.26 P length_scale support^2/stiffness, at most 1; P "
+                                   "the lesser of both geoms'",
                            .help = "part of stiffness with which overlaps recover"},
     [DJ_PLANE_SKIN] = {OPTION(skin), IN_FORCE(skin), .unit = "m", .symbol = "D", .zero = true,
                        .automatic = true, .per_geom = true,
