@@ -9,21 +9,21 @@ import textwrap
 HERE = pathlib.Path(__file__).resolve().parent
 
 # Of each task: dt (s), steps H, window of the receding horizon, rate and iterations of Adam, as
-# published; steps of a window that are executed (apply: 1), preset of contact, whether Adam
-# normalizes (it does); tail coefficient (J), in derivatives alone (backward) or in the run too;
+# published; steps of a window that are executed (apply: 1), preset of contact, factor on its support,
+# whether Adam normalizes (it does); tail coefficient (J), in derivatives alone (backward) or in the run too;
 # tolerance (m).
 TASKS = {
     "billiards": dict(dt=0.04, steps=100, window=None, rate=3e-2, iterations=400, guide=1e-5,
-                      normalize=False, tolerance=0.06),
+                      support_scale=20, normalize=False, tolerance=0.06),
     "push": dict(dt=0.04, steps=200, window=48, rate=1e-2, iterations=50, guide=1e-3,
                  backward=True, tolerance=0.05),
     "sort": dict(dt=0.04, steps=700, window=16, apply=4, preset="smooth", rate=1e-2,
-                 iterations=100, guide=3e-5, backward=True, tolerance=0.5),
+                 iterations=100, guide=1e-3, backward=True, tolerance=0.5),
     "gather": dict(dt=0.04, steps=300, window=32, apply=4, preset="smooth", rate=1e-2,
                    iterations=60, guide=1e-4, backward=True, tolerance=0.5),
     "gather_bunny": dict(dt=0.04, steps=550, window=32, apply=4, preset="smooth",
                          rate=1e-2, iterations=60, guide=1e-4, backward=True, tolerance=0.5),
-    "ant_push": dict(dt=0.02, steps=240, window=None, rate=3e-2, iterations=100, guide=2e-3,
+    "ant_push": dict(dt=0.02, steps=240, window=None, rate=3e-2, iterations=100, guide=5e-3,
                      tolerance=0.2),
     "franka_push": dict(dt=0.04, steps=120, window=32, rate=1e-2, iterations=60, guide=3e-5,
                         backward=True, tolerance=0.05),
@@ -91,8 +91,9 @@ def write_task(name, task, guided=None):
     if row["window"]:
         optimizer["receding"] = {"horizon": row["window"], "apply": row.get("apply", 1)}
     contact = {"model": "separating_plane", "guide": row["guide"]}
-    if "preset" in row:
-        contact["preset"] = row["preset"]
+    for key in ("preset", "support_scale"):
+        if key in row:
+            contact[key] = row[key]
     if "backward" in row:
         contact["guide_backward_only"] = True
     if guided:
