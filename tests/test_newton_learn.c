@@ -84,8 +84,8 @@ static djStatus learn(void* user, bool* found, double* gradient, double excess) 
   if (w->lesson == UPHILL) {
     for (int i = 0; i < N; i++) gradient[i] *= -1;
   }
-  if (w->lesson == LEVEL) {   // downhill by a hundredth
-    for (int i = 0; i < N; i++) gradient[i] = (w->x[i] - 1) * (i % 2 ? -1 : 1.02);
+  if (w->lesson == LEVEL) {   // downhill by a thousandth
+    for (int i = 0; i < N; i++) gradient[i] = (w->x[i] - 1) * (i % 2 ? -1 : 1.002);
     w->curvature = 1;
   }
   if (w->lesson == INDEFINITE) w->curvature = -INFINITY;

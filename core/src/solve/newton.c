@@ -19,7 +19,7 @@ static const double NOISES = 100;        // that a step gains, to be searched al
 // A part of the value tells something if it has risen by so many decrements; how often it may.
 static const double EXCESS = 1e-3;
 static const int MOST_LESSONS = 4;
-static const double DOWNHILL = 0.1;      // the least that a lesson leaves of the step's slope
+static const double DOWNHILL = 0.01;     // the least that a lesson leaves of the step's slope
 // A foreseen step may lead this many decrements above where easing began.
 static const double LEAP_RISE = 100;
 
