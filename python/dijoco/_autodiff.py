@@ -20,7 +20,7 @@ import numpy as np
 
 from . import _lib
 from .batch import Batch
-from .data import Data, warn_of_steps
+from .data import TOLD, Data, warn_of_steps
 from .rollout import Rollout
 
 
@@ -307,9 +307,7 @@ class Run:
         self.made = batch.rollout(ctrl, gradient=derivatives)
         self.qpos, self.qvel, self.act = self.made.qpos, self.made.qvel, self.made.act
         self.qpos[:, 0] = qpos  # as given, not normalised: its derivative is the identity
-        _warn([batch.stats[name].sum() for name in (
-            "unconverged_steps", "unconverged_steps", "fallback_steps", "recovering_steps")],
-              ctrl.shape[0] * ctrl.shape[1])
+        _warn([batch.stats[name].sum() for name in TOLD], ctrl.shape[0] * ctrl.shape[1])
         self._runs = None
 
     @property

@@ -27,18 +27,18 @@ Stats.__repr__ = lambda s: _lib.line("Stats", (
 
 
 # What a run warns of, by the counter in Stats.
-_TOLD = {"unconverged_steps": "did not converge (their best iterates were kept)",
+TOLD = {"unconverged_steps": "did not converge (their best iterates were kept)",
          "fallback_steps": "were taken by another integrator, as the model's found no solution",
          "recovering_steps": "began with overlapping shapes, which are made to recover"}
 
 
 def warn_of_steps(seen, counts, steps):
-    """Warn of each kind of step that a run had none of before. seen, counts: as _TOLD; seen may be
+    """Warn of each kind of step that a run had none of before. seen, counts: as TOLD; seen may be
     of a run before, which had more."""
-    for name, before, now in zip(_TOLD, seen, counts):
+    for name, before, now in zip(TOLD, seen, counts):
         if now and (not before or now < before):
             _lib.warn_steps("of %d steps %d %s; `stats` has the run's %s"
-                            % (steps, now, _TOLD[name], name))
+                            % (steps, now, TOLD[name], name))
 
 
 def expand(model, names):
@@ -82,10 +82,10 @@ class Data:
         _lib.OBJECTS[handle.address] = self
         self._views, self._lock = {}, threading.Lock()
         self.status = 0
-        first, *_, last = sorted(self._field("stats." + name).data for name in _TOLD)
+        first, *_, last = sorted(self._field("stats." + name).data for name in TOLD)
         self._counts = (ctypes.c_char * (last + ctypes.sizeof(ctypes.c_long) - first)
                         ).from_address(first)
-        self._seen, self._told = self._counts.raw, (0,) * len(_TOLD)
+        self._seen, self._told = self._counts.raw, (0,) * len(TOLD)
 
     @classmethod
     def _of(cls, model, handle):
@@ -106,9 +106,9 @@ class Data:
         return status
 
     def _take_counts(self):
-        """Of the run, as _TOLD."""
+        """Of the run, as TOLD."""
         stats = self.stats
-        return tuple([getattr(stats, name) for name in _TOLD])
+        return tuple([getattr(stats, name) for name in TOLD])
 
     def _warn(self):
         """Warn of what the run has seen for the first time."""
@@ -220,7 +220,7 @@ class Data:
 
     def reset(self, key=None):
         """Back to qpos0, or to a keyframe (name or index): state, inputs and statistics."""
-        self._told = (0,) * len(_TOLD)
+        self._told = (0,) * len(TOLD)
         if key is None:
             self._run(core.dj_resetData, self._model._address, self._address)
             return

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import dijoco
+from dijoco import _autodiff
 
 N, T = 5, 12
 
@@ -211,3 +212,12 @@ def test_python_s_lock_is_released(box):
         ticks += 1
     worker.join()
     assert ticks > 3
+
+
+def test_runs_tell_of_their_steps(box):
+    """Runs of batches warn as those of single data do, of each kind of step by its own name."""
+    qpos, qvel, act = np.array([box.qpos0] * 2), np.zeros((2, box.nv)), np.zeros((2, box.na))
+    qpos[1, 2] = box.geom_size[-1, 2] - .01   # in the floor
+    with pytest.warns(dijoco.StepWarning) as told:
+        _autodiff.Run(box, None, {}, qpos, qvel, act, np.zeros((2, 3, box.nu)), False)
+    assert ["recovering_steps" in str(w.message) for w in told] == [True]
