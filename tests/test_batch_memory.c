@@ -2,60 +2,17 @@
 // and thousands of worlds take the memory of their states. The sanitizers bring an allocator of
 // their own: skipped there.
 
+#include "common/counted_memory.h"
 #include "common/scene.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-
-extern void* __libc_malloc(size_t size);
-extern void* __libc_calloc(size_t count, size_t size);
-extern void* __libc_realloc(void* old, size_t size);
-extern void* __libc_memalign(size_t alignment, size_t size);
-extern void __libc_free(void* old);
-
-static atomic_long countdown = -1;   // allocations until one fails; negative: none does
-static atomic_long count, live;      // allocations, blocks that are not released
-
-static bool fails(void) {
-  count++;
-  return countdown >= 0 && countdown-- == 0;
-}
-
-void* malloc(size_t size) {
-  void* block = fails() ? NULL : __libc_malloc(size);
-  live += block != NULL;
-  return block;
-}
-
-void* calloc(size_t n, size_t size) {
-  void* block = fails() ? NULL : __libc_calloc(n, size);
-  live += block != NULL;
-  return block;
-}
-
-void* realloc(void* old, size_t size) {
-  void* block = fails() ? NULL : __libc_realloc(old, size);
-  live += !old && block;
-  return block;
-}
-
-void* aligned_alloc(size_t alignment, size_t size) {
-  void* block = fails() ? NULL : __libc_memalign(alignment, size);
-  live += block != NULL;
-  return block;
-}
-
-void free(void* old) {
-  live -= old != NULL;
-  __libc_free(old);
-}
+#if DJT_COUNTED_MEMORY
 
 enum { N = 6, HORIZON = 20 };
 
@@ -124,7 +81,7 @@ static void testCalls(void** state) {
   djBatchResult result = {.grad_ctrl = grad};
   long first = 0;
   for (int round = 0; round < 8; round++) {
-    if (round == 3) first = count;
+    if (round == 3) first = allocations;
     for (size_t i = 0; i < N; i++) assert_int_equal(dj_setWorld(b, (int)i, d), DJ_OK);
     for (size_t i = 0; i < N * nv; i++) b->qvel[i] += 0.01 * (double)(i % 7);
     for (int k = 0; k < 2; k++) {
@@ -135,7 +92,7 @@ static void testCalls(void** state) {
       assert_true(djd_batchGradient(&result, b, &run, tape[k]) >= 0);
     }
   }
-  assert_int_equal(count, first);
+  assert_int_equal(allocations, first);
   for (int k = 0; k < 2; k++) djd_deleteBatchTape(tape[k]);
   dj_deleteBatch(b);
   dj_deleteData(d);

@@ -1,6 +1,7 @@
 // Grids of meshes: nearest points against brute force, signs against winding numbers, moves, copies
 // and memory, and the refusal of meshes that bound no solid.
 
+#include "common/counted_memory.h"
 #include "common/grid_case.h"
 #include "shape/grid_memory.h"
 #include "shape/mesh_closed.h"
@@ -102,33 +103,7 @@ static void testMoves(void** state) {
   freeSolid(&m);
 }
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-
-extern void* __libc_malloc(size_t size);
-extern void* __libc_calloc(size_t count, size_t size);
-extern void __libc_free(void* old);
-
-static long countdown = -1; // allocations until one fails; negative: none does
-static long live;           // blocks that are not released
-
-static bool fails(void) { return countdown >= 0 && countdown-- == 0; }
-
-void* malloc(size_t size) {
-  void* block = fails() ? NULL : __libc_malloc(size);
-  live += block != NULL;
-  return block;
-}
-
-void* calloc(size_t count, size_t size) {
-  void* block = fails() ? NULL : __libc_calloc(count, size);
-  live += block != NULL;
-  return block;
-}
-
-void free(void* old) {
-  live -= old != NULL;
-  __libc_free(old);
-}
+#if DJT_COUNTED_MEMORY
 
 // Each allocation fails in turn: that is said, and all that was taken is released.
 static void testMemory(void** state) {

@@ -2,6 +2,7 @@
 // and of reading a task fails in turn. The call must return a status, leave what was there before
 // and release all it took. The sanitizers bring an allocator of their own: skipped there.
 
+#include "common/counted_memory.h"
 #include "common/file_faults.h"
 #include "common/sample_model.h"
 
@@ -19,58 +20,7 @@
 
 #include <cmocka.h>
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
-
-extern void* __libc_malloc(size_t size);
-extern void* __libc_calloc(size_t count, size_t size);
-extern void* __libc_realloc(void* old, size_t size);
-extern void* __libc_memalign(size_t alignment, size_t size);
-extern void __libc_free(void* old);
-
-static long countdown = -1;   // allocations until one fails; negative: none does
-static bool from_then_on;     // ... and all that follow
-static bool fired;
-static long live;             // blocks that are not released
-
-static bool fails(void) {
-  if (countdown < 0) return false;
-  if (countdown > 0) {
-    countdown--;
-    return false;
-  }
-  fired = true;
-  if (!from_then_on) countdown = -1;
-  return true;
-}
-
-void* malloc(size_t size) {
-  void* block = fails() ? NULL : __libc_malloc(size);
-  live += block != NULL;
-  return block;
-}
-
-void* calloc(size_t count, size_t size) {
-  void* block = fails() ? NULL : __libc_calloc(count, size);
-  live += block != NULL;
-  return block;
-}
-
-void* realloc(void* old, size_t size) {
-  void* block = fails() ? NULL : __libc_realloc(old, size);
-  live += !old && block;
-  return block;
-}
-
-void* aligned_alloc(size_t alignment, size_t size) {
-  void* block = fails() ? NULL : __libc_memalign(alignment, size);
-  live += block != NULL;
-  return block;
-}
-
-void free(void* old) {
-  live -= old != NULL;
-  __libc_free(old);
-}
+#if DJT_COUNTED_MEMORY
 
 // What the calls work on.
 typedef struct Fixture {

@@ -106,7 +106,8 @@ static void time_threads(Batches* s, const char* name) {
 
 // ---- gradients --------------------------------------------------------------------------------
 
-static double gradient_ours(Batches* s, djBatchTape* tape) {
+// Together, or one pass over all worlds after the other.
+static double gradient_ours(Batches* s, djBatchTape* tape, bool apart) {
   djBatch* b = s->batch[0];
   djLossTerm loss = {.type = DJ_LOSS_COM, .object = DJ_OBJ_BODY, .id = -1, .weight = 1,
                      .target = {1, 0, 1}};
@@ -114,7 +115,12 @@ static double gradient_ours(Batches* s, djBatchTape* tape) {
   djBatchResult result = {.grad_ctrl = s->grad};
   count(s, dj_resetBatch(b, -1, -1));
   double t = bench_threadClock();
-  count(s, djd_batchGradient(&result, b, &run, tape));
+  if (apart) {
+    count(s, djd_batchRolloutForward(&result, b, &run, tape));
+    count(s, djd_batchRolloutBackward(&result, b, &run, tape, NULL, NULL));
+  } else {
+    count(s, djd_batchGradient(&result, b, &run, tape));
+  }
   return bench_threadClock() - t;
 }
 
@@ -150,9 +156,9 @@ static void time_gradients(Batches* s, const char* name) {
   Times ours = {0}, peer = {0};
   djBatchTape* tape;
   if (!make_tape(&tape, s, HORIZON)) return;
-  gradient_ours(s, tape);
+  gradient_ours(s, tape, false);
   for (int k = 0; k < REPEATS; k++) {
-    times_add(&ours, gradient_ours(s, tape) / WORLDS);
+    times_add(&ours, gradient_ours(s, tape, false) / WORLDS);
     times_add(&peer, gradient_peer(s));
   }
   double t = times_median(&ours), t1 = times_median(&peer);
@@ -165,26 +171,13 @@ static void time_gradients(Batches* s, const char* name) {
   times_free(&peer);
 }
 
-static double passes(Batches* s, djBatchTape* tape) {
-  djBatch* b = s->batch[0];
-  djLossTerm loss = {.type = DJ_LOSS_COM, .object = DJ_OBJ_BODY, .id = -1, .weight = 1,
-                     .target = {1, 0, 1}};
-  djRollout run = {.horizon = HORIZON, .ctrl = s->ctrl, .nloss = 1, .loss = &loss};
-  djBatchResult result = {.grad_ctrl = s->grad};
-  count(s, dj_resetBatch(b, -1, -1));
-  double t = bench_threadClock();
-  count(s, djd_batchRolloutForward(&result, b, &run, tape));
-  count(s, djd_batchRolloutBackward(&result, b, &run, tape, NULL, NULL));
-  return bench_threadClock() - t;
-}
-
 static void time_checkpoints(Batches* s, const char* name) {
   Times few = {0}, whole = {0}, plain = {0};
   djBatchTape *tape, *all;
   if (!make_tape(&tape, s, 10)) return;
   if (make_tape(&all, s, 0)) {
     for (int k = 0; k <= REPEATS; k++) {
-      double a = passes(s, tape), c = passes(s, all), p = run_ours(s, 1, bench_threadClock);
+      double a = gradient_ours(s, tape, true), c = gradient_ours(s, all, true), p = run_ours(s, 1, bench_threadClock);
       if (k == 0) continue;   // makes room
       times_add(&few, a);
       times_add(&whole, c);

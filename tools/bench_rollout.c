@@ -16,7 +16,6 @@
 #include <dijoco/dijoco.h>
 #include <dijoco/mujoco.h>
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,45 +192,35 @@ static void time_rollout(Rollouts* r) {
 
 typedef struct Share {
   Rollouts* r;
-  Lane* lane;
-  int first, step;         // rollouts first, first + step, ...
   double* out;             // (BATCH x size)
   size_t size;
-  djStatus worst;
+  djStatus status[BATCH];
 } Share;
 
-static void* work(void* arg) {
+static void work(void* arg, int k, int lane) {
   Share* s = arg;
-  for (int k = s->first; k < BATCH; k += s->step) {
-    double* out = s->out + (size_t)k * s->size;
-    djRollout run = rollout_of(s->r, k);
-    djRolloutResult result = {.grad_ctrl = out + 1};
-    djStatus status = djd_rolloutForward(&result, s->r->model, s->lane->data, &run, s->lane->tape);
-    if (status >= 0) {
-      status = djd_rolloutBackward(&result, s->r->model, s->lane->data, &run, s->lane->tape);
-    }
-    if (status < s->worst) s->worst = status;
-    out[0] = result.loss;
+  const Lane* own = &s->r->lane[lane];
+  double* out = s->out + (size_t)k * s->size;
+  djRollout run = rollout_of(s->r, k);
+  djRolloutResult result = {.grad_ctrl = out + 1};
+  djStatus status = djd_rolloutForward(&result, s->r->model, own->data, &run, own->tape);
+  if (status >= 0) {
+    status = djd_rolloutBackward(&result, s->r->model, own->data, &run, own->tape);
   }
-  return NULL;
+  s->status[k] = status;
+  out[0] = result.loss;
 }
 
 // Wall time of the batch, or a negative number.
-static double run_batch(Rollouts* r, int nthread, double* out, size_t size) {
-  pthread_t thread[MAX_THREADS];
-  Share share[MAX_THREADS];
-  djStatus worst = DJ_OK;
-  int started = 0;
+static double run_batch(Rollouts* r, djCrew* crew, double* out, size_t size) {
+  Share share = {.r = r, .out = out, .size = size};
   double t0 = tool_clock();
-  for (; started < nthread; started++) {
-    share[started] = (Share){r, &r->lane[started], started, nthread, out, size, DJ_OK};
-    if (started > 0 && pthread_create(&thread[started], NULL, work, &share[started]) != 0) break;
-  }
-  work(&share[0]);
-  for (int k = 1; k < started; k++) pthread_join(thread[k], NULL);
-  for (int k = 0; k < started; k++) worst = share[k].worst < worst ? share[k].worst : worst;
+  dj_crewDo(crew, BATCH, work, &share);
   double t1 = tool_clock();
-  return started < nthread || worst < 0 ? -1 : t1 - t0;
+  for (int k = 0; k < BATCH; k++) {
+    if (share.status[k] < 0) return -1;
+  }
+  return t1 - t0;
 }
 
 static void time_threads(Rollouts* r) {
@@ -239,14 +228,17 @@ static void time_threads(Rollouts* r) {
   double* one = tool_alloc(BATCH * size, sizeof *one);
   double* many = tool_alloc(BATCH * size, sizeof *many);
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  djCrew* single = dj_makeCrew(1);
   for (int n = 2; n <= MAX_THREADS; n += 2) {
     char name[60];
     snprintf(name, sizeof name, "threads/%d", n);
     if (!bench_wants(r->b, name)) continue;
     Times ours = {0}, peer = {0};
-    bool good = run_batch(r, n, many, size) >= 0, same = true;
+    djCrew* crew = dj_makeCrew(n);
+    bool good = single && crew && dj_crewSize(crew) == n, same = true;
+    good = good && run_batch(r, crew, many, size) >= 0;
     for (int k = 0; k < 5 && good; k++) {
-      double alone = run_batch(r, 1, one, size), together = run_batch(r, n, many, size);
+      double alone = run_batch(r, single, one, size), together = run_batch(r, crew, many, size);
       good = alone >= 0 && together >= 0;
       same = same && memcmp(one, many, BATCH * size * sizeof *one) == 0;
       times_add(&ours, together);
@@ -260,7 +252,9 @@ static void time_threads(Rollouts* r) {
                    same ? "the same bits" : "DIFFER");
     times_free(&ours);
     times_free(&peer);
+    dj_deleteCrew(crew);
   }
+  dj_deleteCrew(single);
   free(one);
   free(many);
 }

@@ -65,16 +65,10 @@ static void findRates(djmTransitionWork* w) {
   }
 }
 
-// MuJoCo's rule: the ray from the contact point along the normal, away from the sensor's body,
-// meets the site's volume.
 static bool touches(const mjModel* m, const mjData* d, int site, const mjContact* con) {
-  int body = m->site_bodyid[site];
-  bool second = m->geom_bodyid[con->geom[1]] == body;
-  mjtNum ray[3];
-  if (con->efc_address < 0 || (!second && m->geom_bodyid[con->geom[0]] != body)) return false;
-  mju_scl3(ray, con->frame, second ? -1 : 1);
-  return mju_rayGeom(d->site_xpos + 3 * site, d->site_xmat + 9 * site, m->site_size + 3 * site,
-                     con->pos, ray, m->site_type[site], NULL) >= 0;
+  return con->efc_address >= 0 &&
+         djm_siteFeels(m, site, d->site_xpos + 3 * site, d->site_xmat + 9 * site, con->geom,
+                       con->pos, con->frame);
 }
 
 // The normal force: of the first row of a cone, of all edges of a pyramid.

@@ -555,9 +555,9 @@ def _op_pull(kind, model, data, given, params, cotangents):
     job = _Job(model, data, True, tails, batch, tuple(params),
                tuple(value.shape[-1] for value in values))
     by_qpos, by_qvel, by_act, by_ctrl, *by_params = job.pull(_Held(), tensors + values, cotangents)
-    wanted = [(x, g) for x, g in zip((*given, *params.values()), (by_ctrl, by_qpos, by_qvel, by_act, *by_params))
-              if x is not None]
-    return [g.reshape(x.shape).to(x.device, x.dtype).clone() for x, g in wanted]
+    found = (by_ctrl, by_qpos, by_qvel, by_act, *by_params)
+    return [g.reshape(x.shape).to(x.device, x.dtype).clone()
+            for x, g in zip((*given, *params.values()), found) if x is not None]
 
 
 _torch_ops._work.update(forward=_op_forward, pull=_op_pull, like=_like)
@@ -570,7 +570,8 @@ def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
     data, else zeros. Any of them may have a batch axis in front, (B, nq) and so on; results then
     have it, too, and the batch runs on several threads (`dijoco.Batch`). params: dict name -> tensor
     of as many entries as `model.param(name)` has, in place of the model's values, for all of a
-    batch, or with its axis in front for each; derivatives by quaternions and axes are by their numbers, which need not be normalised.
+    batch, or with its axis in front for each; derivatives by quaternions and axes are by their
+    numbers, which need not be normalised.
     data: a `dijoco.Data` whose other inputs act; it is not changed.
     """
     if torch.compiler.is_compiling():

@@ -6,7 +6,6 @@
 #include "model/fields.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +14,9 @@
 
 static void layout(djBatch* b, djArena* a, const djModel* m) {
   size_t n = (size_t)b->n;
-  b->active = dj_take(a, n, sizeof(int));
-  b->time = dj_take(a, n, sizeof(double));
-  b->gravity_scale = dj_take(a, n, sizeof(double));
-  b->has_history = dj_take(a, n, sizeof(int));
-#define X(name, count) b->name = dj_take(a, n, (size_t)(count) * sizeof(double));
-  DJ_WORLD_STATE(X)
-  DJ_WORLD_INPUTS(X)
-  DJ_WORLD_POSES(X)
+#define X(name, count) b->name = dj_take(a, n, (size_t)(count) * sizeof(*b->name));
+  DJ_WORLD_ARRAYS(X)
 #undef X
-  b->eq_active = dj_take(a, n, (size_t)m->nequality * sizeof(int));
-  b->status = dj_take(a, n, sizeof(int));
   b->stats = dj_take(a, n, sizeof(djStats));
   b->work->own = dj_take(a, n, sizeof(djModel*));
   b->work->error = dj_take(a, n, sizeof(djError));
@@ -122,11 +113,7 @@ djStatus dj_batchArray(djArray* array, djBatch* b, const char* wanted) {
                       (size_t)(count) * sizeof(*b->name));                                    \
     return DJ_OK;                                                                             \
   }
-  DJ_WORLD_STATE(X)
-  DJ_WORLD_INPUTS(X)
-  DJ_WORLD_POSES(X)
-  X(time, 1) X(gravity_scale, 1) X(active, 1) X(has_history, 1) X(status, 1)
-  X(eq_active, m->nequality)
+  DJ_WORLD_ARRAYS(X)
 #undef X
   djData* d = b->work->lane[0].data;
   if (strncmp(wanted, "stats.", 6) != 0 || dj_dataArray(array, m, d, wanted) < 0) {
@@ -141,8 +128,7 @@ djStatus dj_batchArray(djArray* array, djBatch* b, const char* wanted) {
 const char* dj_batchArrayName(int i) {
   static const char* const names[] = {
 #define X(name, count) #name,
-      DJ_WORLD_STATE(X) DJ_WORLD_INPUTS(X) DJ_WORLD_POSES(X)
-      X(time, 1) X(gravity_scale, 1) X(active, 1) X(has_history, 1) X(status, 1) X(eq_active, 1)
+      DJ_WORLD_ARRAYS(X)
 #undef X
   };
   return i >= 0 && i < (int)(sizeof names / sizeof names[0]) ? names[i] : NULL;
@@ -195,7 +181,7 @@ static void putNumbers(double* to, size_t row, const double* from, int n) {
 }
 
 static void putNothing(double* to, size_t row, size_t end, int n) {
-  for (size_t k = row * (size_t)n; k < end * (size_t)n && to; k++) to[k] = NAN;
+  dj_noNumbers(to ? to + row * (size_t)n : NULL, (end - row) * (size_t)n);
 }
 
 static void putState(const djPlainRun* r, const djModel* m, const djData* d, size_t row) {

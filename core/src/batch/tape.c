@@ -8,7 +8,6 @@
 #include "batch/world.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,49 +130,40 @@ static djStatus checkCall(djBatch* b, const djRunCall* call) {
   return DJ_OK;
 }
 
-// Row `world` of an array, NULL of NULL.
-static double* rowOf(double* array, int world, size_t n) {
-  return array ? array + (size_t)world * n : NULL;
-}
-
-static void clearRow(double* row, size_t n) {
-  for (size_t i = 0; i < n && row; i++) row[i] = NAN;
-}
-
 static void noRun(const djRunCall* call, const djModel* m, int i) {
   const djBatchResult* r = call->result;
   size_t rows = (size_t)call->rollout->horizon + 1, nterm = (size_t)call->rollout->nloss;
-  clearRow(rowOf(r->loss, i, 1), 1);
-  clearRow(rowOf(r->term, i, nterm), nterm);
-  clearRow(rowOf(r->qpos, i, rows * (size_t)m->nq), rows * (size_t)m->nq);
-  clearRow(rowOf(r->qvel, i, rows * (size_t)m->nv), rows * (size_t)m->nv);
-  clearRow(rowOf(r->act, i, rows * (size_t)m->na), rows * (size_t)m->na);
+  dj_noNumbers(dj_worldRows(r->loss, i, 1), 1);
+  dj_noNumbers(dj_worldRows(r->term, i, nterm), nterm);
+  dj_noNumbers(dj_worldRows(r->qpos, i, rows * (size_t)m->nq), rows * (size_t)m->nq);
+  dj_noNumbers(dj_worldRows(r->qvel, i, rows * (size_t)m->nv), rows * (size_t)m->nv);
+  dj_noNumbers(dj_worldRows(r->act, i, rows * (size_t)m->na), rows * (size_t)m->na);
 }
 
 static void noGradient(const djRunCall* call, const djModel* m, const djRolloutResult* one) {
   size_t nv = (size_t)m->nv;
-  clearRow(one->grad_qpos0, nv);
-  clearRow(one->grad_qvel0, nv);
-  clearRow(one->grad_act0, (size_t)m->na);
-  clearRow(one->grad_history_qpos0, nv);
-  clearRow(one->grad_history_qvel0, nv);
-  clearRow(one->grad_ctrl, (size_t)call->rollout->horizon * (size_t)m->nu);
-  clearRow(one->grad_param, call->nparam);
+  dj_noNumbers(one->grad_qpos0, nv);
+  dj_noNumbers(one->grad_qvel0, nv);
+  dj_noNumbers(one->grad_act0, (size_t)m->na);
+  dj_noNumbers(one->grad_history_qpos0, nv);
+  dj_noNumbers(one->grad_history_qvel0, nv);
+  dj_noNumbers(one->grad_ctrl, (size_t)call->rollout->horizon * (size_t)m->nu);
+  dj_noNumbers(one->grad_param, call->nparam);
 }
 
 static djRolloutResult resultOf(const djRunCall* call, const djModel* m, int i) {
   const djBatchResult* r = call->result;
   size_t nv = (size_t)m->nv, nu = (size_t)call->rollout->horizon * (size_t)m->nu;
-  return (djRolloutResult){.term = rowOf(r->term, i, (size_t)call->rollout->nloss),
-                           .grad_qpos0 = rowOf(r->grad_qpos0, i, nv),
-                           .grad_qvel0 = rowOf(r->grad_qvel0, i, nv),
-                           .grad_act0 = rowOf(r->grad_act0, i, (size_t)m->na),
-                           .grad_history_qpos0 = rowOf(r->grad_history_qpos0, i, nv),
-                           .grad_history_qvel0 = rowOf(r->grad_history_qvel0, i, nv),
-                           .grad_ctrl = rowOf(r->grad_ctrl, i, nu),
+  return (djRolloutResult){.term = dj_worldRows(r->term, i, (size_t)call->rollout->nloss),
+                           .grad_qpos0 = dj_worldRows(r->grad_qpos0, i, nv),
+                           .grad_qvel0 = dj_worldRows(r->grad_qvel0, i, nv),
+                           .grad_act0 = dj_worldRows(r->grad_act0, i, (size_t)m->na),
+                           .grad_history_qpos0 = dj_worldRows(r->grad_history_qpos0, i, nv),
+                           .grad_history_qvel0 = dj_worldRows(r->grad_history_qvel0, i, nv),
+                           .grad_ctrl = dj_worldRows(r->grad_ctrl, i, nu),
                            .nparam = r->nparam,
                            .param = r->param,
-                           .grad_param = rowOf(r->grad_param, i, call->nparam)};
+                           .grad_param = dj_worldRows(r->grad_param, i, call->nparam)};
 }
 
 // ---- a world ----------------------------------------------------------------------------------
@@ -204,8 +194,8 @@ static djStatus forward(djRolloutResult* one, const djRunCall* call, djBatch* b,
     return status;
   }
   if (r->loss) r->loss[i] = one->loss;
-  djd_tapeStates(rowOf(r->qpos, i, rows * (size_t)m->nq), rowOf(r->qvel, i, rows * (size_t)m->nv),
-                 rowOf(r->act, i, rows * (size_t)m->na), m, tape);
+  djd_tapeStates(dj_worldRows(r->qpos, i, rows * (size_t)m->nq), dj_worldRows(r->qvel, i, rows * (size_t)m->nv),
+                 dj_worldRows(r->act, i, rows * (size_t)m->na), m, tape);
   return status;
 }
 
@@ -308,11 +298,11 @@ static djStatus transition(void* arg, djBatch* b, int i, djLane* lane, int nlane
   const djMatrices* to = arg;
   const djModel* m = dj_worldModel(b, i);
   size_t nx = (size_t)dj_tangentSize(m), nu = (size_t)m->nu;
-  double *A = rowOf(to->A, i, nx * nx), *B = rowOf(to->B, i, nx * nu);
+  double *A = dj_worldRows(to->A, i, nx * nx), *B = dj_worldRows(to->B, i, nx * nu);
   djStatus status = djd_transition(m, dj_enterWorld(b, lane, i), A, B);
   if (status < 0 || status == DJ_SINGULAR) {
-    clearRow(A, nx * nx);
-    clearRow(B, nx * nu);
+    dj_noNumbers(A, nx * nx);
+    dj_noNumbers(B, nx * nu);
   }
   return status;
 }

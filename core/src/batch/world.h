@@ -8,6 +8,8 @@
 #include <dijoco/batch.h>
 #include <dijoco/crew.h>
 
+#include <math.h>
+
 // Arrays of a djBatch that have djData's names: X(name, entries of a world of model m).
 #define DJ_WORLD_STATE(X)                                                                     \
   X(qpos, m->nq) X(qvel, m->nv) X(act, m->na) X(history, dj_historySize(m))                    \
@@ -18,6 +20,11 @@
 #define DJ_WORLD_POSES(X)                                                                     \
   X(xpos, 3 * m->nbody) X(xquat, 4 * m->nbody) X(xmat, 9 * m->nbody) X(xipos, 3 * m->nbody)    \
   X(site_xpos, 3 * m->nsite) X(geom_xpos, 3 * m->ngeom) X(geom_xmat, 9 * m->ngeom)
+// And all that have names, by which they are found.
+#define DJ_WORLD_ARRAYS(X)                                                                    \
+  DJ_WORLD_STATE(X) DJ_WORLD_INPUTS(X) DJ_WORLD_POSES(X)                                       \
+  X(time, 1) X(gravity_scale, 1) X(active, 1) X(has_history, 1) X(status, 1)                   \
+  X(eq_active, m->nequality)
 
 // A thread's memory of a step.
 typedef struct djLane {
@@ -39,6 +46,14 @@ typedef struct djBatchWork {
 // The model of a world that there is.
 static inline djModel* dj_worldModel(const djBatch* b, int i) {
   return b->work->own[i] ? b->work->own[i] : b->work->model;
+}
+
+// Rows of a world in an array, NULL of NULL; n numbers that there are none of, NULL: nothing.
+static inline double* dj_worldRows(double* array, int world, size_t n) {
+  return array ? array + (size_t)world * n : NULL;
+}
+static inline void dj_noNumbers(double* x, size_t n) {
+  for (size_t i = 0; i < n && x; i++) x[i] = NAN;
 }
 
 // World i into the lane's data, and back: state, poses and statistics.
