@@ -79,7 +79,7 @@ static djStatus fillShape(djcShape* out, double** vert, const mjModel* m, const 
   mju_copy3(out->size, s->size);
   mju_copy3(out->pos, s->place);
   mju_copy4(out->quat, s->place + 3);
-  if (!djm_shapeSupported(type) && type != mjGEOM_SDF) {
+  if (type == mjGEOM_HFIELD || (!djm_shapeSupported(type) && type != mjGEOM_SDF)) {
     return refuse(err, DJ_UNSUPPORTED, "geom", djm_name(m, m->name_geomadr[s->id]), s->id,
                   "is a height field or of another type that has no gap");
   }

@@ -58,6 +58,7 @@ static const djmCheck checks[] = {
     // ---- geoms and contact pairs
     {DJM_GEOM, "type", DJ_IGNORED, djm_geomType, 0},
     {DJM_GEOM, "type", DJ_APPROXIMATED, djm_geomCurve, 0},
+    {DJM_GEOM, "hfield", DJ_APPROXIMATED, djm_geomHfield, 0},
     {DJM_GEOM, "mesh", DJ_APPROXIMATED, djm_geomHull, 0},
     {DJM_GEOM, "surface", DJ_APPROXIMATED, djm_geomSurface, 0},
     {DJM_GEOM, "solref", DJ_APPROXIMATED, djm_geomSoftness, 0},

@@ -82,6 +82,7 @@ DJM_CHECK(djm_tenActfrcrange);
 // import_check_geom.c
 DJM_CHECK(djm_geomType);
 DJM_CHECK(djm_geomCurve);
+DJM_CHECK(djm_geomHfield);
 DJM_CHECK(djm_geomSurfacevel);
 DJM_CHECK(djm_geomAdhesion);
 DJM_CHECK(djm_geomFluid);

@@ -81,7 +81,7 @@ static const struct {
     {DJM_JOINT, loss, " frictionloss "},
     {DJM_JOINT, limit, " range "},
     {DJM_JOINT, jointForce, " actuatorfrcrange actuatorgravcomp "},
-    {DJM_GEOM, shape, " type mesh surface "},
+    {DJM_GEOM, shape, " type mesh hfield surface "},
     {DJM_GEOM, softness, " solref solimp adhesion "},
     {DJM_GEOM, friction, " condim surfacevel "},
     {DJM_GEOM, margin, ""},

@@ -5,7 +5,7 @@
 bool djm_shapeSupported(int type) {
   return type == mjGEOM_PLANE || type == mjGEOM_SPHERE || type == mjGEOM_CAPSULE ||
          type == mjGEOM_ELLIPSOID || type == mjGEOM_CYLINDER || type == mjGEOM_BOX ||
-         type == mjGEOM_MESH;
+         type == mjGEOM_MESH || type == mjGEOM_HFIELD;
 }
 
 bool djm_hasBits(const mjModel* m, int geom) {
@@ -147,6 +147,7 @@ static void importGeom(djGeomDef* g, const djmImport* imp, int i) {
   bool is_mesh = type == mjGEOM_MESH || type == mjGEOM_SDF;
   g->type = is_mesh ? DJ_MESH : (djGeomType)type;
   g->mesh = is_mesh ? m->geom_dataid[i] : -1;
+  g->hfield = type == mjGEOM_HFIELD ? m->geom_dataid[i] : -1;
   mju_copy3(g->size, m->geom_size + 3 * i);
   mju_copy3(g->pos, m->geom_pos + 3 * i);
   mju_copy4(g->quat, m->geom_quat + 4 * i);
@@ -192,15 +193,37 @@ static djStatus importMesh(djMeshDef* mesh, djmImport* imp, int i) {
   return DJ_OK;
 }
 
+// MuJoCo's heights are parts of the largest.
+static djStatus importHfield(djHfieldDef* field, djmImport* imp, int i) {
+  const mjModel* m = imp->m;
+  const mjtNum* size = m->hfield_size + 4 * i;
+  const int nrow = m->hfield_nrow[i], ncol = m->hfield_ncol[i];
+  const float* data = m->hfield_data + m->hfield_adr[i];
+  double* height = djm_alloc(imp, (size_t)nrow * (size_t)ncol, sizeof(double));
+  if (!height) return DJ_NO_MEMORY;
+  for (int j = 0; j < nrow * ncol; j++) height[j] = size[2] * data[j];
+  *field = (djHfieldDef){.name = djm_name(m, m->name_hfieldadr[i]),
+                         .nrow = nrow,
+                         .ncol = ncol,
+                         .size = {size[0], size[1], size[3]},
+                         .height = height};
+  return DJ_OK;
+}
+
 djStatus djm_importGeoms(djmImport* imp) {
   const mjModel* m = imp->m;
   djGeomDef* geom = djm_alloc(imp, m->ngeom, sizeof(*geom));
   djMeshDef* mesh = djm_alloc(imp, m->nmesh, sizeof(*mesh));
+  djHfieldDef* hfield = djm_alloc(imp, m->nhfield, sizeof(*hfield));
   djSiteDef* site = djm_alloc(imp, m->nsite, sizeof(*site));
-  if (!geom || !mesh || !site) return DJ_NO_MEMORY;
+  if (!geom || !mesh || !hfield || !site) return DJ_NO_MEMORY;
   for (int i = 0; i < m->ngeom; i++) importGeom(geom + i, imp, i);
   for (int i = 0; i < m->nmesh; i++) {
     djStatus status = importMesh(mesh + i, imp, i);
+    if (status != DJ_OK) return status;
+  }
+  for (int i = 0; i < m->nhfield; i++) {
+    djStatus status = importHfield(hfield + i, imp, i);
     if (status != DJ_OK) return status;
   }
   for (int i = 0; i < m->nsite; i++) {
@@ -213,6 +236,8 @@ djStatus djm_importGeoms(djmImport* imp) {
   imp->def.geom = geom;
   imp->def.nmesh = (int)m->nmesh;
   imp->def.mesh = mesh;
+  imp->def.nhfield = (int)m->nhfield;
+  imp->def.hfield = hfield;
   imp->def.nsite = (int)m->nsite;
   imp->def.site = site;
   return DJ_OK;

@@ -146,6 +146,25 @@ static djStatus followMeshes(Physics* p, const djModel* model, djError* err) {
   return status;
 }
 
+static djStatus followHfields(Physics* p, const djModel* model, djError* err) {
+  const mjModel* m = p->stock->m;
+  djmParamList list;
+  djStatus status = DJ_OK;
+  if (!djm_listParams(&list, model, "hfield/N/heights")) {
+    return djm_stockError(err, DJ_NO_MEMORY, "out of memory");
+  }
+  for (int i = 0; i < list.n && status == DJ_OK; i++) {
+    const int field = list.param[i].id, n = m->hfield_nrow[field] * m->hfield_ncol[field];
+    const double* ours = model->hfield_height + model->hfield_adr[field];
+    const float* part = m->hfield_data + m->hfield_adr[field];
+    bool same = list.param[i].nvalue == n;
+    for (int k = 0; k < n && same; k++) same = ours[k] == m->hfield_size[4 * field + 2] * part[k];
+    if (!same) status = setParam(p, model, &list.param[i], err);
+  }
+  free(list.param);
+  return status;
+}
+
 static djStatus choose(void* own, const djModel* model, djError* err) {
   Physics* p = own;
   const char* why = refused(p->source->m, model);
@@ -165,7 +184,8 @@ static djStatus choose(void* own, const djModel* model, djError* err) {
   for (int i = 0; (row = djm_paramRow(i)) && status == DJ_OK; i++) {
     status = followRow(p, model, row, err);
   }
-  return status < 0 ? status : followMeshes(p, model, err);
+  if (status >= 0) status = followMeshes(p, model, err);
+  return status < 0 ? status : followHfields(p, model, err);
 }
 
 // ---- data ---------------------------------------------------------------------------------------

@@ -114,6 +114,33 @@ static void setVertices(djStockSet* set) {
   }
 }
 
+// Heights of a field as MuJoCo keeps them: parts of the largest, none below the base.
+static void setHeights(djStockSet* set) {
+  mjModel* m = set->stock->m;
+  const int i = set->id, n = m->hfield_nrow[i] * m->hfield_ncol[i];
+  mjtNum *size = m->hfield_size + 4 * i, most = 0;
+  if (set->n != n) {
+    fail(set, DJ_INVALID, "wrong number of values");
+    return;
+  }
+  for (int k = 0; k < n; k++) {
+    if (set->value[k] < 0) {
+      fail(set, DJ_UNSUPPORTED, "MuJoCo has no heights below 0");
+      return;
+    }
+    most = fmax(most, set->value[k]);
+  }
+  size[2] = most > 0 ? most : size[2];
+  for (int k = 0; k < n; k++) m->hfield_data[m->hfield_adr[i] + k] = (float)(set->value[k] / size[2]);
+  for (int g = 0; g < m->ngeom; g++) {
+    if (m->geom_type[g] != mjGEOM_HFIELD || m->geom_dataid[g] != i) continue;
+    const mjtNum high = fmax(size[2], size[3]);
+    m->geom_aabb[6 * g + 2] = 0.5 * (size[2] - size[3]);
+    m->geom_aabb[6 * g + 5] = 0.5 * (size[2] + size[3]);
+    m->geom_rbound[g] = sqrt(size[0] * size[0] + size[1] * size[1] + high * high);
+  }
+}
+
 // ------------------------------ frames ----------------------------------------------------------
 
 static bool isNear(const mjtNum* a, const mjtNum* b, int n) {
@@ -169,6 +196,7 @@ static void runSet(void* arg) {
   int type = geom ? m->geom_type[set->id] : mjGEOM_NONE;
   bool size = geom && strcmp(set->field, "size") == 0;
   if (set->object == mjOBJ_MESH && strcmp(set->field, "vert") == 0) setVertices(set);
+  else if (set->object == mjOBJ_HFIELD && strcmp(set->field, "heights") == 0) setHeights(set);
   else if (!set->row) fail(set, DJ_INVALID, "there is no such parameter");
   else if (size && (type == mjGEOM_MESH || type == mjGEOM_HFIELD)) return;   // MuJoCo's own
   else put(set, set->row);
@@ -227,6 +255,7 @@ djStatus dj_setStockParam(djStock* stock, const char* name, int n, const double*
   } kinds[] = {
       {"body", mjOBJ_BODY, m->nbody}, {"joint", mjOBJ_JOINT, m->njnt},
       {"geom", mjOBJ_GEOM, m->ngeom}, {"mesh", mjOBJ_MESH, m->nmesh},
+      {"hfield", mjOBJ_HFIELD, m->nhfield},
       {"site", mjOBJ_SITE, m->nsite}, {"actuator", mjOBJ_ACTUATOR, m->nactuator},
       {"tendon", mjOBJ_TENDON, m->ntendon}, {"pair", mjOBJ_PAIR, m->npair},
   };

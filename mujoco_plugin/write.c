@@ -8,6 +8,7 @@
 
 #include "attach.h"
 #include "write.h"
+#include "write_hfield.h"
 
 #include <dijoco/file.h>
 
@@ -21,7 +22,7 @@
 // new ones, those of the hull.
 static bool recompile(djmWrite* w) {
   for (int with_faces = 1; with_faces >= 0; with_faces--) {
-    if (!djm_writeMeshes(w, with_faces)) return false;
+    if (!djm_writeMeshes(w, with_faces) || !djm_writeHfields(w)) return false;
     mjModel* m = mj_compile(w->spec, NULL);
     bool changed;
     if (!m) continue;

@@ -18,7 +18,7 @@
 
 #define DJM_IS_REAL(type) _Generic((type*)NULL, mjtNum*: 1, float*: 1, default: 0)
 
-// What a mesh decides, which mj_copyBack wants to be that of the mesh it has.
+// What a mesh or a height field decides, which mj_copyBack wants to be that of what it has.
 static bool isOfMesh(const char* name) {
   return strcmp(name, "geom_size") == 0 || strcmp(name, "mesh_pos") == 0 ||
          strcmp(name, "mesh_quat") == 0;
@@ -42,7 +42,8 @@ static void copyNumbers(mjModel* to, const mjModel* from) {
 #undef X
 #undef XNV
   for (int g = 0; g < to->ngeom; g++) {
-    if (to->geom_type[g] != mjGEOM_MESH) mju_copy3(to->geom_size + 3 * g, from->geom_size + 3 * g);
+    if (to->geom_type[g] == mjGEOM_MESH || to->geom_type[g] == mjGEOM_HFIELD) continue;
+    mju_copy3(to->geom_size + 3 * g, from->geom_size + 3 * g);
   }
   to->opt = from->opt;
 }

@@ -5,6 +5,7 @@
 
 #include "param_table.h"
 #include "write.h"
+#include "write_hfield.h"
 
 #include <dijoco/entry.h>
 #include <dijoco/setting.h>
@@ -41,8 +42,8 @@ static bool meshChanged(const djmCheck* c, int mesh) {
   return memcmp(c->wanted->mesh_vert + adr, c->base->mesh_vert + adr, n * sizeof(double)) != 0;
 }
 
-// Numbers that are not compared: what the frame of a changed mesh decides, where a spring without
-// stiffness rests, and settings of contact as they are in the pair that stands for the scene
+// Numbers that are not compared: what the frame of a changed mesh decides, the place of a
+// height field (djm_checkHfields), where a spring without stiffness rests, and settings of contact as they are in the pair that stands for the scene
 // (checkSettings, checkScales).
 static bool isFree(const djmCheck* c, const char* name, int id) {
   const djModel* m = c->wanted;
@@ -51,7 +52,11 @@ static bool isFree(const djmCheck* c, const char* name, int id) {
     return m->jnt_stiffness[id] == 0 && poly[0] == 0 && poly[1] == 0;
   }
   if (strncmp(name, "contact/", 8) == 0) return true;
-  if (strncmp(name, "geom/", 5) != 0 || m->geom_type[id] != DJ_MESH) return false;
+  if (strncmp(name, "geom/", 5) != 0) return false;
+  if (m->geom_type[id] == DJ_HFIELD) {
+    return strcmp(name, "geom/N/pos") == 0 || strcmp(name, "geom/N/size") == 0;
+  }
+  if (m->geom_type[id] != DJ_MESH) return false;
   if (strcmp(name, "geom/N/size") == 0) return true;
   return strcmp(name, "geom/N/friction") != 0 && meshChanged(c, m->geom_mesh[id]);
 }
@@ -191,7 +196,9 @@ static bool sameModels(const djModel* a, const djModel* b) {
   for (int i = 0; i < a->nmesh; i++) {
     if (a->mesh_vertnum[i] != b->mesh_vertnum[i]) return false;
   }
+  if (a->nhfield != b->nhfield || a->nhfielddata != b->nhfielddata) return false;
   for (int g = 0; g < a->ngeom; g++) {
+    if (a->geom_hfield[g] != b->geom_hfield[g]) return false;
     if (a->geom_type[g] != b->geom_type[g] || a->geom_mesh[g] != b->geom_mesh[g]) return false;
   }
   return true;
@@ -211,7 +218,8 @@ djStatus djm_checkDesign(const mjModel* m, const djModel* wanted, const djModel*
     snprintf(err->text, sizeof err->text, "the scene's elements are not those of the design");
   }
   for (int k = 0; good && djm_paramRow(k); k++) good = checkRow(&c, djm_paramRow(k));
-  good = good && checkMeshes(&c) && checkSettings(&c) && checkScales(&c) &&
+  good = good && checkMeshes(&c) && djm_checkHfields(got, wanted, tolerance, err) &&
+         checkSettings(&c) && checkScales(&c) &&
          djm_checkOwnSettings(got, wanted, tolerance, err) &&
          djm_checkEqualities(got, wanted, fmax(tolerance, 1e-9), err) &&
          djm_checkLimits(got, wanted, fmax(tolerance, 1e-9), err);

@@ -4,6 +4,7 @@
 
 #include "type_table.h"
 #include "write.h"
+#include "write_hfield.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,15 +89,19 @@ static void fillJoint(mjsJoint* out, const djJointDef* j) {
   fillLimit(out, j);
 }
 
-static void fillGeom(mjsGeom* out, const djGeomDef* g, const djModelDef* def) {
+// low: of a height field, its lowest height.
+static void fillGeom(mjsGeom* out, const djGeomDef* g, const djModelDef* def, double low) {
   out->type = (mjtGeom)g->type;
   if (g->type == DJ_MESH) {
     mjs_setString(out->meshname, elementName(def->mesh[g->mesh].name, g->mesh).text);
   } else {
     mju_copy3(out->size, g->size);
   }
-  mju_copy3(out->pos, g->pos);
+  if (g->type == DJ_HFIELD && g->hfield >= 0) {
+    mjs_setString(out->hfieldname, elementName(def->hfield[g->hfield].name, g->hfield).text);
+  }
   mju_copy4(out->quat, g->quat);
+  djm_lowerGeom(out, g->pos, g->quat, low);
   out->mass = 0;                // inertia is given
   out->contype = g->contype;
   out->conaffinity = g->conaffinity;
@@ -106,7 +111,8 @@ static void fillGeom(mjsGeom* out, const djGeomDef* g, const djModelDef* def) {
   out->margin = g->margin - g->gap;
 }
 
-static bool addBodies(mjSpec* spec, const djModelDef* def) {
+// low: (nhfield)
+static bool addBodies(mjSpec* spec, const djModelDef* def, const double* low) {
   mjsBody** body = calloc((size_t)def->nbody, sizeof *body);
   if (!body) return false;
   body[0] = mjs_findBody(spec, "world");
@@ -123,7 +129,8 @@ static bool addBodies(mjSpec* spec, const djModelDef* def) {
   for (int i = 0; i < def->ngeom; i++) {
     mjsGeom* geom = mjs_addGeom(body[def->geom[i].body], NULL);
     setName(geom->element, def->geom[i].name, i);
-    fillGeom(geom, &def->geom[i], def);
+    const int field = def->geom[i].type == DJ_HFIELD ? def->geom[i].hfield : -1;
+    fillGeom(geom, &def->geom[i], def, field >= 0 ? low[field] : 0);
   }
   for (int i = 0; i < def->nsite; i++) {
     mjsSite* site = mjs_addSite(body[def->site[i].body], NULL);
@@ -317,6 +324,18 @@ static bool addMesh(mjSpec* spec, const djMeshDef* mesh, int id, bool with_trian
   return true;
 }
 
+// Those of the spec; low (nhfield): their lowest heights.
+static bool addHfields(mjSpec* spec, double* low, const djModelDef* def) {
+  bool good = true;
+  for (int i = 0; i < def->nhfield && good; i++) {
+    const djHfieldDef* h = &def->hfield[i];
+    mjsHField* out = mjs_addHField(spec);
+    setName(out->element, h->name, i);
+    good = djm_fillHfield(out, &low[i], h->nrow, h->ncol, h->size, h->height);
+  }
+  return good;
+}
+
 static void addKey(mjSpec* spec, const djModelDef* def, const djModel* m, int i) {
   const djKeyDef* k = &def->key[i];
   mjsKey* out = mjs_addKey(spec);
@@ -372,7 +391,9 @@ bool djm_specFromModel(djmWrite* w, bool with_triangles) {
     for (int i = 0; good && i < def.nmesh; i++) {
       good = addMesh(spec, &def.mesh[i], i, with_triangles);
     }
-    good = good && addBodies(spec, &def);
+    double* low = calloc((size_t)def.nhfield + 1, sizeof *low);
+    good = good && low && addHfields(spec, low, &def) && addBodies(spec, &def, low);
+    free(low);
   }
   if (good) {
     addPairs(spec, &def, w->wanted);

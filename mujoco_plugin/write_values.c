@@ -25,7 +25,8 @@ static bool putRow(djmWrite* w, const djmParamRow* row) {
     dj_getParam(wanted, w->wanted, p);
     dj_getParam(base, w->base, p);
     if (memcmp(wanted, base, sizeof(double) * (size_t)p->nvalue) == 0) continue;
-    if (size && w->base->geom_type[p->id] == DJ_MESH) continue;   // MuJoCo's own, by the mesh
+    const int type = w->base->geom_type[p->id];
+    if (size && (type == DJ_MESH || type == DJ_HFIELD)) continue;   // MuJoCo's own, by the asset
     good = !actuator || (w->m->nactuator == n && w->m->nout == n);
     bool servo = good && row->place == DJM_LAW && djm_isServo(w->m, p->id);
     if (servo) {
@@ -60,7 +61,8 @@ static bool sameModels(const djModel* a, const djModel* b) {
   return a->nq == b->nq && a->nv == b->nv && a->nbody == b->nbody && a->njnt == b->njnt &&
          a->ngeom == b->ngeom && a->nmesh == b->nmesh && a->nmeshvert == b->nmeshvert &&
          a->nsite == b->nsite && a->ntendon == b->ntendon && a->nwrap == b->nwrap &&
-         a->nu == b->nu && a->na == b->na;
+         a->nu == b->nu && a->na == b->na && a->nhfield == b->nhfield &&
+         a->nhfielddata == b->nhfielddata;
 }
 
 // The design's meshes may have more vertices than the scene's, at their ends. The base gets others

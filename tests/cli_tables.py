@@ -23,9 +23,11 @@ SCENE = dict(cli.SCENE, geoms=[
     equalities=[{"name": "hold", "type": "connect", "body1": "arm", "body2": "box",
                  "anchor1": [0, 0, -1], "anchor2": [0.1, 0, 0.2], "active": False}],
     sites=[{"name": "tip", "body": "arm", "pos": [0, 0, -1]}],
-    meshes=[{"name": "tetra", "vert": [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]}])
+    meshes=[{"name": "tetra", "vert": [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]}],
+    hfields=[{"name": "land", "size": [1, 1, 0.1], "heights": [[0.1, 0.2, 0.3], [0.2, 0.1, 0.2]]}])
 ELEMENT = {"body": "arm", "joint": "hinge", "geom": "cube", "mesh": "tetra", "site": "tip",
-           "actuator": "motor", "tendon": "rope", "pair": "meeting", "equality": "hold"}
+           "actuator": "motor", "tendon": "rope", "pair": "meeting", "equality": "hold",
+           "hfield": "land"}
 
 
 class Tables(cli.Case):

@@ -248,7 +248,7 @@ static void checkDerivatives(const djKernel* k, Random* r, int type_a, int type_
       PairCase c;
       const double gap = i < NEAR ? part[i] : sizesApart[i - NEAR] / range;
       movingPair(&c, k, r, type_a, type_b, gap);
-      if (apart[i] > 0 && type_b != DJ_PLANE) setCentres(&c, r, apart[i]);
+      if (apart[i] > 0 && !isGround(type_b)) setCentres(&c, r, apart[i]);
       if (repeat % 2) setRates(&c, r);
       if (repeat % 2 == 0 && apart[i] == 0) makeDeeper(&c, k, 10 * i + repeat, gap);
       if (!mayBeSo(k, &c)) {

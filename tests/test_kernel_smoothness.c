@@ -92,8 +92,7 @@ static void checkSmoothness(const djKernel* k, Random* r, int type_a, int type_b
     c.friction = 0;
     double range = rangeOf(k, &c);
     if (range == 0 || range == INFINITY) range = 0.1;
-    djDistance d;
-    dj_distance(&d, NULL, &c.shape[0].shape, &c.now[0], 0, &c.shape[1].shape, &c.now[1], 0);
+    const djDistance d = apartOf(&c);
     c.ref[1] = d.point_b;
     Path p = {k, &c, c.now[1], {0}, i % 2 == 1};
     c.in.recover = p.begin;
@@ -176,7 +175,7 @@ static void testSizes(void** state) {
 // Faces, edges and corners exactly aligned; needles 1000 times longer than wide, 50 times those of
 // implicit surfaces.
 static void checkAligned(const djKernel* k, Random* r, int type_a, int type_b) {
-  if (type_b == DJ_PLANE) return;
+  if (isGround(type_b)) return;
   const bool surfaces = k == &dj_implicitSurface;
   const double thin = surfaces ? 0.02 : 1e-3;
   static const double angle[] = {0, 0.7853981633974483, 1.5707963267948966, 3.141592653589793};

@@ -207,7 +207,7 @@ static void testLeftOut(void** state) {
       "name='d' joint='j' nsample='3' delay='.006'/></actuator></mujoco>");
   mjData* d = mj_makeData(m);
   static const char* const said[] = {"springyield of joint/j is ignored: ", "adhesion of geom/a is",
-                                     "type of geom/h is", "springyield of tendon/t is"};
+                                     "springyield of tendon/t is"};
   static const char* const unsaid[] = {"equality/", "stiffness of tendon/t", "actuator/u", "actuator/v",
                                        "actuator/d", "frictionloss", "integrator"};
   for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++) {

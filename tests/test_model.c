@@ -219,7 +219,7 @@ static void test_errors(void** state) {
       {geomSize, "geom 'cart': size must be positive"},
       {geomMesh, "geom #3: its mesh does not exist"},
       {boxWithMesh, "geom 'cart': only geoms of type mesh have a mesh"},
-      {hfield, "geom 'cart': height fields cannot collide"},
+      {hfield, "geom 'cart': it collides, but has no height field"},
       {condim, "geom 'cart': condim must be 1, 3, 4 or 6"},
       {friction, "geom 'cart': friction is negative or not finite"},
       {meshVert, "mesh 'tetra': a vertex is not finite"},

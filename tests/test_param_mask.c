@@ -143,7 +143,7 @@ static void testAlone(void** state) {
     closeRun(&r);
   }
   for (int f = 0; f < DJ_NFIELD; f++) {
-    bool shape = f > DJ_FIELD_GEOM_SIZE && f <= DJ_FIELD_MESH_VERT;
+    bool shape = f > DJ_FIELD_GEOM_SIZE && f <= DJ_FIELD_HFIELD_HEIGHTS;
     if (!shape && f != DJ_FIELD_SETTING && told[f] == 0) fail_msg("field %d: always 0", f);
   }
 }

@@ -29,13 +29,14 @@ static djArray arrayOf(const djModel* m, const djFieldRow* row) {
                                        {"surface", "surface_number"},
                                        {"points", "point_pos"},
                                        {"springlength", "tendon_lengthspring"},
+                                       {"heights", "hfield_height"},
                                        {"gravity", "opt.gravity"}};
   char name[60];
   const char* kind = row->object == DJ_OBJ_JOINT      ? "jnt"
                      : row->object == DJ_OBJ_EQUALITY ? "eq"
                                                       : row->kind;
   snprintf(name, sizeof name, "%s_%s", kind, row->name);
-  for (int i = 0; i < 5; i++) {
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
     if (strcmp(row->name, own[i][0]) == 0) snprintf(name, sizeof name, "%s", own[i][1]);
   }
   djArray array;
@@ -302,7 +303,7 @@ static void testKinds(void** state) {
     assert_true((dj_paramMirror(&p) == DJ_MIRROR_AXIS) == (row->rule == RULE_AXIS));
     bool pair = row->object == DJ_OBJ_PAIR;   // all of theirs
     bool coefficient = pair || strcmp(row->name, "friction") == 0 || row->rule == RULE_BOUNCE;
-    assert_true(dj_paramMovesShapes(&p) == (vert || (geom && !coefficient)));
+    assert_true(dj_paramMovesShapes(&p) == (vert || f == DJ_FIELD_HFIELD_HEIGHTS || (geom && !coefficient)));
     assert_true(dj_paramIsCoefficient(&p) == coefficient);
   }
   djParam none[2] = {{-1, 0, 0, 0}, {DJ_NFIELD, 0, 0, 0}};

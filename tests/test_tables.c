@@ -491,10 +491,10 @@ static void testMatch(void** state) {
   }
   // all of them: the sums of all kinds
   int all = 0;
-  static const char* const kinds[] = {"body/*",   "joint/*",    "geom/*",   "mesh/*",   "site/*",
+  static const char* const kinds[] = {"body/*",   "joint/*",    "geom/*",   "mesh/*", "hfield/*",   "site/*",
                                       "tendon/*", "actuator/*", "option/*", "contact/*",
                                       "pair/*",   "equality/*"};
-  for (int k = 0; k < 11; k++) all += (int)fmax(dj_matchParams(NULL, 0, m, kinds[k], &err), 0);
+  for (int k = 0; k < 12; k++) all += (int)fmax(dj_matchParams(NULL, 0, m, kinds[k], &err), 0);
   assert_true(all > 50 && dj_matchParams(NULL, 0, m, "*", &err) == all);
   assert_true(dj_matchParams(NULL, 0, NULL, "geom/*/size", &err) < 0);
   assert_true(dj_matchParams(NULL, 0, m, NULL, &err) < 0);

@@ -107,6 +107,29 @@ static bool take_vertices(djModel* to, const djModel* from, int g, double* most)
   return good;
 }
 
+// The same of a height field, whose geom was lowered as it was written.
+static bool take_heights(djModel* to, const djModel* from, int g, double* most) {
+  const int field = to->geom_hfield[g];
+  const int n = to->hfield_nrow[field] * to->hfield_ncol[field];
+  const double *h = from->hfield_height + from->hfield_adr[field];
+  const double *was = to->hfield_height + to->hfield_adr[field];
+  double lower[3], shift[3];
+  char name[40];
+  djParam param;
+  for (int k = 0; k < 3; k++) lower[k] = from->geom_pos[3 * g + k] - to->geom_pos[3 * g + k];
+  rotate(shift, to->geom_quat + 4 * g, lower, -1);
+  double* height = tool_alloc((size_t)n, sizeof *height);
+  for (int k = 0; k < n; k++) {
+    height[k] = h[k] + shift[2];
+    *most = fmax(*most, fabs(height[k] - was[k]));
+  }
+  snprintf(name, sizeof name, "hfield/#%d/heights", field);
+  const bool good = dj_paramId(&param, to, name, NULL) == DJ_OK &&
+                    dj_setParam(to, &param, height, NULL) == DJ_OK;
+  free(height);
+  return good;
+}
+
 static bool take_meshes(djModel* to, const djModel* from, double* most) {
   bool* done = tool_alloc((size_t)to->nmesh, sizeof *done);
   bool good = true;
@@ -115,6 +138,14 @@ static bool take_meshes(djModel* to, const djModel* from, double* most) {
     if (mesh < 0 || done[mesh]) continue;
     done[mesh] = true;
     good = take_vertices(to, from, g, most) && good;
+  }
+  free(done);
+  done = tool_alloc((size_t)to->nhfield, sizeof *done);
+  for (int g = 0; g < to->ngeom; g++) {
+    const int field = to->geom_type[g] == DJ_HFIELD ? to->geom_hfield[g] : -1;
+    if (field < 0 || done[field]) continue;
+    done[field] = true;
+    good = take_heights(to, from, g, most) && good;
   }
   free(done);
   return good;
@@ -127,7 +158,10 @@ static bool take_numbers(djModel* to, const djModel* from, double* most) {
   bool good = true;
   for (int i = 0; (row = dj_parameterEntry(i)); i++) {
     char name[80];
-    if (strncmp(row->name, "contact/", 8) == 0 || strncmp(row->name, "mesh/", 5) == 0) continue;
+    if (strncmp(row->name, "contact/", 8) == 0 || strncmp(row->name, "mesh/", 5) == 0 ||
+        strncmp(row->name, "hfield/", 7) == 0) {
+      continue;
+    }
     const char* element = strstr(row->name, "/N/");
     if (!element) snprintf(name, sizeof name, "%s", row->name);
     else
@@ -138,7 +172,8 @@ static bool take_numbers(djModel* to, const djModel* from, double* most) {
     for (int k = 0; k < n; k++) {
       double a[16], b[16];
       const bool framed = strncmp(row->name, "geom/", 5) == 0 &&
-                          to->geom_type[param[k].id] == DJ_MESH &&
+                          (to->geom_type[param[k].id] == DJ_MESH ||
+                           to->geom_type[param[k].id] == DJ_HFIELD) &&
                           strcmp(row->name, "geom/N/friction") != 0;
       if (framed || param[k].nvalue > 16) continue;
       dj_getParam(a, from, &param[k]);
@@ -210,7 +245,8 @@ static void find_reason(Again* a, const OptimizeRun* r, djModel* const* written)
              "limits are stiff by the inertia that the written scene has, not by that of the task's");
   } else if (by_vertices < 1 - CAUSE) {
     snprintf(a->why, sizeof a->why,
-             "MuJoCo keeps vertices of meshes in single precision: they moved by up to %.2g m",
+             "MuJoCo keeps vertices of meshes and heights in single precision: they moved by up to "
+             "%.2g m",
              moved);
   } else if (by_numbers < 1 - CAUSE) {
     snprintf(a->why, sizeof a->why,

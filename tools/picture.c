@@ -195,11 +195,13 @@ static void measure(Item* item, const Camera* c) {
 }
 
 // +1: a is in front of b, -1: behind it, 0: neither hides the other. The plane that separates two
-// convex bodies tells, whatever their sizes.
+// convex bodies tells, whatever their sizes. Height fields lie behind what stands on them.
 static int in_front(const Item* a, const Item* b, const Camera* c) {
   for (int i = 0; i < 2; i++) {
     if (a->high[i] <= b->low[i] || b->high[i] <= a->low[i]) return 0;
   }
+  const bool ground[2] = {a->placed.type == DJ_HFIELD, b->placed.type == DJ_HFIELD};
+  if (ground[0] != ground[1]) return ground[0] ? -1 : 1;
   djcShape sa = placed_shape(&a->placed), sb = placed_shape(&b->placed);
   double gap, normal[3], pa[3], pb[3];
   if (djc_distance(&gap, normal, pa, pb, &sa, &sb) != DJ_OK) return a->depth < b->depth ? 1 : -1;

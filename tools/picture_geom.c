@@ -8,6 +8,7 @@
 
 enum { ROUND = 32 };  // points on a circle
 enum { MESH_FACES = 1600 }; // in a picture
+enum { FIELD_FACES = 2400 }; // of a height field, without its sides
 
 static const char* const colors[NCOLORS + 1] = {"#5b8db8", "#e0a458", "#7fa66b", "#c4677a",
                                                 "#8c7bb5", "#5aa9a3", "#b98a66", "#9aa54a",
@@ -65,6 +66,13 @@ static void add_ellipsoid(Placed* p, const double size[3], double shift) {
   }
 }
 
+// Of a height field; none where it does not collide.
+static void make_field(Triangles* t, const Placed* p) {
+  const int field = p->model->geom_hfield[p->geom];
+  *t = (Triangles){0};
+  if (field >= 0) triangles_hfield(t, p->model, field, FIELD_FACES);
+}
+
 static void add_all(Placed* p) {
   const double* s = p->size;
   double ball[3] = {s[0], s[0], s[0]};
@@ -98,8 +106,16 @@ static void add_all(Placed* p) {
       }
       break;
     }
+    case DJ_HFIELD: {
+      Triangles t;
+      make_field(&t, p);
+      for (int k = 0; k < t.nvert; k++) {
+        add_local(p, t.vert[3 * k], t.vert[3 * k + 1], t.vert[3 * k + 2]);
+      }
+      triangles_free(&t);
+      break;
+    }
     case DJ_PLANE:
-    case DJ_HFIELD:
       break;
   }
 }
@@ -116,6 +132,7 @@ void placed_make(Placed* p, const djModel* model, int geom, const Poses* poses) 
   quat_to_mat(p->mat, p->quat);
   memcpy(p->size, model->geom_size + 3 * geom, sizeof p->size);
   if (p->type == DJ_MESH) most = model->mesh_vertnum[model->geom_mesh[geom]];
+  if (p->type == DJ_HFIELD) most = 4 * FIELD_FACES;
   p->finite = true;
   for (int i = 0; i < 3; i++) p->finite = p->finite && fabs(p->pos[i]) < 1e9;
   for (int i = 0; i < 4; i++) p->finite = p->finite && isfinite(p->quat[i]);
@@ -272,6 +289,35 @@ static void draw_mesh(Buffer* out, const Placed* p, const Camera* c, int color) 
   triangles_free(&t);
 }
 
+typedef struct FaceDepth {
+  int face;
+  double depth;
+} FaceDepth;
+
+static int farther(const void* a, const void* b) {
+  const FaceDepth *p = a, *q = b;
+  return p->depth > q->depth ? -1 : p->depth < q->depth;
+}
+
+// Hills hide each other: from back to front.
+static void draw_field(Buffer* out, const Placed* p, const Camera* c, int color) {
+  Triangles t;
+  make_field(&t, p);
+  FaceDepth* order = tool_alloc((size_t)t.nface, sizeof *order);
+  for (int k = 0; k < t.nface; k++) {
+    order[k].face = k;
+    for (int i = 0; i < 3; i++) {
+      order[k].depth += dot(p->point + 3 * t.face[3 * k + i], c->forward) / 3;
+    }
+  }
+  if (t.nface > 0) qsort(order, (size_t)t.nface, sizeof *order, farther);
+  for (int k = 0; k < t.nface; k++) {
+    draw_face(out, c, p->point, t.face + 3 * order[k].face, 3, color);
+  }
+  free(order);
+  triangles_free(&t);
+}
+
 // Circle of an ellipsoid's surface about a local axis, where it faces the viewer: shows spin.
 static void draw_meridian(Buffer* out, const Placed* p, const Camera* c, const double size[3],
                           int axis, int color) {
@@ -382,8 +428,10 @@ void draw_geom(Buffer* out, const Placed* p, const Camera* c, int color) {
     case DJ_MESH:
       draw_mesh(out, p, c, color);
       break;
-    case DJ_PLANE:
     case DJ_HFIELD:
+      draw_field(out, p, c, color);
+      return;
+    case DJ_PLANE:
       return;
   }
   draw_outline(out, p, c, color);

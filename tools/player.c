@@ -74,12 +74,7 @@ static void add_script(Buffer* out, const char* text) {
   }
 }
 
-static void write_notes(Buffer* out, const Player* p, bool meshes, bool frames) {
-  const djModel* m = p->run[0].film->model;
-  int fields = 0;
-  for (int g = 0; g < m->ngeom; g++) fields += m->geom_type[g] == DJ_HFIELD;
-  if (fields > 0)
-    buf_addf(out, "<p>Not shown: %d height field%s.</p>\n", fields, fields > 1 ? "s" : "");
+static void write_notes(Buffer* out, bool meshes, bool frames) {
   if (!meshes) buf_add(out, "<p>For room meshes are shown coarser than they are.</p>\n");
   if (!frames) {
     buf_add(out, "<p>For room only some of the steps are shown, or of each the strongest of its "
@@ -90,7 +85,7 @@ static void write_notes(Buffer* out, const Player* p, bool meshes, bool frames) 
 static void write_element(Buffer* out, const Player* p, const char* data, bool meshes,
                           bool frames) {
   buf_add(out, player_html);
-  write_notes(out, p, meshes, frames);
+  write_notes(out, meshes, frames);
   buf_addf(out,
            "<noscript><p>This page plays the runs by a script, which is switched off here; the "
            "pictures below show them, too.</p>%s</noscript>\n",

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FIELD_FACES = 20000 }; // of a height field
+
 int player_find(const int* id, int n, int wanted) {
   for (int i = 0; i < n; i++) {
     if (id[i] == wanted) return i;
@@ -129,6 +131,9 @@ static void make_shapes(Shape* shape, const djModel* m, const int* geom, int n) 
     s->smooth = find_surface(&surface, &s->t, m, g);
     memcpy(s->pos, s->smooth ? surface.pos : m->geom_pos + 3 * g, sizeof s->pos);
     memcpy(s->quat, s->smooth ? surface.quat : m->geom_quat + 4 * g, sizeof s->quat);
+    if (m->geom_type[g] == DJ_HFIELD && m->geom_hfield[g] >= 0) {
+      triangles_hfield(&s->t, m, m->geom_hfield[g], FIELD_FACES);
+    }
     if (s->smooth || mesh < 0) continue;
     s->like = first[mesh] - 1;
     if (s->like >= 0) continue;

@@ -105,6 +105,54 @@ void triangles_mesh(Triangles* t, const djModel* m, int mesh, bool hull) {
   if (nf == 0 && !hull) find_hull(t);
 }
 
+// Of n lines every step-th, and the last.
+static int line_of(int k, int step, int n) { return k * step < n - 1 ? k * step : n - 1; }
+static int lines_of(int step, int n) { return (n - 2) / step + 2; }
+
+static void add_face(Triangles* t, int a, int b, int c) {
+  int* face = t->face + 3 * t->nface++;
+  face[0] = a, face[1] = b, face[2] = c;
+}
+
+// The k-th vertex of the border of so many rows and columns, counter-clockwise from above.
+static int border(int k, int rows, int columns) {
+  if (k < columns - 1) return k;
+  k -= columns - 1;
+  if (k < rows - 1) return k * columns + columns - 1;
+  k -= rows - 1;
+  if (k < columns - 1) return rows * columns - 1 - k;
+  return (rows - 1 - (k - (columns - 1))) * columns;
+}
+
+void triangles_hfield(Triangles* t, const djModel* m, int hfield, int most) {
+  const int nrow = m->hfield_nrow[hfield], ncol = m->hfield_ncol[hfield];
+  const double *size = m->hfield_size + 3 * hfield, *h = m->hfield_height + m->hfield_adr[hfield];
+  int step = 1;
+  while (step < nrow + ncol && 2.0 * lines_of(step, nrow) * lines_of(step, ncol) > most) step++;
+  const int rows = lines_of(step, nrow), columns = lines_of(step, ncol), n = rows * columns;
+  const int round = 2 * (rows + columns - 2);
+  *t = (Triangles){.nvert = n + round};
+  t->vert = tool_alloc(3 * (size_t)t->nvert, sizeof *t->vert);
+  t->face = tool_alloc(6 * (size_t)(n + round), sizeof *t->face);
+  for (int k = 0; k < t->nvert; k++) {
+    const int at = k < n ? k : border(k - n, rows, columns);
+    const int j = line_of(at / columns, step, nrow), i = line_of(at % columns, step, ncol);
+    t->vert[3 * k] = size[0] * (2.0 * i / (ncol - 1) - 1);
+    t->vert[3 * k + 1] = size[1] * (2.0 * j / (nrow - 1) - 1);
+    t->vert[3 * k + 2] = k < n ? h[(size_t)j * (size_t)ncol + (size_t)i] : -size[2];
+  }
+  for (int k = 0; k < n; k++) {
+    if (k % columns == columns - 1 || k / columns == rows - 1) continue;
+    add_face(t, k, k + 1, k + columns + 1);
+    add_face(t, k, k + columns + 1, k + columns);
+  }
+  for (int k = 0; k < round; k++) {
+    const int next = (k + 1) % round, a = border(k, rows, columns);
+    add_face(t, a, n + k, n + next);
+    add_face(t, a, n + next, border(next, rows, columns));
+  }
+}
+
 // Vertices by cells of this size, from the corner `low`: their places, and how many there are.
 static int place_vertices(int* place, const Triangles* t, const double low[3], double size) {
   int* first = tool_alloc((size_t)(CELLS + 1) * (CELLS + 1) * (CELLS + 1), sizeof *first);

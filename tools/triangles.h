@@ -15,6 +15,9 @@ typedef struct Triangles {
 // Those of a mesh's hull, in its own frame, as far as they are known; or, where these are known,
 // its own, concave ones, else nearly those of the hull.
 void triangles_mesh(Triangles* t, const djModel* model, int mesh, bool hull);
+// Those of a height field and of its sides, in its geom's frame, at most so many: of more rows and
+// columns some are left out.
+void triangles_hfield(Triangles* t, const djModel* model, int hfield, int most);
 void triangles_free(Triangles* t);
 
 // At most so many: vertices that are near each other become one.

@@ -272,15 +272,14 @@ def test_pickled_context():
 
 
 def test_what_is_ignored(tmp_path):
-    text = SLIDE.replace('type="plane" size="0 0 1"', 'type="hfield" hfield="h"')
-    asset = '<asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset><worldbody>'
-    path = tmp_path / "hills.xml"
-    path.write_text(text.replace("<worldbody>", asset, 1))
+    text = SLIDE.replace('type="plane" size="0 0 1"', 'type="plane" size="0 0 1" adhesion="1"')
+    path = tmp_path / "sticky.xml"
+    path.write_text(text)
     m = mujoco.MjModel.from_xml_path(str(path))
     for load, source in ((dijoco.Model.from_mujoco, m), (dijoco.Model.load, path),
                          (dijoco.Context, m)):
         with pytest.warns(dijoco.ModelWarning,
-                          match="type of geom/floor is ignored: .*does not collide") as told:
+                          match="adhesion of geom/floor is ignored: ") as told:
             report = load(source).report
         assert len(told) == 1 and told[0].filename == __file__
         entry, = [e for e in report if e.state == "ignored"]
@@ -296,7 +295,7 @@ def test_what_is_ignored(tmp_path):
     scenes = dict(task, scenes=[{"name": "a"}, {"name": "b"}])
     for work in (lambda: dijoco.grad(scenes, allow_ignored=True),
                  lambda: dijoco.Design(scenes, allow_ignored=True)):
-        with pytest.warns(dijoco.ModelWarning, match="type of geom/floor is ignored") as told:
+        with pytest.warns(dijoco.ModelWarning, match="adhesion of geom/floor is ignored") as told:
             work()
         assert len(told) == 1 and told[0].filename == __file__
 

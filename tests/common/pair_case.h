@@ -13,6 +13,7 @@
 #include "contact/penalty/penalty_shape.h"
 #include "contact/plane/recovery.h"
 #include "contact/plane/separating_plane.h"
+#include "shape/terrain.h"
 #include "model/geom_row.h"
 #include "shape/curve.h"
 #include "shape/distance.h"
@@ -80,6 +81,24 @@ static inline void setCurved(TestShape* t, int type, const double size[3]) {
   s->bound = height + dj_curveSize(&s->curve);
 }
 
+enum { GROUND_ROWS = 9, GROUND_COLUMNS = 8 };
+static inline djHeightLattice groundLattice(double size) {
+  return (djHeightLattice){GROUND_ROWS, GROUND_COLUMNS, {8 * size, 7 * size}, 2 * size};
+}
+
+// Gentle hills, whose valleys are wider than shapes of this size.
+static inline void setGround(TestShape* t, double size, Random* r) {
+  const djHeightLattice l = groundLattice(size);
+  double height[GROUND_ROWS * GROUND_COLUMNS];
+  for (int i = 0; i < l.nrow * l.ncol; i++) height[i] = 0.1 * size * uniform(r, -1, 1);
+  t->buffer = malloc(dj_terrainSize(&l) * sizeof(double));
+  const djPose pose = {randomPoint(r, size, size, size), dju_quatToMat(randomQuat(r))};
+  dj_makeTerrain(t->buffer, &l, height, &pose);
+  t->shape = (djShape){.type = DJ_HFIELD, .fit = t->buffer, .offset = uniform(r, -0.3, 0.3) * size,
+                       .nnumber = dj_terrainCoefs(l.nrow, l.ncol), .inner = INFINITY,
+                       .center = pose.p, .bound = 15 * size};
+}
+
 // A contact shape of a geom type with sizes as MuJoCo's, eroded by nothing. DJ_MESH: nmesh random
 // points of an ellipsoid with semiaxes size.
 static inline void setGeom(TestShape* t, int type, const double size[3], int nmesh, Random* r) {
@@ -88,6 +107,10 @@ static inline void setGeom(TestShape* t, int type, const double size[3], int nme
   if (type == DJ_PLANE) {
     djVec3 n = randomUnit(r);
     t->shape = (djShape){.type = DJ_PLANE, .normal = n, .offset = uniform(r, -1, 1) * size[0]};
+    return;
+  }
+  if (type == DJ_HFIELD) {
+    setGround(t, size[0], r);
     return;
   }
   if (type == DJ_MESH) {
@@ -313,6 +336,49 @@ static inline void setSurfaceGap(PairCase* c, double gap) {
   c->start[1] = c->now[1];
 }
 
+static inline bool isGround(int type) { return type == DJ_PLANE || type == DJ_HFIELD; }
+
+// As shapes are, whatever b is.
+static inline djDistance apartOf(PairCase* c) {
+  djDistance d;
+  const djPairInput* in = pairInput(c);
+  const djGeomPair pair = {.a = in->a, .b = in->b, .pose_a = in->pose_a, .pose_b = in->pose_b,
+                           .inflate = in->inflate, .scratch = in->scratch};
+  if (in->b->type == DJ_HFIELD) {
+    if (dj_separatingPlane.gap(&d, NULL, &pair) < 0) abort();
+  } else if (dj_distance(&d, NULL, in->a, in->pose_a, 0, in->b, in->pose_b, 0) < 0) {
+    abort();
+  }
+  return d;
+}
+
+// The least height above a field. Where one point is near, its plane is followed.
+static inline void setGroundGap(PairCase* c, double gap) {
+  const djPose* field = &c->now[1];
+  djTerrain t;
+  dj_readTerrain(&t, c->shape[1].shape.fit);
+  const djVec3 up = dju_column(&t.pose.R, 2);
+  const djVec3 over = dju_madd3(t.pose.p, 2 * c->size, up);
+  const djVec3 at = dju_transform(&c->now[0], c->shape[0].shape.center);
+  c->now[1].p = dju_sub3(at, dju_mulMV(field->R, over));
+  for (int k = 0; k < 80; k++) {
+    const djDistance d = apartOf(c);
+    if (fabs(d.gap - gap) <= 1e-14 * c->size) break;
+    c->now[1].p = dju_madd3(c->now[1].p, gap - d.gap, d.normal);
+  }
+  // that is a bound: points between vertices act later
+  for (int k = 0; k < 80; k++) {
+    djPairReport report;
+    memcpy(c->start, c->now, sizeof c->now);
+    memset(&c->state, 0, sizeof c->state);
+    if (dj_separatingPlane.report(&report, stateOf(c), pairInput(c)) < 0) abort();
+    if (fabs(report.gap - gap) <= 1e-14 * c->size) break;
+    c->now[1].p = dju_madd3(c->now[1].p, gap - report.gap, report.normal);
+  }
+  c->start[0] = c->now[0];
+  c->start[1] = c->now[1];
+}
+
 // Move b along the direction of least separation until the signed gap is as wanted.
 static inline void setGap(PairCase* c, double gap) {
   if (c->kernel == &dj_implicitSurface) {
@@ -321,6 +387,10 @@ static inline void setGap(PairCase* c, double gap) {
   }
   if (c->kernel == &dj_penalty) {
     setPointGap(c, gap);
+    return;
+  }
+  if (c->shape[1].shape.type == DJ_HFIELD) {
+    setGroundGap(c, gap);
     return;
   }
   for (int k = 0; k < 60; k++) {
@@ -363,7 +433,7 @@ static inline void randomPair(PairCase* c, Random* r, int type_a, int type_b, do
     if (k == 1 && type_b != DJ_PLANE) p = dju_madd3(c->now[0].p, 3 * size, randomUnit(r));
     c->now[k] = poseOf(p, randomQuat(r));
     c->ref[k] = dju_madd3(c->now[k].p, 0.3 * size, randomUnit(r));
-    if (type[k] != DJ_PLANE) c->size = djt_worst(c->size, c->shape[k].shape.bound);
+    if (!isGround(type[k])) c->size = djt_worst(c->size, c->shape[k].shape.bound);
   }
   for (int k = 0; k < 2; k++) {
     if (type[k] == DJ_MESH) setWeights(&c->shape[k].shape, c->weight[k]);

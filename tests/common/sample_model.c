@@ -211,6 +211,11 @@ void djt_fillSample(djSample* s) {
   d->geom = s->geom;
   d->nmesh = 2;
   d->mesh = s->mesh;
+  static const double heights[6] = {0, 0.1, 0.2, 0.1, 0.3, 0.15};
+  static const djHfieldDef land = {.name = "cart", .nrow = 2, .ncol = 3, .size = {1, 2, 0.1},
+                                   .height = heights};
+  d->nhfield = 1;
+  d->hfield = &land;
   d->nsite = 2;
   d->site = s->site;
   d->ntendon = 2;
@@ -252,7 +257,7 @@ const char* djt_difference(const djModel* a, const djModel* b) {
   SIZE(nmeshvert) SIZE(nmeshface) SIZE(nmeshtri) SIZE(nsite) SIZE(nmocap) SIZE(npair)
   SIZE(nexclude) SIZE(nguide) SIZE(nkey) SIZE(nnames) SIZE(ncoord) SIZE(ncoorddof) SIZE(ntendon) SIZE(nwrap)
   SIZE(ncrank) SIZE(nkernelsetting) SIZE(nsetting) SIZE(nparamkind) SIZE(nsurface) SIZE(npoint)
-  SIZE(nequality) SIZE(nequalitycoord)
+  SIZE(nequality) SIZE(nequalitycoord) SIZE(nhfield) SIZE(nhfielddata)
 #undef SIZE
   int nq = a->nq, nv = a->nv, nu = a->nu, na = a->na, nbody = a->nbody, njnt = a->njnt;
   int ngeom = a->ngeom, nmesh = a->nmesh, nmeshvert = a->nmeshvert, nmeshface = a->nmeshface;
@@ -263,6 +268,7 @@ const char* djt_difference(const djModel* a, const djModel* b) {
   int nkernelsetting = a->nkernelsetting, nsetting = a->nsetting;
   int ntendon = a->ntendon, nwrap = a->nwrap, nparamkind = a->nparamkind;
   int nsurface = a->nsurface, npoint = a->npoint, nequality = a->nequality;
+  int nhfield = a->nhfield, nhfielddata = a->nhfielddata;
 #define X(type, name, rows, columns)                                                        \
   if (memcmp(a->name, b->name, (size_t)(rows) * (size_t)(columns) * sizeof(type)) != 0) \
     return #name;

@@ -9,7 +9,9 @@
 typedef struct Varied {
   djShape base;
   double* array;             // (6 npad) of the shape's own vertices and erosion vectors
-  double *start, *along;     // (6 npad)
+  double *start, *along;     // (6 npad); of ground, its coefficients (nnumber)
+  djVec3 turn, move;         // and the motion of its frame
+  double frame[12];          // which was there, and so
   djShapeGrad rate, grad;
   double* buffer;            // (6 npad) of grad's arrays
 } Varied;
@@ -18,12 +20,24 @@ static inline djVec3 scaled(Random* r, double size) { return dju_scale3(size, ra
 
 static inline void openVaried(Varied* v, TestShape* t, Random* r, double size) {
   memset(v, 0, sizeof *v);
-  size_t n = 6 * (size_t)t->shape.npad;
+  const bool ground = t->shape.type == DJ_HFIELD;
+  size_t n = ground ? (size_t)t->shape.nnumber : 6 * (size_t)t->shape.npad;
   v->base = t->shape;
   v->array = t->buffer;
   v->start = calloc(3 * n + 1, sizeof(double));
   v->along = v->start + n;
   v->buffer = v->along + n;
+  if (ground) {
+    djTerrain terrain;
+    dj_readTerrain(&terrain, t->buffer);
+    v->array = t->buffer + (terrain.coef - t->buffer);
+    for (size_t i = 0; i < n; i++) v->along[i] = 0.3 * size * uniform(r, -1, 1);
+    dju_store3(v->frame, terrain.pose.p);
+    memcpy(v->frame + 3, terrain.pose.R.m, sizeof terrain.pose.R.m);
+    v->turn = scaled(r, size);
+    v->move = scaled(r, size);
+    v->grad.number = v->buffer;
+  }
   if (n) memcpy(v->start, v->array, n * sizeof(double));
   int nvert = t->shape.nvert, npad = t->shape.npad;
   double A[18];   // a box's facets must stay flat: linear maps
@@ -59,6 +73,17 @@ static inline void openVaried(Varied* v, TestShape* t, Random* r, double size) {
 
 static inline void moveVaried(djShape* s, const Varied* v, double e) {
   const djShape* b = &v->base;
+  if (b->type == DJ_HFIELD) {
+    const int n = b->nnumber;
+    double* mem = v->array - DJ_TERRAIN_HEAD;
+    const djPose pose = {dju_load3(v->frame), *(const djMat3*)(const void*)(v->frame + 3)};
+    for (int i = 0; i < n; i++) v->array[i] = v->start[i] + e * v->along[i];
+    dju_store3(mem + 6, dju_madd3(pose.p, e, v->move));
+    const djMat3 R = dju_mulMM(turn(dju_scale3(e, v->turn)), pose.R);
+    memcpy(mem + 9, R.m, sizeof R.m);
+    s->offset = b->offset + e * v->rate.offset;
+    return;
+  }
   for (int i = 0; i < 6 * b->npad; i++) v->array[i] = v->start[i] + e * v->along[i];
   if (b->type == DJ_PLANE) {
     s->normal = dju_madd3(b->normal, e, v->rate.normal);
@@ -82,6 +107,10 @@ static inline double dotVaried(const Varied* v) {
   const djShape* b = &v->base;
   const djShapeGrad *g = &v->grad, *d = &v->rate;
   double sum = 0;
+  if (b->type == DJ_HFIELD) {
+    for (int i = 0; i < b->nnumber; i++) sum += v->buffer[i] * v->along[i];
+    return sum + g->offset * d->offset + dju_dot3(g->origin, v->move) + dju_dot3(g->turn, v->turn);
+  }
   if (b->type == DJ_PLANE) {
     djVec3 n = dju_madd3(d->normal, -dju_dot3(d->normal, b->normal), b->normal);
     return dju_dot3(g->normal, n) + g->offset * d->offset;

@@ -76,7 +76,7 @@ typedef struct djSurfaceDef {
   double quat[4];             // unit quaternion, likewise; zeros: none is given, as pos
 } djSurfaceDef;
 
-// Geoms are listed in the order of their bodies. Height fields may not collide.
+// Geoms are listed in the order of their bodies.
 typedef struct djGeomDef {
   const char* name;           // may be NULL or ""
   int body;                   // id
@@ -85,6 +85,7 @@ typedef struct djGeomDef {
   double pos[3];              // m; body frame
   double quat[4];             // unit quaternion; body frame
   int mesh;                   // index into meshes, or -1
+  int hfield;                 // index into height fields, or -1: one that does not collide
   int contype, conaffinity;   // bits; as MuJoCo's
   int condim;                 // 1: frictionless, 4: with torsion, 6: with rolling, too
   int priority;               // as MuJoCo's
@@ -116,6 +117,15 @@ typedef struct djMeshDef {
   int ntri;                   // triangles of the mesh itself, vertex indices; 0: it has none
   const int* tri;             // (ntri x 3)
 } djMeshDef;
+
+// Heights over a rectangle about the origin of the geom's frame, x and y along its sides: a C2 surface
+// goes through them (docs/contact.md). What is deeper than the base, below z = 0, is beneath it all.
+typedef struct djHfieldDef {
+  const char* name;           // may be NULL or ""
+  int nrow, ncol;             // at least 2: along y and along x
+  double size[3];             // m; half extents along x and y, thickness of the base
+  const double* height;       // (nrow x ncol) m; the first row is at the lowest y
+} djHfieldDef;
 
 // A frame on a body, for losses and sensors.
 typedef struct djSiteDef {
@@ -311,6 +321,8 @@ typedef struct djModelDef {
   djWatch watch;              // told while the hulls of meshes are made
   int nequality;                    // equality constraints
   const djEqualityDef* equality;    // (nequality)
+  int nhfield;                      // height fields
+  const djHfieldDef* hfield;        // (nhfield)
 } djModelDef;
 
 // What a scalar coordinate is.
@@ -420,6 +432,7 @@ typedef struct djContactSettings {
   X(int, geom_type, ngeom, 1)        /* djGeomType */                                              \
   X(int, geom_body, ngeom, 1)        /* id */                                                      \
   X(int, geom_mesh, ngeom, 1)        /* id, or -1 */                                               \
+  X(int, geom_hfield, ngeom, 1)      /* id, or -1 */                                               \
   X(int, geom_contype, ngeom, 1)     /* bits */                                                    \
   X(int, geom_conaffinity, ngeom, 1) /* bits */                                                    \
   X(int, geom_condim, ngeom, 1)      /* 1: frictionless, 4: with torsion, 6: with rolling */       \
@@ -466,6 +479,11 @@ typedef struct djContactSettings {
   X(int, mesh_triadr, nmesh, 1)      /* its own triangles, likewise */                             \
   X(int, mesh_trinum, nmesh, 1)      /* how many */                                                \
   X(int, mesh_tri, nmeshtri, 3)      /* vertices of triangles */                                   \
+  X(int, hfield_nrow, nhfield, 1)    /* heights along y */                                         \
+  X(int, hfield_ncol, nhfield, 1)    /* along x */                                                 \
+  X(int, hfield_adr, nhfield, 1)     /* its first height */                                        \
+  X(double, hfield_size, nhfield, 3) /* m; half extents along x and y, thickness of the base */    \
+  X(double, hfield_height, nhfielddata, 1) /* m; row by row */                                     \
   X(int, site_body, nsite, 1)        /* id */                                                      \
   X(double, site_pos, nsite, 3)      /* m; in the body's frame */                                  \
   X(double, site_quat, nsite, 4)     /* unit quaternion, likewise */                               \
@@ -585,6 +603,7 @@ typedef struct djContactSettings {
   X(double, eq_effinertia, nequality, 2) /* at qpos0; kg or kg m^2; of welds: kg and, of turns,    \
                                         kg m^2 */                                                  \
   X(int, name_equality, nequality, 1) /* offset */                                                 \
+  X(int, name_hfield, nhfield, 1)    /* offset */                                                  \
   X(char, names, nnames, 1)          /* all names, each ends with 0; offset 0 is the model's */
 
 // A model: sizes, options and arrays (rows x columns). Its fields may be read, not written.
@@ -616,6 +635,7 @@ typedef struct djModel {
   void* physics_own;                // its part of the model
   int nequality;                // equality constraints
   int nequalitycoord;           //   their scalar coordinates, on which they act alone
+  int nhfield, nhfielddata;     // height fields; all their heights
 } djModel;
 
 // Make a model from its definition. On failure *model is NULL and err (may be NULL) says why.
@@ -653,7 +673,7 @@ DJ_API djStatus dj_setOption(djModel* model, const djOption* option, djError* er
 // Kinds of named elements.
 typedef enum djObject {
   DJ_OBJ_BODY, DJ_OBJ_JOINT, DJ_OBJ_GEOM, DJ_OBJ_MESH, DJ_OBJ_SITE, DJ_OBJ_ACTUATOR, DJ_OBJ_KEY,
-  DJ_OBJ_TENDON, DJ_OBJ_PAIR, DJ_OBJ_EQUALITY,
+  DJ_OBJ_TENDON, DJ_OBJ_PAIR, DJ_OBJ_EQUALITY, DJ_OBJ_HFIELD,
   DJ_NOBJ
 } djObject;
 

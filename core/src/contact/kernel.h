@@ -211,6 +211,7 @@ typedef struct djKernel {
   const char* where;
   djTraits traits;
   size_t state_size;               // bytes of a djPairState
+  size_t hfield_state_size;        //   of pairs with a height field; 0: the same
   int nsetting;
   const djSetting* setting;        // (nsetting) rows
   const djKernelRule* rule;        // (nsetting) one may look at the settings before its own
@@ -314,6 +315,11 @@ djTraits dj_modelTraits(const djModel* m, int kernel);
 // There is an energy, and nothing else: derivatives of forces are symmetric.
 static inline bool dj_isPotential(const djTraits* t) {
   return t->energy && t->symmetric && !t->uses_twist;
+}
+
+// Bytes of a djPairState of one of these types of geoms.
+static inline size_t dj_pairStateSize(const djKernel* kernel, bool hfield) {
+  return hfield && kernel->hfield_state_size ? kernel->hfield_state_size : kernel->state_size;
 }
 
 // The first row of the table that takes two types of geoms in some order, or -1.

@@ -49,6 +49,7 @@ static int listPairs(Pair* pair, const djModel* m, int i) {
   for (int g = first; g < end && m->collision; g++) {
     for (int h = 0; h < m->ngeom; h++) {
       if (g == h || !dj_isContactPair(m, g, h) || (isPlane(m, g) && isPlane(m, h))) continue;
+      if (m->geom_type[g] == DJ_HFIELD || m->geom_type[h] == DJ_HFIELD) continue;
       if (pair) {
         bool swap = isPlane(m, g);
         Pair* p = &pair[n];

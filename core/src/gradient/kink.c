@@ -8,6 +8,7 @@
 
 #include "contact/contact.h"
 #include "gradient/certify.h"
+#include "model/geom_row.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -85,7 +86,7 @@ static void lookAtPair(Search* s, const djModel* m, const djContactPair* p) {
   const double *x = s->xpos + 3 * a, *y = s->xpos + 3 * b;
   if (x[0] == y[0] && x[1] == y[1] && x[2] == y[2]) {
     tell(s, m, p, "centres of %s and %s coincide: any direction leads apart", true);
-  } else if (m->geom_type[a] == DJ_PLANE || m->geom_type[b] == DJ_PLANE) {
+  } else if (dj_isGround(m->geom_type[a]) || dj_isGround(m->geom_type[b])) {
     return;   // its gap at the start is smooth
   } else if (p->recovering && (liesFlat(s, m, a, p->normal) || liesFlat(s, m, b, p->normal))) {
     tell(s, m, p, "several points of %s and %s are the deepest", true);

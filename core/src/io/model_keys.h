@@ -20,6 +20,7 @@ typedef enum djKeyKind {
   DJ_KEY_JOINT,
   DJ_KEY_GEOM,
   DJ_KEY_MESH,
+  DJ_KEY_HFIELD,
   DJ_KEY_SITE,
   DJ_KEY_TENDON
 } djKeyKind;

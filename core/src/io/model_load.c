@@ -30,7 +30,7 @@ typedef struct djLoader {
   djPool pool;
   djModelDef def;
   djError* err;
-  djNameIndex body, joint, geom, mesh, site, tendon;
+  djNameIndex body, joint, geom, mesh, hfield, site, tendon;
 } djLoader;
 
 static int compareEntries(const void* a, const void* b) {
@@ -78,6 +78,7 @@ static djStatus readReference(int* id, const djLoader* l, djKeyKind kind, const 
                              : kind == DJ_KEY_GEOM   ? &l->geom
                              : kind == DJ_KEY_SITE   ? &l->site
                              : kind == DJ_KEY_TENDON ? &l->tendon
+                             : kind == DJ_KEY_HFIELD ? &l->hfield
                                                      : &l->mesh;
   const struct djNameEntry* e =
       bsearch(name, index->entry, (size_t)index->n, sizeof *index->entry, compareName);
@@ -323,6 +324,35 @@ static djStatus readMeshes(djLoader* l, const cJSON* root) {
   return DJ_OK;
 }
 
+static djStatus readHfields(djLoader* l, const cJSON* root) {
+  static const char* const keys[] = {"name", "size", "heights", NULL};
+  const cJSON* list = dj_jsonGet(root, "hfields");
+  int n = listCount(list), i = 0;
+  djHfieldDef* field = dj_poolTake(&l->pool, (size_t)n, sizeof *field);
+  if (!field) return dj_failMemory(l->err);
+  l->def.hfield = field;
+  l->def.nhfield = n;
+  for (const cJSON* c = list ? list->child : NULL; c; c = c->next, i++) {
+    djElementText element = elementOf("hfield", c, i);
+    djAt at = {l->err, element.text};
+    djStatus status = dj_jsonKeys(c, keys, &at);
+    if (status < 0) return status;
+    const cJSON* name = dj_jsonGet(c, "name");
+    const cJSON* size = dj_jsonGet(c, "size");
+    const cJSON* heights = dj_jsonGet(c, "heights");
+    if (name) status = dj_jsonText(&field[i].name, name, &at);
+    if (status == DJ_OK && !size) status = dj_jsonFail(&at, "size", "is missing");
+    if (status == DJ_OK) status = dj_jsonReals(field[i].size, 3, size, &at);
+    if (status == DJ_OK && !heights) status = dj_jsonFail(&at, "heights", "is missing");
+    field[i].ncol = -1;   // whatever the first row has
+    if (status == DJ_OK) {
+      status = dj_jsonRows(&field[i].height, &field[i].nrow, &field[i].ncol, heights, &l->pool, &at);
+    }
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
 // A row of a key; missing: NULL.
 static djStatus readKeyRow(djLoader* l, const double** out, const cJSON* object, const char* name,
                            int n, const djAt* at) {
@@ -433,7 +463,7 @@ static djStatus readTop(djLoader* l, const cJSON* root) {
   static const char* const keys[] = {
       "dijoco_model", "name",  "option",    "gravity_ramp", "bodies",   "joints", "meshes",
       "geoms",        "sites", "tendons",   "actuators",    "pairs",    "excludes", "guides", "keys",
-      "equalities",   NULL};
+      "equalities",   "hfields", NULL};
   djAt at = {l->err, ""};
   const cJSON* version = dj_jsonGet(root, "dijoco_model");
   if (!version && dj_jsonGet(root, "loss")) {
@@ -518,6 +548,7 @@ static djStatus readElements(djLoader* l, const cJSON* root) {
   if (status == DJ_OK) status = indexNames(l, &l->joint, dj_jsonGet(root, "joints"));
   if (status == DJ_OK) status = indexNames(l, &l->geom, dj_jsonGet(root, "geoms"));
   if (status == DJ_OK) status = indexNames(l, &l->mesh, dj_jsonGet(root, "meshes"));
+  if (status == DJ_OK) status = indexNames(l, &l->hfield, dj_jsonGet(root, "hfields"));
   if (status == DJ_OK) status = indexNames(l, &l->site, dj_jsonGet(root, "sites"));
   if (status == DJ_OK) status = indexNames(l, &l->tendon, dj_jsonGet(root, "tendons"));
   for (size_t k = 0; k < sizeof lists / sizeof lists[0] && status == DJ_OK; k++) {
@@ -527,6 +558,7 @@ static djStatus readElements(djLoader* l, const cJSON* root) {
   if (status == DJ_OK) status = dj_readOwnSettings(d, root, &l->pool, l->err);
   if (status == DJ_OK) status = readShapes(l, root);
   if (status == DJ_OK) status = readMeshes(l, root);
+  if (status == DJ_OK) status = readHfields(l, root);
   if (status == DJ_OK) status = readTendons(l, root);
   if (status == DJ_OK) status = readKeys(l, root);
   return status;

@@ -49,6 +49,7 @@ static void addReference(djText* t, const djModelDef* def, djKeyKind kind, int i
   if (id >= 0 && kind == DJ_KEY_JOINT) name = def->joint[id].name;
   if (id >= 0 && kind == DJ_KEY_GEOM) name = def->geom[id].name;
   if (id >= 0 && kind == DJ_KEY_MESH) name = def->mesh[id].name;
+  if (id >= 0 && kind == DJ_KEY_HFIELD) name = def->hfield[id].name;
   if (id >= 0 && kind == DJ_KEY_SITE) name = def->site[id].name;
   if (id >= 0 && kind == DJ_KEY_TENDON) name = def->tendon[id].name;
   if (name && name[0]) dj_addQuoted(t, name);
@@ -193,6 +194,30 @@ static void addMeshes(djText* t, const djModelDef* def) {
   dj_addText(t, "\n  ]");
 }
 
+static void addHfields(djText* t, const djModelDef* def) {
+  if (def->nhfield == 0) return;
+  openList(t, "hfields");
+  for (int i = 0; i < def->nhfield; i++) {
+    const djHfieldDef* h = &def->hfield[i];
+    startElement(t, i);
+    dj_addText(t, "{");
+    if (h->name && h->name[0]) {
+      dj_addText(t, "\"name\": ");
+      dj_addQuoted(t, h->name);
+      dj_addText(t, ", ");
+    }
+    dj_addText(t, "\"size\": ");
+    addVector(t, h->size, 3);
+    dj_addText(t, ", \"heights\": [");
+    for (int k = 0; k < h->nrow; k++) {
+      if (k > 0) dj_addText(t, ", ");
+      addVector(t, h->height + (size_t)k * (size_t)h->ncol, h->ncol);
+    }
+    dj_addText(t, "]}");
+  }
+  dj_addText(t, "\n  ]");
+}
+
 // "joints" and "coef", or "path".
 static void addWraps(djText* t, const djModelDef* def, const djTendonDef* tendon) {
   bool fixed = tendon->wrap[0].type == DJ_WRAP_JOINT;
@@ -315,6 +340,7 @@ static void addModel(djText* t, const djModelDef* def, const djModel* model, boo
   addList(t, def, "joints", dj_jointKeys, def->joint, sizeof joint, def->njnt,
           all ? NULL : &joint);
   addMeshes(t, def);
+  addHfields(t, def);
   addList(t, def, "geoms", dj_geomKeys, def->geom, sizeof geom, def->ngeom,
           all ? NULL : &geom);
   addList(t, def, "sites", dj_siteKeys, def->site, sizeof site, def->nsite,

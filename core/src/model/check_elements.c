@@ -27,6 +27,13 @@ static const char* geomProblem(const djModelDef* def, int i) {
   }
   if (g->type == DJ_MESH && !inRange(g->mesh, def->nmesh)) return "its mesh does not exist";
   if (g->type != DJ_MESH && g->mesh != -1) return "only geoms of type mesh have a mesh";
+  if (g->type == DJ_HFIELD && g->hfield != -1 && !inRange(g->hfield, def->nhfield)) {
+    return "its height field does not exist";
+  }
+  if (g->type == DJ_HFIELD && g->hfield == -1 && (g->contype || g->conaffinity)) {
+    return "it collides, but has no height field";
+  }
+  if (g->type != DJ_HFIELD && g->hfield != -1) return "only geoms of type hfield have a height field";
   if (!dj_allNonnegative(g->size, 3)) return "size is negative or not finite";
   for (int k = 0; k < dj_geomRow((int)g->type)->nsize; k++) {
     if (g->size[k] <= 0) return "size must be positive";
@@ -47,9 +54,29 @@ static djStatus checkGeoms(const djModelDef* def, djError* err) {
     djElementText element = dj_elementText("geom", g->name, i);
     const char* problem = geomProblem(def, i);
     if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
-    if (g->type == DJ_HFIELD && (g->contype || g->conaffinity)) {
-      return dj_fail(err, DJ_UNSUPPORTED, "%s: height fields cannot collide", element.text);
+  }
+  return DJ_OK;
+}
+
+static const char* hfieldProblem(const djHfieldDef* h) {
+  if (h->nrow < 2 || h->ncol < 2) return "has less than 2 rows or columns";
+  if (!dj_allNonnegative(h->size, 3)) return "size is negative or not finite";
+  if (!(h->size[0] > 0 && h->size[1] > 0)) return "size must be positive along x and y";
+  if (!h->height) return "heights are missing";
+  for (int j = 0; j < h->nrow; j++) {
+    if (!dj_allFinite(h->height + (size_t)j * (size_t)h->ncol, h->ncol)) {
+      return "a height is not finite";
     }
+  }
+  return NULL;
+}
+
+static djStatus checkHfields(const djModelDef* def, djError* err) {
+  for (int i = 0; i < def->nhfield; i++) {
+    const char* problem = hfieldProblem(&def->hfield[i]);
+    if (!problem) continue;
+    return dj_fail(err, DJ_INVALID, "%s: %s", dj_elementText("hfield", def->hfield[i].name, i).text,
+                   problem);
   }
   return DJ_OK;
 }
@@ -331,8 +358,10 @@ static djStatus checkPairs(const djModelDef* def, djError* err) {
     else if (!isfinite(p->margin)) problem = "margin is not finite";
     else if (!isfinite(p->gap)) problem = "gap is not finite";
     if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
-    if (def->geom[p->geom1].type == DJ_HFIELD || def->geom[p->geom2].type == DJ_HFIELD) {
-      return dj_fail(err, DJ_UNSUPPORTED, "%s: height fields cannot collide", element.text);
+    for (int k = 0; k < 2; k++) {
+      const djGeomDef* g = &def->geom[k ? p->geom2 : p->geom1];
+      if (g->type != DJ_HFIELD || g->hfield != -1) continue;
+      return dj_fail(err, DJ_INVALID, "%s: one of its geoms has no height field", element.text);
     }
   }
   for (int i = 0; i < def->nexclude; i++) {
@@ -353,6 +382,7 @@ static djStatus checkPairs(const djModelDef* def, djError* err) {
 djStatus dj_checkElements(const djModelDef* def, djError* err) {
   djStatus status = checkGeoms(def, err);
   if (status == DJ_OK) status = checkMeshes(def, err);
+  if (status == DJ_OK) status = checkHfields(def, err);
   if (status == DJ_OK) status = checkSites(def, err);
   if (status == DJ_OK) status = checkTendons(def, err);
   if (status == DJ_OK) status = checkActuators(def, err);

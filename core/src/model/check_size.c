@@ -143,6 +143,18 @@ djStatus dj_checkSizes(const djModelDef* def, djError* err) {
                   dj_elementText("mesh", m->name, i).text, k);
     }
   }
+  for (int i = 0; i < def->nhfield && s == DJ_OK; i++) {
+    const djHfieldDef* h = &def->hfield[i];
+    const char* problem = dj_sizeProblem(h->size, 3, DJ_LARGEST);
+    for (int k = 0; k < 2 && !problem; k++) problem = dj_smallProblem(h->size[k]);
+    const char* name = problem ? "size" : "a height";
+    for (int j = 0; j < h->nrow && !problem; j++) {
+      problem = dj_sizeProblem(h->height + (size_t)j * (size_t)h->ncol, h->ncol, DJ_LARGEST);
+    }
+    if (!problem) continue;
+    s = dj_fail(err, DJ_INVALID, "%s: %s %s", dj_elementText("hfield", h->name, i).text, name,
+                problem);
+  }
 #define CHECK(n, list, rows, kind)                                                     \
   for (int i = 0; i < def->n && s == DJ_OK; i++) {                                     \
     s = checkRows(rows, &def->list[i], kind, def->list[i].name, i, err);               \

@@ -16,6 +16,7 @@ typedef struct djDefArrays {
   djJointDef* joint;
   djGeomDef* geom;
   djMeshDef* mesh;
+  djHfieldDef* hfield;
   djSiteDef* site;
   djTendonDef* tendon;
   djWrapDef* wrap;
@@ -37,6 +38,7 @@ static size_t layout(djDefArrays* d, const djModel* m, void* base) {
   d->joint = dj_take(&arena, (size_t)m->njnt, sizeof *d->joint);
   d->geom = dj_take(&arena, (size_t)m->ngeom, sizeof *d->geom);
   d->mesh = dj_take(&arena, (size_t)m->nmesh, sizeof *d->mesh);
+  d->hfield = dj_take(&arena, (size_t)m->nhfield, sizeof *d->hfield);
   d->site = dj_take(&arena, (size_t)m->nsite, sizeof *d->site);
   d->tendon = dj_take(&arena, (size_t)m->ntendon, sizeof *d->tendon);
   d->wrap = dj_take(&arena, (size_t)m->nwrap, sizeof *d->wrap);
@@ -112,6 +114,7 @@ static void getGeoms(djGeomDef* geom, const djModel* m) {
     dj_copyNumbers(g->pos, m->geom_pos + 3 * i, 3);
     dj_copyNumbers(g->quat, m->geom_quat + 4 * i, 4);
     g->mesh = m->geom_mesh[i];
+    g->hfield = m->geom_hfield[i];
     g->contype = m->geom_contype[i];
     g->conaffinity = m->geom_conaffinity[i];
     g->condim = m->geom_condim[i];
@@ -207,6 +210,13 @@ static void getOthers(djDefArrays* d, const djModel* m) {
                              .ntri = m->mesh_trinum[i],
                              .tri = m->mesh_tri + 3 * (size_t)m->mesh_triadr[i]};
   }
+  for (int i = 0; i < m->nhfield; i++) {
+    d->hfield[i] = (djHfieldDef){.name = m->names + m->name_hfield[i],
+                                 .nrow = m->hfield_nrow[i],
+                                 .ncol = m->hfield_ncol[i],
+                                 .height = m->hfield_height + m->hfield_adr[i]};
+    dj_copyNumbers(d->hfield[i].size, m->hfield_size + 3 * i, 3);
+  }
   for (int i = 0; i < m->nsite; i++) {
     d->site[i] = (djSiteDef){.name = m->names + m->name_site[i], .body = m->site_body[i]};
     dj_copyNumbers(d->site[i].pos, m->site_pos + 3 * i, 3);
@@ -292,6 +302,8 @@ djStatus dj_getDef(djModelDef* def, void** storage, const djModel* m, djError* e
       .setting = d.setting,
       .nequality = m->nequality,
       .equality = d.equality,
+      .nhfield = m->nhfield,
+      .hfield = d.hfield,
   };
   return DJ_OK;
 }

@@ -30,6 +30,7 @@ djGeomDef dj_defaultGeomDef(void) {
       .type = DJ_SPHERE,
       .quat = {1, 0, 0, 0},
       .mesh = -1,
+      .hfield = -1,
       .contype = 1,
       .conaffinity = 1,
       .condim = 3,

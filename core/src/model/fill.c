@@ -132,6 +132,7 @@ static void fillGeoms(djModel* m, const djModelDef* def) {
     m->geom_type[i] = (int)g->type;
     m->geom_body[i] = g->body;
     m->geom_mesh[i] = g->mesh;
+    m->geom_hfield[i] = g->hfield;
     m->geom_contype[i] = g->contype;
     m->geom_conaffinity[i] = g->conaffinity;
     m->geom_condim[i] = g->condim;
@@ -172,6 +173,19 @@ static void fillMeshes(djModel* m, const djModelDef* def) {
       memcpy(m->mesh_tri + 3 * (size_t)tri, s->tri, sizeof(int) * 3 * (size_t)s->ntri);
     }
     tri += s->ntri;
+  }
+}
+
+static void fillHfields(djModel* m, const djModelDef* def) {
+  int adr = 0;
+  for (int i = 0; i < m->nhfield; i++) {
+    const djHfieldDef* h = &def->hfield[i];
+    m->hfield_nrow[i] = h->nrow;
+    m->hfield_ncol[i] = h->ncol;
+    m->hfield_adr[i] = adr;
+    dj_copyNumbers(m->hfield_size + 3 * i, h->size, 3);
+    dj_copyNumbers(m->hfield_height + adr, h->height, h->nrow * h->ncol);
+    adr += h->nrow * h->ncol;
   }
 }
 
@@ -254,6 +268,7 @@ static void fillActuators(djModel* m, const djModelDef* def) {
 void dj_fillElements(djModel* m, const djModelDef* def) {
   fillGeoms(m, def);
   fillMeshes(m, def);
+  fillHfields(m, def);
   fillTendons(m, def);
   fillActuators(m, def);
   for (int i = 0; i < m->nu; i++) {

@@ -52,6 +52,9 @@ typedef struct djGeomRow {
 // NULL: no type.
 const djGeomRow* dj_geomRow(int type);
 
+// Ground has no inside that ends: planes and height fields, which do not meet each other.
+static inline bool dj_isGround(int type) { return type == DJ_PLANE || type == DJ_HFIELD; }
+
 // Names of the types.
 extern const djChoice dj_geomNames[];
 

@@ -27,7 +27,7 @@
   int ncoord = m->ncoord, ncoorddof = m->ncoorddof, nkernelsetting = m->nkernelsetting;         \
   int nsetting = m->nsetting, ntendon = m->ntendon, nwrap = m->nwrap;                           \
   int nparamkind = m->nparamkind, nsurface = m->nsurface, npoint = m->npoint;                   \
-  int nequality = m->nequality
+  int nequality = m->nequality, nhfield = m->nhfield, nhfielddata = m->nhfielddata
 
 // Set the array pointers of a model whose sizes are known: into base, or only measure (NULL).
 static size_t layout(djModel* m, void* base) {
@@ -148,6 +148,7 @@ static size_t namesSize(const djModelDef* def) {
   for (int i = 0; i < def->npair; i++) n += nameSize(def->pair[i].name);
   for (int i = 0; i < def->nkey; i++) n += nameSize(def->key[i].name);
   for (int i = 0; i < def->nequality; i++) n += nameSize(def->equality[i].name);
+  for (int i = 0; i < def->nhfield; i++) n += nameSize(def->hfield[i].name);
   return n;
 }
 
@@ -174,6 +175,7 @@ static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateLi
   m->ncoorddof = coord->ndof;
   m->ncrank = coord->ncrank;
   m->nequality = def->nequality;
+  m->nhfield = def->nhfield;
   m->nequalitycoord = coord->nequality;
   for (int i = 0; i < def->nbody; i++) m->nmocap += def->body[i].mocap;
   for (int i = 0; i < def->nu; i++) m->na += dj_activationCount(&def->actuator[i]);
@@ -185,14 +187,20 @@ static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateLi
     nface += (size_t)def->mesh[i].nface;
     ntri += (size_t)def->mesh[i].ntri;
   }
-  size_t most = INT_MAX / 4;
-  if (nvert > most || nface > most || ntri > most || nwrap > most || nnames > INT_MAX ||
+  size_t most = INT_MAX / 4, nheight = 0;
+  for (int i = 0; i < def->nhfield; i++) {
+    nheight += (size_t)def->hfield[i].nrow * (size_t)def->hfield[i].ncol;
+    if (nheight > most) break;
+  }
+  if (nheight > most || nvert > most || nface > most || ntri > most || nwrap > most || nnames > INT_MAX ||
       nsurface > most || npoint > most) {
-    return dj_fail(err, DJ_INVALID, "model: meshes, tendons, surfaces, points or names are too large");
+    return dj_fail(err, DJ_INVALID, "model: meshes, height fields, tendons, surfaces, points or names are "
+                   "too large");
   }
   m->nsurface = (int)nsurface;
   m->npoint = (int)npoint;
   m->nwrap = (int)nwrap;
+  m->nhfielddata = (int)nheight;
   m->nmeshvert = (int)nvert;
   m->nmeshface = (int)nface;
   m->nmeshtri = (int)ntri;
@@ -218,6 +226,7 @@ static djStatus checkCounts(const djModelDef* def, djError* err) {
       {"guides", def->nguide, def->guide},
       {"keys", def->nkey, def->key},          {"settings", def->nsetting, def->setting},
       {"equality constraints", def->nequality, def->equality},
+      {"height fields", def->nhfield, def->hfield},
   };
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     if (list[i].count < 0 || list[i].count > DJ_MAX_COUNT) {
@@ -254,6 +263,7 @@ static void setNames(djModel* m, const djModelDef* def) {
   for (int i = 0; i < m->nequality; i++) {
     m->name_equality[i] = putName(m, &used, def->equality[i].name);
   }
+  for (int i = 0; i < m->nhfield; i++) m->name_hfield[i] = putName(m, &used, def->hfield[i].name);
 }
 
 static int compareNames(const void* a, const void* b) {
@@ -290,6 +300,7 @@ static djStatus checkNames(const djModel* m, djError* err) {
       {"site", m->name_site, m->nsite}, {"actuator", m->name_actuator, m->nu},
       {"pair", m->name_pair, m->npair}, {"key", m->name_key, m->nkey},
       {"tendon", m->name_tendon, m->ntendon}, {"equality", m->name_equality, m->nequality},
+      {"hfield", m->name_hfield, m->nhfield},
   };
   int largest = 0;
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {

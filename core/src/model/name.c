@@ -22,7 +22,8 @@ static const ObjectRow OBJECTS[DJ_NOBJ] = {
     [DJ_OBJ_KEY] = ROW("key", nkey, name_key),
     [DJ_OBJ_TENDON] = ROW("tendon", ntendon, name_tendon),
     [DJ_OBJ_PAIR] = ROW("pair", npair, name_pair),
-    [DJ_OBJ_EQUALITY] = ROW("equality", nequality, name_equality)};
+    [DJ_OBJ_EQUALITY] = ROW("equality", nequality, name_equality),
+    [DJ_OBJ_HFIELD] = ROW("hfield", nhfield, name_hfield)};
 
 static bool isObject(djObject type) { return (int)type >= 0 && type < DJ_NOBJ; }
 

@@ -31,6 +31,8 @@ bool dj_makeParam(djParam* param, const djModel* m, djField field, int id) {
   *param = (djParam){(int)field, id, row->nvalue, row->ntangent};
   if (field == DJ_FIELD_MESH_VERT) {
     param->nvalue = param->ntangent = 3 * m->mesh_vertnum[id];
+  } else if (field == DJ_FIELD_HFIELD_HEIGHTS) {
+    param->nvalue = param->ntangent = m->hfield_nrow[id] * m->hfield_ncol[id];
   } else if (field == DJ_FIELD_JOINT_SPRINGREF) {
     param->nvalue = dj_jointNq(m->jnt_type[id]);
     param->ntangent = dj_jointNv(m->jnt_type[id]);
@@ -86,6 +88,7 @@ double* dj_paramData(const djModel* m, const djParam* p) {
   memcpy(&data, place, sizeof data);     // the struct holds a pointer to them
   size_t start = (size_t)p->id * (size_t)row->nvalue;
   if (p->field == DJ_FIELD_MESH_VERT) start = 3 * (size_t)m->mesh_vertadr[p->id];
+  if (p->field == DJ_FIELD_HFIELD_HEIGHTS) start = (size_t)m->hfield_adr[p->id];
   if (p->field == DJ_FIELD_JOINT_SPRINGREF) start = (size_t)m->jnt_qposadr[p->id];
   if (p->field == DJ_FIELD_GEOM_SURFACE) start = (size_t)m->geom_surfaceadr[p->id];
   if (p->field == DJ_FIELD_GEOM_POINTS) start = 3 * (size_t)m->geom_pointadr[p->id];
@@ -96,6 +99,7 @@ double* dj_paramData(const djModel* m, const djParam* p) {
 
 static size_t blockSize(const djModel* m, djField field) {
   if (field == DJ_FIELD_MESH_VERT) return 3 * (size_t)m->nmeshvert;
+  if (field == DJ_FIELD_HFIELD_HEIGHTS) return (size_t)m->nhfielddata;
   if (field == DJ_FIELD_JOINT_SPRINGREF) return (size_t)m->nv;
   if (field == DJ_FIELD_GEOM_SURFACE) return (size_t)m->nsurface;
   if (field == DJ_FIELD_GEOM_POINTS) return 3 * (size_t)m->npoint;
@@ -118,6 +122,7 @@ void dj_fillParams(djModel* m) {
 double* dj_paramEntry(double* grad, const djModel* m, djField field, int id) {
   double* block = dj_paramBlock(grad, m, field);
   if (field == DJ_FIELD_MESH_VERT) return block + 3 * (size_t)m->mesh_vertadr[id];
+  if (field == DJ_FIELD_HFIELD_HEIGHTS) return block + m->hfield_adr[id];
   if (field == DJ_FIELD_JOINT_SPRINGREF) return block + m->jnt_dofadr[id];
   if (field == DJ_FIELD_GEOM_SURFACE) return block + m->geom_surfaceadr[id];
   if (field == DJ_FIELD_GEOM_POINTS) return block + 3 * (size_t)m->geom_pointadr[id];

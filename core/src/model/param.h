@@ -37,6 +37,7 @@ typedef enum djField {
   DJ_FIELD_PAIR_ROLLING,
   DJ_FIELD_PAIR_RESTITUTION,
   DJ_FIELD_MESH_VERT,
+  DJ_FIELD_HFIELD_HEIGHTS,
   DJ_FIELD_SITE_POS,
   DJ_FIELD_TENDON_STIFFNESS,
   DJ_FIELD_TENDON_DAMPING,
@@ -116,7 +117,7 @@ typedef enum djMirrorKind {
 djMirrorKind dj_paramMirror(const djParam* param);
 
 // Gradients by every parameter of a model lie in one array: a block a field, in it the elements in
-// order, each with its ntangent entries (meshes: 3 a vertex; springref: the joint's dofs; surface:
+// order, each with its ntangent entries (meshes: 3 a vertex; heights; springref: the joint's dofs; surface:
 // its numbers; points: 3 each).
 size_t dj_paramGradSize(const djModel* model);                      // doubles
 void dj_fillParams(djModel* model);   // param_adr, of a model whose sizes are known

@@ -99,6 +99,10 @@ const djFieldRow dj_paramRows[DJ_NFIELD] = {
     [DJ_FIELD_MESH_VERT] = {OF(DJ_OBJ_MESH, "mesh", "vert", mesh_vert), BY(SHAPE), .shapes = true,
                             .mirror = DJ_MIRROR_PLACES,
                             SAY("m", "vertices in the compiled mesh's frame")},
+    [DJ_FIELD_HFIELD_HEIGHTS] = {OF(DJ_OBJ_HFIELD, "hfield", "heights", hfield_height), BY(SHAPE),
+                                 .shapes = true, .mirror = DJ_MIRROR_NONE,
+                                 SAY("m", "above the z = 0 of its geom, row by row, from the lowest "
+                                          "y and x on")},
     [DJ_FIELD_SITE_POS] = {OF(DJ_OBJ_SITE, "site", "pos", site_pos), BY(SITE), PLACE,
                            HELP("place in the body's frame")},
     [DJ_FIELD_TENDON_STIFFNESS] = {TENDON(stiffness), BY(LAW), NUMBERS(1), .rule = RULE_NONNEGATIVE,

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "contact/pairs/collision.h"
 #include "contact/shapes/given.h"
+#include "model/geom_row.h"
 #include "model/param.h"
 #include "shape/support.h"
 
@@ -445,9 +446,9 @@ static djStatus changeGeom(djShapeBuilder* b, int geom, djError* err) {
   djStatus given = dj_checkGiven(b->model, geom, err);
   if (given < 0) return dj_prefix(err, given, dj_geomText(text, b->model, geom));
   if (!dj_collides(b->model->collision, geom)) return DJ_OK;
-  if (type != DJ_PLANE) b->inner[geom] = dj_innerRadius(b, geom);
+  if (!dj_isGround(type)) b->inner[geom] = dj_innerRadius(b, geom);
   double before = reachOf(b->model->collision, b->model, geom);
-  djStatus status = type == DJ_PLANE ? DJ_OK : dj_checkInner(b, geom, err);
+  djStatus status = dj_isGround(type) ? DJ_OK : dj_checkInner(b, geom, err);
   if (status == DJ_OK) status = refill(b, geom, err);
   if (status < 0) return status;
   finishGeom(b->model->collision, b, geom, before);
@@ -461,6 +462,16 @@ static int userOf(const djModel* m, int mesh) {
     if (user && dj_collides(m->collision, g)) return g;
   }
   return -1;
+}
+
+// Shapes of all geoms that have this height field.
+static djStatus changeHfield(djShapeBuilder* b, int field, djError* err) {
+  const djModel* m = b->model;
+  djStatus status = DJ_OK;
+  for (int g = 0; g < m->ngeom && status >= 0; g++) {
+    if (m->geom_type[g] == DJ_HFIELD && m->geom_hfield[g] == field) status = changeGeom(b, g, err);
+  }
+  return status;
 }
 
 // A mesh's new hull takes no more than the old: what its shapes have of it, and its lists.
@@ -554,6 +565,7 @@ djStatus dj_changeCollision(djModel* m, const djParam* param, djError* err) {
         status = changeGeom(&b, param->id, err);
         if (status >= 0) status = dj_changeReaches(&b, param->id, err);
         break;
+      case DJ_FIELD_HFIELD_HEIGHTS: status = changeHfield(&b, param->id, err); break;
       case DJ_FIELD_MESH_VERT: status = changeMesh(&b, param->id, err); break;
       default: break;
     }

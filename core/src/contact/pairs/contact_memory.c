@@ -86,12 +86,17 @@ static void* takeBuffer(unsigned char** start, size_t used) {
 static void setKernels(djContacts* c, const djModel* m) {
   const struct djCollision* col = m->collision;
   size_t state = 0;
+  bool hfield = false;
+  for (int g = 0; g < m->ngeom; g++) {
+    if (m->geom_type[g] == DJ_HFIELD && dj_collides(col, g)) hfield = true;
+  }
   c->nuse = col->nuse;
   c->share = INFINITY;
   c->meets = true;
   for (int u = 0; u < col->nuse; u++) {
     const djKernel* kernel = dj_kernel(col->use[u]);
-    if (kernel->state_size > state) state = kernel->state_size;
+    const size_t size = dj_pairStateSize(kernel, hfield);
+    if (size > state) state = size;
     const djTraits traits = dj_modelTraits(m, col->use[u]);
     if (traits.uses_twist) c->uses_twist = true;
     if (!traits.energy || !traits.symmetric || traits.uses_twist) c->meets = false;

@@ -19,7 +19,7 @@
 static double widthOf(const djModel* m, int geom) {
   const double* size = m->geom_size + 3 * geom;
   int type = m->geom_type[geom];
-  if (type == DJ_PLANE) return INFINITY;
+  if (dj_isGround(type)) return INFINITY;
   if (type == DJ_MESH) {
     const djHull* hull = &m->collision->hull[m->geom_mesh[geom]];
     return hull->nvert > 0 ? hull->width : m->collision->inner[geom];
@@ -33,7 +33,7 @@ bool dj_mayImpact(const djContacts* c, const djModel* m, const double* move, con
   if (!m->collision->bounded) return false;
   for (int i = 0; i < c->nbox; i++) {
     int geom = c->box_geom[i], b = m->geom_body[geom];
-    if (m->geom_type[geom] == DJ_PLANE) continue;
+    if (dj_isGround(m->geom_type[geom])) continue;
     int root = m->body_weld[b] ? m->body_root[b] : 0;
     double half = 0.5 * widthOf(m, geom);
     several = several || (n > 0 && root != tree);
@@ -170,7 +170,7 @@ static double partsOfListed(djContacts* c, const djModel* m, const djPose* from,
   for (int k = 0; k < c->npair; k++) {
     const djNearPair* p = &c->pair[k];
     double apart = p->bound - dj_bothMove(p, &c->moved);
-    if (m->geom_type[p->b] == DJ_PLANE || apart > dj_bothMove(p, &c->move)) continue;
+    if (dj_isGround(m->geom_type[p->b]) || apart > dj_bothMove(p, &c->move)) continue;
     if (apart > dj_relativeMove(p, m, &c->move)) continue;
     if (s[0].geom != p->low) sweep(&s[0], m, p->low, from, to);   // the list is sorted by it
     sweep(&s[1], m, p->high, from, to);
@@ -186,7 +186,7 @@ int dj_impactParts(djContacts* c, const djModel* m, const djPose* from, const dj
   double parts = listed ? partsOfListed(c, m, from, to) : 1;
   int n = 0;
   for (int i = 0; i < c->nbox && !listed; i++) {
-    if (m->geom_type[c->box_geom[i]] == DJ_PLANE) continue;
+    if (dj_isGround(m->geom_type[c->box_geom[i]])) continue;
     sweep(&c->swept[n++], m, c->box_geom[i], from, to);
   }
   qsort(c->swept, (size_t)n, sizeof *c->swept, compareLow);

@@ -105,7 +105,7 @@ djStatus dj_measureGeoms(djShapeBuilder* b, djError* err) {
   Share share = shareOut(b);
   for (int g = 0; g < m->ngeom; g++) {
     b->inner[g] = INFINITY;
-    if (!b->collides[g] || m->geom_type[g] == DJ_PLANE) continue;
+    if (!b->collides[g] || dj_isGround(m->geom_type[g])) continue;
     if (m->geom_type[g] == DJ_MESH) {
       djStatus status = needHull(b, g, &share, err);
       if (status == DJ_INVALID && !dj_kernel(m->opt.contact)) {   // nobody needs it

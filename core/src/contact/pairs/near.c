@@ -1,6 +1,7 @@
 #include "contact/pairs/near.h"
 
 #include "math/so3.h"
+#include "model/geom_row.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -262,7 +263,7 @@ void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, i
   memset(p, 0, sizeof *p);
   p->low = low;
   p->high = high;
-  bool swap = m->geom_type[low] == DJ_PLANE;
+  bool swap = dj_isGround(m->geom_type[low]);
   p->a = swap ? high : low;
   p->b = swap ? low : high;
   p->body_a = m->geom_body[p->a];
@@ -276,7 +277,8 @@ void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, i
   setKernel(p, c, m);
   p->guide_part = m->geom_part[low] * m->geom_part[high];
   p->guide_scale = m->geom_bound[low] + m->geom_bound[high];
-  p->restitution = p->kernel->touch ? k.restitution : 0;
+  const bool touches = p->kernel->touch && m->geom_type[p->b] != DJ_HFIELD;
+  p->restitution = touches ? k.restitution : 0;
   p->lower = dj_skinOfOther(m->collision, p->use, p->a, p->b);
   p->inflate -= p->lower;
   p->bound = -INFINITY;

@@ -8,6 +8,7 @@
 #include "contact/pairs/collision.h"
 #include "contact/shapes/given.h"
 #include "contact/shapes/points.h"
+#include "model/geom_row.h"
 
 #include <string.h>
 
@@ -33,7 +34,7 @@ static void measureDefaults(djShapeBuilder* b) {
   dj_measureSurfaces(b);
   weighTrees(b->mass, m);
   for (int g = 0; g < m->ngeom; g++) {
-    bool plane = m->geom_type[g] == DJ_PLANE;
+    bool plane = dj_isGround(m->geom_type[g]);
     double radius = givenFor(m, "inner_radius", g), load = givenFor(m, "load", g);
     int body = m->geom_body[g], root = m->body_root[body];
     if (!(radius > 0)) radius = isfinite(b->inner[g]) && !plane ? b->inner[g] : 0;
@@ -84,7 +85,7 @@ djContactScale dj_pairScale(const djModel* m, int g1, int g2) {
   s.radius[0] = r1 > 0 ? r1 : r2;
   s.radius[1] = r2 > 0 ? r2 : r1;
   for (int k = 0; k < 2; k++) {
-    bool plane = m->geom_type[k == 0 ? g1 : g2] == DJ_PLANE;
+    bool plane = dj_isGround(m->geom_type[k == 0 ? g1 : g2]);
     if (!(s.radius[k] > 0)) s.radius[k] = plane ? INFINITY : m->contact.radius;
   }
   double b1 = m->geom_bound[g1], b2 = m->geom_bound[g2];

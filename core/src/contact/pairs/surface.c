@@ -31,7 +31,7 @@ static double boundOf(const djShapeBuilder* b, int geom) {
 void dj_measureSurfaces(djShapeBuilder* b) {
   djModel* m = b->model;
   for (int g = 0; g < m->ngeom; g++) {
-    bool has = b->collides[g] && m->geom_type[g] != DJ_PLANE;
+    bool has = b->collides[g] && !dj_isGround(m->geom_type[g]);
     m->geom_bound[g] = has ? boundOf(b, g) : 0;
     m->geom_part[g] = has ? areaOf(b, g) : 0;
   }

@@ -25,7 +25,6 @@
 
 #include <string.h>
 
-#define LEAST_FACTOR 1e-30        // what is less is nothing
 
 // u of friction/recovering.h is the argument of n vertices that share F. Between hulls it is the
 // gap over the range. A half space bears as four do: near the onset arguments are as far from that,
@@ -41,7 +40,7 @@ djLagFactor dj_planeLagFactor(double* by_count, const djLagSums* sums, const djP
                               const djPairInput* in) {
   const double *x = in->setting, s = x[DJ_PLANE_SUPPORT], F = sums->F;
   double slope, n = sums->squares > 0 ? F * F / sums->squares : 1;
-  n = effectiveCount(&slope, n, in->b->type == DJ_PLANE);
+  n = effectiveCount(&slope, n, dj_isGround(in->b->type));
   const double scale = n * x[DJ_PLANE_STIFFNESS] / (x[DJ_PLANE_LENGTH_SCALE] * s * s);
   const djLagLaw law = {DJ_RECOVERY_GAP, DJ_RECOVERY_FLOOR, log(x[DJ_PLANE_RECOVERY]), scale,
                         in->force_cap};
@@ -90,38 +89,35 @@ double dj_forceScale(const djPlaneWork* w, const djPlaneState* state) {
   return w->K / w->L * (w->half_space ? p[0] : dju_norm3(dju_load3(p)));
 }
 
-int dj_lagSplit(const djPlaneWork* w, int side) {
-  const djShape* s = side ? w->in->b : w->in->a;
-  return s->curved && s->spread > 0 ? DJ_LAG_SPLIT : 1;
-}
+static int splitOf(const djShape* s) { return s->curved && s->spread > 0 ? DJ_LAG_SPLIT : 1; }
+
+int dj_lagSplit(const djPlaneWork* w, int side) { return splitOf(side ? w->in->b : w->in->a); }
 
 // Of point k of a disc: +-1 times which of its semi-axes.
 static djVec3 discArm(const djMat3* G, int k) {
   return dju_scale3(k % 2 ? -1 : 1, dju_column(G, k / 2));
 }
 
-// What is to be added to a vertex for its points, world axes.
-static void lagOffsets(djVec3 offset[DJ_LAG_SPLIT], const djPlaneWork* w, const djPlaneState* state,
-                       int side) {
-  const djShape* s = side ? w->in->b : w->in->a;
+int dj_lagOffsets(djVec3 offset[DJ_LAG_SPLIT], const djLagShape* on) {
+  const djShape* s = on->shape;
   offset[0] = dju_vec3(0, 0, 0);
-  if (!s->curved) return;
+  if (!s->curved) return 1;
   djVec3 v;
-  djMat3 G = dju_mulMM(w->pose[side]->R, s->curve);
-  dj_curveReach(&offset[0], &v, &G, state->lag_normal);
-  if (side) offset[0] = dju_neg3(offset[0]);
-  for (int k = dj_lagSplit(w, side) - 1; k >= 0 && s->spread > 0; k--) {
+  djMat3 G = dju_mulMM(on->pose->R, s->curve);
+  dj_curveReach(&offset[0], &v, &G, on->normal);
+  if (on->side) offset[0] = dju_neg3(offset[0]);
+  for (int k = splitOf(s) - 1; k >= 0 && s->spread > 0; k--) {
     offset[k] = dju_madd3(offset[0], s->spread * v.z * v.z, discArm(&G, k));
   }
+  return splitOf(s);
 }
 
-void dj_lagSlide(double* slide, const djPlaneWork* w, const djPlaneState* state, int side,
-                 const double dnormal[36]) {
-  const djShape* s = side ? w->in->b : w->in->a;
-  djVec3 v, n = state->lag_normal;
-  djMat3 G = dju_mulMM(w->pose[side]->R, s->curve);
+void dj_lagSlide(double* slide, const djLagShape* on, const double dnormal[36]) {
+  const djShape* s = on->shape;
+  const int side = on->side, split = splitOf(s);
+  djVec3 v, n = on->normal;
+  djMat3 G = dju_mulMM(on->pose->R, s->curve);
   double q = dj_curveReach(NULL, &v, &G, n);
-  int split = dj_lagSplit(w, side);
   for (int j = 0; j < 12; j++) {
     djVec3 dn = dju_vec3(dnormal[j], dnormal[12 + j], dnormal[24 + j]);
     int axis = j - 6 * side;
@@ -143,13 +139,12 @@ void dj_lagSlide(double* slide, const djPlaneWork* w, const djPlaneState* state,
 // With g_k by point k, a_k = +-1 its sign and e its axis, and g = sum g_k: by w it is
 //   h = +-G^T g + 2 k w_3 (sum a_k g_k.G e) e_3,  and with H = (I - w w^T) h/q
 //   by G: +-g w^T + k w_3^2 sum a_k g_k e^T + n H^T,   by n: G H.
-djVec3 dj_lagOffsetVjp(djMat3* curve, const double* by_point, const djPlaneWork* w,
-                       const djPlaneState* state, int side) {
-  const djShape* s = side ? w->in->b : w->in->a;
-  djVec3 v, n = state->lag_normal, g = {0, 0, 0};
-  djMat3 G = dju_mulMM(w->pose[side]->R, s->curve), by = {{0}};
-  double q = dj_curveReach(NULL, &v, &G, n), sign = side ? -1 : 1, arms = 0;
-  int split = dj_lagSplit(w, side);
+djVec3 dj_lagOffsetVjp(djMat3* curve, const double* by_point, const djLagShape* on) {
+  const djShape* s = on->shape;
+  djVec3 v, n = on->normal, g = {0, 0, 0};
+  djMat3 G = dju_mulMM(on->pose->R, s->curve), by = {{0}};
+  double q = dj_curveReach(NULL, &v, &G, n), sign = on->side ? -1 : 1, arms = 0;
+  int split = splitOf(s);
   for (int k = 0; k < split; k++) {
     const double* gk = by_point + 3 * k;
     g = dju_add3(g, dju_load3(gk));
@@ -169,7 +164,7 @@ djVec3 dj_lagOffsetVjp(djMat3* curve, const double* by_point, const djPlaneWork*
   for (int i = 0; i < 9; i++) {
     by.m[i] += l[0][i / 3] * r[0][i % 3] + l[1][i / 3] * r[1][i % 3];
   }
-  by = dju_mulMtM(w->pose[side]->R, by);
+  by = dju_mulMtM(on->pose->R, by);
   for (int i = 0; i < 9; i++) curve->m[i] += by.m[i];
   return dju_mulMV(G, h);
 }
@@ -181,8 +176,8 @@ static int gather(double* point, double* force, int* na, int room, const djPlane
   int n = 0, split[2] = {0};
   djVec3 offset[2][DJ_LAG_SPLIT];
   for (int k = 0; k < (w->half_space ? 1 : 2); k++) {
-    split[k] = dj_lagSplit(w, k);
-    lagOffsets(offset[k], w, state, k);
+    const djLagShape on = dj_lagShape(w, state, k);
+    split[k] = dj_lagOffsets(offset[k], &on);
   }
   for (int i = 0; i < forces->n; i++) {
     if (i == forces->na) *na = n;
@@ -228,7 +223,7 @@ djStatus dj_makeLagged(djPlaneState* state, djPlaneWork* w, const djFound* f) {
     sums.squares += part * force * force;
   }
   state->lag_factor = dj_planeLagFactor(NULL, &sums, state, w->in).c;
-  if (!(state->lag_factor > LEAST_FACTOR)) return DJ_OK;
+  if (!(state->lag_factor > DJ_LEAST_FACTOR)) return DJ_OK;
   state->nlag = gather(state->lag_point, state->lag_force, &state->nlag_a, DJ_LAGGED_POINTS, w,
                        state, &forces, scale * state->lag_factor);
   state->lagged = state->nlag > 0;   // a tail alone presses nothing together

@@ -22,15 +22,30 @@ double dj_forceScale(const djPlaneWork* w, const djPlaneState* state);
 #define DJ_LAG_SPLIT 4
 int dj_lagSplit(const djPlaneWork* w, int side);
 
-// Slide (3 x 12) of the dj_lagSplit points of any vertex of a curved side: by how much they move
-// more than with their body, given dnormal (3 x 12) of the lagged plane.
-void dj_lagSlide(double* slide, const djPlaneWork* w, const djPlaneState* state, int side,
-                 const double dnormal[36]);
+// A side's shape at the start, and the lagged normal.
+typedef struct djLagShape {
+  const djShape* shape;
+  const djPose* pose;
+  djVec3 normal;
+  int side;
+} djLagShape;
+static inline djLagShape dj_lagShape(const djPlaneWork* w, const djPlaneState* state, int side) {
+  return (djLagShape){side ? w->in->b : w->in->a, w->pose[side], state->lag_normal, side};
+}
 
-// by_point (dj_lagSplit x 3): derivatives by a vertex's points. Adds those by the semi-axes (body
-// frame) to *curve, and returns that by the lagged normal.
-djVec3 dj_lagOffsetVjp(djMat3* curve, const double* by_point, const djPlaneWork* w,
-                       const djPlaneState* state, int side);
+// What is to be added to a vertex for its points, world axes; returns how many these are.
+int dj_lagOffsets(djVec3 offset[DJ_LAG_SPLIT], const djLagShape* on);
+
+// Slide (3 x 12) of the points of any vertex of a curved side: by how much they move more than with
+// their body, given dnormal (3 x 12) of the lagged plane.
+void dj_lagSlide(double* slide, const djLagShape* on, const double dnormal[36]);
+
+// by_point (3 a point): derivatives by a vertex's points. Adds those by the semi-axes (body frame)
+// to *curve, and returns that by the lagged normal.
+djVec3 dj_lagOffsetVjp(djMat3* curve, const double* by_point, const djLagShape* on);
+
+// Forces whose factor is less are none.
+#define DJ_LEAST_FACTOR 1e-30
 
 // Sums of the forces that are kept, but for their factor.
 djLagSums dj_lagSums(const djLagged* lagged, const djPlaneWork* w, const djPlaneState* state);

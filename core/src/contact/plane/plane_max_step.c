@@ -103,7 +103,7 @@ static double partWithin(double limit, const djShape* a, const djPose* pa, const
 }
 
 double dj_planeRoom(const double* setting, const djShape* a, const djShape* b) {
-  if (b->type == DJ_PLANE) return INFINITY;
+  if (dj_isGround(b->type)) return INFINITY;
   double size = setting[DJ_PLANE_SUPPORT] * setting[DJ_PLANE_LENGTH_SCALE] +
                 2 * fmin(a->inner, b->inner);
   return 0.25 * size / DJ_PLANE_SHARE;

@@ -9,18 +9,17 @@ static bool isVertexShape(const djShape* s) {
   return s->nvert > 0 && s->npad >= s->nvert && s->npad % DJ_LANES == 0;
 }
 
-static bool isFinitePose(const djPose* T) {
+bool dj_isFinitePose(const djPose* T) {
   const double* R = T->R.m;
   double sum = (R[0] + R[1] + R[2]) + (R[3] + R[4] + R[5]) + (R[6] + R[7] + R[8]);
   return isfinite(sum + (T->p.x + T->p.y + T->p.z));
 }
 
-static bool checkInput(const djPairInput* in) {
+bool dj_isPlaneInput(const djPairInput* in) {
   if (!in || !in->a || !in->b || !in->pose_a || !in->pose_b || !in->start_a || !in->start_b) {
     return false;
   }
-  if (!in->rate_a || !in->rate_b || !in->setting) return false;
-  if (!isVertexShape(in->a) || !(in->b->type == DJ_PLANE || isVertexShape(in->b))) return false;
+  if (!in->rate_a || !in->rate_b || !in->setting || !isVertexShape(in->a)) return false;
   double s = in->setting[DJ_PLANE_SUPPORT], L = in->setting[DJ_PLANE_LENGTH_SCALE];
   if (!(s > 0 && s < 1) || !(L > 0)) return false;
   double part = in->setting[DJ_PLANE_RECOVERY];
@@ -92,11 +91,12 @@ bool dj_planeGuided(const djPairInput* in) {
 
 static djStatus openWork(djPlaneWork* w, const djPairInput* in, const djErosion* erosion,
                          bool at_start, bool guided) {
-  if (!checkInput(in)) return DJ_INVALID;
+  if (!dj_isPlaneInput(in)) return DJ_INVALID;
+  if (!(in->b->type == DJ_PLANE || isVertexShape(in->b))) return DJ_INVALID;
   w->in = in;
   w->pose[0] = at_start ? in->start_a : in->pose_a;
   w->pose[1] = at_start ? in->start_b : in->pose_b;
-  if (!isFinitePose(w->pose[0]) || !isFinitePose(w->pose[1])) return DJ_INVALID;
+  if (!dj_isFinitePose(w->pose[0]) || !dj_isFinitePose(w->pose[1])) return DJ_INVALID;
   w->shape[0] = in->a;
   w->shape[1] = in->b;
   w->half_space = in->b->type == DJ_PLANE;

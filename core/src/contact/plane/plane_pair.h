@@ -136,6 +136,9 @@ static inline void dj_addTailOf(double p[3], const djPlaneWork* w, int side, int
   if (w->guide > 0) dj_addTail(p, D, w->tail.offset, w->tail.weight[at]);
 }
 
+// The input has what both kinds of pairs need; settings are possible.
+bool dj_isPlaneInput(const djPairInput* in);
+bool dj_isFinitePose(const djPose* pose);
 // Whether a tail acts.
 bool dj_planeGuided(const djPairInput* in);
 // Set up for the start poses (at_start), where there is no tail, or those now. DJ_INVALID,

@@ -14,16 +14,13 @@
 #include "contact/friction/friction_plane.h"
 #include "contact/friction/turning.h"
 #include "contact/plane/plane_pair.h"
-#include "contact/rows.h"
+#include "contact/plane/plane_rows.h"
 
 #include <string.h>
 
-// Rows whose arguments are beyond so many supports are left out: nothing comes that far within a
-// pass. And those that stand for the plane's own terms.
-static const double NEAR = 10;
-enum { OWN_OFFSET = -1, FIRST_SLIP = 1 << 20, FIRST_TURN = 1 << 21 };
+enum { FIRST_SLIP = 1 << 20, FIRST_TURN = 1 << 21 };
 
-static djContactRow* next(djPairRows* r, djRowKind kind, int id, double x, double weight,
+djContactRow* dj_nextRow(djPairRows* r, djRowKind kind, int id, double x, double weight,
                           double width) {
   if (r->n < 0 || r->n == DJ_PAIR_ROWS) {
     r->n = -1;
@@ -39,8 +36,7 @@ static djContactRow* next(djPairRows* r, djRowKind kind, int id, double x, doubl
   return row;
 }
 
-// f (a: rho_a x d, d; b: -rho_b x d, -d): how the point moves along d.
-static void setTwist(double J[12], double f, djVec3 d, djVec3 rho_a, djVec3 rho_b) {
+void dj_rowTwist(double J[12], double f, djVec3 d, djVec3 rho_a, djVec3 rho_b) {
   d = dju_scale3(f, d);
   dju_store3(J, dju_cross3(rho_a, d));
   dju_store3(J + 3, d);
@@ -50,16 +46,13 @@ static void setTwist(double J[12], double f, djVec3 d, djVec3 rho_a, djVec3 rho_
 
 // ---- normal forces ----------------------------------------------------------------------------
 
-// -P'(x), infinite where x is not positive.
-static double loadOf(double x, double s) {
+double dj_rowLoad(double x, double s) {
   double b[3];
   dj_barrier(b, x, s);
   return isinf(b[0]) ? INFINITY : -b[1];
 }
 
-// t, or |n|, is within s of 1, where -P'(1 - t) is the load by it: that of the forces at the poses
-// now, if there are any, or what it was.
-static void adaptLength(djPairPlane* r, double load, double s) {
+void dj_adaptLength(djPairPlane* r, double load, double s) {
   if (load > 0 && load < INFINITY) r->length = 1 - s / (1 + dj_barrierDepth(load * s * s));
 }
 
@@ -92,23 +85,23 @@ static void halfRows(djPairRows* rows, djPairPlane* r, djPlaneWork* w,
   }
   if (!r->begun && !state->lagged && w->L * least >= w->range) return;
   if (!r->begun) beginHalf(r, w, state, least);
-  double o = -r->p[0], far = NEAR * w->s, load = 0;
+  double o = -r->p[0], far = DJ_ROWS_NEAR * w->s, load = 0;
   for (int i = 0; i < space.n && r->begun; i++) {
-    load += loadOf(r->length * w->z[i] + o, w->s) * w->z[i];
+    load += dj_rowLoad(r->length * w->z[i] + o, w->s) * w->z[i];
   }
-  adaptLength(r, load, w->s);
+  dj_adaptLength(r, load, w->s);
   const double t = r->length;
   r->nown = 0;
   if (t * least + o > far && !state->lagged) return;
-  djContactRow* row = next(rows, DJ_ROW_SHARED, OWN_OFFSET, -o, 4 * w->K, w->s);
+  djContactRow* row = dj_nextRow(rows, DJ_ROW_SHARED, DJ_ROW_OWN_OFFSET, -o, 4 * w->K, w->s);
   for (int i = 0; i < space.n; i++) {
     double x = t * w->z[i];
     if (x + o > far) continue;
-    row = next(rows, DJ_ROW_BARRIER, i, x, w->K, w->s);
+    row = dj_nextRow(rows, DJ_ROW_BARRIER, i, x, w->K, w->s);
     if (!row) return;
     djVec3 y = {space.y[0][i], space.y[1][i], space.y[2][i]};
     y = dju_madd3(w->center, w->L, y);
-    setTwist(row->J, t / w->L, N, dju_sub3(y, in->ref_a), dju_sub3(y, in->ref_b));
+    dj_rowTwist(row->J, t / w->L, N, dju_sub3(y, in->ref_a), dju_sub3(y, in->ref_b));
   }
 }
 
@@ -178,10 +171,10 @@ static void adaptHull(djPairPlane* r, const djPlaneWork* w, djVec3 u) {
     double sign = side ? 1 : -1, reach = dj_cloudReach(NULL, c, u);
     for (int i = 0; i < c->n; i++) {
       double height = sign * dju_dot3(u, dj_cloudVertex(c, i)) - reach;
-      load += height * loadOf(r->length * height + sign * r->p[OFFSET], w->s);
+      load += height * dj_rowLoad(r->length * height + sign * r->p[OFFSET], w->s);
     }
   }
-  adaptLength(r, load, w->s);
+  dj_adaptLength(r, load, w->s);
 }
 
 static void hullRows(djPairRows* rows, djPairPlane* r, djPlaneWork* w) {
@@ -193,7 +186,7 @@ static void hullRows(djPairRows* rows, djPairPlane* r, djPlaneWork* w) {
   const djVec3 n = dju_scale3(length, u);
   T[0] = dj_tangent(u);
   T[1] = dju_cross3(u, T[0]);
-  const double far = NEAR * w->s;
+  const double far = DJ_ROWS_NEAR * w->s;
   double least[2] = {INFINITY, INFINITY}, bend[2][3];
   r->nown = OWN;
   for (int side = 0; side < 2; side++) bendOf(bend[side], &w->cloud[side], n, T);
@@ -207,7 +200,7 @@ static void hullRows(djPairRows* rows, djPairPlane* r, djPlaneWork* w) {
       double x = sign * (dju_dot3(n, y) + r->p[OFFSET]) - reach;
       least[side] = fmin(least[side], x);
       if (x > far) continue;
-      djContactRow* row = next(rows, DJ_ROW_BARRIER, 2 * i + side, x, w->K, w->s);
+      djContactRow* row = dj_nextRow(rows, DJ_ROW_BARRIER, 2 * i + side, x, w->K, w->s);
       if (!row) return;
       djVec3 z = dju_madd3(y, -sign, point), at = dju_madd3(w->center, w->L, z);
       double J[12];
@@ -235,7 +228,7 @@ static void hullRows(djPairRows* rows, djPairPlane* r, djPlaneWork* w) {
 
 // Torques of a pair whose slips have given U_c: a disc of torsion, whose second row is nothing, and
 // one of rolling.
-static void turnRows(djPairRows* rows, const djTurn* t, double by_c) {
+static void turnRows(djPairRows* rows, const djTurn* t, double by_c, int first) {
   const double roll = dj_turnSmooth(t, dj_rollLever(t)), smooth = dj_turnSmooth(t, t->lever[0]);
   double y[3], rolling = 0;
   for (int i = 0; i < 3; i++) y[i] = t->lever[i] * t->x[i];
@@ -245,7 +238,7 @@ static void turnRows(djPairRows* rows, const djTurn* t, double by_c) {
   for (int i = 0; i < 4; i++) {
     const int axis = i == 0 ? 0 : i - 1, used = i != 1;
     if (i < 2 ? !(t->lever[0] > 0) : !(roll > 0)) continue;
-    djContactRow* row = next(rows, i % 2 ? DJ_ROW_ACROSS : DJ_ROW_SLIP, FIRST_TURN + i,
+    djContactRow* row = dj_nextRow(rows, i % 2 ? DJ_ROW_ACROSS : DJ_ROW_SLIP, FIRST_TURN + 4 * first + i,
                              used * y[axis], i < 2 ? by_c : part * by_c,
                              i < 2 ? inner * inner : roll * roll);
     if (!row) return;
@@ -260,8 +253,7 @@ static double byC(double W, double c2, double s0, double s1) {
   return W * sqrt(c2 / (s0 * s0 + s1 * s1 + c2));
 }
 
-// Points against a half space of b: there is no motion of a plane's own.
-static void halfSlips(djPairRows* rows, const djLagged* lagged, const djPairInput* in) {
+void dj_halfSlipRows(djPairRows* rows, const djLagged* lagged, const djPairInput* in, int first) {
   const djMotion ma = dj_motionOf(in, 0), mb = dj_motionOf(in, 1);
   djTurn turn;
   dj_makeTurn(&turn, lagged, in, lagged->law.eps);
@@ -281,14 +273,14 @@ static void halfSlips(djPairRows* rows, const djLagged* lagged, const djPairInpu
     double weight = in->friction * in->h * dj_forceCap(lagged->force[i], eps, lagged->law.cap);
     if (!(weight > 0)) continue;
     for (int k = 0; k < 2; k++) {
-      djContactRow* row = next(rows, k ? DJ_ROW_ACROSS : DJ_ROW_SLIP, FIRST_SLIP + 2 * i + k,
+      djContactRow* row = dj_nextRow(rows, k ? DJ_ROW_ACROSS : DJ_ROW_SLIP, FIRST_SLIP + 2 * (first + i) + k,
                                dju_dot3(t[k], s), weight, width);
       if (!row) return;
-      setTwist(row->J, rate, t[k], rho_a, rho_b);
+      dj_rowTwist(row->J, rate, t[k], rho_a, rho_b);
     }
     if (turn.acts) by_c += byC(weight, width, dju_dot3(t[0], s), dju_dot3(t[1], s));
   }
-  if (turn.acts && by_c > 0) turnRows(rows, &turn, by_c);
+  if (turn.acts && by_c > 0) turnRows(rows, &turn, by_c, first);
 }
 
 // x (2) in tangents that depend on the normal alone.
@@ -330,7 +322,7 @@ static djStatus hullSlips(djPairRows* rows, djPairPlane* r, const djLagged* lagg
     for (int k = 0; k < 2; k++) {
       double arm = k ? e[0] : -e[1];
       slip[k] = mean[k] + b[k] - v[k] - v[2] * arm;
-      djContactRow* row = next(rows, k ? DJ_ROW_ACROSS : DJ_ROW_SLIP, FIRST_SLIP + 2 * i + k,
+      djContactRow* row = dj_nextRow(rows, k ? DJ_ROW_ACROSS : DJ_ROW_SLIP, FIRST_SLIP + 2 * i + k,
                                slip[k], S.W[i], width);
       if (!row) return DJ_OK;
       dju_store3(row->J + 6 * side, dju_scale3(rate, dju_cross3(rho, t[k])));
@@ -340,7 +332,7 @@ static djStatus hullSlips(djPairRows* rows, djPairPlane* r, const djLagged* lagg
     }
     if (turn.acts) by_c += byC(S.W[i], width, slip[0], slip[1]);
   }
-  if (turn.acts) turnRows(rows, &turn, by_c);
+  if (turn.acts) turnRows(rows, &turn, by_c, 0);
   return DJ_OK;
 }
 
@@ -352,7 +344,7 @@ static djStatus slipRows(djPairRows* rows, djPairPlane* r, djPlaneWork* w, djPla
   rest.scratch = w->free;
   rest.nscratch = w->nfree;
   if (!w->half_space) return hullSlips(rows, r, &lagged, &rest);
-  halfSlips(rows, &lagged, &rest);
+  dj_halfSlipRows(rows, &lagged, &rest, 0);
   return DJ_OK;
 }
 

@@ -384,7 +384,8 @@ static void addSlides(djLaggedJac* jac, double slide[2][DJ_LAG_SPLIT * 36], cons
   const djShape* shape[2] = {w->in->a, w->in->b};
   for (int side = 0; side < 2; side++) {
     if (!shape[side]->curved) continue;
-    dj_lagSlide(slide[side], w, state, side, jac->dnormal);
+    const djLagShape on = dj_lagShape(w, state, side);
+    dj_lagSlide(slide[side], &on, jac->dnormal);
     jac->slide[side] = slide[side];
     jac->nslide[side] = dj_lagSplit(w, side);
   }

@@ -305,8 +305,8 @@ static void pointsVjp(djPairGrad* grad, djLaggedGrad* lag, const djForces* force
     djVec3 g = {0, 0, 0};
     for (int j = 0; j < split; j++) g = dju_add3(g, dju_load3(lag->point + 3 * (at + j)));
     if ((side ? w->in->b : w->in->a)->curved) {
-      by_normal = dju_add3(by_normal, dj_lagOffsetVjp(&shape->curve, lag->point + 3 * at, w, state,
-                                                      side));
+      const djLagShape on = dj_lagShape(w, state, side);
+      by_normal = dju_add3(by_normal, dj_lagOffsetVjp(&shape->curve, lag->point + 3 * at, &on));
     }
     at += split;
     g = dju_mulMtV(w->pose[side]->R, g);

@@ -21,6 +21,7 @@
 #include "contact/plane/separating_plane.h"
 
 #include "contact/plane/plane_pair.h"
+#include "contact/plane/terrain.h"
 #include "model/guide_bodies.h"
 
 #include <string.h>
@@ -114,7 +115,10 @@ static djStatus beginAt(djPlaneState* state, bool* touching, const djPairInput* 
   return status ? status : eroded;
 }
 
+static bool onTerrain(const djPairInput* in) { return in && in->b && in->b->type == DJ_HFIELD; }
+
 static djStatus begin(djPairState* pair_state, const djPairInput* in) {
+  if (onTerrain(in)) return dj_terrainBegin(pair_state, in);
   djPlaneState* state = stateOf(pair_state);
   bool touching = false;
   djStatus status = beginAt(state, &touching, in);
@@ -144,6 +148,7 @@ static void clear(djPairOutput* out, int flags) {
 
 static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInput* in,
                      int flags) {
+  if (onTerrain(in)) return dj_terrainEval(out, pair_state, in, flags);
   djPlaneState* state = stateOf(pair_state);
   djPlaneWork w;
   djFound f;
@@ -189,23 +194,26 @@ static bool afar(const double* setting) { return setting[DJ_PLANE_GUIDE] > 0; }
 
 // Nobody feels a half space from afar: it is everywhere. Nor do bodies that are not to be guided.
 static void limit(double* setting, const djModel* m, int geom1, int geom2) {
-  bool plane = m->geom_type[geom1] == DJ_PLANE || m->geom_type[geom2] == DJ_PLANE;
-  if (plane || !dj_isGuided(m, m->geom_body[geom1], m->geom_body[geom2])) {
+  bool ground = dj_isGround(m->geom_type[geom1]) || dj_isGround(m->geom_type[geom2]);
+  if (ground || !dj_isGuided(m, m->geom_body[geom1], m->geom_body[geom2])) {
     setting[DJ_PLANE_GUIDE] = 0;
   }
 }
 
 static djStatus start(double start_jac[144], double rate_jac[144], djPairState* state,
                       const djPairInput* in) {
+  if (onTerrain(in)) return dj_terrainStart(start_jac, rate_jac, state, in);
   return dj_planeStart(start_jac, rate_jac, stateOf(state), in);
 }
 
 static djStatus past(bool* any, djPairPast* out, djPairState* state, const djPairInput* in) {
+  if (onTerrain(in)) return dj_terrainPast(any, out, state, in);
   return dj_planePast(any, out, stateOf(state), in);
 }
 
 static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
                     const double lambda[12]) {
+  if (onTerrain(in)) return dj_terrainVjp(grad, state, in, lambda);
   return dj_planeVjp(grad, stateOf(state), in, lambda);
 }
 
@@ -230,6 +238,7 @@ static djVec3 forcePoint(const djFound* f, const djPlaneWork* w) {
 }
 
 static djStatus report(djPairReport* out, djPairState* pair_state, const djPairInput* in) {
+  if (onTerrain(in)) return dj_terrainReport(out, pair_state, in);
   djPlaneState* state = stateOf(pair_state);
   djPlaneWork w;
   djFound f = {0};
@@ -268,7 +277,27 @@ static djStatus report(djPairReport* out, djPairState* pair_state, const djPairI
   return solved;
 }
 
+static djStatus rows(struct djPairRows* out, struct djPairPlane* plane, djPairState* state,
+                     const djPairInput* in) {
+  if (onTerrain(in)) return dj_terrainRows(out, plane, state, in);
+  return dj_planeRows(out, plane, state, in);
+}
+
 // ---- shapes
+
+static bool takes(int type_a, int type_b) {
+  return dj_convexTakes(type_a, type_b == DJ_HFIELD ? DJ_PLANE : type_b);
+}
+
+static djStatus gap(djDistance* d, djDistanceCache* cache, const djGeomPair* pair) {
+  if (pair->b->type == DJ_HFIELD) return dj_terrainDistance(d, pair);
+  return dj_convexGap(d, cache, pair);
+}
+
+static djStatus depth(double* out, const djVec3* along, const djGeomPair* pair) {
+  if (pair->b->type == DJ_HFIELD) return dj_terrainDepth(out, pair);
+  return dj_convexDepth(out, along, pair);
+}
 
 static djGeomSource sourceOf(const djGeomSource* from) {
   djGeomSource source = *from;
@@ -278,18 +307,23 @@ static djGeomSource sourceOf(const djGeomSource* from) {
 
 static int shapeSize(const djGeomSource* from) {
   const djGeomSource source = sourceOf(from);
+  if (from->model->geom_type[from->geom] == DJ_HFIELD) return dj_terrainShapeSize(from);
   return dj_convexSize(&source);
 }
 
 static djStatus makeShape(djShape* shape, djShapeBounds* bounds, double* mem,
                           const djGeomSource* from, djError* err) {
   const djGeomSource source = sourceOf(from);
+  if (from->model->geom_type[from->geom] == DJ_HFIELD) {
+    return dj_makeTerrainShape(shape, bounds, mem, from);
+  }
   return dj_makeConvex(shape, bounds, mem, &source, err);
 }
 
 static djStatus shapeParams(double* param, const djGeomSource* from, const djShape* shape,
                             const djShapeGrad* grad) {
   const djGeomSource source = sourceOf(from);
+  if (shape->type == DJ_HFIELD) return dj_terrainParams(param, from, shape, grad);
   return dj_convexParams(param, &source, shape, grad);
 }
 
@@ -300,11 +334,12 @@ const djKernel dj_separatingPlane = {
              "least at several places (parallel faces, edges)",
     .traits = {.energy = true, .symmetric = true, .limits = true},
     .state_size = sizeof(djPlaneState),
+    .hfield_state_size = sizeof(djTerrainState),
     .nsetting = DJ_PLANE_NSETTING,
     .setting = dj_planeSettings,
     .rule = dj_planeRules,
     .preset = dj_planePresets,
-    .takes = dj_convexTakes,
+    .takes = takes,
     .range = dj_planeRange,
     .afar = afar,
     .limit = limit,
@@ -313,15 +348,15 @@ const djKernel dj_separatingPlane = {
     .makeShape = makeShape,
     .shapeParams = shapeParams,
     .touch = dj_planeTouch,
-    .gap = dj_convexGap,
-    .depth = dj_convexDepth,
+    .gap = gap,
+    .depth = depth,
     .share = DJ_PLANE_SHARE,
     .room = dj_planeRoom,
     .max_step = dj_planeMaxStep,
     .begin = begin,
     .recovers = recovers,
     .eval = eval,
-    .rows = dj_planeRows,
+    .rows = rows,
     .start = start,
     .past = past,
     .report = report,
