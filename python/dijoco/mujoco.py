@@ -54,7 +54,7 @@ class Context:
     """
 
     __slots__ = ("_library", "_handle", "_address", "_mj_model", "_m", "_model", "_data", "_lock",
-                 "_changes", "_given", "status", "__weakref__")
+                 "_changes", "_given", "_smooth", "status", "__weakref__")
 
     def __new__(cls, mj_model, *, derivatives="analytic", **_):
         if derivatives not in DERIVATIVES:
@@ -77,7 +77,7 @@ class Context:
         handle = Handle(context.value, library.djm_deleteContext, (mj_model,))
         self._library, self._handle, self._address = library, handle, context.value
         self._mj_model, self._m, self.status, self._changes = mj_model, address, 0, 0
-        self._given = settings
+        self._given, self._smooth = settings, None
         self._model = Model._make(Handle(library.djm_model(self._address), keep=handle),
                                   take_report(report.value))
         warn_ignored(self._model)
@@ -262,10 +262,31 @@ class Context:
         with self._lock:
             return self._check(self._call(self._library.djm_forward, self._m, d, self._address))
 
-    def transition(self, mj_data, sensors=False):
+    @property
+    def smooth(self):
+        """A Context of the same scene with the settings given to this one, but contact by the preset
+        `smooth`: `transition(..., derivatives="smooth")` is its. It follows changes of the MjModel;
+        what was set on `model` is to be set on its `model`, too."""
+        if self._smooth is None:
+            if "preset" in self._given:
+                raise ValueError("derivatives=\"smooth\": not beside a preset that was given, %r"
+                                 % self._given["preset"])
+            self._smooth = _restored(Context, self._mj_model, dict(self._given, preset="smooth"),
+                                     self.substeps, self.sensors)
+        return self._smooth
+
+    def transition(self, mj_data, sensors=False, derivatives=None):
         """Derivatives of the step from mj_data's state, which is not changed. With nx = 2 nv + na:
         A (nx, nx), B (nx, nu), and with sensors C (nsensordata, nx), D (nsensordata, nu), as
-        mujoco.mjd_transitionFD has them."""
+        mujoco.mjd_transitionFD has them.
+
+        derivatives="smooth": those of a step with the contact of the preset `smooth`, from the same
+        state, for optimizers that make plans along runs with the contact as it is."""
+        if derivatives is not None:
+            if derivatives not in ("analytic", "smooth"):
+                raise ValueError("derivatives: expected analytic or smooth, not %r" % (derivatives,))
+            if derivatives == "smooth":
+                return self._smooth_transition(mj_data, sensors)
         m, d = self._mj_model, self._target(mj_data)
         nx = 2 * m.nv + m.na
         out = [np.zeros((nx, nx)), np.zeros((nx, m.nu))]
@@ -276,6 +297,15 @@ class Context:
             self._check(self._call(self._library.djm_transition, self._m, d, self._address,
                                    *pointers))
         return tuple(out)
+
+    def _smooth_transition(self, mj_data, sensors):
+        other = self.smooth
+        other.substeps = self.substeps
+        if self._mj_model.nmocap:
+            other.set_mocap_velocity(mj_data, self.mocap_velocity(mj_data))
+        out = other.transition(mj_data, sensors)
+        self.status = other.status
+        return out
 
     def sensor_is_analytic(self, sensor):
         """Whether a sensor's rows (name or index) of C and D are analytic; if not, they are centred
@@ -320,7 +350,7 @@ class MuJoCoContext(Context):
     def _none(self, *_):
         raise AttributeError("a Context with derivatives=\"mujoco\" has none: its step is MuJoCo's")
 
-    model = data = report = mocap_velocity = set_mocap_velocity = property(_none)
+    model = data = report = smooth = mocap_velocity = set_mocap_velocity = property(_none)
     substeps = property(lambda self: 1, _none, doc="1")
     sensors = property(lambda self: True, _none, doc="True: as mj_step does")
 

@@ -4,7 +4,8 @@
 
 hopper: gymnasium's, to hop forward at 1 m/s. push: an arm, to push a box to a mark and turn it.
 Every two steps, one iteration of iLQG improves the plan from the state that was reached. DiJoCo's
-contact is that of its preset `smooth`; --preset none shows what the defaults give. "MuJoCo, exact"
+contact is that of its preset `smooth`; --preset none shows what the defaults give. "DiJoCo, smooth
+A, B" steps with the defaults' contact, and plans by derivatives of the preset's. "MuJoCo, exact"
 is MuJoCo's step with DiJoCo's derivatives of it, in place of mjd_transitionFD's. In the last row
 MuJoCo's step has those of DiJoCo's, which is another step. The first start is the
 scene's; others are moved a little, the same ones for all.
@@ -63,6 +64,15 @@ class Ours:
         context.model.option["preset"] = preset
         self.step, self.forward = context.step, context.forward
         self.transition = lambda data: context.transition(data, sensors=True)
+
+
+class Smoothed(Ours):
+    """DiJoCo's step with the contact of the defaults, derivatives of that of the preset `smooth`."""
+
+    def __init__(self, model):
+        super().__init__(model, "none")
+        step = self.step.__self__
+        self.transition = lambda data: step.transition(data, sensors=True, derivatives="smooth")
 
 
 class Mixed(Stock):
@@ -205,22 +215,23 @@ def main():
             task, steps, _ = tasks[name]()
             failed |= not compare(name, task, 50 if args.short else steps, args.starts)
         sys.exit(failed)
-    print("%38s  wall s: all = steps + derivatives + sweeps" % "start cost/step")
+    print("%41s  wall s: all = steps + derivatives + sweeps" % "start cost/step")
     for name in args.task or tasks:
         task, steps, outcome = tasks[name]()
         engines = {"MuJoCo": Stock(task.model), "MuJoCo, exact": Exact(task.model),
                    "DiJoCo": Ours(task.model, args.preset),
+                   "DiJoCo, smooth A, B": Smoothed(task.model),
                    "MuJoCo, our A, B": Mixed(task.model, args.preset)}
         if args.short:
             steps = 50
-            del engines["MuJoCo, our A, B"]
+            del engines["MuJoCo, our A, B"], engines["DiJoCo, smooth A, B"]
         no_worse = 0
         for start in range(args.starts):
             costs = {}
             for title, engine in engines.items():
                 costs[title], path, wall, part = control(task, engine, steps, start)
                 text, reached = outcome(path)
-                print("%-6s %-16s %5d %8.4f %9.1f = %4.1f + %4.1f + %4.1f   %s" % (
+                print("%-6s %-19s %5d %8.4f %9.1f = %4.1f + %4.1f + %4.1f   %s" % (
                     name, title, start, costs[title], wall, *part.values(), text), flush=True)
                 failed |= title == "DiJoCo" and not reached
             no_worse += costs["DiJoCo"] <= costs["MuJoCo"]

@@ -437,3 +437,60 @@ def test_pickled_data():
     del other
     gc.collect()
     mujoco.mj_step(m, d)
+
+
+PUSHED = """
+<mujoco>
+  <option timestep="0.005"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="0 0 1"/>
+    <body name="box" pos="0 0 .0501"><freejoint/>
+      <geom name="box" type="box" size=".05 .05 .05" mass="1" friction=".5"/></body>
+    <body name="rod" pos="-.071 0 .05"><joint name="rod" type="slide" axis="1 0 0"/>
+      <geom name="rod" type="box" size=".02 .02 .02" mass=".1"/></body>
+    <body name="hand" mocap="true" pos="0 .3 .3">
+      <geom type="sphere" size=".01" contype="0" conaffinity="0"/></body>
+  </worldbody>
+  <actuator><motor joint="rod"/></actuator>
+</mujoco>"""
+
+
+def test_smooth_derivatives():
+    m = mujoco.MjModel.from_xml_string(PUSHED)
+    d, e = mujoco.MjData(m), mujoco.MjData(m)
+    context, alone = dijoco.Context(m), dijoco.Context(m)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        smooth = dijoco.Context(m, preset="smooth")
+        told.clear()
+        context.transition(d, derivatives="smooth")
+        assert not told   # what is not as in MuJoCo has been told
+    for k in range(12):
+        d.ctrl[0] = e.ctrl[0] = 0.4 * k
+        A, B = context.transition(d, derivatives="smooth")
+        C, D = smooth.transition(d)
+        assert (A == C).all() and (B == D).all() and context.status == 0
+        hard = context.transition(d)
+        assert all((x == y).all() for x, y in zip(hard, alone.transition(d)))
+        assert all((x == y).all() for x, y in zip(hard, context.transition(d, derivatives="analytic")))
+        if k == 11:   # the rod presses against the box, and contact that is soft lets it move on
+            assert 0 < 100 * hard[1][13, 0] < B[13, 0]
+        context.step(d)
+        alone.step(e)
+        assert (d.qpos == e.qpos).all() and (d.qvel == e.qvel).all()
+    m.geom_friction[:] = 0.1   # followed by both
+    assert (context.transition(d, derivatives="smooth")[0] == smooth.transition(d)[0]).all()
+    assert context.smooth.model.option["preset"] == "smooth"
+    context.substeps = smooth.substeps = 2
+    assert (context.transition(d, derivatives="smooth")[0] == smooth.transition(d)[0]).all()
+
+
+def test_smooth_derivatives_refused():
+    m = mujoco.MjModel.from_xml_string(PUSHED)
+    d = mujoco.MjData(m)
+    with pytest.raises(ValueError, match="expected analytic or smooth, not 'soft'"):
+        dijoco.Context(m).transition(d, derivatives="soft")
+    with pytest.raises(ValueError, match="not beside a preset that was given, 'smooth'"):
+        dijoco.Context(m, preset="smooth").transition(d, derivatives="smooth")
+    copied = pickle.loads(pickle.dumps(dijoco.Context(m, restitution="given")))
+    assert copied.smooth.model.option["restitution"] == "given"

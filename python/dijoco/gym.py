@@ -1,0 +1,132 @@
+"""Gymnasium's MuJoCo environments with our step; needs `gymnasium`.
+
+    import gymnasium
+    import dijoco.gym
+
+    env = gymnasium.make("dijoco/Hopper-v5")
+    env = gymnasium.make("dijoco/Ant-v5", settings={"preset": "smooth"}, reset_noise_scale=0)
+    envs = gymnasium.make_vec("dijoco/Humanoid-v5", num_envs=64, threads=4)
+
+Observations, rewards, ends, seeds and keyword arguments are gymnasium's own; the forces and motions
+that they are of are ours, `cfrc_ext` included. `env.unwrapped.context` is the `Context`. Scenes with
+RK4 (hopper, half_cheetah...) run by our `euler` at their timestep.
+"""
+import mujoco
+import numpy as np
+
+import gymnasium
+from gymnasium.envs.mujoco import mujoco_env
+from gymnasium.vector import SyncVectorEnv
+
+from .mj_batch import ContextBatch
+from .mujoco import Context
+
+__all__ = ["OurStep", "VectorEnv", "own", "NAMES"]
+
+# Of gymnasium's environments: dijoco/NAME-v5.
+NAMES = ("Ant", "HalfCheetah", "Hopper", "Humanoid", "HumanoidStandup", "InvertedDoublePendulum",
+         "InvertedPendulum", "Pusher", "Reacher", "Swimmer", "Walker2d")
+
+
+class OurStep:
+    """Before a class of MujocoEnv: its steps are ours. `settings`: of the `Context`, by name."""
+
+    def __init__(self, *args, settings=None, **kwargs):
+        self.context = self._found = None
+        super().__init__(*args, **kwargs)
+        self.context = Context(self.model, sensors=True, **(settings or {}))
+        if settings and hasattr(self, "_ezpickle_kwargs"):
+            self._ezpickle_kwargs = dict(self._ezpickle_kwargs, settings=settings)
+
+    def _step_mujoco_simulation(self, ctrl, n_frames):
+        self.data.ctrl[:] = ctrl
+        found, self._found = self._found, None
+        if found is None:
+            self.context.step(self.data, n_frames)
+        else:
+            mujoco.mj_copyData(self.data, self.model, found)
+
+
+def own(cls):
+    """A class of MujocoEnv with our step."""
+    if not (isinstance(cls, type) and issubclass(cls, mujoco_env.MujocoEnv)):
+        raise TypeError("own: expected a class of gymnasium's MujocoEnv, not %r" % (cls,))
+    return type(cls.__name__, (OurStep, cls), {"__doc__": cls.__doc__, "__module__": __name__,
+                                               "__qualname__": cls.__name__})
+
+
+class VectorEnv(SyncVectorEnv):
+    """Environments of one kind, whose steps a `ContextBatch` takes together, by `threads` threads (0: one
+    for each processor). Each has the observations that it would have alone, by any number of threads.
+
+        envs = dijoco.gym.VectorEnv(lambda: gymnasium.make("dijoco/Hopper-v5"), 16, threads=4)
+
+    The model is the first one's: what is changed of others' has no effect.
+    """
+
+    def __init__(self, make, num_envs, threads=0, **kwargs):
+        super().__init__([make] * num_envs, **kwargs)
+        first = self.envs[0].unwrapped
+        if not isinstance(first, OurStep):
+            raise TypeError("VectorEnv: expected environments with our step, as dijoco/Hopper-v5, "
+                            "not %r" % first)
+        given = {name: first.context.model.option[name] for name in first.context._given}
+        self._batch = ContextBatch(first.model, threads, sensors=True, **given)
+        self._datas = [mujoco.MjData(first.model) for _ in self.envs]
+
+    def step(self, actions):
+        moved, datas = [], []
+        for env, data, action, over in zip(self.envs, self._datas, actions, self._autoreset_envs):
+            env = env.unwrapped
+            if over or np.shape(action) != (env.model.nu,):
+                continue   # reset in its place, or refused by the environment itself
+            mujoco.mj_copyData(data, env.model, env.data)
+            data.ctrl[:] = action
+            moved.append(env)
+            datas.append(data)
+        if datas:
+            self._batch.step(datas, self.envs[0].unwrapped.frame_skip)
+        for env, data in zip(moved, datas):
+            env._found = data
+        return super().step(actions)
+
+
+def _vector(id):
+    """What gymnasium.make_vec calls, with vectorization_mode="vector_entry_point"."""
+    def make(num_envs, threads=0, autoreset_mode="NextStep", **kwargs):
+        return VectorEnv(lambda: gymnasium.make(id, **kwargs), num_envs, threads,
+                         autoreset_mode=autoreset_mode)
+    return make
+
+
+def _register():
+    for name in NAMES:
+        spec = gymnasium.spec(name + "-v5")
+        id = "dijoco/%s-v5" % name
+        if id in gymnasium.registry:
+            continue
+        module, found = spec.entry_point.split(":")
+        gymnasium.register(
+            id, entry_point=_Entry(module, found), vector_entry_point=_vector(id),
+            reward_threshold=spec.reward_threshold, max_episode_steps=spec.max_episode_steps,
+            kwargs=spec.kwargs)
+
+
+class _Entry:
+    """Makes an environment; its module is imported, and its class made, when that is asked for."""
+
+    classes = {}
+
+    def __init__(self, module, name):
+        self.module, self.name = module, name
+
+    def __call__(self, **kwargs):
+        cls = self.classes.get(self.name)
+        if cls is None:
+            module = __import__(self.module, fromlist=[self.name])
+            cls = self.classes[self.name] = own(getattr(module, self.name))
+            globals()[self.name] = cls   # where pickle looks for it
+        return cls(**kwargs)
+
+
+_register()
