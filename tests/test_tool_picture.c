@@ -3,6 +3,7 @@
 #include "common/tool_case.h"
 #include "picture.h"
 #include "picture_geom.h"
+#include "triangles.h"
 
 #include <dijoco/dijoco.h>
 
@@ -235,10 +236,65 @@ static void testParts(void** state) {
   drop(&s);
 }
 
+// A height field is a closed body of triangles, as many as there is room for, with the volume of what
+// lies over its base; it is drawn, behind what stands on it.
+static void testField(void** state) {
+  (void)state;
+  static const char text[] =
+      "{\"dijoco_model\":1,\"bodies\":[{\"name\":\"world\"},{\"name\":\"a\",\"pos\":[0,0,1],"
+      "\"mass\":1,\"inertia\":[0.004,0.004,0.004]}],\"joints\":[{\"type\":\"free\",\"body\":\"a\"}],"
+      "\"hfields\":[{\"name\":\"f\",\"size\":[1.5,1,0.25],\"heights\":[[0.1,0.2,0.3,0.1],"
+      "[0.4,0.1,0.2,0.3],[0.2,0.2,0.1,0.4]]}],\"geoms\":[{\"type\":\"hfield\",\"body\":\"world\","
+      "\"hfield\":\"f\"},{\"type\":\"sphere\",\"body\":\"a\",\"size\":[0.1,0,0]}]}";
+  Shot s;
+  djError err = {""};
+  djt_writeText("field.json", text);
+  if (dj_loadModel(&s.m, "field.json", &err) != DJ_OK) fail_msg("%s", err.text);
+  assert_int_equal(dj_makeData(&s.d, s.m, NULL), DJ_OK);
+  assert_int_equal(dj_forward(s.m, s.d), DJ_OK);
+  s.poses = (Poses){s.d->xpos, s.d->xquat};
+  for (int most = 3; most < 100; most += 90) {
+    Triangles t;
+    triangles_hfield(&t, s.m, 0, most);
+    assert_int_equal(t.nface, most < 50 ? 2 + 8 : 2 * 6 + 2 * 10);
+    double volume = 0, sum[3] = {0};
+    for (int k = 0; k < t.nface; k++) {
+      const double* v[3];
+      for (int i = 0; i < 3; i++) v[i] = t.vert + 3 * t.face[3 * k + i];
+      for (int i = 0; i < 3; i++) {
+        int a = (i + 1) % 3, b = (i + 2) % 3;
+        double area = (v[1][a] - v[0][a]) * (v[2][b] - v[0][b]) -
+                      (v[1][b] - v[0][b]) * (v[2][a] - v[0][a]);
+        sum[i] += area;
+        if (i == 2) volume += area / 2 * ((v[0][2] + v[1][2] + v[2][2]) / 3 + 0.25);
+      }
+    }
+    djt_near(sum[0], 0, 1e-14);   // its sides are closed, and open below
+    djt_near(sum[1], 0, 1e-14);
+    djt_near(sum[2], 2 * 3 * 2, 1e-13);
+    // over cells of 1 by 1: the corner heights, by the triangles that share them
+    if (most > 50) djt_near(volume, 6 * 0.25 + (2 * (0.1 + 0.4) + 1 * (0.1 + 0.2) +
+                                    3 * (0.2 + 0.3 + 0.4 + 0.3 + 0.2 + 0.1) + 6 * (0.1 + 0.2)) / 6,
+                            1e-13);
+    triangles_free(&t);
+  }
+  Camera c = camera_look(s.m, 1, &s.poses, 300, 200);
+  char* drawn = draw(&s, &c, 0, NULL);
+  const char* ball = strstr(drawn, "<ellipse");
+  assert_non_null(ball);
+  int before = 0;
+  for (const char* at = drawn; (at = strstr(at, "<polygon")) && at < ball; at++) before++;
+  assert_true(before >= 12);   // all of the top, and the sides that are seen
+  assert_null(strstr(ball, "<polygon"));
+  free(drawn);
+  drop(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testLook), cmocka_unit_test(testHidden), cmocka_unit_test(testInclude),
       cmocka_unit_test(testGrid), cmocka_unit_test(testOrder),  cmocka_unit_test(testParts),
+      cmocka_unit_test(testField),
   };
   return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
 }
