@@ -50,10 +50,12 @@ static bool noteSoftness(djmNote note, const djmImport* imp, const djmSoft* s, i
     return true;
   }
   snprintf(note, sizeof(djmNote),
-           "%s, these rest on the surface; contact softness (solref, solimp) is replaced by a "
-           "stiff barrier, which holds them within 0.3 %% of the smallest inner radius of the "
-           "surface; there they rebound with about %.2g of their speed, here with what restitution "
-           "says", depth, djm_rebound(imp->m, s, 1));
+           "%s, these rest %s; contact softness (solref, solimp) is replaced by a stiff barrier, "
+           "which holds them within 0.3 %% of the smallest inner radius of that; there they "
+           "rebound with about %.2g of their speed, here with what restitution says", depth,
+           imp->model->opt.softness == DJ_SOFTNESS_MUJOCO ? "as deep, whatever the load"
+                                                          : "on the surface",
+           djm_rebound(imp->m, s, 1));
   return true;
 }
 

@@ -3,6 +3,7 @@
 //   text dijoco_contact/ELEMENT           a contact model
 //   numeric, text dijoco_SETTING/ELEMENT  a setting of the pair or geom, or
 //   numeric, text dijoco_restitution/ELEMENT  its coefficient of restitution, or
+//   numeric dijoco_soft_depth/ELEMENT     how deep MuJoCo's contact is taken to rest, or
 //   numeric dijoco_contact/MODEL/SETTING  of all pairs of a model other than the first
 //   text dijoco_shape/ELEMENT, numeric dijoco_sharpness/ELEMENT  of a geom (import_surface.c)
 //   numeric dijoco_points/ELEMENT...      of a geom, and dijoco_penalty (import_points.c)
@@ -18,7 +19,7 @@
 #include <string.h>
 
 static const char kPrefix[] = "dijoco_", kContact[] = "dijoco_contact/";
-static const char kRestitution[] = "dijoco_restitution/";
+static const char kRestitution[] = "dijoco_restitution/", kDepth[] = "dijoco_soft_depth/";
 static const char kShape[] = "dijoco_shape/", kSharpness[] = "dijoco_sharpness/";
 
 static djStatus refuse(djmImport* imp, const char* kind, const char* field, const char* why) {
@@ -167,6 +168,20 @@ static djStatus setRestitution(djmImport* imp, djGeomDef* geom, djPairDef* pair,
   return DJ_OK;
 }
 
+// Of a pair or geom, instead of what solref and solimp give.
+static djStatus setDepth(djmImport* imp, djGeomDef* geom, djPairDef* pair, const Field* f) {
+  static const djSetting number = {.name = "soft_depth", .kind = DJ_SETTING_REAL, .size = 1};
+  int p, g;
+  findElement(&p, &g, imp, f->element);
+  if (p < 0 && g < 0) {
+    return refuse(imp, f->kind, f->name, "there is no pair or geom of that name");
+  }
+  double* value = p >= 0 ? &pair[p].soft_depth : &geom[g].soft_depth;
+  djStatus status = readValue(value, imp, f, &number);
+  if (status != DJ_OK || *value >= 0) return status;
+  return refuse(imp, f->kind, f->name, "must be 0 or more");
+}
+
 // An implicit surface, or the sharpness of the one that fits.
 static djStatus setSurface(djmImport* imp, djGeomDef* geom, const Field* f, bool shape) {
   static const djSetting number = {.name = "sharpness", .kind = DJ_SETTING_REAL, .size = 1};
@@ -215,6 +230,7 @@ static djStatus setField(djmImport* imp, djGeomDef* geom, djPairDef* pair, djSet
   bool shape = strncmp(f->name, kShape, strlen(kShape)) == 0;
   bool sharpness = strncmp(f->name, kSharpness, strlen(kSharpness)) == 0;
   if (shape || sharpness) return setSurface(imp, geom, f, shape);
+  if (strncmp(f->name, kDepth, strlen(kDepth)) == 0) return setDepth(imp, geom, pair, f);
   bool restitution = strncmp(f->name, kRestitution, strlen(kRestitution)) == 0;
   return restitution ? setRestitution(imp, geom, pair, f) : addSetting(imp, list, f);
 }

@@ -1,12 +1,7 @@
 // Geoms, meshes, sites, explicit pairs, excludes, and which geoms collide.
 
 #include "import.h"
-
-bool djm_shapeSupported(int type) {
-  return type == mjGEOM_PLANE || type == mjGEOM_SPHERE || type == mjGEOM_CAPSULE ||
-         type == mjGEOM_ELLIPSOID || type == mjGEOM_CYLINDER || type == mjGEOM_BOX ||
-         type == mjGEOM_MESH || type == mjGEOM_HFIELD;
-}
+#include "import_soft.h"
 
 bool djm_hasBits(const mjModel* m, int geom) {
   return m->geom_contype[geom] || m->geom_conaffinity[geom];
@@ -163,6 +158,7 @@ static void importGeom(djGeomDef* g, const djmImport* imp, int i) {
   // MuJoCo: contact begins at distance margin; gap is a buffer of inactive contacts beyond it.
   g->margin = m->geom_margin[i];
   g->gap = 0;
+  g->soft_depth = djm_softDepth(imp, i);
   if (override) {   // the override is per contact: half of it from each side
     const mjtNum* friction = m->opt.o_friction;
     g->friction[0] = 0.5 * (friction[0] + friction[1]);
@@ -280,6 +276,7 @@ djStatus djm_importPairs(djmImport* imp) {
         .rolling = {fmax(friction[3], 0), fmax(friction[4], 0)},
         .solref_restitution = djm_solrefRestitution(solref),
         .margin = override ? m->opt.o_margin : m->pair_margin[i],
+        .soft_depth = djm_softPairDepth(imp, i),
     };
   }
   for (int i = 0; i < m->nexclude; i++) {

@@ -75,6 +75,8 @@ static double impedance(const djmSoft* s, double r) {
   return dmin + y * (dmax - dmin);
 }
 
+#define DEEPEST 1e3   // m
+
 // ------------------------------ rest ------------------------------------------------------------
 
 // Whether a tree can come down as a whole.
@@ -109,17 +111,22 @@ double djm_contactLoad(int* contacts, const djmImport* imp, const int geom[2]) {
   return load;
 }
 
-double djm_restDepth(const mjModel* m, const djmSoft* s, double load) {
-  double k, b, dmin, dmax, inverse = 0;
+static double inverseOf(const mjModel* m, int geom) {
+  return m->body_invweight0[2 * m->geom_bodyid[geom]];
+}
+
+static double depthAt(const mjModel* m, const djmSoft* s, double inverse, double load) {
+  double k, b, dmin, dmax;
   djm_softness(&k, &b, &dmin, &dmax, m, s->solref, s->solimp);
-  for (int i = 0; i < 2; i++) inverse += m->body_invweight0[2 * m->geom_bodyid[s->geom[i]]];
   if (!(k > 0)) return load > 0 ? INFINITY : 0;
   double scale = 1, mu2 = s->friction * s->friction;
   if (m->opt.cone == mjCONE_PYRAMIDAL && s->dim > 1) {
     scale = mu2 / fmax(m->opt.impratio, mjMINVAL) * (1 + mu2) / (s->dim - 1);
   }
   double low = 0, high = 1e-6, held = scale * inverse * load;
-  while (high < 1e3 && k * pow(impedance(s, high), 2) * high < (1 - impedance(s, high)) * held) {
+  while (high < DEEPEST) {
+    double d = impedance(s, high);
+    if (!(k * d * d * high < (1 - d) * held)) break;
     high *= 2;
   }
   for (int i = 0; i < 60; i++) {
@@ -128,6 +135,26 @@ double djm_restDepth(const mjModel* m, const djmSoft* s, double load) {
     else high = r;
   }
   return high;
+}
+
+double djm_restDepth(const mjModel* m, const djmSoft* s, double load) {
+  return depthAt(m, s, inverseOf(m, s->geom[0]) + inverseOf(m, s->geom[1]), load);
+}
+
+// The depth of two that move is the sum of both: it goes by A', nearly in proportion.
+double djm_softDepth(const djmImport* imp, int i) {
+  const mjModel* m = imp->m;
+  const int own[2] = {i, i};
+  int n;
+  if (imp->geom_dim[i] == 0 || !djm_shapeSupported(m->geom_type[i])) return 0;
+  djmSoft s = djm_softOfGeoms(m, i, imp->geom_partner[i]);
+  return fmin(depthAt(m, &s, inverseOf(m, i), djm_contactLoad(&n, imp, own)), DEEPEST);
+}
+
+double djm_softPairDepth(const djmImport* imp, int pair) {
+  djmSoft s = djm_softOfPair(imp->m, pair);
+  int n;
+  return fmin(djm_restDepth(imp->m, &s, djm_contactLoad(&n, imp, s.geom)), DEEPEST);
 }
 
 // ------------------------------ rebound ---------------------------------------------------------

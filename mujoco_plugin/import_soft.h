@@ -20,6 +20,11 @@ djmSoft djm_softOfPair(const mjModel* m, int pair);
 // one; *contacts: over how many its weight is taken to be spread. 0: nothing weighs.
 double djm_contactLoad(int* contacts, const djmImport* imp, const int geom[2]);
 
+// What geom i adds to the depth at which it rests: that of its body alone, in something that does
+// not move, of its partner's solref and solimp. 0: nothing weighs, or it meets nothing.
+double djm_softDepth(const djmImport* imp, int i);
+double djm_softPairDepth(const djmImport* imp, int pair);
+
 // Depth at which MuJoCo's contact holds this force, m.
 double djm_restDepth(const mjModel* m, const djmSoft* s, double load);
 

@@ -13,6 +13,7 @@
   X(body_iquat, 4 * m->nbody)            \
   X(body_mass, m->nbody)                 \
   X(body_inertia, 3 * m->nbody)          \
+  X(body_subtreemass, m->nbody)          \
   X(body_gravcomp, m->nbody)             \
   X(body_invweight0, 2 * m->nbody)       \
   X(jnt_pos, 3 * m->njnt)                \
@@ -46,10 +47,13 @@
   X(geom_quat, 4 * m->ngeom)             \
   X(geom_friction, 3 * m->ngeom)         \
   X(geom_solref, mjNREF * m->ngeom)      \
+  X(geom_solimp, mjNIMP * m->ngeom)      \
+  X(geom_solmix, m->ngeom)               \
   X(geom_margin, m->ngeom)               \
   X(pair_dim, m->npair)                  \
   X(pair_friction, 5 * m->npair)         \
   X(pair_solref, mjNREF * m->npair)      \
+  X(pair_solimp, mjNIMP * m->npair)      \
   X(pair_margin, m->npair)               \
   X(site_pos, 3 * m->nsite)              \
   X(site_quat, 4 * m->nsite)             \

@@ -69,6 +69,15 @@ bool djm_pairHasOwn(const djModel* model, int pair);
 // The field of an element: dijoco_NAME/ELEMENT.
 void djm_fieldName(char* field, size_t size, const char* name, const djModel* model, int geom,
                    int pair);
+// A geom of the spec or (geom -1) an explicit pair, and its number; a field of ours of it, for
+// which a pair is named.
+mjsElement* djm_specElement(int* id, const djmWrite* w, int geom, int pair);
+bool djm_setElementNumber(djmWrite* w, const char* name, int geom, int pair, double value);
+// How deep MuJoCo's contact rests (djGeomDef.soft_depth), where that counts: with other masses and
+// sizes another depth would be read.
+bool djm_writeDepths(djmWrite* w);
+bool djm_hasDepth(const djModel* model, int pair);
+bool djm_checkDepths(const djModel* got, const djModel* wanted, double tolerance, djError* err);
 // Restitution of a geom or (geom -1) an explicit pair where another would be read; whether a pair
 // has another one than MuJoCo's default.
 bool djm_writeRestitution(djmWrite* w, int geom, int pair);

@@ -170,6 +170,7 @@ static bool checkScales(const djmCheck* c) {
     bool used;
   } list[] = {{"inner_radius", got->geom_radius, wanted->geom_radius, true},
               {"load", got->geom_load, wanted->geom_load, true},
+              {"recovery_load", got->geom_push, wanted->geom_push, true},
               {"skin", got->geom_skin, wanted->geom_skin, true},
               {"guide_radius", got->geom_bound, wanted->geom_bound, guided},
               {"guide_part", got->geom_part, wanted->geom_part, guided}};

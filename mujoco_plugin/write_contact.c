@@ -13,7 +13,7 @@
 bool djm_pairHasOwn(const djModel* m, int pair) {
   bool own = m->pair_contact[pair] != DJ_CONTACT_DEFAULT;
   for (int i = 0; i < m->nsetting; i++) own = own || m->setting_pair[i] == pair;
-  return own || djm_hasRestitution(m, pair);
+  return own || djm_hasRestitution(m, pair) || djm_hasDepth(m, pair);
 }
 
 static bool writeModel(djmWrite* w, int contact, int geom, int pair) {
@@ -132,7 +132,7 @@ bool djm_writeOwnSettings(djmWrite* w) {
   for (int i = 0; i < m->npair; i++) {
     if (!writeModel(w, m->pair_contact[i], -1, i) || !djm_writeRestitution(w, -1, i)) return false;
   }
-  return writeElements(w);
+  return djm_writeDepths(w) && writeElements(w);
 }
 
 static bool differs(djError* err, const char* field, double got, double wanted) {
@@ -223,5 +223,6 @@ bool djm_checkOwnSettings(const djModel* got, const djModel* wanted, double tole
     return differs(err, field, a, b);
   }
   return checkSurfaces(got, wanted, tolerance, err) &&
+         djm_checkDepths(got, wanted, tolerance, err) &&
          djm_checkPoints(got, wanted, tolerance, err);
 }

@@ -25,8 +25,7 @@ bool djm_hasRestitution(const djModel* m, int pair) {
   return restitution(m, &m->opt, -1, pair) != restitution(NULL, &m->opt, -1, pair);
 }
 
-// The element of the spec, and its number.
-static mjsElement* findElement(int* id, const djmWrite* w, int geom, int pair) {
+mjsElement* djm_specElement(int* id, const djmWrite* w, int geom, int pair) {
   mjtObj type = geom >= 0 ? mjOBJ_GEOM : mjOBJ_PAIR;
   *id = geom >= 0 ? geom : djm_pairNumber(w->m, pair);
   mjsElement* e = mjs_firstElement(w->spec, type);
@@ -63,19 +62,27 @@ static bool writeSolref(djmWrite* w, const char* field, mjsElement* element, int
 }
 
 bool djm_writeRestitution(djmWrite* w, int geom, int pair) {
-  char field[700], name[600];
+  char field[700];
   const djOption* option = &w->wanted->opt;
   double wanted = restitution(w->wanted, option, geom, pair);
   if (wanted == restitution(w->base, option, geom, pair)) return true;
   int id;
-  mjsElement* element = findElement(&id, w, geom, pair);
+  mjsElement* element = djm_specElement(&id, w, geom, pair);
   djm_fieldName(field, sizeof field, "restitution", w->wanted, geom, pair);
   if (writeSolref(w, field, element, id, geom >= 0, wanted)) return true;
+  return djm_setElementNumber(w, "restitution", geom, pair, wanted);
+}
+
+bool djm_setElementNumber(djmWrite* w, const char* name, int geom, int pair, double value) {
+  char field[700], own[600];
+  int id;
+  mjsElement* element = djm_specElement(&id, w, geom, pair);
+  djm_fieldName(field, sizeof field, name, w->wanted, geom, pair);
   if (geom < 0 && element && !mjs_getString(mjs_getName(element))[0]) {
-    djm_pairName(name, sizeof name, w->wanted, pair);   // the field needs one
-    mjs_setName(element, name);
+    djm_pairName(own, sizeof own, w->wanted, pair);   // the field needs one
+    mjs_setName(element, own);
   }
-  return djm_setNumber(w, field, wanted);
+  return djm_setNumber(w, field, value);
 }
 
 bool djm_checkRestitution(char* field, size_t size, double* got, double* wanted,

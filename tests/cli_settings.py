@@ -104,7 +104,8 @@ class Settings(cli.Case):
                               "stiffness_scale", "guide", "guide_length", "guide_radius",
                               "guide_part", "guide_factor", "guide_backward_only",
                               "friction_eps_scale", "recovery_stiffness", "preset",
-                              "law", "exponent", "damping", "kn", "kt", "kd", "scale"]}
+                              "law", "exponent", "damping", "kn", "kt", "kd", "scale", "softness",
+                              "recovery_load"]}
         run = 0
         for row in self.rows:
             name = row["name"]

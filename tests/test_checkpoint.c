@@ -137,7 +137,7 @@ static void testIntegrators(void** state) {
       }
       openCase(&c, m, d, &rng);
       checkCase(&c);
-      assert_true(!contact || d->npair > 0);
+      assert_true(!contact || c.result.grad_param[7] != 0);   // by contact's stiffness
       closeCase(&c);
     }
   }

@@ -465,7 +465,7 @@ static void testShrunk(void** state) {
       for (int i = 1; i < m->ngeom; i++) {
         const djShape* sh = &m->collision->shape[i];
         if (sh->type == DJ_MESH) continue;
-        double shrink = fmin(s.geom[i].gap, 0.5 * sh->inner), h = -INFINITY;
+        double shrink = fmin(s.geom[i].gap, DJ_MOST_SHRINK * sh->inner), h = -INFINITY;
         djt_near(m->collision->bounds[i].inflate, -shrink, 1e-15);
         djt_near(sh->skin, fmin(m->geom_skin[i] + shrink, 0.9 * sh->inner), 1e-15);
         const double* size = m->geom_size + 3 * i;

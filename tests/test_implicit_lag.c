@@ -34,7 +34,7 @@ static djVec3 spheres(PairCase* c, double gap, int law, double damping) {
     c->now[k] = c->start[k] = c->rate[k] = poseOf(p, (djQuat){1, 0, 0, 0});
     c->ref[k] = p;
   }
-  const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, STEP, 1};
+  const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, STEP, 1, 1};
   double given[DJ_MAX_OF_KERNEL];
   for (int i = 0; i < DJ_MAX_OF_KERNEL; i++) given[i] = -1;
   given[DJ_IMPLICIT_LAW] = law;
@@ -158,7 +158,7 @@ static void testApart(void** state) {
 static void testDistance(void** state) {
   (void)state;
   static const int types[4] = {DJ_BOX, DJ_CYLINDER, DJ_ELLIPSOID, DJ_CAPSULE};
-  const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, STEP, 1};
+  const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, STEP, 1, 1};
   double given[DJ_MAX_OF_KERNEL], least = 1;
   for (int i = 0; i < DJ_MAX_OF_KERNEL; i++) given[i] = -1;
   for (int i = 0; i < 60; i++) {

@@ -62,7 +62,7 @@ typedef struct Found {
 
 static void slideOne(Found* f, djGeomType type, bool on_box, double depth, double h,
                      const Way* way) {
-  if (depth < 0.35 * fmin(0.3 * h, 2e-3)) return;   // hardly recovers: pressed by its own state
+  if (depth < 0.4 * fmin(0.3 * h, 2e-3)) return;   // hardly recovers: pressed by its own state
   double stopped, more = slide(&stopped, makeSlide(type, on_box, depth, h, way)) / (mu * g * h);
   if (more > way->most) print_message("%d on %d, %g m, %g s: %g\n", type, on_box, depth, h, more);
   f->most = fmax(f->most, more);

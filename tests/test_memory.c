@@ -551,9 +551,10 @@ static void test_room(void** state) {
       assert_int_equal(status, DJ_NO_MEMORY);
     }
     assert_int_equal(djd_lastTransition(m, easy, other, NULL), DJ_OK);
-    // contact is evaluated again where it was evaluated before
+    // contact is evaluated again where it was evaluated before: planes move by rounding, and with
+    // them friction, which is steep where it hardly slips
     for (int i = 0; i < 36 * 36; i++) {
-      assert_true(fabs(A[i] - other[i]) < 1e-9 * (1 + fabs(other[i])));
+      assert_true(fabs(A[i] - other[i]) < 2e-8 * (1 + fabs(other[i])));
     }
   }
   assert_true(refused >= 60 && d->work->growths > 0);

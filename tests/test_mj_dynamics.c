@@ -248,11 +248,36 @@ static void testMargin(void** state) {
   assert_true(fabs(z[1] - 0.115) < 1e-3);
 }
 
+// Recovery's weight of a geom is that of the inertia that its body shows to a push, MuJoCo's
+// 1/body_invweight0 where no armature along tendons couples trees, and no more than its tree's.
+static void testPush(void** state) {
+  (void)state;
+  djRng rng = {14};
+  int shown = 0;
+  for (int k = 0; k < 40; k++) {
+    char* text = djt_randomMjcf(&rng, 6, DJT_MJCF_ACTUATORS | DJT_MJCF_MESHES);
+    assert_non_null(text);
+    mjModel* m = djt_compile(text);
+    djModel* x = djt_import(NULL, m);
+    for (int g = 0; g < m->ngeom; g++) {
+      const double w = m->body_invweight0[2 * m->geom_bodyid[g]], load = x->geom_load[g];
+      const double own = w > 1e-14 ? x->contact.gravity / w : 0;
+      checkNear(x->geom_push[g], fmin(own, load), "geom_push", g);
+      shown += own > 0 && own < load;
+    }
+    dj_deleteModel(x);
+    mj_deleteModel(m);
+    free(text);
+  }
+  assert_true(shown > 40);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testAccelerations), cmocka_unit_test(testMomentum),
       cmocka_unit_test(testTendons),       cmocka_unit_test(testLimitDepth),
       cmocka_unit_test(testMargin),        cmocka_unit_test(testSoftness),
+      cmocka_unit_test(testPush),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

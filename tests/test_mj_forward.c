@@ -133,8 +133,11 @@ static void testContactSensors(void** state) {
   static const char* const margins[] = {
       "", "<default><geom margin='.01'/></default>",
       "<option o_margin='.02'><flag override='enable'/></option>",
-      "<contact><pair geom1='box' geom2='floor' margin='.03'/></contact>"};
-  for (int trial = 0; trial < 8; trial++) {
+      "<contact><pair geom1='box' geom2='floor' margin='.03'/></contact>",
+      "<custom><text name='dijoco_softness' data='mujoco'/>"
+      "<numeric name='dijoco_soft_depth/box' data='.01'/></custom>"};
+  static const double apart[] = {0, 0.02, 0.02, 0.03, -0.01};
+  for (int trial = 0; trial < 10; trial++) {
     char text[2000];
     snprintf(text, sizeof(text),
              "<mujoco>%s<worldbody><geom name='floor' type='plane' size='1 1 1'/><body "
@@ -152,7 +155,7 @@ static void testContactSensors(void** state) {
     mjcb_contactfilter = NULL;
     if (trial % 2 && m->npair == 0) assert_int_equal(d->ncon, 0);
     mjtNum fromto[6], distance = mj_geomDistance(m, d, 0, 1, 1, fromto);
-    djt_near(distance, 0.01 * (trial / 2 == 1 ? 2 : trial / 2 == 2 ? 2 : trial / 2), 1e-4);
+    djt_near(distance, apart[trial / 2], 1e-4);
     const double* s = d->sensordata;
     djt_near(s[0], 1, 0);
     djt_near(s[1], distance, 1e-6);

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define WORLD(option, defaults, bodies)                                                        \
   "<mujoco><option " option "/><default><geom " defaults "/></default><worldbody><geom "        \
@@ -74,6 +75,55 @@ static void testDepth(void** state) {
     mjModel* m = djt_compile(scenes[i]);
     double a = told(m), b = measured(m);
     if (!(fabs(a - b) <= 0.02 * b)) fail_msg("%g m is told, %g m measured\n%s", a, b, scenes[i]);
+    mj_deleteModel(m);
+  }
+}
+
+static djModel* importAs(const char* scene, const char* softness) {
+  char text[6000];
+  const int n = (int)(strlen(scene) - strlen("</mujoco>"));
+  snprintf(text, sizeof(text), "%.*s<custom><text name='dijoco_softness' data='%s'/></custom>"
+           "</mujoco>", n, scene, softness);
+  mjModel* m = djt_compile(text);
+  djModel* x = djt_import(NULL, m);
+  mj_deleteModel(m);
+  return x;
+}
+
+// Under softness = mujoco these rest where MuJoCo's do; else on the surface.
+static void testRest(void** state) {
+  (void)state;
+  static const struct {
+    const char* scene;
+    double within;   // of the depth
+  } rest[] = {
+      {WORLD("", "", BALL), 0.02},
+      {WORLD("", "", BOX), 0.05},
+      {WORLD("", "solref='.1 1'", BALL), 0.02},
+      {WORLD("cone='elliptic' impratio='100'", "solref='.06 1'", BOX), 0.02},
+      {WORLD("", "solref='-1000 -30'", BALL), 0.02},
+      {WORLD("", "solref='.1 1' condim='4'", BALL), 0.02},
+      {WORLD("cone='elliptic' impratio='100'", SOFT, FOURLEGS), 0.05},
+  };
+  for (size_t i = 0; i < sizeof(rest) / sizeof(*rest); i++) {
+    mjModel* m = djt_compile(rest[i].scene);
+    mjData* d = mj_makeData(m);
+    const int n = (int)(3 / m->opt.timestep);
+    double z[2];
+    for (int k = 0; k < n; k++) mj_step(m, d);
+    for (int soft = 0; soft < 2; soft++) {
+      djModel* x = importAs(rest[i].scene, soft ? "mujoco" : "hard");
+      djData* own;
+      assert_int_equal(dj_makeData(&own, x, NULL), DJ_OK);
+      for (int k = 0; k < n; k++) assert_true(dj_step(x, own) >= 0);
+      z[soft] = own->qpos[2] - d->qpos[2];
+      dj_deleteData(own);
+      dj_deleteModel(x);
+    }
+    if (!(fabs(z[1]) <= rest[i].within * z[0] + 1e-5)) {
+      fail_msg("%g m above MuJoCo's, %g m on the surface\n%s", z[1], z[0], rest[i].scene);
+    }
+    mj_deleteData(d);
     mj_deleteModel(m);
   }
 }
@@ -145,8 +195,8 @@ static void testLength(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testDepth), cmocka_unit_test(testRebound), cmocka_unit_test(testConcave),
-      cmocka_unit_test(testLength),
+      cmocka_unit_test(testDepth),   cmocka_unit_test(testRest),   cmocka_unit_test(testRebound),
+      cmocka_unit_test(testConcave), cmocka_unit_test(testLength),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static void testRule(void** state) {
   double s = 0.5 * (0.02 * 0.01 + 0.15 * 0.002), W = 0.2 * 9.81;   // h bounds the ball's
   djt_near(x[DJ_PLANE_SUPPORT], s, 1e-18);
   djt_near(x[DJ_PLANE_STIFFNESS], W * s * s / (4 * 8e-9), 1e-10);
-  djt_near(x[DJ_PLANE_RECOVERY], 8e-6, 1e-18);
+  djt_near(x[DJ_PLANE_RECOVERY], pow(0.002 / 0.3, 3), 1e-18);
   djt_near(x[DJ_PLANE_FRICTION_EPS], 3.6e-11 * 9.81 * 0.01, 1e-23);
   settingsOf(x, m, FLOOR, HEAVY);   // a plane has the other's size and weight
   djt_near(x[DJ_PLANE_SUPPORT], 3e-4, 1e-18);

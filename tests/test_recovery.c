@@ -185,7 +185,7 @@ static void factorFunction(double* y, void* user, double e) {
 // a pair that has left it was not pressed with; and its derivatives.
 static void testLagFactor(void** state) {
   (void)state;
-  const djLagLaw plane = {0.8, 0.6, log(8e-6), 1, 2.5}, surface = {0.2, 0.1, 0, 1, 2.5};
+  const djLagLaw plane = {0.8, 0.6, log(8e-6), 0.1, 1, 2.5}, surface = {0.2, 0.1, 0, 0, 1, 2.5};
   Random r = {81};
   int shares = 0, bounds = 0;
   for (int k = 0; k < 4000; k++) {
@@ -220,7 +220,7 @@ static void testLagFactor(void** state) {
   assert_true(c > 0.5 * was / own && c < 2 * was / own);
   // Nothing is bounded without a weight or where nothing recovers.
   assert_true(dj_lagFactor(1e9, INFINITY, INFINITY, &plane).c == 1);
-  const djLagLaw free = {0.8, 0.6, 0, 1, INFINITY}, none = {0.8, 0.6, 0, 1, 0};
+  const djLagLaw free = {0.8, 0.6, 0, 0, 1, INFINITY}, none = {0.8, 0.6, 0, 0, 1, 0};
   assert_true(dj_lagFactor(1e9, 0, INFINITY, &free).c == 1);
   assert_true(dj_lagFactor(1e9, 0, INFINITY, &none).c == 1);
 }

@@ -46,6 +46,7 @@ static void randomGeom(djGeomDef* g, Random* r, int k) {
   // Inflated, shrunk, and shrunk as far as it may be.
   if (below(r, 2)) g->margin = uniform(r, 0, 0.05);
   if (below(r, 2)) g->gap = logUniform(r, 1e-3, 0.5);
+  if (below(r, 2)) g->soft_depth = logUniform(r, 1e-3, 0.1);
 }
 
 static int byBody(const void* a, const void* b) {
@@ -57,6 +58,7 @@ static djModel* randomModel(Random* r, djVertices vertices) {
   memset(&s, 0, sizeof s);
   s.def = dj_defaultModelDef();
   s.def.option.vertices = vertices;
+  s.def.option.softness = (djSoftness)below(r, 2);
   s.def.body = s.body;
   s.def.joint = s.joint;
   s.def.geom = s.geom;

@@ -74,9 +74,10 @@ static void test_parse(void** state) {
                                          "friction_cap", "impact_steps", "restitution",
                                          "guide_factor", "law", "exponent", "damping",
                                          "kn", "kt", "kd", "scale", "vertices", "implicit",
-                                         "spin", "wrap_onset", "equality"};
+                                         "spin", "wrap_onset", "equality", "softness",
+                                         "recovery_load"};
     bool given = (row->ways & DJ_BY_TASK) != 0;
-    for (int k = 0; k < 19; k++) given = given && strcmp(row->name, others[k]) != 0;
+    for (int k = 0; k < 21; k++) given = given && strcmp(row->name, others[k]) != 0;
     if (dj_isGiven(&t->settings, row) != given) fail_msg("%s", row->name);
   }
   djOption o = dj_defaultOption();

@@ -4,6 +4,8 @@
 #ifndef DJ_TESTS_COUNTED_MEMORY_H_
 #define DJ_TESTS_COUNTED_MEMORY_H_
 
+#include <stdlib.h>   // __GLIBC__
+
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define DJT_COUNTED_MEMORY 1
 

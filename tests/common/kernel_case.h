@@ -78,7 +78,7 @@ static inline double distance(const double* x, const double* y, int n) {
 
 // Settings by a kernel's rules, those of the first one as the case has them.
 static inline void useKernel(PairCase* c, const djKernel* k) {
-  const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, 0.01, 1};
+  const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, 0.01, 1, 1};
   double given[DJ_MAX_OF_KERNEL];
   for (int i = 0; i < DJ_MAX_OF_KERNEL; i++) given[i] = -1;
   if (k == &dj_implicitSurface) {

@@ -439,6 +439,7 @@ static inline void randomPair(PairCase* c, Random* r, int type_a, int type_b, do
     if (type[k] == DJ_MESH) setWeights(&c->shape[k].shape, c->weight[k]);
   }
   c->in.guide_part = 0.7;
+  c->in.recovery_part = 0.4;
   c->in.guide_scale = c->shape[0].shape.bound + c->shape[1].shape.bound;
   c->in.h = 0.01;
   c->setting[DJ_PLANE_FRICTION_EPS] = 1e-8;

@@ -87,6 +87,7 @@ static void fillGeoms(djSample* s) {
   s->geom[2].friction[0] = 0.7;
   s->geom[2].margin = 0.002;
   s->geom[2].restitution = 0.6;
+  s->geom[3].soft_depth = 1.0 / 70;
   s->geom[4].solref_restitution = 1.0 / 7;
   s->geom[0].sharpness = 1.5;
   static const double cone[] = {0.3, 0.2, 0.1, 0.2, 12}, drum[] = {0.2, 0.3, 3}, own[] = {0.1, 20};
@@ -133,7 +134,8 @@ static void fillOthers(djSample* s) {
   s->actuator[2].dyn = DJ_DYN_INTEGRATOR;
   s->pair[0] = (djPairDef){
       .name = "pair", .geom1 = 1, .geom2 = 4, .condim = 1, .friction = 0.4, .margin = 0.01,
-      .gap = 0.003, .restitution = 0.3, .solref_restitution = 0.2};
+      .gap = 0.003, .restitution = 0.3, .solref_restitution = 0.2,
+      .soft_depth = 1.0 / 90};
   s->exclude[0] = (djExcludeDef){1, 3};
   for (int k = 0; k < 13; k++) s->qpos[k] = 0.1 * k + 1e-17;
   for (int k = 0; k < 11; k++) s->qvel[k] = -1.0 / (k + 3);

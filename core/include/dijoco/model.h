@@ -94,6 +94,8 @@ typedef struct djGeomDef {
   double solref_restitution;  // 1; what MuJoCo's solref gives, 0 to 1: counts in its place under
                               //   option restitution = solref; 0: does not
   double margin, gap;         // m; rest at distance margin - gap, summed over both geoms
+  double soft_depth;          // m; how deep MuJoCo's contact rests in what does not move: under
+                              //   option softness = mujoco contact begins so much deeper, summed
   const char* contact;        // name of its pairs' contact model, or "none"; NULL or "": the
                               //   default. See djSettingDef for which counts
   double sharpness;           // 1; of its implicit surface, at least 1; 0: by the default rule, or
@@ -265,6 +267,7 @@ typedef struct djPairDef {
   double restitution;         // 1; as of geoms
   double solref_restitution;  // 1; likewise
   double margin, gap;         // m; as of geoms, not summed
+  double soft_depth;          // m; likewise
   const char* contact;        // as of geoms
 } djPairDef;
 
@@ -368,6 +371,7 @@ typedef struct djContactSettings {
   double weight;           // total movable weight, N
   double radius;           // r, inner radius of that geom, m; geom_radius has each
   double load;             // W, weight on that pair, N; geom_load has that of each geom
+  double push;             // weight that recovery knows of it, N; geom_push has that of each geom
   double bound;            // bounding radius of that geom, m; geom_bound has each
   double part;             // 1; geom_part has each geom's
   double gravity;          // max(|gravity|, 9.81), m/s^2, for scales
@@ -445,10 +449,12 @@ typedef struct djContactSettings {
   X(double, geom_solref_restitution, ngeom, 1) /* 1; see djGeomDef */                              \
   X(double, geom_margin, ngeom, 1)   /* m */                                                       \
   X(double, geom_gap, ngeom, 1)      /* m */                                                       \
+  X(double, geom_soft_depth, ngeom, 1)   /* m; see djGeomDef */                                    \
   X(double, geom_skin, ngeom, 1)     /* m; erosion of the contact shape; infinite: of a plane, as  \
                                         much as that of the other geom of each pair */             \
   X(double, geom_radius, ngeom, 1)   /* m; inner radius when the model was compiled, or given, for \
                                         default rules; 0: does not count */                        \
+  X(double, geom_push, ngeom, 1)     /* N; of what its body shows to a push then, or given */      \
   X(double, geom_load, ngeom, 1)     /* N; weight of its tree then, or given; 0: static */         \
   X(double, geom_bound, ngeom, 1)    /* m; radius of a ball about its centre that holds it, then; \
                                         0: a plane */                                             \
@@ -559,6 +565,7 @@ typedef struct djContactSettings {
   X(double, pair_solref_restitution, npair, 1) /* 1; see djGeomDef */                              \
   X(double, pair_margin, npair, 1)   /* m */                                                       \
   X(double, pair_gap, npair, 1)      /* m */                                                       \
+  X(double, pair_soft_depth, npair, 1)   /* m; see djGeomDef */                                    \
   X(int, pair_contact, npair, 1)     /* djContactModel */                                          \
   X(int, param_adr, nparamkind, 1)   /* first of each kind in a gradient by all parameters */      \
   X(double, kernel_given, nkernelsetting, 1) /* dj_contactSetting's, its units; < 0: not given */  \

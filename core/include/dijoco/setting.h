@@ -116,7 +116,7 @@ DJ_API bool dj_isOption(const djModel* model, int i);
 // model, since no pair of geoms is of that contact model: kn without penalty contact.
 DJ_API bool dj_isIdle(const djModel* model, const djSetting* setting);
 
-enum { DJ_MAX_PRESET = 19 };   // settings of a preset
+enum { DJ_MAX_PRESET = 20 };   // settings of a preset
 
 // A preset of contact: what takes the place of defaults under a name, where the user gives nothing.
 typedef struct djPreset {

@@ -199,6 +199,10 @@ typedef enum djFriction { DJ_FRICTION_LAGGED = 0, DJ_FRICTION_IMPLICIT = 1 } djF
 // is, what MuJoCo's solref would give.
 typedef enum djRestitution { DJ_RESTITUTION_GIVEN = 0, DJ_RESTITUTION_SOLREF = 1 } djRestitution;
 
+// How deep contact begins: where geoms touch, or as deep as MuJoCo's soft contact rests
+// (djGeomDef.soft_depth).
+typedef enum djSoftness { DJ_SOFTNESS_HARD = 0, DJ_SOFTNESS_MUJOCO = 1 } djSoftness;
+
 // Laws of the force of two surfaces that touch (implicit_surface). DJ_LAW_AUTO: the contact model's
 // own, which is Hertz's.
 typedef enum djLaw {
@@ -236,6 +240,7 @@ typedef struct djOption {
   double inner_radius;      // m, size of geoms that default rules see; auto: each geom's own
   double load;              // N, weight on a geom's contacts that default rules see; auto: that of
                             //   its tree
+  double recovery_load;     // N, weight of a geom that recovery knows; auto: each geom's own
   double support_scale;     // 1, factor on the default of support; auto
   double stiffness_scale;   // 1, factor on the default of stiffness; auto
   double friction_eps_scale;   // 1, factor on the default of friction_eps; auto
@@ -260,6 +265,7 @@ typedef struct djOption {
   int guide_backward_only;  // 1: the tail acts in derivatives alone, not in the run
   double guide;             // c, J: tail by which convex geoms repel from afar; 0: none; auto
   djRestitution restitution;   // where coefficients of restitution are from
+  djSoftness softness;      // how deep contact begins
   double frictionloss_eps;  // rad/s or m/s, velocity below which joint friction is viscous
   double gravity_ramp;      // s; a hint for programs that run the scene
   double wrap_onset;        // 1, of the radius of what a tendon goes around: depth over which the

@@ -145,12 +145,14 @@ int dj_explicitPair(const djModel* model, int geom1, int geom2);
 // Coefficients of a pair after mixing: explicit pairs first, then priority, else the larger.
 // friction is 0 for condim 1, no less than DJ_LEAST_FRICTION (MuJoCo's) where there is more than
 // that. cone: from condim 4 on torsion, of 6 rolling. inflate: see djPairInput. restitution: of the
-// velocity along the normal, 0 to 1, as option restitution has it.
+// velocity along the normal, 0 to 1, as option restitution has it. deeper: by how much deeper than
+// where geoms touch contact begins, m, as option softness has it.
 typedef struct djPairCoefficients {
   double friction;
   djCone cone;
   double inflate;
   double restitution;
+  double deeper;
 } djPairCoefficients;
 #define DJ_LEAST_FRICTION 1e-5
 // Whether any pair may have restitution.

@@ -41,6 +41,7 @@ typedef struct djGeomSource {
   const struct djHull* first;   // and as it was when the model was compiled
   const struct djGrid* grid;    // its distance field, where that is wanted; else NULL
   double skin;               // what the row's `skin` found, m
+  double deeper;             // by how much more its contact is to begin inside of it, m
   bool all;                  // shapes of a mesh have all its vertices, not its hull's alone
 } djGeomSource;
 
@@ -110,6 +111,8 @@ typedef struct djPairInput {
   double guide_part;               // what a guide acts with: a geom's part of its body's surface,
                                    //   times that of the other; 0: not at all
   double guide_scale;              // l, m: sum of both bounding radii, held
+  double recovery_part;            // P/W of the pair, held: the lesser weight that both bodies show to
+                                   //   a push, over that on the contact
   bool recover;                    // pairs that start overlapping are to come apart
   bool cold;                       // eval: forget warm starts
   djEase ease;                     // eval

@@ -76,6 +76,7 @@ const djKeySpec dj_geomKeys[] = {
     REAL(solref_restitution, 1),
     REAL(margin, 1),
     REAL(gap, 1),
+    REAL(soft_depth, 1),
     KEY(djGeomDef, DJ_KEY_TEXT, contact, 1),
     REAL(sharpness, 1),
     KEY(djGeomDef, DJ_KEY_INT, point_count, 1),
@@ -172,6 +173,7 @@ const djKeySpec dj_pairKeys[] = {
     KEY(djPairDef, DJ_KEY_REAL, solref_restitution, 1),
     KEY(djPairDef, DJ_KEY_REAL, margin, 1),
     KEY(djPairDef, DJ_KEY_REAL, gap, 1),
+    KEY(djPairDef, DJ_KEY_REAL, soft_depth, 1),
     KEY(djPairDef, DJ_KEY_TEXT, contact, 1),
     END,
 };

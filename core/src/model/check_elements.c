@@ -45,6 +45,7 @@ static const char* geomProblem(const djModelDef* def, int i) {
   if (!isPart(g->solref_restitution)) return "solref_restitution is not between 0 and 1";
   if (!isfinite(g->margin)) return "margin is not finite";
   if (!isfinite(g->gap)) return "gap is not finite";
+  if (!dj_allNonnegative(&g->soft_depth, 1)) return "soft_depth is not 0 or more";
   return condimProblem(g->condim);
 }
 
@@ -357,6 +358,7 @@ static djStatus checkPairs(const djModelDef* def, djError* err) {
     else if (!isPart(p->solref_restitution)) problem = "solref_restitution is not between 0 and 1";
     else if (!isfinite(p->margin)) problem = "margin is not finite";
     else if (!isfinite(p->gap)) problem = "gap is not finite";
+    else if (!dj_allNonnegative(&p->soft_depth, 1)) problem = "soft_depth is not 0 or more";
     if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
     for (int k = 0; k < 2; k++) {
       const djGeomDef* g = &def->geom[k ? p->geom2 : p->geom1];

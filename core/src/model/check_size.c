@@ -44,7 +44,8 @@ static const djSizeRow jointRows[] = {
     END};
 static const djSizeRow geomRows[] = {NUMBER(djGeomDef, size, 3), NUMBER(djGeomDef, pos, 3),
                                      NUMBER(djGeomDef, friction, 3), NUMBER(djGeomDef, margin, 1),
-                                     NUMBER(djGeomDef, gap, 1), END};
+                                     NUMBER(djGeomDef, gap, 1), NUMBER(djGeomDef, soft_depth, 1),
+                                     END};
 static const djSizeRow siteRows[] = {NUMBER(djSiteDef, pos, 3), END};
 static const djSizeRow tendonRows[] = {
     NUMBER(djTendonDef, springlength, 2),
@@ -86,7 +87,8 @@ static const djSizeRow equalityRows[] = {
     NUMBER(djEqualityDef, stiffness, 1),   NUMBER(djEqualityDef, damping, 1), END};
 static const djSizeRow pairRows[] = {NUMBER(djPairDef, friction, 1), NUMBER(djPairDef, friction2, 1),
                                      NUMBER(djPairDef, torsion, 1), NUMBER(djPairDef, rolling, 2),
-                                     NUMBER(djPairDef, margin, 1), NUMBER(djPairDef, gap, 1), END};
+                                     NUMBER(djPairDef, margin, 1), NUMBER(djPairDef, gap, 1),
+                                     NUMBER(djPairDef, soft_depth, 1), END};
 
 // "joint 'knee': damping is larger than 1e60"
 static djStatus checkRows(const djSizeRow* row, const void* def, const char* kind,

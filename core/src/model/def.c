@@ -124,6 +124,7 @@ static void getGeoms(djGeomDef* geom, const djModel* m) {
     g->solref_restitution = m->geom_solref_restitution[i];
     g->margin = m->geom_margin[i];
     g->gap = m->geom_gap[i];
+    g->soft_depth = m->geom_soft_depth[i];
     g->contact = dj_contactWord(m->geom_contact[i]);
   }
 }
@@ -234,6 +235,7 @@ static void getOthers(djDefArrays* d, const djModel* m) {
                              .solref_restitution = m->pair_solref_restitution[i],
                              .margin = m->pair_margin[i],
                              .gap = m->pair_gap[i],
+                             .soft_depth = m->pair_soft_depth[i],
                              .contact = dj_contactWord(m->pair_contact[i])};
     dj_copyNumbers(d->pair[i].rolling, m->pair_rolling + 2 * i, 2);
   }

@@ -147,6 +147,7 @@ static void fillGeoms(djModel* m, const djModelDef* def) {
     m->geom_solref_restitution[i] = g->solref_restitution;
     m->geom_margin[i] = g->margin;
     m->geom_gap[i] = g->gap;
+    m->geom_soft_depth[i] = g->soft_depth;
     m->geom_contact[i] = dj_contactNamed(g->contact);
     if (m->body_geomadr[g->body] < 0) m->body_geomadr[g->body] = i;
     m->body_geomnum[g->body]++;
@@ -293,6 +294,7 @@ void dj_fillElements(djModel* m, const djModelDef* def) {
     m->pair_solref_restitution[i] = p->solref_restitution;
     m->pair_margin[i] = p->margin;
     m->pair_gap[i] = p->gap;
+    m->pair_soft_depth[i] = p->soft_depth;
     m->pair_contact[i] = dj_contactNamed(p->contact);
   }
   for (int i = 0; i < m->nexclude; i++) {

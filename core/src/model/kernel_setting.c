@@ -247,11 +247,11 @@ void dj_fillSettings(djModel* m, const djModelDef* def) {
 }
 
 // What default rules gave each geom, where it is kept: rows of the first kernel.
-enum { NKEPT = 5 };
+enum { NKEPT = 6 };
 
 static double keptOf(const djModel* m, int k, int geom) {
-  const double* const kept[NKEPT] = {m->geom_radius, m->geom_load, m->geom_skin, m->geom_bound,
-                                      m->geom_part};
+  const double* const kept[NKEPT] = {m->geom_radius, m->geom_load, m->geom_push, m->geom_skin,
+                                      m->geom_bound, m->geom_part};
   return kept[k][geom];
 }
 
@@ -265,12 +265,12 @@ static bool guides(const djModel* m) {
 
 // The slot of a geom's value that counts as given, or -1.
 static int keptSlot(const djModel* m, int k, int geom) {
-  static const char* const name[NKEPT] = {"inner_radius", "load", "skin", "guide_radius",
-                                    "guide_part"};
+  static const char* const name[NKEPT] = {"inner_radius", "load", "recovery_load", "skin",
+                                          "guide_radius", "guide_part"};
   int slot = dj_settingNamed(name[k], 0), kernel;
   double value = keptOf(m, k, geom);
   const djSetting* row = dj_settingOfSlot(&kernel, slot);
-  if (k > 2 && !guides(m)) return -1;
+  if (k > 3 && !guides(m)) return -1;
   if (!m->defaults_kept || !(m->geom_radius[geom] > 0) || !dj_settingInRange(row, value)) return -1;
   for (int i = 0; i < m->nsetting; i++) {
     if (m->setting_slot[i] == slot && m->setting_geom[i] == geom) return -1;

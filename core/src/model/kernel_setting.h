@@ -14,7 +14,7 @@
 #include <dijoco/entry.h>
 #include <dijoco/model.h>
 
-#define DJ_MAX_OF_KERNEL 19   // settings
+#define DJ_MAX_OF_KERNEL 20   // settings
 
 // What default rules look at: sizes of a pair of geoms (or of one geom, as of a pair of two like
 // it) when the model was compiled.
@@ -26,13 +26,15 @@ typedef struct djContactScale {
   double gravity;          // max(|gravity|, 9.81), m/s^2
   double timestep;         // s
   double heavier;          // as weight, on the heavier of both, N
+  double push;             // lesser weight of the inertia that both bodies show to a push, N
 } djContactScale;
 
 // Of the pair that djContactSettings describes, as of two geoms like the first.
 static inline djContactScale dj_sceneScale(const djModel* m) {
   const djContactSettings* c = &m->contact;
   return (djContactScale){
-      {c->radius, c->radius}, {c->bound, c->bound}, c->load, c->gravity, m->opt.timestep, c->load};
+      {c->radius, c->radius}, {c->bound, c->bound}, c->load, c->gravity, m->opt.timestep, c->load,
+      c->push};
 }
 
 // What a setting has beside its row.

@@ -131,4 +131,8 @@ int dj_armatureTarget(const djModel* model, int i);
 // tendon_length0, and where the springs of tendons rest that follow qpos_spring.
 djStatus dj_setEffectiveInertia(djModel* model);
 
+// Of each body with geoms (nbody) the inertia with which it answers a push at its centre of mass,
+// kg: 1 / mean over directions of J M^-1 J^T at qpos0. 0: nothing moves it, or nothing resists.
+djStatus dj_pushInertia(double* inertia, const djModel* model);
+
 #endif  // DJ_MODEL_KINEMATICS_H_

@@ -196,6 +196,19 @@ static void addBodies(djModel* m, const djKin* kin, const djVec3* ref, int first
   }
 }
 
+// What bodies with geoms show to a push that move with these dofs. Bodies of other trees, which
+// come later, move with none of them.
+static void pushBodies(double* inertia, const djModel* m, const djKin* kin, const djVec3* ref,
+                       int first, int n, const double* L, double* x) {
+  for (int b = m->jnt_body[m->dof_jnt[first]]; b < m->nbody; b++) {
+    int last = m->body_lastdof[b];
+    if (last >= first + n) break;
+    if (last < first || m->body_geomnum[b] == 0) continue;
+    double w = bodyWeight(1, m, kin, ref, b, first, n, L, x);
+    inertia[b] = w > 1e-15 ? 1 / w : 0;
+  }
+}
+
 // After joints and tendons. What nothing moves is rigid, as in MuJoCo.
 static void finishEqualities(djModel* m) {
   for (int e = 0; e < m->nequality; e++) {
@@ -263,61 +276,96 @@ static void addArmature(djMatrix* M, double* armature, const djModel* m,
   }
 }
 
-djStatus dj_setEffectiveInertia(djModel* m) {
+// Memory, and what it holds at qpos0: places, subspaces about the trees' centres, room for a factor,
+// and the inertia M of what couples no trees.
+typedef struct Inertia {
+  void* buffer;
+  djMatrix M;
+  djBlocks blocks;
+  djKin kin;
+  djCoordinates coord;
+  djVec3* ref;
+  double *L, *N, *x, *mocap, *armature;
+} Inertia;
+
+// All but the values; poses of mocap bodies are those of the model.
+static djStatus openInertia(Inertia* s, const djModel* m) {
   size_t nv = m->nv, nb = m->nbody, entries, most;
   measureRanges(&entries, &most, m);
+  *s = (Inertia){0};
   djArena a = {NULL, 0};
-  unsigned char* buffer = NULL;
-  djMatrix M = {NULL, NULL};
-  double *L = NULL, *N = NULL, *x = NULL, *mocap = NULL, *armature = NULL;
-  void* trees = NULL;
-  djVec3* ref = NULL;
-  void *memory = NULL, *scalars = NULL;
+  void *trees = NULL, *memory = NULL, *scalars = NULL;
   for (int pass = 0; pass < 2; pass++) {
     a.used = 0;
-    M.data = dj_take(&a, entries, sizeof(double));
-    L = dj_take(&a, most * most, sizeof(double));
+    s->M.data = dj_take(&a, entries, sizeof(double));
+    s->L = dj_take(&a, most * most, sizeof(double));
     trees = dj_take(&a, dj_treeBlocksSize(m), 1);
-    N = dj_take(&a, nb * 36, sizeof(double));
-    x = dj_take(&a, nv, sizeof(double));
-    armature = dj_take(&a, (size_t)m->njnt + (size_t)m->ntendon, sizeof(double));
-    mocap = dj_take(&a, (size_t)m->nmocap * 7, sizeof(double));
-    ref = dj_take(&a, nb, sizeof(djVec3));
+    s->N = dj_take(&a, nb * 36, sizeof(double));
+    s->x = dj_take(&a, nv, sizeof(double));
+    s->armature = dj_take(&a, (size_t)m->njnt + (size_t)m->ntendon, sizeof(double));
+    s->mocap = dj_take(&a, (size_t)m->nmocap * 7, sizeof(double));
+    s->ref = dj_take(&a, nb, sizeof(djVec3));
     memory = dj_take(&a, dj_kinSize(m), 1);
     scalars = dj_take(&a, dj_coordinatesSize(m), 1);
     if (pass == 0) {
-      buffer = calloc(1, a.used + DJ_ALIGN);
+      unsigned char* buffer = calloc(1, a.used + DJ_ALIGN);
       if (!buffer) return DJ_NO_MEMORY;
+      s->buffer = buffer;
       a.base = buffer + DJ_ALIGN - (uintptr_t)buffer % DJ_ALIGN;
     }
   }
-  djKin kin = dj_initKin(m, memory);
+  s->kin = dj_initKin(m, memory);
+  s->coord = dj_initCoordinates(m, scalars);
+  s->blocks = dj_treeBlocks(m, trees);
   for (int b = 0; b < m->nbody; b++) {
     int k = m->body_mocap[b];
     if (k < 0) continue;
-    memcpy(mocap + 3 * k, m->body_pos + 3 * b, 3 * sizeof(double));
-    memcpy(mocap + 3 * m->nmocap + 4 * k, m->body_quat + 4 * b, 4 * sizeof(double));
+    memcpy(s->mocap + 3 * k, m->body_pos + 3 * b, 3 * sizeof(double));
+    memcpy(s->mocap + 3 * m->nmocap + 4 * k, m->body_quat + 4 * b, 4 * sizeof(double));
   }
-  djCoordinates coord = dj_initCoordinates(m, scalars);
-  setSprings(m, &kin, &coord, mocap);
-  dj_kinematics(&kin, m, m->qpos0, mocap, mocap + 3 * m->nmocap);
-  dj_setCoordinates(&coord, m, m->qpos0, &kin);
-  for (int b = 0; b < m->nbody; b++) ref[b] = kin.com[m->body_root[b]];
-  dj_motionSubspace(&kin, m, ref);
-  dj_setCoordinateJacobian(&coord, m, &kin, ref);
+  return DJ_OK;
+}
+
+static void setInertia(Inertia* s, const djModel* m) {
+  dj_kinematics(&s->kin, m, m->qpos0, s->mocap, s->mocap + 3 * m->nmocap);
+  dj_setCoordinates(&s->coord, m, m->qpos0, &s->kin);
+  for (int b = 0; b < m->nbody; b++) s->ref[b] = s->kin.com[m->body_root[b]];
+  dj_motionSubspace(&s->kin, m, s->ref);
+  dj_setCoordinateJacobian(&s->coord, m, &s->kin, s->ref);
+  s->M.blocks = &s->blocks;
+  dj_massMatrix(&s->M, s->N, m, &s->kin, s->ref);
+  addArmature(&s->M, s->armature, m, &s->coord);
+}
+
+djStatus dj_setEffectiveInertia(djModel* m) {
+  Inertia s;
+  djStatus status = openInertia(&s, m);
+  if (status < 0) return status;
+  setSprings(m, &s.kin, &s.coord, s.mocap);
+  setInertia(&s, m);
   memset(m->tendon_effinertia, 0, (size_t)m->ntendon * sizeof(double));
   memset(m->eq_effinertia, 0, (size_t)m->nequality * 2 * sizeof(double));
-  djBlocks blocks = dj_treeBlocks(m, trees);
-  M.blocks = &blocks;
-  dj_massMatrix(&M, N, m, &kin, ref);
-  addArmature(&M, armature, m, &coord);
-  for (int k = 0; k < blocks.nblock; k++) {
-    int first = blocks.adr[k];
-    const double* own = M.data + blocks.matrix_adr[k];
-    setRange(m, &kin, ref, &coord, first, blocks.adr[k + 1] - first, own, L, x);
+  for (int k = 0; k < s.blocks.nblock; k++) {
+    int first = s.blocks.adr[k], n = s.blocks.adr[k + 1] - first;
+    setRange(m, &s.kin, s.ref, &s.coord, first, n, s.M.data + s.blocks.matrix_adr[k], s.L, s.x);
   }
-  finishTendons(m, &coord);
+  finishTendons(m, &s.coord);
   finishEqualities(m);
-  free(buffer);
+  free(s.buffer);
+  return DJ_OK;
+}
+
+djStatus dj_pushInertia(double* inertia, const djModel* m) {
+  Inertia s;
+  djStatus status = openInertia(&s, m);
+  if (status < 0) return status;
+  setInertia(&s, m);
+  memset(inertia, 0, (size_t)m->nbody * sizeof(double));
+  for (int k = 0; k < s.blocks.nblock; k++) {
+    int first = s.blocks.adr[k], n = s.blocks.adr[k + 1] - first;
+    if (!dj_factorLDL(s.L, s.M.data + s.blocks.matrix_adr[k], NULL, n)) continue;
+    pushBodies(inertia, m, &s.kin, s.ref, first, n, s.L, s.x);
+  }
+  free(s.buffer);
   return DJ_OK;
 }

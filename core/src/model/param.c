@@ -350,8 +350,10 @@ static djStatus failSetting(djError* err, const djModel* m, int slot, const char
 
 // Default rules of contact look at these.
 static bool rulesFollow(int field) {
+  const int moves = DJ_BY_FRAME | DJ_BY_INERTIA | DJ_BY_SITE;
   return field == DJ_FIELD_GEOM_SIZE || field == DJ_FIELD_MESH_VERT ||
-         field == DJ_FIELD_BODY_MASS || field == DJ_FIELD_GRAVITY;
+         field == DJ_FIELD_JOINT_ARMATURE || field == DJ_FIELD_ACTUATOR_GEAR ||
+         (dj_paramRows[field].changes & moves);
 }
 
 djStatus dj_writeParam(djModel* m, const djParam* p, const double* value, djError* err) {

@@ -36,6 +36,8 @@ static const djChoice equalities[] = {
     {"soft", DJ_EQUALITY_SOFT}, {"hard", DJ_EQUALITY_HARD}, {NULL, 0}};
 static const djChoice frictions[] = {
     {"lagged", DJ_FRICTION_LAGGED}, {"implicit", DJ_FRICTION_IMPLICIT}, {NULL, 0}};
+static const djChoice softnesses[] = {
+    {"hard", DJ_SOFTNESS_HARD}, {"mujoco", DJ_SOFTNESS_MUJOCO}, {NULL, 0}};
 static const djChoice restitutions[] = {
     {"given", DJ_RESTITUTION_GIVEN}, {"solref", DJ_RESTITUTION_SOLREF}, {NULL, 0}};
 #define LAWS {"hertz", DJ_LAW_HERTZ}, {"paper", DJ_LAW_PAPER}, {"barrier", DJ_LAW_BARRIER}
@@ -124,6 +126,9 @@ static const djSetting contactRows[] = {
      .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .group = "contact",
      .standard = {DJ_FRICTION_LAGGED},
      .help = "by plane and forces at the step's start, or its end"},
+    {OPTION(softness), .kind = DJ_SETTING_CHOICE, .choice = softnesses, .unit = "",
+     .symbol = "NAME", .ways = BY_ALL, .group = "contact", .standard = {DJ_SOFTNESS_HARD},
+     .help = "contact begins where geoms touch, or as deep as MuJoCo's rests"},
     {OPTION(guide_backward_only), .kind = DJ_SETTING_CHOICE, .choice = dj_switch, .unit = "",
      .symbol = "true|false", .ways = BY_ALL_OUTSIDE, .group = "contact",
      .help = "a guide acts in derivatives alone, not in the run"},

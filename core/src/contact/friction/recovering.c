@@ -1,7 +1,5 @@
 #include "contact/friction/recovering.h"
 
-#include "math/smooth.h"
-
 #include <math.h>
 
 double dj_raisedGap(double* derivative, double g, double from, double floor) {
@@ -9,6 +7,13 @@ double dj_raisedGap(double* derivative, double g, double from, double floor) {
   const double q = 1 - t + t * t;
   *derivative = (1 - 2 * t) / (q * q);
   return floor + width / q;
+}
+
+djJet dj_softerBarrier(double t, double log_r, double c) {
+  if (!(t < 0)) return (djJet){0, 0, 0};
+  const djJet b = dju_smoothStep(-t), w = dju_smoothRamp(-t - 5, 1);
+  const double more = 1 + c * w.f;
+  return (djJet){log_r * b.f + log(more), -log_r * b.d - c * w.d / more, 0};
 }
 
 // p: its logarithm, and the derivative of that.
@@ -41,12 +46,12 @@ static djRecovering recoveringFrom(double gap, const djLagLaw* law) {
   djRecovering r = {0, 0, 0, 0};
   if (!(gap < law->from)) return r;
   const double width = law->from - law->floor;
-  const djJet b = dju_smoothStep((law->from - gap) / width);
+  const djJet softer = dj_softerBarrier((gap - law->from) / width, law->softness, law->deepens);
   double slope;
   r.e = dj_raisedGap(&slope, gap, law->from, law->floor) - gap;
   r.e_by_gap = slope - 1;
-  r.soft = law->softness * b.f;
-  r.soft_by_gap = -law->softness * b.d / width;
+  r.soft = softer.f;
+  r.soft_by_gap = softer.d / width;
   return r;
 }
 

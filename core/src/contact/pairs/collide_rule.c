@@ -123,19 +123,26 @@ static void setFriction(djPairCoefficients* c, double sliding, int dim) {
   c->friction = more ? fmax(sliding, DJ_LEAST_FRICTION) : sliding;
 }
 
+// Of an explicit pair its own, else the sum of both.
+static double deeperOf(const djModel* m, int pair, int g1, int g2, int kernel) {
+  if (m->opt.softness != DJ_SOFTNESS_MUJOCO || kernel != DJ_SEPARATING_PLANE) return 0;
+  return pair >= 0 ? m->pair_soft_depth[pair] : m->geom_soft_depth[g1] + m->geom_soft_depth[g2];
+}
+
 djPairCoefficients dj_pairCoefficients(const djModel* m, int g1, int g2) {
   djPairCoefficients c = {.friction = 0};
-  int pair = m->npair > 0 ? dj_explicitPair(m, g1, g2) : -1;
+  int pair = m->npair > 0 ? dj_explicitPair(m, g1, g2) : -1, kernel = dj_pairKernel(m, g1, g2);
+  c.deeper = deeperOf(m, pair, g1, g2, kernel);
   if (pair >= 0) {
     double applied = 0;
-    int base = m->collision ? dj_useOf(m->collision, dj_pairKernel(m, g1, g2)) * m->ngeom : 0;
+    int base = m->collision ? dj_useOf(m->collision, kernel) * m->ngeom : 0;
     const djShapeBounds* bounds = m->collision ? m->collision->bounds + base : NULL;
     if (bounds) applied = bounds[g1].inflate + bounds[g2].inflate;
     const double* rolling = m->pair_rolling + 2 * pair;
     c.cone = (djCone){m->pair_friction2[pair], m->pair_torsion[pair], {rolling[0], rolling[1]}};
     setFriction(&c, m->pair_friction[pair], m->pair_condim[pair]);
     c.restitution = dj_restitution(m, -1, pair);
-    c.inflate = m->pair_margin[pair] - m->pair_gap[pair] - applied;
+    c.inflate = m->pair_margin[pair] - m->pair_gap[pair] - c.deeper - applied;
     return c;
   }
   int geom = dj_frictionGeom(m, g1, g2, 0), dim = m->geom_condim[geom];

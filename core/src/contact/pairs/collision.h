@@ -16,7 +16,7 @@ typedef struct djShapeBuilder {
   int nuse;                // kernels in use
   int* use;                // (nuse)
   double* skin;            // (nuse x ngeom) infinite: of a plane, as the other geom's
-  double* mass;            // (nbody) scratch
+  double *mass, *push;     // (nbody) scratch
   const djWatch* watch;    // told while hulls are made; or NULL
 } djShapeBuilder;
 

@@ -200,6 +200,7 @@ static void finish(struct djCollision* c, const djShapeBuilder* b) {
   dj_fillRanges(c, m);
   dj_mixNumbers(&c->version, m->geom_radius, n);
   dj_mixNumbers(&c->version, m->geom_load, n);
+  dj_mixNumbers(&c->version, m->geom_push, n);
   dj_mixNumbers(&c->version, m->geom_bound, n);
   dj_mixNumbers(&c->version, m->geom_part, n);
   dj_mixNumbers(&c->version, c->skin, (size_t)c->nshape);
@@ -291,6 +292,7 @@ static void freeBuilder(djShapeBuilder* b) {
   free(b->collides);
   free(b->inner);
   free(b->mass);
+  free(b->push);
   free(b->use);
   free(b->skin);
   memset(b, 0, sizeof *b);
@@ -307,8 +309,9 @@ static djStatus makeBuilder(djShapeBuilder* b, djModel* m, int mesh, djError* er
                         .collides = calloc(n, sizeof(bool)),
                         .inner = calloc(n, sizeof(double)),
                         .mass = calloc((size_t)m->nbody + 1, sizeof(double)),
+                        .push = calloc((size_t)m->nbody + 1, sizeof(double)),
                         .use = calloc((size_t)dj_kernelCount() + 1, sizeof(int))};
-  bool good = b->hull && b->grid && b->collides && b->inner && b->mass && b->use;
+  bool good = b->hull && b->grid && b->collides && b->inner && b->mass && b->push && b->use;
   if (good) {
     b->nuse = dj_kernelsInUse(b->use, m);
     b->skin = calloc(n * (size_t)b->nuse, sizeof(double));
@@ -336,10 +339,11 @@ static void keepSkins(djShapeBuilder* b) {
 
 // Copies what default rules have written in a model to old, or back.
 static void keepDefaults(double* old, djModel* m, bool take) {
-  double* const part[] = {m->geom_skin,  m->geom_radius,  m->geom_load,     m->geom_bound,
-                          m->geom_part, m->geom_sharpness, m->kernel_given, m->kernel_setting};
-  for (int k = 0; k < 8; k++) {
-    size_t n = (size_t)(k < 6 ? m->ngeom : m->nkernelsetting);
+  double* const part[] = {m->geom_skin,      m->geom_radius,  m->geom_load,
+                          m->geom_push,      m->geom_bound,   m->geom_part,
+                          m->geom_sharpness, m->kernel_given, m->kernel_setting};
+  for (int k = 0; k < 9; k++) {
+    size_t n = (size_t)(k < 7 ? m->ngeom : m->nkernelsetting);
     memcpy(take ? old : part[k], take ? part[k] : old, n * sizeof *old);
     old += n;
   }
@@ -361,7 +365,7 @@ static djStatus build(djShapeBuilder* b, bool keep_defaults, djError* err) {
   djContactSettings contact = m->contact;
   int kept = m->defaults_kept;
   size_t n = (size_t)m->ngeom, nk = (size_t)m->nkernelsetting;
-  double* old = malloc((6 * n + 2 * nk + 1) * sizeof *old);
+  double* old = malloc((7 * n + 2 * nk + 1) * sizeof *old);
   djStatus status = old ? DJ_OK : dj_failMemory(err);
   if (old) {
     keepDefaults(old, m, true);

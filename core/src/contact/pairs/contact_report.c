@@ -121,7 +121,7 @@ static djStatus reportPair(djData* d, uint64_t kink[DJ_NKINK], djContacts* c, co
   out->geom1 = p->low;
   out->geom2 = p->high;
   out->gap = gap;
-  out->skin = skinOf(m->collision, p, m->ngeom);
+  out->skin = skinOf(m->collision, p, m->ngeom) + p->deeper;
   dju_store3(out->normal, swap ? dju_neg3(r.normal) : r.normal);
   dju_store3(out->point, r.point);
   const double* wrench = swap ? r.wrench_a : r.wrench_b;

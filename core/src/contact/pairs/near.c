@@ -157,6 +157,7 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
       .lower = p->lower,
       .guide_part = dj_guides(c, m) && !p->plain ? p->guide_part : 0,
       .guide_scale = p->guide_scale,
+      .recovery_part = p->recovery_part,
       .ease = c->ease,
       .ease_eps = ease * ease,
       .iterate = c->iterate,
@@ -272,11 +273,14 @@ void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, i
   p->friction = k.friction;
   p->cone = k.cone;
   p->inflate = k.inflate;
+  p->deeper = k.deeper;
   p->slot = -1;
   p->always = m->geom_type[p->b] == DJ_PLANE && moves(m, p->body_b);
   setKernel(p, c, m);
   p->guide_part = m->geom_part[low] * m->geom_part[high];
   p->guide_scale = m->geom_bound[low] + m->geom_bound[high];
+  const djContactScale scale = dj_pairScale(m, low, high);
+  p->recovery_part = scale.push / scale.weight;
   const bool touches = p->kernel->touch && m->geom_type[p->b] != DJ_HFIELD;
   p->restitution = touches ? k.restitution : 0;
   p->lower = dj_skinOfOther(m->collision, p->use, p->a, p->b);

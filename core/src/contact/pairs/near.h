@@ -37,6 +37,8 @@ typedef struct djNearPair {
   double friction, inflate, lower;   // as in djPairInput
   djCone cone;                       // likewise
   double guide_part, guide_scale;    // likewise
+  double recovery_part;              // likewise
+  double deeper;           // as in djPairCoefficients
   double restitution;      // 0: impacts are the barrier's
   bool always;             // bounds do not apply: the plane moves
   bool afar;               // it acts at any distance

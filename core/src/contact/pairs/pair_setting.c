@@ -9,6 +9,7 @@
 #include "contact/shapes/given.h"
 #include "contact/shapes/points.h"
 #include "model/geom_row.h"
+#include "model/kinematics.h"
 
 #include <string.h>
 
@@ -28,7 +29,7 @@ static double givenFor(const djModel* m, const char* name, int geom) {
   return dj_geomGiven(m, 0, row, geom);
 }
 
-// geom_radius, geom_load, geom_bound, geom_part, geom_pointrule and geom_sharpness.
+// geom_radius, geom_load, geom_push, geom_bound, geom_part, geom_pointrule and geom_sharpness.
 static void measureDefaults(djShapeBuilder* b) {
   djModel* m = b->model;
   dj_measureSurfaces(b);
@@ -38,14 +39,13 @@ static void measureDefaults(djShapeBuilder* b) {
     double radius = givenFor(m, "inner_radius", g), load = givenFor(m, "load", g);
     int body = m->geom_body[g], root = m->body_root[body];
     if (!(radius > 0)) radius = isfinite(b->inner[g]) && !plane ? b->inner[g] : 0;
-    if (!(load > 0)) {
-      load = 0;
-      if (m->body_lastdof[body] >= 0) {
-        load = (b->mass[root] > 0 ? b->mass[root] : 1) * m->contact.gravity;
-      }
+    double weight = 0, push = givenFor(m, "recovery_load", g);
+    if (m->body_lastdof[body] >= 0) {
+      weight = (b->mass[root] > 0 ? b->mass[root] : 1) * m->contact.gravity;
     }
     m->geom_radius[g] = plane ? 0 : radius;
-    m->geom_load[g] = load;
+    m->geom_load[g] = load > 0 ? load : weight;
+    m->geom_push[g] = push > 0 ? push : fmin(b->push[body] * m->contact.gravity, weight);
     double bound = givenFor(m, "guide_radius", g), part = givenFor(m, "guide_part", g);
     if (bound > 0 && !plane) m->geom_bound[g] = bound;
     if (part >= 0) m->geom_part[g] = part;
@@ -94,6 +94,9 @@ djContactScale dj_pairScale(const djModel* m, int g1, int g2) {
   s.weight = w1 > 0 && w2 > 0 ? fmin(w1, w2) : fmax(w1, w2);
   s.heavier = fmax(w1, w2);
   if (!(s.weight > 0)) s.weight = s.heavier = m->contact.load;
+  double p1 = m->geom_push[g1], p2 = m->geom_push[g2];
+  s.push = p1 > 0 && p2 > 0 ? fmin(p1, p2) : fmax(p1, p2);
+  if (!(s.push > 0)) s.push = s.weight;
   return s;
 }
 
@@ -211,9 +214,11 @@ djStatus dj_applyDefaults(djShapeBuilder* b, djError* err) {
   c->gravity = fmax(dju_norm3(dju_load3(m->opt.gravity)), 9.81);
   c->radius = m->opt.length_scale;
   c->load = (m->moving_mass > 0 ? m->moving_mass : 1) * c->gravity;
+  c->push = c->load;
   c->bound = m->opt.length_scale;
   c->part = 1;
   m->defaults_kept = 0;
+  if (dj_pushInertia(b->push, m) < 0) return dj_failMemory(err);
   measureDefaults(b);
   c->weight = weighAll(b);
   fillSkins(b);
@@ -224,6 +229,7 @@ djStatus dj_applyDefaults(djShapeBuilder* b, djError* err) {
     scale = dj_pairScale(m, geom[0], geom[1]);
     c->radius = m->geom_radius[geom[0]];
     c->load = scale.weight;
+    c->push = scale.push;
     c->bound = m->geom_bound[geom[0]];
     c->part = m->geom_part[geom[0]];
   }

@@ -79,6 +79,7 @@ static djPairInput inputOf(double* setting, double* level, djContacts* c, const 
       .force_cap = m->contact.weight,
       .inflate = p->inflate,
       .lower = p->lower,
+      .recovery_part = p->recovery_part,
       .scratch = c->scratch,
       .nscratch = c->nscratch,
   };

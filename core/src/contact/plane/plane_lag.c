@@ -42,8 +42,8 @@ djLagFactor dj_planeLagFactor(double* by_count, const djLagSums* sums, const djP
   double slope, n = sums->squares > 0 ? F * F / sums->squares : 1;
   n = effectiveCount(&slope, n, dj_isGround(in->b->type));
   const double scale = n * x[DJ_PLANE_STIFFNESS] / (x[DJ_PLANE_LENGTH_SCALE] * s * s);
-  const djLagLaw law = {DJ_RECOVERY_GAP, DJ_RECOVERY_FLOOR, log(x[DJ_PLANE_RECOVERY]), scale,
-                        in->force_cap};
+  const djLagLaw law = {DJ_RECOVERY_GAP, DJ_RECOVERY_FLOOR, log(dj_recoveryStiffness(in)),
+                        DJ_RECOVERY_DEEPENS, scale, in->force_cap};
   const djLagFactor c = dj_lagFactor(F, state->lag_gap, state->lag_past, &law);
   if (by_count) *by_count = c.by_scale * slope;
   return c;

@@ -23,7 +23,7 @@ bool dj_isPlaneInput(const djPairInput* in) {
   double s = in->setting[DJ_PLANE_SUPPORT], L = in->setting[DJ_PLANE_LENGTH_SCALE];
   if (!(s > 0 && s < 1) || !(L > 0)) return false;
   double part = in->setting[DJ_PLANE_RECOVERY];
-  if (!(part > 0 && part <= 1)) return false;
+  if (!(part > 0 && part <= 1) || !(in->recovery_part > 0)) return false;
   double guide = in->setting[DJ_PLANE_GUIDE];
   if (!(guide >= 0) || isinf(guide)) return false;
   if (!(in->setting[DJ_PLANE_GUIDE_LENGTH] > 0)) return false;
@@ -102,7 +102,7 @@ static djStatus openWork(djPlaneWork* w, const djPairInput* in, const djErosion*
   w->half_space = in->b->type == DJ_PLANE;
   w->s = in->setting[DJ_PLANE_SUPPORT];
   w->L = in->setting[DJ_PLANE_LENGTH_SCALE];
-  w->soft = dj_softening(&w->soft_rate, erosion, in->setting);
+  w->soft = dj_softening(&w->soft_rate, erosion, in);
   w->K = w->soft * in->setting[DJ_PLANE_STIFFNESS];
   w->range = dj_planeRange(in->setting);
   w->guide = 0;

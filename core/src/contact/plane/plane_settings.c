@@ -5,7 +5,8 @@
 //   skin of a geom: s L/(1 - s) with its own e, half of the range of two like it, so that the
 //     barrier begins where the geoms touch
 //   K = W L s^2/(4 c^3) with c = 0.002, so that W presses a face with four vertices to a depth of
-//     c s; in recovery as with c = 0.1
+//     c s; in recovery K P/W with c = 0.3, P the weight of the inertia with which the geoms' bodies
+//     answer a push, the lesser one: a light part of a heavy robot is pushed out lightly
 //   sqrt(eps) = 6e-6 sqrt(9.81 m/s^2 r) with the smaller r
 //   guide, with l the sum of both bounding radii and a its length: 0, or by `auto` the c with which
 //     the tail of two points that are l apart is 1e-3 W. With lengths over L their plane is midway,
@@ -21,7 +22,7 @@
 
 #define REACH 0.15   // A, m/s
 #define DEPTH 0.002  // c
-#define SOFT 0.1     // of recovery
+#define SOFT 0.3     // of recovery
 #define GUIDE 1e-3   // of the weight
 
 static double reach(double radius, const djContactScale* scale) {
@@ -92,6 +93,11 @@ static double load(const djContactScale* scale, const double* x) {
   return scale->weight;
 }
 
+static double recoveryLoad(const djContactScale* scale, const double* x) {
+  (void)x;
+  return scale->push;
+}
+
 double dj_planeSkin(const double* setting, double inner) {
   return fmin(setting[DJ_PLANE_SKIN], 0.25 * inner);
 }
@@ -145,6 +151,11 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_LOAD] = {OPTION(load), OF_GEOM(load), .unit = "N", .symbol = "W",
                        .most = DJ_LARGEST_FORCE, .rule = "weight of the geom's kinematic tree",
                        .help = "W on a geom's contacts, which default rules follow"},
+    [DJ_PLANE_RECOVERY_LOAD] = {OPTION(recovery_load), OF_GEOM(push), .unit = "N", .symbol = "P",
+                                .most = DJ_LARGEST_FORCE,
+                                .rule = "weight of the inertia with which the geom's body answers "
+                                        "a push, at qpos0; at most its tree's",
+                                .help = "P of a geom, which recovery from overlaps follows"},
     [DJ_PLANE_GUIDE_RADIUS] = {OPTION(guide_radius), OF_GEOM(bound), .unit = "m", .symbol = "R",
                                .least = DJ_SMALLEST, .most = DJ_LARGEST,
                                .rule = "of a ball about the geom's centre that holds it",
@@ -185,8 +196,8 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
                             .help = "barrier coefficient: multiplies the dimensionless barrier"},
     [DJ_PLANE_RECOVERY] = {OPTION(recovery_stiffness), IN_FORCE(recovery_stiffness), .unit = "",
                            .symbol = "X", .automatic = true, .most = 1,
-                           .rule = "250 W length_scale support^2/stiffness, at most 1",
-                           .help = "part of stiffness with which overlaps recover"},
+                           .rule = "9.26 W length_scale support^2/stiffness, at most 1",
+                           .help = "part of stiffness with which overlaps recover, times P/W"},
     [DJ_PLANE_SKIN] = {OPTION(skin), IN_FORCE(skin), .unit = "m", .symbol = "D", .zero = true,
                        .automatic = true, .per_geom = true,
                        .rule = "support length_scale/(1 - support), at most a quarter of the "
@@ -218,6 +229,7 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
 const djKernelRule dj_planeRules[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_INNER_RADIUS] = {.rule = innerRadius},
     [DJ_PLANE_LOAD] = {.rule = load},
+    [DJ_PLANE_RECOVERY_LOAD] = {.rule = recoveryLoad},
     [DJ_PLANE_GUIDE_RADIUS] = {.rule = guideRadius},
     [DJ_PLANE_GUIDE_PART] = {.rule = guidePart},
     [DJ_PLANE_SUPPORT] = {.rule = support,

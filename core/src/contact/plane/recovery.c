@@ -92,13 +92,12 @@ djMat3 dj_erosionCurveRate(const djShape* shape, const djErosion* erosion, int s
   return rate;
 }
 
-double dj_softening(double* rate, const djErosion* erosion, const double* setting) {
+double dj_softening(double* rate, const djErosion* erosion, const djPairInput* in) {
   *rate = 0;
   if (!(erosion->e > 0) || !(erosion->t < 0)) return 1;
-  double log_r = log(setting[DJ_PLANE_RECOVERY]);
-  djJet b = dju_smoothStep(-erosion->t);
-  *rate = -log_r * b.d;
-  return exp(log_r * b.f);
+  djJet softer = dj_softerBarrier(erosion->t, log(dj_recoveryStiffness(in)), DJ_RECOVERY_DEEPENS);
+  *rate = softer.d;
+  return exp(softer.f);
 }
 
 // ------------------------------------------ the equation ---------------------------------------

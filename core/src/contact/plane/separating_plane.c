@@ -301,7 +301,9 @@ static djStatus depth(double* out, const djVec3* along, const djGeomPair* pair) 
 
 static djGeomSource sourceOf(const djGeomSource* from) {
   djGeomSource source = *from;
-  source.all = from->model->opt.vertices == DJ_VERTICES_ALL;
+  const djModel* m = from->model;
+  source.all = m->opt.vertices == DJ_VERTICES_ALL;
+  if (m->opt.softness == DJ_SOFTNESS_MUJOCO) source.deeper = m->geom_soft_depth[from->geom];
   return source;
 }
 

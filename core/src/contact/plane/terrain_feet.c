@@ -254,7 +254,7 @@ static djStatus openWork(djTerrainWork* w, const djPairInput* in, const djErosio
   w->s = in->setting[DJ_PLANE_SUPPORT];
   w->L = in->setting[DJ_PLANE_LENGTH_SCALE];
   w->range = dj_planeRange(in->setting);
-  w->soft = dj_softening(&w->soft_rate, erosion, in->setting);
+  w->soft = dj_softening(&w->soft_rate, erosion, in);
   w->K = w->soft * in->setting[DJ_PLANE_STIFFNESS];
   w->e = erosion->e;
   // The field is lowered by its offset and by e; inflation is of both together.
@@ -302,6 +302,7 @@ djStatus dj_openTerrainGap(djTerrainWork* w, const djPairInput* in) {
   const djErosion none = {0};
   djPairInput at = *in;
   at.setting = setting;
+  at.recovery_part = 1;
   const djStatus status = openWork(w, &at, &none, false);
   w->in = in;
   w->near = WIDE * in->a->bound;

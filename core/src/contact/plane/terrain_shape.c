@@ -32,7 +32,7 @@ djStatus dj_makeTerrainShape(djShape* s, djShapeBounds* bounds, double* mem,
   const djHeightLattice l = latticeOf(m, geom, &height);
   const djPose pose = {dju_load3(m->geom_pos + 3 * geom),
                        dju_quatToMat(dju_loadQuat(m->geom_quat + 4 * geom))};
-  const double inflate = m->geom_margin[geom] - m->geom_gap[geom];
+  const double inflate = m->geom_margin[geom] - m->geom_gap[geom] - from->deeper;
   djTerrain t;
   memset(s, 0, sizeof *s);
   memset(bounds, 0, sizeof *bounds);

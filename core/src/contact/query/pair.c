@@ -125,7 +125,7 @@ static djStatus makeSettings(djContactQuery* q, const djcOption* o, djError* err
     if (problem) return dj_fail(err, DJ_INVALID, "%s %s", name, problem);
     given[at] = o->setting[k].value;
   }
-  djContactScale scale = {{1, 1}, {0, 0}, 1, 9.81, o->friction.dt, 1};
+  djContactScale scale = {{1, 1}, {0, 0}, 1, 9.81, o->friction.dt, 1, 1};
   double radius = INFINITY;
   for (int k = 0; k < 2; k++) {
     if (q->shape[k].type == DJ_PLANE) continue;
@@ -136,7 +136,7 @@ static djStatus makeSettings(djContactQuery* q, const djcOption* o, djError* err
   double l = scale.bound[0] + scale.bound[1];
   if (!(l > 0)) scale.bound[0] = scale.bound[1] = 0.5;   // two points
   if (!(scale.bound[0] > 0)) scale.bound[0] = l, scale.bound[1] = 0;   // one: their sum counts
-  q->in.guide_part = 1;
+  q->in.guide_part = q->in.recovery_part = 1;
   q->in.guide_scale = o->guide_scale > 0 ? o->guide_scale : l > 0 ? l : 1;
   return dj_applyRules(q->setting, kernel, &scale, given, err);
 }

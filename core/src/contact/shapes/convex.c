@@ -68,13 +68,18 @@ static void localVertex(djVec3* v, djVec3* move, const djGeomSource* from, int i
   }
 }
 
+// margin - gap, less what is to be deeper.
+static double inflationOf(const djGeomSource* from) {
+  const djModel* m = from->model;
+  return m->geom_margin[from->geom] - m->geom_gap[from->geom] - from->deeper;
+}
+
 static void fillPlane(djShape* s, djShapeBounds* bounds, const djGeomSource* from,
                       const djPose* pose) {
-  const djModel* m = from->model;
   s->normal = dju_column(&pose->R, 2);
   s->center = pose->p;
   // What cannot be inflation is skin; a half space has no limit to either.
-  double inflate = m->geom_margin[from->geom] - m->geom_gap[from->geom];
+  double inflate = inflationOf(from);
   s->skin = from->skin + fmax(-inflate, 0);
   s->offset = dju_dot3(s->normal, pose->p) - from->skin + inflate;
   s->inner = s->bound = INFINITY;
@@ -187,8 +192,8 @@ djStatus dj_makeConvex(djShape* s, djShapeBounds* bounds, double* mem, const djG
     fillPlane(s, bounds, from, &pose);
     return DJ_OK;
   }
-  double inflate = m->geom_margin[geom] - m->geom_gap[geom], inner = from->inner;
-  double grow = fmax(inflate, 0), shrink = fmin(fmax(-inflate, 0), 0.5 * inner);
+  double inflate = inflationOf(from), inner = from->inner;
+  double grow = fmax(inflate, 0), shrink = fmin(fmax(-inflate, 0), DJ_MOST_SHRINK * inner);
   bounds->inflate = grow - shrink;
   const djGeomRow* row = rowOf(m, geom);
   bool round = row->round;

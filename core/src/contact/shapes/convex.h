@@ -10,6 +10,8 @@
 
 #include <math.h>
 
+#define DJ_MOST_SHRINK 0.8   // of a geom's inner radius, by a negative margin - gap
+
 // takes of a row: two convex geoms, or one and a plane.
 bool dj_convexTakes(int type_a, int type_b);
 

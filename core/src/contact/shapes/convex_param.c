@@ -54,14 +54,15 @@ static void takePlane(Part* part, const djShapeGrad* grad) {
   part->shift = dju_add3(part->shift, dju_madd3(grad->center, grad->offset, part->s->normal));
 }
 
-// d skin/d inner: skin = min(given skin + shrink, 0.9 inner), shrink = min(gap - margin, inner/2).
+// d skin/d inner: skin = min(given skin + shrink, 0.9 inner), shrink = min(gap + deeper - margin,
+// DJ_MOST_SHRINK inner).
 static double skinSlope(const Part* part) {
   const djModel* m = part->m;
   double inner = part->s->inner;
-  double excess = fmax(m->geom_gap[part->geom] - m->geom_margin[part->geom], 0);
-  double shrink = fmin(excess, 0.5 * inner);
+  double excess = m->geom_gap[part->geom] + part->from->deeper - m->geom_margin[part->geom];
+  double shrink = fmin(fmax(excess, 0), DJ_MOST_SHRINK * inner);
   if (part->skin + shrink > 0.9 * inner) return 0.9;
-  return excess > 0.5 * inner ? 0.5 : 0;
+  return excess > DJ_MOST_SHRINK * inner ? DJ_MOST_SHRINK : 0;
 }
 
 // bound = max |vert_i - center| + radius.
