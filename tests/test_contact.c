@@ -132,6 +132,7 @@ static void bruteForce(Reference* out, const Scene* s, const djPose* start, cons
       bool swap = m->geom_type[i] == DJ_PLANE;
       int a = swap ? j : i, b = swap ? i : j, ba = m->geom_body[a], bb = m->geom_body[b];
       djPairCoefficients k = dj_pairCoefficients(m, i, j);
+      const djContactScale scale = dj_pairScale(m, i, j);
       double setting[DJ_MAX_OF_KERNEL], skin = dj_skinOfOther(m->collision, 0, a, b);
       dj_pairSettings(setting, m, (int)m->opt.contact, i, j);
       djPairInput in = {.a = &m->collision->shape[a], .b = &m->collision->shape[b],
@@ -141,7 +142,7 @@ static void bruteForce(Reference* out, const Scene* s, const djPose* start, cons
                         .setting = setting, .friction = k.friction,
                         .force_cap = m->contact.weight,
                         .inflate = k.inflate - skin, .lower = skin,
-                        .recover = true,
+                        .recover = true, .recovery_part = scale.push / scale.weight,
                         .scratch = scratch, .nscratch = nscratch};
       memset(state, 0, kernel->state_size);
       djPairOutput o = {.twist_jac = NULL};

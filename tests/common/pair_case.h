@@ -159,6 +159,7 @@ static inline void setWeights(djShape* s, double* w) {
 // Refresh pointers and coefficients. The start is what pose_a, pose_b were at begin().
 static inline const djPairInput* pairInput(PairCase* c) {
   djPairInput* in = &c->in;
+  in->recovery_part = 0.4;
   in->a = &c->shape[0].shape;
   in->b = &c->shape[1].shape;
   in->pose_a = &c->now[0];
@@ -439,7 +440,6 @@ static inline void randomPair(PairCase* c, Random* r, int type_a, int type_b, do
     if (type[k] == DJ_MESH) setWeights(&c->shape[k].shape, c->weight[k]);
   }
   c->in.guide_part = 0.7;
-  c->in.recovery_part = 0.4;
   c->in.guide_scale = c->shape[0].shape.bound + c->shape[1].shape.bound;
   c->in.h = 0.01;
   c->setting[DJ_PLANE_FRICTION_EPS] = 1e-8;
