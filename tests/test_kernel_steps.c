@@ -166,7 +166,11 @@ static void testRuns(void** state) {
     bool one = strstr(name[i], "size") || strstr(name[i], "friction");
     for (int e = 0; e < param[i].ntangent; e++, g++) {
       if (one && e > 0) continue;   // not used
-      double h = (strstr(name[i], "size") ? 1e-5 : 1e-4) * fmax(fabs(value[e]), 0.01);
+      // Farther a tilt of the floor takes vertices past where they begin to act; by friction, which
+      // hardly counts, rounding is felt.
+      double part = strstr(name[i], "size") ? 1e-5 : strstr(name[i], "quat") ? 3e-5 : 1e-4;
+      if (strstr(name[i], "friction")) part = 1e-3;
+      double h = part * fmax(fabs(value[e]), 0.01);
       double f = djt_runDifference(&run, &param[i], e, h);
       scale = fmax(scale, fabs(f));
       error = djt_worst(error, fabs(f - *g));
