@@ -1,4 +1,5 @@
-"""Runs the long-range tasks from their starts and from jittered ones, and prints what came out.
+"""Runs the long-range tasks (all task*.json of each folder) from their starts and from jittered
+ones, and prints what came out.
 
 Usage: python3 scripts/long_range.py [--command build/bin/dijoco] [--jitters 3] [--out DIR] [NAME...]
 
@@ -17,7 +18,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TASKS = ROOT / "models" / "long_range"
-NAMES = ["billiards", "push", "sort", "gather", "gather_bunny", "ant_push", "franka_push"]
+NAMES = ["billiards", "push", "sort", "gather", "gather_bunny", "ant_push", "puck", "franka_push"]
 JITTER = 0.02   # m, of free bodies, each way
 
 
@@ -100,8 +101,8 @@ def mujoco_loss(command, folder, task):
     return loss
 
 
-def optimise(command, name, seed, folder):
-    task = jittered(command, json.loads((TASKS / name / "task.json").read_text()), name, seed)
+def optimise(command, given, seed, folder):
+    task = jittered(command, json.loads(given.read_text()), given.parent.name, seed)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "given.json"
     path.write_text(json.dumps(task))
@@ -125,9 +126,11 @@ def main():
     print("%-14s %5s %11s %11s %11s %11s %9s %8s" %
           ("task", "start", "loss", "no guide", "MuJoCo", "iterations", "wall (s)", "ms/frame"))
     missed = False
-    for name in o.names:
+    given = [file for name in o.names for file in sorted((TASKS / name).glob("task*.json"))]
+    for file in given:
+        name = file.parent.name + file.stem[len("task"):]
         for seed in range(o.jitters + 1):
-            r = optimise(o.command, name, seed, pathlib.Path(o.out) / name / str(seed))
+            r = optimise(o.command, file, seed, pathlib.Path(o.out) / name / str(seed))
             missed |= r["loss"] > 0
             print("%-14s %5d %11.4g %11.4g %11.4g %11d %9.1f %8.3f" %
                   (name, seed, r["loss"], r["plain"], r["mujoco"], r["iterations"], r["wall"],

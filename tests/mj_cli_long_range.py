@@ -24,6 +24,7 @@ TASKS = {
     "gather": ("cube0", (0, -0.75, 0.05), (0, -1, 0), ["ctrl"], "rod"),
     "gather_bunny": ("blob0", (0, -0.8, 0), (0, -1, 0), ["ctrl"], "rod"),
     "ant_push": ("box", (1, 0.7, 0.2), (-1.2, 0, 0), ["ctrl"], "ant"),
+    "puck": ("disc", (0.02, 0.2, 0.04), (1, 0, 0), ["ctrl"], "cylinder"),
     "franka_push": ("blob0", None, None, ["ctrl"], "hand"),
 }
 NAMES = [a for a in sys.argv[1:] if a in TASKS] or ["push", "franka_push"]
@@ -68,7 +69,7 @@ class LongRange(cli.Case):
             files += ["--" + key, self.path(key)]
             with open(files[-1], "w", encoding="utf-8") as f:
                 f.write(" ".join("%.17g" % x for x in value))
-        yield "after", self.rows(task, "--time", 14 * task["timestep"], *files)[-1]
+        yield "after", self.rows(task, "--time", 8 * task["timestep"], *files)[-1]
 
     def rows(self, task, *arguments):
         out = self.path("run.csv")
@@ -129,7 +130,9 @@ class LongRange(cli.Case):
             f.write(text)
         subprocess.run([sys.executable, script], check=True)
         for name in TASKS:
-            for file in ("scene.xml", "task.json", "plain.json"):
+            files = os.listdir(os.path.join(FOLDER, name))
+            self.assertEqual(sorted(os.listdir(os.path.join(copy, name))), sorted(files))
+            for file in files:
                 with open(os.path.join(copy, name, file), encoding="utf-8") as f:
                     made = f.read()
                 with open(os.path.join(FOLDER, name, file), encoding="utf-8") as f:
@@ -148,6 +151,15 @@ class LongRange(cli.Case):
             bias = json.load(f)["bias"]
         self.assertEqual(bias["position"], 0)
         self.assertEqual(bias["loss_plain"], r["loss_last"])
+
+    def test_puck(self):
+        """A round body finds its way round another to each of three marks, from four starts."""
+        script = os.path.join(cli.SOURCE, "scripts", "long_range.py")
+        done = subprocess.run([sys.executable, script, "--command", cli.BIN, "--out",
+                               self.path("out"), "puck"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(len(done.stdout.splitlines()), 13, done.stdout)
 
 
 if __name__ == "__main__":

@@ -540,7 +540,7 @@ static void testParams(void** state) {
                            .target = {0.1, 0.2, 0.3}}};
     run.r = (djRollout){.horizon = T, .qpos0 = q0, .qvel0 = v0, .nloss = 2, .loss = loss,
                         .refinement_steps = 3};
-    assert_true(djt_runNamed(&run, name, N, k % 2 ? 1e-3 : 1e-5, 2, 1e-5) < 1e-5);
+    assert_true(djt_runNamed(&run, name, N, k % 2 ? 1e-3 : 1e-4, 2, 1e-5) < 1e-5);
     djParam guide;
     double slope = 0;
     djRolloutResult out = {.nparam = 1, .param = &guide, .grad_param = &slope};

@@ -9,22 +9,24 @@ import textwrap
 HERE = pathlib.Path(__file__).resolve().parent
 
 # Of each task: dt (s), steps H, window of the receding horizon, rate and iterations of Adam, as
-# published; steps of a window that are executed (apply: 1), preset of contact, whether Adam
-# normalizes (it does); tail coefficient (J), in derivatives alone (backward) or in the run too;
+# published; steps of a window that are executed (apply: 1), preset of contact, factor on its support,
+# whether Adam normalizes (it does); tail coefficient (J), in derivatives alone (backward) or in the run too;
 # tolerance (m).
 TASKS = {
     "billiards": dict(dt=0.04, steps=100, window=None, rate=3e-2, iterations=400, guide=1e-5,
-                      normalize=False, tolerance=0.06),
+                      support_scale=20, normalize=False, tolerance=0.06),
     "push": dict(dt=0.04, steps=200, window=48, rate=1e-2, iterations=50, guide=1e-3,
                  backward=True, tolerance=0.05),
     "sort": dict(dt=0.04, steps=700, window=16, apply=4, preset="smooth", rate=1e-2,
-                 iterations=100, guide=3e-5, backward=True, tolerance=0.5),
+                 iterations=100, guide=1e-2, backward=True, tolerance=0.5),
     "gather": dict(dt=0.04, steps=300, window=32, apply=4, preset="smooth", rate=1e-2,
                    iterations=60, guide=1e-4, backward=True, tolerance=0.5),
     "gather_bunny": dict(dt=0.04, steps=550, window=32, apply=4, preset="smooth",
                          rate=1e-2, iterations=60, guide=1e-4, backward=True, tolerance=0.5),
     "ant_push": dict(dt=0.02, steps=240, window=None, rate=3e-2, iterations=100, guide=2e-3,
                      tolerance=0.2),
+    "puck": dict(dt=0.04, steps=200, window=48, apply=4, rate=1e-2, iterations=50, guide=1e-3,
+                 backward=True, tolerance=0.05),
     "franka_push": dict(dt=0.04, steps=120, window=32, rate=1e-2, iterations=60, guide=3e-5,
                         backward=True, tolerance=0.05),
 }
@@ -80,9 +82,9 @@ def shown(key, value):
     return ends[0] + (",\n" + pad).join(parts) + ends[1]
 
 
-def write_task(name, task, guided=None):
-    """task.json, and plain.json, without a guide. `guided`: the pairs of bodies that it acts
-    between, if not all."""
+def write_task(name, task, guided=None, file="task"):
+    """FILE.json, and for task.json plain.json, without a guide. `guided`: the pairs of bodies that
+    it acts between, if not all."""
     row = TASKS[name]
     optimizer = {"type": "adam", "rate": row["rate"], "beta1": 0.3, "beta2": 0.5,
                  "epsilon": 1e-30, "iterations": row["iterations"]}
@@ -91,17 +93,18 @@ def write_task(name, task, guided=None):
     if row["window"]:
         optimizer["receding"] = {"horizon": row["window"], "apply": row.get("apply", 1)}
     contact = {"model": "separating_plane", "guide": row["guide"]}
-    if "preset" in row:
-        contact["preset"] = row["preset"]
+    for key in ("preset", "support_scale"):
+        if key in row:
+            contact[key] = row[key]
     if "backward" in row:
         contact["guide_backward_only"] = True
     if guided:
         contact["guide_bodies"] = guided
     whole = {"scene": "scene.xml", "integrator": "position", "timestep": row["dt"],
              "horizon": row["steps"], "contact": contact, **task, "optimizer": optimizer}
-    for file in ("task.json", "plain.json"):
+    for stem in (file, "plain") if file == "task" else (file,):
         blocks = ['  "%s": %s' % (key, shown(key, value)) for key, value in whole.items()]
-        (HERE / name / file).write_text("{\n" + ",\n".join(blocks) + "\n}\n")
+        (HERE / name / (stem + ".json")).write_text("{\n" + ",\n".join(blocks) + "\n}\n")
         contact["guide"] = 0
         contact.pop("guide_bodies", None)
         contact.pop("guide_backward_only", None)
@@ -206,16 +209,18 @@ def scatter(seed, n, spread, apart, taken=()):
     return places
 
 
-def slides(x):
-    for axis, name in zip(((1, 0, 0), (0, 1, 0), (0, 0, 1)), "xyz"):
-        x.one("joint", name="rod_" + name, type="slide", axis=axis)
+def slides(x, body="rod", axes="xyz"):
+    for axis in axes:
+        x.one("joint", name="%s_%s" % (body, axis), type="slide",
+              axis=tuple(int(axis == other) for other in "xyz"))
 
 
-def servos(x, reach, kv, unit=1):
-    """Servos of the rod's slides. `unit`: metres that a control of 1 stands for."""
+def servos(x, reach, kv, unit=1, body="rod"):
+    """Servos of a body's slides. `unit`: metres that a control of 1 stands for."""
     turn = {} if unit == 1 else {"gear": 1 / unit}
-    for name, limit in zip("xyz", reach):
-        x.one("position", name="rod_" + name, joint="rod_" + name, kp=100 * unit**2,
+    for axis, limit in zip("xyz", reach):
+        name = "%s_%s" % (body, axis)
+        x.one("position", name=name, joint=name, kp=100 * unit**2,
               kv=kv * unit**2, ctrlrange=tuple(bound / unit for bound in limit), **turn)
 
 
@@ -297,6 +302,42 @@ def push(dt):
         "loss": [com("push", "box", PUSH["mark"], half)],
         "variables": [{"name": "ctrl"}]
     }, [["rod", "box"]])
+
+
+# Puck
+
+PUCK = dict(at=(0.2, 0.2, 0.1), marks=((0.7, 0), (0, -0.2), (-0.4, -0.4)),
+            cylinder=dict(size=(0.06, 0.08), mass=1.0), disc=dict(size=(0.07, 0.04), mass=0.5),
+            reach=((-1.5, 1.5), (-1.5, 1.5)))
+
+
+def puck(dt):
+    x = begin("puck",
+              "A disc on the floor and an upright cylinder that servos move. The disc is to be "
+              "pushed to one of three marks. The cylinder is off the line from the mark to the "
+              "disc by 135 degrees, 45 and 0. Controls are its displacement.",
+              (1.6, 1.2), dt, 2)
+    x.open("default")
+    x.one("geom", friction=0.5)
+    x.close("default")
+    world(x)
+    for i, place in enumerate(PUCK["marks"]):
+        mark(x, "mark%d" % i, place, TASKS["puck"]["tolerance"], (RED, GREEN, BLUE)[i])
+    x.open("body", name="cylinder", pos=PUCK["at"], gravcomp=1)
+    slides(x, "cylinder", "xy")
+    x.one("geom", name="cylinder", type="cylinder", **PUCK["cylinder"], rgba=STEEL)
+    x.close("body")
+    x.free("disc", (0, 0, PUCK["disc"]["size"][1]), WOOD, type="cylinder", **PUCK["disc"])
+    x.close("worldbody")
+    x.open("actuator")
+    servos(x, PUCK["reach"], 15, body="cylinder")
+    x.close("actuator")
+    end(x, "puck")
+    for i, place in enumerate(PUCK["marks"]):
+        write_task("puck", {
+            "loss": [com("puck", "disc", place, PUCK["disc"]["size"][1])],
+            "variables": [{"name": "ctrl"}]
+        }, [["cylinder", "disc"]], "task%d" % i if i else "task")
 
 
 # Sort and gather

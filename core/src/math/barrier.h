@@ -50,12 +50,12 @@ static inline double dj_barrierDepth(double y) {
   return dj_barrierDepthFrom(y, dj_mostBarrierDepth(y));
 }
 
-// p += w/(x + a) and its derivatives: the tail of guided pairs.
-static inline void dj_addTail(double p[3], double x, double a, double w) {
-  double inv = 1 / (x + a), y = w * inv;
-  p[0] += y;
-  p[1] -= y * inv;
-  p[2] += 2 * y * inv * inv;
+// w/x and its derivatives: a guide's tail.
+static inline void dj_tail(double p[3], double x, double w) {
+  double inv = 1 / x;
+  p[0] = w * inv;
+  p[1] = -p[0] * inv;
+  p[2] = -2 * p[1] * inv;
 }
 
 // The barrier for the lanes of a mask, whose x must be positive; zero in the others, whose x must
@@ -69,11 +69,11 @@ DJU_INLINE void dj_barrierLanes(djLanes p[3], djLanes x, double s, djMask mask) 
   p[2] = ((q2 * inv) * inv2) * dju_fmaLanes(dju_fmaLanes(q, c30, c40), q, c12);
 }
 
-DJU_INLINE void dj_addTailLanes(djLanes p[3], djLanes x, double a, djLanes w) {
-  djLanes inv = 1.0 / (x + a), y = w * inv, slope = y * inv;
-  p[0] += y;
-  p[1] -= slope;
-  p[2] += 2.0 * slope * inv;
+DJU_INLINE void dj_tailLanes(djLanes p[3], djLanes x, djLanes w) {
+  djLanes inv = 1.0 / x;
+  p[0] = w * inv;
+  p[1] = -(p[0] * inv);
+  p[2] = -2.0 * (p[1] * inv);
 }
 
 #endif  // DJ_MATH_BARRIER_H_

@@ -2,8 +2,7 @@
 // vertices that carry normal force, f_i = K |dU/dx_i| = (K/L) |P'(D_i)| |n| (half space: t instead
 // of |n|).
 //
-// Where a tail acts the plane is that of barrier and tail, and the forces are the barrier's alone:
-// the load that a contact carries is theirs.
+// A guide's tail has no part in it: the load that a contact carries is the barrier's.
 //
 // Friction's points are the vertices of the contact shape itself, also where recovery erodes it:
 // they move with their bodies. On a curved shape they are the points farthest along the unit lagged
@@ -16,8 +15,8 @@
 // (w_3 = 1: by k r) and rolls freely on its edge, where w_3 = 0 and the points are one.
 //
 // In recovery, and after it, all forces are multiplied by one factor, c of friction/recovering.h,
-// by their sum F, over one side or, where there are two, half of that over both (a tail makes them
-// differ), and by the gaps at the start and a step before. It is C2 in the poses of both.
+// by their sum F, over one side or, where there are two, half of that over both, and by the gaps at
+// the start and a step before. It is C2 in the poses of both.
 
 #include "math/barrier.h"
 #include "contact/plane/plane_pair.h"
@@ -226,7 +225,7 @@ djStatus dj_makeLagged(djPlaneState* state, djPlaneWork* w, const djFound* f) {
   if (!(state->lag_factor > DJ_LEAST_FACTOR)) return DJ_OK;
   state->nlag = gather(state->lag_point, state->lag_force, &state->nlag_a, DJ_LAGGED_POINTS, w,
                        state, &forces, scale * state->lag_factor);
-  state->lagged = state->nlag > 0;   // a tail alone presses nothing together
+  state->lagged = state->nlag > 0;
   return DJ_OK;
 }
 
@@ -244,7 +243,7 @@ djStatus dj_getLagged(djLagged* lagged, djPlaneState* state, djPlaneWork* w) {
   if (state->nlag <= DJ_LAGGED_POINTS) return DJ_OK;
   // Too many for the state: compute them again at the start poses.
   djPlaneWork again;
-  djStatus status = dj_openLagWork(&again, w->in, state);
+  djStatus status = dj_openPlaneWork(&again, w->in, &state->erosion, true);
   if (status) return status;
   djForces forces;
   status = dj_lagForces(&forces, &again, state);

@@ -38,20 +38,6 @@ double* dj_takeScratch(djPlaneWork* w, int n) {
   return p;
 }
 
-// Tails: with lengths over L, c [4/(l (1 - |n|)) + sum_i lambda_i/(x_i + a)] over K.
-static void markTail(djPlaneWork* w, double* weight) {
-  const djPairInput* in = w->in;
-  w->tail = (djTail){weight, in->setting[DJ_PLANE_GUIDE_LENGTH] / w->L,
-                     4 * w->guide * w->L / in->guide_scale};
-  w->clouds.tail = &w->tail;
-  for (int side = 0, at = 0; side < 2; side++) {
-    const djShape* s = side ? in->b : in->a;
-    for (int i = 0; i < s->nvert; i++) {
-      weight[at++] = w->guide * (s->weight ? s->weight[i] : 1.0 / s->nvert);
-    }
-  }
-}
-
 // Signs and radii of the clouds, whose vertices dj_placeClouds sets.
 static void markClouds(djPlaneWork* w) {
   djClouds* c = &w->clouds;
@@ -72,7 +58,6 @@ static void markClouds(djPlaneWork* w) {
   c->curve[0] = w->curve[0];
   c->curve[1] = w->curve[1];
   c->tail = NULL;
-  if (w->guide > 0) markTail(w, lift + n);
 }
 
 static void placeCurves(djPlaneWork* w) {
@@ -84,13 +69,8 @@ static void placeCurves(djPlaneWork* w) {
   }
 }
 
-bool dj_planeGuided(const djPairInput* in) {
-  return in->guide_part > 0 && in->setting[DJ_PLANE_GUIDE] > 0 &&
-         in->setting[DJ_PLANE_STIFFNESS] > 0 && in->b->type != DJ_PLANE;
-}
-
-static djStatus openWork(djPlaneWork* w, const djPairInput* in, const djErosion* erosion,
-                         bool at_start, bool guided) {
+djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion* erosion,
+                          bool at_start) {
   if (!dj_isPlaneInput(in)) return DJ_INVALID;
   if (!(in->b->type == DJ_PLANE || isVertexShape(in->b))) return DJ_INVALID;
   w->in = in;
@@ -105,16 +85,12 @@ static djStatus openWork(djPlaneWork* w, const djPairInput* in, const djErosion*
   w->soft = dj_softening(&w->soft_rate, erosion, in);
   w->K = w->soft * in->setting[DJ_PLANE_STIFFNESS];
   w->range = dj_planeRange(in->setting);
-  w->guide = 0;
-  if (guided && dj_planeGuided(in)) {   // recovery makes all of the energy softer
-    w->guide = in->guide_part * in->setting[DJ_PLANE_GUIDE] / in->setting[DJ_PLANE_STIFFNESS];
-  }
   // whole cache lines: lanes start on them
   int skip = (int)((64 - (uintptr_t)in->scratch % 64) % 64 / sizeof(double));
   w->free = in->scratch + skip;
   w->nfree = in->nscratch - skip;
   int na = in->a->npad, nb = w->half_space ? 0 : in->b->npad;
-  w->y = dj_takeScratch(w, (w->guide > 0 ? 6 : 5) * (na + nb));
+  w->y = dj_takeScratch(w, 5 * (na + nb));
   w->z = dj_takeScratch(w, w->half_space ? na : 0);
   if (!w->y || !w->z) return DJ_NO_MEMORY;
   if (erosion->e > 0) {
@@ -139,18 +115,8 @@ static djStatus openWork(djPlaneWork* w, const djPairInput* in, const djErosion*
   return DJ_OK;
 }
 
-djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion* erosion,
-                          bool at_start) {
-  return openWork(w, in, erosion, at_start, !at_start);
-}
-
-djStatus dj_openLagWork(djPlaneWork* w, const djPairInput* in, const djPlaneState* state) {
-  return openWork(w, in, &state->erosion, true, state->lag_guided);
-}
-
-// y = (R x + p - center)/L, times sign; out: three arrays, `stride` apart.
-static void placeCloud(double* out, int stride, const djShape* s, const djPose* pose,
-                       djVec3 center, double L, double sign) {
+void dj_placeCloud(double* out, int stride, const djShape* s, const djPose* pose, djVec3 center,
+                   double L, double sign) {
   const double* R = pose->R.m;
   double shift[3], inv = sign / L;
   dju_store3(shift, dju_sub3(pose->p, center));
@@ -180,24 +146,30 @@ static void shiftCloud(const djPlaneWork* w) {
   }
 }
 
-// b's vertices follow a's without a gap and so replace a's padding; one of them fills the end.
+// b's vertices replace a's padding.
+void dj_placeHulls(double* y, int stride, const djShape* const shape[2],
+                   const djPose* const pose[2], djVec3 center, double L) {
+  const djShape* b = shape[1];
+  dj_placeCloud(y, stride, shape[0], pose[0], center, L, -1);
+  djVec3 x = dju_vec3(b->vert[0][0], b->vert[1][0], b->vert[2][0]);
+  double last[3];
+  dju_store3(last, dju_scale3(1 / L, dju_sub3(dju_transform(pose[1], x), center)));
+  for (int k = 0; k < 3; k++) {
+    dju_storeLanes(y + (k + 1) * stride - DJU_LANES, dju_splat(last[k]));
+  }
+  dj_placeCloud(y + shape[0]->nvert, stride, b, pose[1], center, L, 1);
+}
+
 void dj_placeClouds(djPlaneWork* w, djVec3 center) {
   int na = w->shape[0]->nvert, stride = w->shape[0]->npad;
   if (!w->half_space) stride += w->shape[1]->npad;
   w->center = center;
   double sign = w->half_space ? 1 : -1;
-  placeCloud(w->y, stride, w->shape[0], w->pose[0], center, w->L, sign);
   if (!w->half_space) {
-    const djShape* b = w->shape[1];
-    djVec3 x = dju_vec3(b->vert[0][0], b->vert[1][0], b->vert[2][0]);
-    double tail[3];
-    dju_store3(tail, dju_scale3(1 / w->L, dju_sub3(dju_transform(w->pose[1], x), center)));
-    for (int k = 0; k < 3; k++) {
-      dju_storeLanes(w->y + (k + 1) * stride - DJU_LANES, dju_splat(tail[k]));
-    }
-    placeCloud(w->y + na, stride, b, w->pose[1], center, w->L, 1);
-  } else if (w->shape[0]->curved) {
-    shiftCloud(w);
+    dj_placeHulls(w->y, stride, w->shape, w->pose, center, w->L);
+  } else {
+    dj_placeCloud(w->y, stride, w->shape[0], w->pose[0], center, w->L, sign);
+    if (w->shape[0]->curved) shiftCloud(w);
   }
   for (int side = 0; side < (w->half_space ? 1 : 2); side++) {
     djCloud* c = &w->cloud[side];
@@ -269,18 +241,23 @@ djStatus dj_pairDistance(double* gap, djDistance* d, const djPlaneWork* w, djPla
   return DJ_OK;
 }
 
-// Keep the plane for the next evaluation, about the middle of the points that carry force.
-static void keepWarm(djPlaneState* state, const djPlaneWork* w, const djPlaneSolution* sol) {
+djVec3 dj_forceMiddle(double plane[4], const djPlaneSolution* sol) {
   djVec3 n = dju_load3(sol->p), middle = {0, 0, 0};
   for (int k = 0; k < 2; k++) {
     const djPlaneSums* m = &sol->side[k];
     if (m->f[3] != 0) middle = dju_madd3(middle, 0.5 / m->f[3], dju_load3(m->f));
   }
+  dju_store3(plane, n);
+  plane[3] = sol->p[3] + dju_dot3(n, middle);
+  return middle;
+}
+
+// Keep the plane for the next evaluation, about the middle of the points that carry force.
+static void keepWarm(djPlaneState* state, const djPlaneWork* w, const djPlaneSolution* sol) {
+  djVec3 n = dju_load3(sol->p);
   state->warm = state->directed = true;
   state->normal = dju_scale3(1 / dju_norm3(n), n);
-  dju_store3(state->plane, n);
-  state->plane[3] = sol->p[3] + dju_dot3(n, middle);
-  state->center = dju_madd3(w->center, w->L, middle);
+  state->center = dju_madd3(w->center, w->L, dj_forceMiddle(state->plane, sol));
 }
 
 static void setReference(djFound* f, const djPlaneWork* w) {
@@ -315,17 +292,6 @@ static bool findWarm(djFound* f, djPlaneWork* w, djPlaneState* state) {
   return true;
 }
 
-// A start for a pair that acts from afar: n from centre to centre. False: its balls are not apart.
-static bool startAfar(djFound* f, djPlaneWork* w) {
-  f->gap = boundGap(w);
-  if (!(w->guide > 0) || f->gap < w->range) return false;
-  djVec3 ca = dju_transform(w->pose[0], w->shape[0]->center);
-  djVec3 cb = dju_transform(w->pose[1], w->shape[1]->center);
-  dj_placeClouds(w, dju_scale3(0.5, dju_add3(ca, cb)));
-  dju_store3(f->plane.p, dju_sub3(cb, ca));
-  return dj_centrePlane(f->plane.p, &w->clouds, w->s) > 0;
-}
-
 // A start by the closest points, n along them, midway, unless f->kind says that none is needed.
 static djStatus startNear(djFound* f, djPlaneWork* w, djPlaneState* state) {
   djDistance d;
@@ -335,15 +301,10 @@ static djStatus startNear(djFound* f, djPlaneWork* w, djPlaneState* state) {
     f->kind = DJ_OVERLAPPING;
     return DJ_OK;
   }
-  if (f->gap >= w->range && !(w->guide > 0)) return DJ_OK;
+  if (f->gap >= w->range) return DJ_OK;
   dj_placeClouds(w, dju_scale3(0.5, dju_add3(d.point_a, d.point_b)));
-  dju_store3(f->plane.p, d.normal);
   f->plane.p[3] = 0;
-  if (f->gap >= w->range) {
-    dj_centrePlane(f->plane.p, &w->clouds, w->s);
-  } else {
-    dju_store3(f->plane.p, dju_scale3(dj_startLength(f->gap / w->L, w->s), d.normal));
-  }
+  dju_store3(f->plane.p, dju_scale3(dj_startLength(f->gap / w->L, w->s), d.normal));
   f->kind = DJ_TOUCHING;
   return DJ_OK;
 }
@@ -351,11 +312,8 @@ static djStatus startNear(djFound* f, djPlaneWork* w, djPlaneState* state) {
 // Hulls, without a plane of before.
 static djStatus findCold(djFound* f, djPlaneWork* w, djPlaneState* state) {
   state->warm = false;
-  bool afar = startAfar(f, w);
-  if (!afar) {
-    djStatus status = startNear(f, w, state);
-    if (status || f->kind != DJ_TOUCHING) return status;
-  }
+  djStatus status = startNear(f, w, state);
+  if (status || f->kind != DJ_TOUCHING) return status;
   f->kind = DJ_APART;
   djPlaneStatus solved = dj_solvePlane(&f->plane, &w->clouds, w->s, 80);
   f->iterations += f->plane.iterations;
@@ -366,7 +324,6 @@ static djStatus findCold(djFound* f, djPlaneWork* w, djPlaneState* state) {
   }
   f->kind = DJ_TOUCHING;
   f->value = f->plane.value;
-  if (afar) f->gap = solutionGap(&f->plane, w->L);
   keepWarm(state, w, &f->plane);
   return solved == DJ_PLANE_LOST ? DJ_NOT_CONVERGED : DJ_OK;
 }
@@ -400,7 +357,7 @@ static djStatus findHalf(djFound* f, djPlaneWork* w, djPlaneState* state) {
 static bool isKnown(const djKnownPlane* known, const djPlaneWork* w) {
   return known->set && !memcmp(&known->pose[0], w->pose[0], sizeof(djPose)) &&
          !memcmp(&known->pose[1], w->pose[1], sizeof(djPose)) && known->s == w->s &&
-         known->L == w->L && known->inflate == w->inflate && known->guide == w->guide &&
+         known->L == w->L && known->inflate == w->inflate &&
          known->shape[0] == w->in->a && known->shape[1] == w->in->b;
 }
 
@@ -436,7 +393,6 @@ static void keep(djKnownPlane* known, const djFound* f, const djPlaneWork* w, dj
   known->s = w->s;
   known->L = w->L;
   known->inflate = w->inflate;
-  known->guide = w->guide;
   known->shape[0] = w->in->a;
   known->shape[1] = w->in->b;
   known->kind = f->kind;
@@ -459,7 +415,7 @@ djStatus dj_findPlane(djFound* f, djPlaneWork* w, djPlaneState* state) {
   bool found = false;
   if (!state->warm) {
     f->gap = dj_gapBound(w, state);
-    if (f->gap >= w->range && !(w->guide > 0)) return DJ_OK;
+    if (f->gap >= w->range) return DJ_OK;
   }
   if (w->half_space) {
     status = findHalf(f, w, state);

@@ -40,7 +40,7 @@ typedef struct djFound {
 typedef struct djKnownPlane {
   bool set;
   djPose pose[2];
-  double s, L, inflate, guide;
+  double s, L, inflate;
   const djShape* shape[2]; // as given
   djVec3 center;
   djContactKind kind;
@@ -51,6 +51,18 @@ typedef struct djKnownPlane {
     djHalfSolution half;
   };
 } djKnownPlane;
+
+// The same of a guide's tail, see plane_tail.h.
+typedef struct djKnownTail {
+  bool set;
+  djPose pose[2];
+  double L, offset, cap, part;
+  const djShape* shape[2];
+  djVec3 center;
+  djPlaneStatus kind;
+  djStatus status;
+  djPlaneSolution plane;
+} djKnownTail;
 
 // Warm start and the quantities of the step. All zero: new.
 typedef struct djPlaneState {
@@ -67,7 +79,6 @@ typedef struct djPlaneState {
   bool gap_known;
   double gap_start;        // signed gap of the skin-eroded shapes; else a lower bound
   bool lagged;             // there is a lagged plane
-  bool lag_guided;         // it is that of barrier and tail
   double lag_plane[4];     // as `plane`, with the start poses, about lag_center
   djVec3 lag_center;
   djVec3 lag_normal;       // unit, from a to b; and offset in metres, world
@@ -80,6 +91,11 @@ typedef struct djPlaneState {
   djFrictionState friction;
   djDualPair dual[DJ_DUAL_POINTS];
   djKnownPlane known[2];   // the first since the start of the step, and the last
+  // a guide's tail: its last plane, and results
+  bool tail_warm;
+  double tail_plane[4];
+  djVec3 tail_center;
+  djKnownTail tail_known[2];
 } djPlaneState;
 
 // Vertices of one side, as sigma y: part of the clouds. For a half space sigma is 1, the arrays
@@ -116,8 +132,6 @@ typedef struct djPlaneWork {
   double s, L, range;      // range in metres
   double K;                // J; softened in recovery, see dj_softening
   double soft, soft_rate;  // by this factor of the setting; d log soft/dt, t of recovery.h
-  double guide;            // tail over barrier, c part/K; 0: none
-  djTail tail;             // where there is one
   double inflate;          // metres, in force
   double radius[2];        // dimensionless, inflation included
   djMat3 curve[2];         // semi-axes, dimensionless, world axes; zero where not curved
@@ -130,27 +144,24 @@ typedef struct djPlaneWork {
   int nfree;
 } djPlaneWork;
 
-// Adds the tail of a side's vertex i at the argument D to p, as dj_addTail does.
-static inline void dj_addTailOf(double p[3], const djPlaneWork* w, int side, int i, double D) {
-  int at = side ? w->clouds.na + i : i;
-  if (w->guide > 0) dj_addTail(p, D, w->tail.offset, w->tail.weight[at]);
-}
-
 // The input has what both kinds of pairs need; settings are possible.
 bool dj_isPlaneInput(const djPairInput* in);
 bool dj_isFinitePose(const djPose* pose);
-// Whether a tail acts.
-bool dj_planeGuided(const djPairInput* in);
-// Set up for the start poses (at_start), where there is no tail, or those now. DJ_INVALID,
-// DJ_NO_MEMORY.
+// Set up for the start poses (at_start) or those now. DJ_INVALID, DJ_NO_MEMORY.
 djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion* erosion,
                           bool at_start);
-// For the lagged plane: at the start poses, with the tail that it was found with.
-djStatus dj_openLagWork(djPlaneWork* w, const djPairInput* in, const djPlaneState* state);
 // n numbers of the scratch, or NULL.
 double* dj_takeScratch(djPlaneWork* w, int n);
 // World-axes, dimensionless copies of the vertices about a centre.
 void dj_placeClouds(djPlaneWork* w, djVec3 center);
+// Of one shape: y = sign (R x + p - center)/L in three arrays, `stride` apart.
+void dj_placeCloud(double* out, int stride, const djShape* s, const djPose* pose, djVec3 center,
+                   double L, double sign);
+// Both, b's after a's without a gap; one of b's fills the end of the whole lanes.
+void dj_placeHulls(double* y, int stride, const djShape* const shape[2],
+                   const djPose* const pose[2], djVec3 center, double L);
+// The middle of the points that carry force, dimensionless, and the plane about it.
+djVec3 dj_forceMiddle(double plane[4], const djPlaneSolution* sol);
 // Half space of b about the clouds' centre.
 void dj_placeHalfSpace(djHalfSpace* space, const djPlaneWork* w);
 // Solve the inner problem, from the state's warm start. DJ_NOT_CONVERGED: *f is the best iterate.

@@ -15,6 +15,7 @@
 #include "contact/friction/turning.h"
 #include "contact/plane/plane_pair.h"
 #include "contact/plane/plane_rows.h"
+#include "contact/plane/plane_tail.h"
 
 #include <string.h>
 
@@ -355,7 +356,7 @@ djStatus dj_planeRows(djPairRows* rows, djPairPlane* r, djPairState* pair_state,
   djStatus status = dj_openPlaneWork(&w, in, &state->erosion, false);
   if (status < 0) return status;
   bool slides = state->lagged && in->friction > 0;
-  if (w.guide > 0) {
+  if (dj_planeGuided(in)) {
     rows->n = -1;
     return DJ_OK;
   }

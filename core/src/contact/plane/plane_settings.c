@@ -9,9 +9,11 @@
 //     answer a push, the lesser one: a light part of a heavy robot is pushed out lightly
 //   sqrt(eps) = 6e-6 sqrt(9.81 m/s^2 r) with the smaller r
 //   guide, with l the sum of both bounding radii and a its length: 0, or by `auto` the c with which
-//     the tail of two points that are l apart is 1e-3 W. With lengths over L their plane is midway,
-//     |n| = n the minimum of 4/(l (1 - n)) + 2/D, D = n l/2 + a: 2 D = l (1 - n), n = 1/2 - a/l,
-//     and the force c L n/D^2.
+//     the tail of two balls of the radius l/2 that are l apart is 1e-3 W. With lengths over L their
+//     plane is midway, |n| = n the minimum of 4/(l (1 - n)) + 2/D, D = n l + a:
+//     2^1/2 D = l (1 - n), n = (2^1/2 - 2 a/l)/(2 + 2^1/2), and the force c L n/D^2
+//   guide_length = min(l/10, 0.3 (r^3 l)^1/4), r the sum of both: two points that are d apart repel
+//     less the farther they are where a is below about (d^3 l)^1/4/2, see plane_tail.h
 
 #include "contact/plane/separating_plane.h"
 #include "model/check.h"
@@ -72,12 +74,13 @@ static double guideRadius(const djContactScale* scale, const double* x) {
 
 static double guideLength(const djContactScale* scale, const double* x) {
   (void)x;
-  return fmin(fmax(0.1 * (scale->bound[0] + scale->bound[1]), DJ_SMALLEST), DJ_LARGEST);
+  double l = scale->bound[0] + scale->bound[1], r = scale->radius[0] + scale->radius[1];
+  return fmin(fmax(fmin(0.1 * l, 0.3 * pow(r * r * r * l, 0.25)), DJ_SMALLEST), DJ_LARGEST);
 }
 
 static double guide(const djContactScale* scale, const double* x) {
   double l = scale->bound[0] + scale->bound[1], a = x[DJ_PLANE_GUIDE_LENGTH];
-  double n = fmax(0.5 - a / l, 0.05), D = 0.5 * n * l + a;
+  double n = fmax((sqrt(2) - 2 * a / l) / (2 + sqrt(2)), 0.05), D = n * l + a;
   double c = GUIDE * scale->weight * D * D / (n * x[DJ_PLANE_LENGTH_SCALE]);
   return fmin(x[DJ_PLANE_GUIDE_FACTOR] * c, DJ_LARGEST_FORCE);
 }
@@ -222,7 +225,9 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
                         .help = "tail by which convex geoms repel from afar; 0: none"},
     [DJ_PLANE_GUIDE_LENGTH] = {OPTION(guide_length), IN_FORCE(guide_length), .unit = "m",
                                .symbol = "A", .automatic = true, .least = DJ_SMALLEST,
-                               .most = DJ_LARGEST, .rule = "0.1 of the sum of bounding radii",
+                               .most = DJ_LARGEST,
+                               .rule = "0.1 l, of thin geoms 0.3 (r^3 l)^1/4; l, r: sums of "
+                                       "bounding and inner radii",
                                .help = "distance below which the tail levels off"},
 };
 

@@ -20,31 +20,25 @@ typedef struct djPlaneEval {
   djMat3 bend_of[2];       // as in djPlaneSolution
 } djPlaneEval;
 
-// Apart, with sums of its own: what has no tail keeps its sums in registers.
-static djLanes sumGuided(double sum[16], const djClouds* c, int begin, int end, const double p[4],
-                         const double u[3], double s, const djVec3* point) {
-  djLaneSums acc = {0};
-  djLanes least = dj_addVertices(&acc, c, begin, end, p, u, s, point, c->tail);
-  dj_storeSums(sum, &acc);
-  return least;
-}
-
 // Sums over vertices begin to end - 1; returns their smallest arguments.
 DJU_INLINE djLanes sumVertices(double sum[16], const djClouds* c, int begin, int end,
                                const double p[4], const double u[3], double s,
                                const djVec3* point) {
-  if (c->tail) return sumGuided(sum, c, begin, end, p, u, s, point);
   djLaneSums acc = {0};
-  djLanes least = dj_addVertices(&acc, c, begin, end, p, u, s, point, NULL);
+  djLanes least = dj_addVertices(&acc, c, begin, end, p, u, s, point);
+  dj_storeSums(sum, &acc);
+  return least;
+}
+
+static double sumTails(double sum[16], const djClouds* c, int begin, int end, const double p[4]) {
+  djLaneSums acc = {0};
+  double least = dju_least(dj_addTails(&acc, c, begin, end, p));
   dj_storeSums(sum, &acc);
   return least;
 }
 
 // The sums with the term P(1 - |n|), whose gradient is -P' u.
-DJU_INLINE void finishEval(djPlaneEval* e, const djClouds* c, double s) {
-  double b[3], x = 1 - e->dir.length;
-  dj_barrier(b, x, s);
-  if (c->tail) dj_addTail(b, x, 0, c->tail->cap);
+DJU_INLINE void finishEval(djPlaneEval* e, const double b[3]) {
   e->value = e->sum[0] + b[0];
   e->slope = b[1];
   e->bend = b[2];
@@ -133,24 +127,33 @@ static void evalCurved(djPlaneEval* e, const djClouds* c, const double p[4], dou
   e->bend_of[1] = bendOf(&at, 1, Fb);
 }
 
-static void evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], double s) {
-  e->dir = dj_normalOf(p);
-  if (c->curved) {
-    evalCurved(e, c, p, s);
-    if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
-      e->value = INFINITY;
-    } else {
-      finishEval(e, c, s);
-    }
-    return;
-  }
-  e->curved = false;
-  e->least = dju_least(sumVertices(e->sum, c, 0, c->n, p, e->dir.u, s, NULL));
+// The value with the law's term of |n|.
+DJU_INLINE void endEval(djPlaneEval* e, const djClouds* c, double s) {
+  double b[3], x = 1 - e->dir.length;
   if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
     e->value = INFINITY;
     return;
   }
-  finishEval(e, c, s);
+  if (c->tail) {
+    dj_tail(b, x, c->tail->cap);
+    b[0] -= c->tail->cap;
+  } else {
+    dj_barrier(b, x, s);
+  }
+  finishEval(e, b);
+}
+
+static void evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], double s) {
+  e->dir = dj_normalOf(p);
+  e->curved = false;
+  if (c->tail) {
+    e->least = sumTails(e->sum, c, 0, c->n, p);
+  } else if (c->curved) {
+    evalCurved(e, c, p, s);
+  } else {
+    e->least = dju_least(sumVertices(e->sum, c, 0, c->n, p, e->dir.u, s, NULL));
+  }
+  endEval(e, c, s);
 }
 
 static void sidesCurved(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, double s) {
@@ -171,21 +174,20 @@ static void evalSides(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, d
   double *a = sol->side[0].sum, *b = sol->side[1].sum;
   e->dir = dj_normalOf(sol->p);
   sol->curved = e->curved = c->curved;
-  if (c->curved) {
+  if (c->tail) {
+    sol->least[0] = sumTails(a, c, 0, c->na, sol->p);
+    sol->least[1] = sumTails(b, c, c->na, c->n, sol->p);
+  } else if (c->curved) {
     sidesCurved(e, sol, c, s);
   } else {
     sol->least[0] = dju_least(sumVertices(a, c, 0, c->na, sol->p, e->dir.u, s, NULL));
     sol->least[1] = dju_least(sumVertices(b, c, c->na, c->n, sol->p, e->dir.u, s, NULL));
   }
   e->least = fmin(sol->least[0], sol->least[1]);
-  if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
-    e->value = INFINITY;
-    return;
-  }
   for (int k = 0; k < 16; k += DJU_LANES) {
     dju_storeLanes(e->sum + k, dju_loadLanes(a + k) + dju_loadLanes(b + k));
   }
-  finishEval(e, c, s);
+  endEval(e, c, s);
 }
 
 // ------------------------------------------ starts ---------------------------------------------
@@ -204,6 +206,7 @@ double dj_startLength(double d, double s) {
 
 // r|n| + q(n) of a side.
 static double reachOf(const djClouds* c, int k, const double n[3], double length) {
+  if (c->tail) return 0;
   double r = c->r[k] * length;
   return c->curved ? r + dj_curveReach(NULL, NULL, &c->curve[k], dju_load3(n)) : r;
 }
@@ -226,20 +229,19 @@ static double lengthOf(const double p[4]) {
   return sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
 }
 
-// With tails of one vertex a side, weights w and the cap k: k/(1 - n)^2 = w d/(n d/2 + a)^2.
-static double guidedLength(double d, const djClouds* c, double s) {
+// With tails of one vertex a side, weights w and the cap k: k/(1 - n)^2 = w d/(n d/2 + a)^2; where
+// sides overlap short enough for all x + a to be positive.
+static double guidedLength(double d, const djClouds* c) {
   const djTail* t = c->tail;
-  double w = 0;
-  for (int i = 0; i < c->n; i++) w = fmax(w, t->weight[i]);
-  double root = sqrt(w * d / t->cap);
-  double n = (root - t->offset) / (0.5 * d + root);
-  return fmin(fmax(n, fmin(4 * s / d, 0.5)), 1 - 2 * s);
+  double root = sqrt(t->total[0] * fmax(d, 0) / t->cap);
+  double n = fmax((root - t->offset) / (0.5 * d + root), 0.05);
+  return d > 0 ? n : fmin(0.05, t->offset / fmax(-d, t->offset));
 }
 
 // A good length |n| for sides that are d apart along n.
 static double startLength(const djClouds* c, double d, double s) {
+  if (c->tail) return guidedLength(d, c);
   if (d > 0 && d * (1 - s) < 2 * s) return dj_startLength(d, s);
-  if (c->tail && d > 0) return guidedLength(d, c, s);
   return 1 / (1 + 0.5 * fmax(d, 0));
 }
 
@@ -269,7 +271,8 @@ static bool isFar(djPlaneSolution* sol, const djClouds* c, double s) {
 
 // A step of (n, o): n turns and its length changes by u.dn, so that turning alone leaves the narrow
 // valley of P(1 - |n|) where it is. With x = |t|^2/|n|^2, t across u, the length grows by
-// sqrt(1 + x), of which two terms are enough while it is small.
+// sqrt(1 + x), of which two terms are enough while it is small. Through n = 0, where a tail's |n| has
+// its tip, steps are straight.
 DJU_INLINE void retract(double q[4], const double p[4], const djPlaneEval* e, double step,
                         const double dp[4]) {
   const double* u = e->dir.u;
@@ -277,7 +280,8 @@ DJU_INLINE void retract(double q[4], const double p[4], const djPlaneEval* e, do
   double square = dp[0] * dp[0] + dp[1] * dp[1] + dp[2] * dp[2];
   double x = turn * turn * (square - radial * radial), factor = 1 - x * (0.5 - 0.375 * x);
   for (int k = 0; k < 4; k++) q[k] = p[k] + step * dp[k];
-  if (x > 0.01) factor = (e->dir.length + step * radial) / lengthOf(q);
+  double length = e->dir.length + step * radial;
+  if (x > 0.01) factor = length > 0 ? length / lengthOf(q) : 1;
   for (int k = 0; k < 3; k++) q[k] *= factor;
 }
 
@@ -294,9 +298,16 @@ static double stepInside(const djClouds* c, const djPlaneEval* e, const double p
   for (int i = 0; i < c->n; i += DJU_LANES) {
     djLanes x = dju_loadLanes(c->x[0] + i), y = dju_loadLanes(c->x[1] + i);
     djLanes z = dju_loadLanes(c->x[2] + i), o = dju_loadLanes(c->x[3] + i);
-    djLanes r = dju_loadLanes(c->lift + i);
-    djLanes d0 = p[0] * x + p[1] * y + p[2] * z + p[3] * o - r * e->dir.length;
-    djLanes d1 = q[0] * x + q[1] * y + q[2] * z + q[3] * o - r * length;
+    djLanes d0 = p[0] * x + p[1] * y + p[2] * z + p[3] * o;
+    djLanes d1 = q[0] * x + q[1] * y + q[2] * z + q[3] * o;
+    if (c->tail) {
+      d0 += c->tail->offset;
+      d1 += c->tail->offset;
+    } else {
+      djLanes r = dju_loadLanes(c->lift + i);
+      d0 -= r * e->dir.length;
+      d1 -= r * length;
+    }
     if (c->curved) {
       djMask a = dju_firstLanes(c->na - i);
       d0 -= dju_pick(a, dju_splat(more[0][0]), dju_splat(more[0][1]));
@@ -410,12 +421,13 @@ static bool searchStraight(djNewton* it) {
 static djPlaneStatus centre(djNewton* it, djPlaneSolution* sol) {
   double p[4] = {it->p[0], it->p[1], it->p[2], it->p[3]};
   double d = dj_centrePlane(p, it->c, it->s);
-  if (!it->c->tail && d * (1 - it->s) >= 2 * it->s) {
+  bool tail = it->c->tail != NULL;
+  if (!tail && d * (1 - it->s) >= 2 * it->s) {
     sol->least[0] = sol->least[1] = 0.5 * d * lengthOf(p);
     for (int k = 0; k < 4; k++) it->p[k] = p[k];
     return DJ_PLANE_ZERO;
   }
-  if (d > 0) {
+  if (tail || d > 0) {
     evalPlane(it->trial, it->c, p, it->s);
     if (it->trial->value < it->e->value) accept(it, p);
   }

@@ -11,10 +11,11 @@
 
 #include <dijoco/types.h>
 
-// What makes a pair feel the other from afar: with x the argument of the barrier, vertex i
-// has w_i/(x + offset) beside P(x), and 1 - |n| has cap/(1 - |n|).
+// A guide's tail in the place of the barrier: with x_i = sigma (n.y_i + o) vertex i has
+// w_i/(x_i + a), and |n| has cap |n|/(1 - |n|).
 typedef struct djTail {
   const double* weight;    // (n) w_i, in lanes as the vertices
+  double total[2];         // of each side
   double offset, cap;
 } djTail;
 
@@ -27,7 +28,7 @@ typedef struct djClouds {
   double r[2];
   bool curved;             // the vertices of some side have ellipsoids
   djMat3 curve[2];         // G of shape/curve.h, world axes; zero for none
-  const djTail* tail;      // or NULL: then nothing acts beyond the barrier's range
+  const djTail* tail;      // or NULL. With it nothing is round: r, curved and lift do not count
 } djClouds;
 
 // Sums over the vertices of one side, with sigma its sign, z_i = y_i - sigma (r n/|n| + c(n)) the
@@ -69,10 +70,11 @@ static inline bool dj_isCoarse(double value, double s) { return value * s < 1e-2
 double dj_startLength(double d, double s);
 
 // Keep the direction of p, put it midway between the sides and give it a good length. Returns the
-// sides' separation along n (negative: none).
+// sides' separation along n (negative: none; that of a tail still has a value).
 double dj_centrePlane(double p[4], const djClouds* c, double s);
 
 // Minimise over p from sol->p by damped Newton.
+// That of a tail must not be at n = 0.
 djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djClouds* c, double s,
                             int max_iterations);
 

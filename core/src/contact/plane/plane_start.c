@@ -111,9 +111,8 @@ static void addErosionSlope(djErosionSlope* out, const djFound* f, const djPlane
   for (int i = 0; i < c->n; i++) {
     djVec3 y = dj_cloudVertex(c, i), mu;
     double b[3], D = sigma * (dju_dot3(n, y) + f->plane.p[3]) - reach;
-    if (!(D < w->s) && !(w->guide > 0)) continue;
+    if (!(D < w->s)) continue;
     dj_barrier(b, D, w->s);
-    dj_addTailOf(b, w, side, i, D);
     double De = argumentRate(&mu, rates, w->shape[side]->npad, i, w->pose[side], round, sigma, n,
                              w->L);
     djVec3 z = dju_madd3(y, -sigma, point), move = dju_madd3(dju_scale3(sigma, mu), -1, slide);
@@ -406,7 +405,7 @@ static djStatus addFriction(double start_jac[144], double rate_jac[144], djPlane
   djPairInput rest = *in;   // the scratch that the lagged points do not occupy
   rest.scratch = w.free;
   rest.nscratch = w.nfree;
-  status = dj_openLagWork(&w, &rest, state);
+  status = dj_openPlaneWork(&w, &rest, &state->erosion, true);
   if (!status) status = dj_lagForces(&forces, &w, state);
   if (!status) status = takeRates(rates, &w);
   if (!status) status = dj_solveLagged(&f, &w, state);

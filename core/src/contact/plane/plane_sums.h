@@ -26,16 +26,36 @@ DJU_INLINE djNormal dj_normalOf(const double n[3]) {
   return d;
 }
 
+// acc += b[0], b[1] xi, b[2] xi xi^T
+DJU_INLINE void dj_addTerms(djLaneSums* acc, const djLanes b[3], djLanes x, djLanes y, djLanes z,
+                            djLanes o) {
+  djLanes px = b[2] * x, py = b[2] * y, pz = b[2] * z, po = b[2] * o;
+  acc->v += b[0];
+  acc->fx = dju_fmaLanes(b[1], x, acc->fx);
+  acc->fy = dju_fmaLanes(b[1], y, acc->fy);
+  acc->fz = dju_fmaLanes(b[1], z, acc->fz);
+  acc->fo = dju_fmaLanes(b[1], o, acc->fo);
+  acc->xx = dju_fmaLanes(px, x, acc->xx);
+  acc->xy = dju_fmaLanes(px, y, acc->xy);
+  acc->xz = dju_fmaLanes(px, z, acc->xz);
+  acc->xo = dju_fmaLanes(px, o, acc->xo);
+  acc->yy = dju_fmaLanes(py, y, acc->yy);
+  acc->yz = dju_fmaLanes(py, z, acc->yz);
+  acc->yo = dju_fmaLanes(py, o, acc->yo);
+  acc->zz = dju_fmaLanes(pz, z, acc->zz);
+  acc->zo = dju_fmaLanes(pz, o, acc->zo);
+  acc->oo = dju_fmaLanes(po, o, acc->oo);
+}
+
 // Add vertices begin to end - 1; returns their smallest arguments. u = n/|n|.
 //
 // Arguments: D_i = sigma (n.y_i + o) - r|n| - q(n) = p.xi_i with xi_i = sigma (z_i, 1) and
 // z_i = y_i - sigma (r u + c). dD/dp = xi, d2D/dn dn = -(r/|n|)(I - u u^T) - C.
 //
 // point: c of both sides, NULL where nothing is curved; with it acc->rp is the sum of P' over a.
-// tail: NULL where there is none; else P is the barrier with the vertex's tail.
 DJU_INLINE djLanes dj_addVertices(djLaneSums* acc, const djClouds* c, int begin, int end,
                                   const double p[4], const double u[3], double s,
-                                  const djVec3* point, const djTail* tail) {
+                                  const djVec3* point) {
   const bool round = c->r[0] > 0 || c->r[1] > 0;
   const djLanes p0 = dju_splat(p[0]), p1 = dju_splat(p[1]);
   djLanes least = dju_splat(INFINITY);
@@ -63,31 +83,33 @@ DJU_INLINE djLanes dj_addVertices(djLaneSums* acc, const djClouds* c, int begin,
       least = dju_minLanes(d, least);
     }
     djMask mask = (d < s) & own;
-    if (!tail && c->n > 2 * DJU_LANES && !dju_any(mask)) continue;
+    if (c->n > 2 * DJU_LANES && !dju_any(mask)) continue;
     djLanes b[3];
     dj_barrierLanes(b, d, s, mask);
-    if (tail) dj_addTailLanes(b, d, tail->offset, dju_keep(dju_loadLanes(tail->weight + i), own));
-    djLanes px = b[2] * x, py = b[2] * y, pz = b[2] * z, po = b[2] * o;
-    acc->v += b[0];
-    acc->fx = dju_fmaLanes(b[1], x, acc->fx);
-    acc->fy = dju_fmaLanes(b[1], y, acc->fy);
-    acc->fz = dju_fmaLanes(b[1], z, acc->fz);
-    acc->fo = dju_fmaLanes(b[1], o, acc->fo);
-    acc->xx = dju_fmaLanes(px, x, acc->xx);
-    acc->xy = dju_fmaLanes(px, y, acc->xy);
-    acc->xz = dju_fmaLanes(px, z, acc->xz);
-    acc->xo = dju_fmaLanes(px, o, acc->xo);
-    acc->yy = dju_fmaLanes(py, y, acc->yy);
-    acc->yz = dju_fmaLanes(py, z, acc->yz);
-    acc->yo = dju_fmaLanes(py, o, acc->yo);
-    acc->zz = dju_fmaLanes(pz, z, acc->zz);
-    acc->zo = dju_fmaLanes(pz, o, acc->zo);
-    acc->oo = dju_fmaLanes(po, o, acc->oo);
+    dj_addTerms(acc, b, x, y, z, o);
     if (point) {
       acc->rp += dju_keep(b[1], first);
     } else if (round) {
       acc->rp = dju_fmaLanes(r, b[1], acc->rp);
     }
+  }
+  return least;
+}
+
+// Add tails of vertices begin to end - 1; returns the smallest of their x + a.
+DJU_INLINE djLanes dj_addTails(djLaneSums* acc, const djClouds* c, int begin, int end,
+                               const double p[4]) {
+  const djLanes p0 = dju_splat(p[0]), p1 = dju_splat(p[1]), a = dju_splat(c->tail->offset);
+  djLanes least = dju_splat(INFINITY);
+  for (int i = begin / DJU_LANES * DJU_LANES; i < end; i += DJU_LANES) {
+    djLanes x = dju_loadLanes(c->x[0] + i), y = dju_loadLanes(c->x[1] + i);
+    djLanes z = dju_loadLanes(c->x[2] + i), o = dju_loadLanes(c->x[3] + i), b[3];
+    djLanes d = dju_fmaLanes(p0, x, p1 * y) + (p[2] * z + (p[3] * o + a));
+    djMask own = dju_firstLanes(end - i);
+    if (begin > 0) own &= ~dju_firstLanes(begin - i);
+    least = dju_minLanes(dju_pick(own, d, least), least);
+    dj_tailLanes(b, d, dju_keep(dju_loadLanes(c->tail->weight + i), own));
+    dj_addTerms(acc, b, x, y, z, o);
   }
   return least;
 }

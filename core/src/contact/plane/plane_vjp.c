@@ -29,7 +29,7 @@ typedef struct djPlaneVjp {
   double* x[2];            // (3 npad) by vertices, body frame
   double radius[2];        // by the radii in force, metres
   djMat3 curve[2];         // by the semi-axes, body frame, metres
-  double support, tail;    // tail: by its coefficient, times that
+  double support;
   djVec3 normal;           // half space, body frame
   double offset;
 } djPlaneVjp;
@@ -75,8 +75,6 @@ static void addHulls(djPlaneVjp* out, const djPlaneWork* w, const double p[4],
   djVec3 n = dju_load3(p), dn = dju_load3(d->dp);
   double length = dju_norm3(n), dl = dju_dot3(dn, n) / length, s = w->s;
   out->support -= factor * barrierBySupport(1 - length, s) * dl;
-  bool guided = w->guide > 0;
-  if (guided) out->tail += factor * w->tail.cap * dl / ((1 - length) * (1 - length));
   for (int side = 0, at = 0; side < 2; side++) {
     const djCloud* c = &w->cloud[side];
     double sigma = side ? 1 : -1, by_r = 0;
@@ -87,12 +85,10 @@ static void addHulls(djPlaneVjp* out, const djPlaneWork* w, const double p[4],
     if (c->curved) reach += dj_curveReach(&point, NULL, &c->curve, n);
     for (int i = 0; i < c->n; i++, at++) {
       djVec3 y = dj_cloudVertex(c, i);
-      double b[3], t[3] = {0}, D = sigma * (dju_dot3(n, y) + p[3]) - reach;
+      double b[3], D = sigma * (dju_dot3(n, y) + p[3]) - reach;
       double direct = by_D ? by_D[at] : 0;
-      if (!guided && !(D < s)) continue;
+      if (!(D < s)) continue;
       dj_barrier(b, D, s);
-      dj_addTailOf(t, w, side, i, D);
-      for (int k = 0; k < 3; k++) b[k] += t[k];
       double rate = sigma * (dju_dot3(dn, y) + d->dp[3]) - c->r * dl;
       if (d->twist) rate += sigma * dju_dot3(n, velocityOf(w, side, d->twist, y));
       rate -= dju_dot3(point, x);
@@ -104,7 +100,6 @@ static void addHulls(djPlaneVjp* out, const djPlaneWork* w, const double p[4],
       by_q -= g;
       by_c -= f;
       out->support += factor * barrierBySupport(D, s) * rate;
-      out->tail += factor * t[1] * rate;
     }
     out->radius[side] += by_r / w->L;
     if (!c->curved) continue;
@@ -347,7 +342,7 @@ static djStatus addFriction(djPairGrad* grad, djPlaneVjp* out, djLagFactor* by_c
   rest.nscratch = w.nfree;
   djStatus sliding = dj_frictionVjp(&lag, &state->friction, &lagged, &rest, lambda);
   if (sliding < 0) return sliding;
-  status = dj_openLagWork(&w, &rest, state);
+  status = dj_openPlaneWork(&w, &rest, &state->erosion, true);
   if (!status) status = dj_lagForces(&forces, &w, state);
   if (!status) status = dj_solveLagged(&f, &w, state);
   if (status) return status;
@@ -432,10 +427,6 @@ djStatus dj_planeVjp(djPairGrad* grad, djPlaneState* state, const djPairInput* i
   if (by_c.by_scale != 0) {   // A is K/s^2 times a constant
     grad->setting[DJ_PLANE_STIFFNESS] += by_c.by_scale / in->setting[DJ_PLANE_STIFFNESS];
     grad->setting[DJ_PLANE_SUPPORT] -= 2 * by_c.by_scale / w.s;
-  }
-  if (out.tail != 0) {   // which does not grow with the stiffness
-    grad->setting[DJ_PLANE_STIFFNESS] -= out.tail / in->setting[DJ_PLANE_STIFFNESS];
-    grad->setting[DJ_PLANE_GUIDE] += out.tail / in->setting[DJ_PLANE_GUIDE];
   }
   djErosionGrad erosion = {.t = by_c.by_gap * width + w.soft_rate * w.K * by_K};
   if (w.half_space) {

@@ -10,17 +10,13 @@
 // the argument loses as it loses r|n|: it stays concave in p, and C2 as no semi-axis is zero. A
 // half space takes the limit of an infinite box instead, see half_space.h.
 //
-// A guide adds a tail to the same problem, so that a pair feels the other from afar:
-//
-//   min over p of  K [P(1 - |n|) + sum P(x_i)] + c [4/(l (1 - |n|)) + sum_i lambda_i/(x_i + a)]
-//
-// over the same arguments x_i, lambda_i the vertices' parts of their surface, sum 1 a side, l the
-// sum of both bounding radii. It is bounded and repels at every distance. Friction knows the
-// barrier's forces alone, at the plane of both; recovery and steps' limits the barrier alone.
+// A guide adds a tail, by which a pair feels the other from afar: plane_tail.h. Friction, recovery
+// and steps' limits know the barrier alone.
 
 #include "contact/plane/separating_plane.h"
 
 #include "contact/plane/plane_pair.h"
+#include "contact/plane/plane_tail.h"
 #include "contact/plane/terrain.h"
 #include "model/guide_bodies.h"
 
@@ -40,6 +36,7 @@ static void forget(djPlaneState* state) {
   memset(state->plane, 0, sizeof state->plane);
   memset(&state->cache, 0, sizeof state->cache);
   state->known[0].set = state->known[1].set = false;
+  dj_forgetTail(state);
 }
 
 // No more than the gap at the start poses, m.
@@ -92,8 +89,7 @@ static djStatus beginAt(djPlaneState* state, bool* touching, const djPairInput* 
   djStatus status = dj_openPlaneWork(&w, in, &state->erosion, true);
   if (status) return status;
   status = startGap(&d, state, &w, in->recover ? DJ_RECOVERY_GAP * w.range : 0);
-  state->lag_guided = in->friction > 0 && dj_planeGuided(in);
-  if (status || (state->gap_start >= w.range && !state->lag_guided)) return status;
+  if (status || state->gap_start >= w.range) return status;
   if (in->recover && state->gap_known) {
     double* scratch = dj_takeScratch(&w, w.half_space ? 0 : 6 * (in->a->npad + in->b->npad));
     if (!scratch) return DJ_NO_MEMORY;
@@ -103,9 +99,9 @@ static djStatus beginAt(djPlaneState* state, bool* touching, const djPairInput* 
     return DJ_OVERLAP;
   }
   djFound f;
-  bool again = state->erosion.e > 0 || state->lag_guided;
+  bool again = state->erosion.e > 0;
   status = lagGaps(state, &again, in, w.range);
-  if (!status && again) status = dj_openLagWork(&w, in, state);
+  if (!status && again) status = dj_openPlaneWork(&w, in, &state->erosion, true);
   if (status) return status;
   status = dj_findPlane(&f, &w, state);
   if (status < 0 || f.kind != DJ_TOUCHING) return status;
@@ -146,10 +142,8 @@ static void clear(djPairOutput* out, int flags) {
   }
 }
 
-static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInput* in,
-                     int flags) {
-  if (onTerrain(in)) return dj_terrainEval(out, pair_state, in, flags);
-  djPlaneState* state = stateOf(pair_state);
+static djStatus evalBarrier(djPairOutput* out, djPlaneState* state, const djPairInput* in,
+                            int flags) {
   djPlaneWork w;
   djFound f;
   djStatus status = dj_openPlaneWork(&w, in, &state->erosion, false);
@@ -190,6 +184,16 @@ static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInp
   return sliding ? sliding : status;
 }
 
+static djStatus eval(djPairOutput* out, djPairState* pair_state, const djPairInput* in,
+                     int flags) {
+  if (onTerrain(in)) return dj_terrainEval(out, pair_state, in, flags);
+  djPlaneState* state = stateOf(pair_state);
+  djStatus status = evalBarrier(out, state, in, flags);
+  if (status < 0 || !dj_planeGuided(in) || isinf(out->value)) return status;
+  djStatus guided = dj_addTail(out, state, in, flags);
+  return guided ? guided : status;
+}
+
 static bool afar(const double* setting) { return setting[DJ_PLANE_GUIDE] > 0; }
 
 // Nobody feels a half space from afar: it is everywhere. Nor do bodies that are not to be guided.
@@ -214,7 +218,10 @@ static djStatus past(bool* any, djPairPast* out, djPairState* state, const djPai
 static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
                     const double lambda[12]) {
   if (onTerrain(in)) return dj_terrainVjp(grad, state, in, lambda);
-  return dj_planeVjp(grad, stateOf(state), in, lambda);
+  djStatus status = dj_planeVjp(grad, stateOf(state), in, lambda);
+  if (status < 0 || !dj_planeGuided(in)) return status;
+  djStatus guided = dj_addTailVjp(grad, stateOf(state), in, lambda);
+  return guided ? guided : status;
 }
 
 // Mean over both sides of the points that carry normal force, projected onto the plane.
@@ -269,6 +276,9 @@ static djStatus report(djPairReport* out, djPairState* pair_state, const djPairI
     out->normal = state->normal;
     out->point = forcePoint(&f, &w);
     out->normal_force = dju_norm3(dju_load3(gradient + 3));
+  } else if (dj_planeGuided(in)) {   // it acts from afar: what there is is the tail's
+    status = dj_reportTail(out, state, in);
+    if (status < 0) return status;
   }
   for (int k = 0; k < 6; k++) {
     out->wrench_a[k] = -sum.gradient[k];
