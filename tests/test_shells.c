@@ -316,6 +316,11 @@ static void testCavity(void** state) {
   assert_int_equal(pieces.n, 2);
   djt_near(pieces.volume[0], 1, 1e-12);
   djt_near(pieces.volume[1], 0.008, 1e-12);
+  djPieceReport r;
+  double volume;
+  assert_int_equal(dj_compareShells(&r, &volume, &pieces, &mesh, &err), DJ_OK);
+  djt_near(volume, 0.792, 1e-12);
+  djt_near(r.volume_ratio, 1 / 0.792, 1e-7);
   dj_freePieces(&pieces);
   dj_freeTriangles(&mesh);
   // Beside a solid that crosses others there is none.
@@ -392,6 +397,12 @@ static void insideL(Parts* p) {
   BOX(.1, .1, -.1, .3, .3, .1);
 }
 
+// Apart by no more than rounding: the mesh bounds a solid as it is.
+static void nearFace(Parts* p) {
+  BOX(0, .5, -1, 1, 1, -1e-11);
+  BOX(0, 0, 0, 1, 2, 1);
+}
+
 static void testCompare(void** state) {
   (void)state;
   static const struct {
@@ -413,6 +424,7 @@ static void testCompare(void** state) {
       {"cross at edge", crossAtEdge, 9, 1.5, 1, .25, 0},
       {"within", within, 9, 1, 1, .03125 / 1.03125, 0},
       {"same", same, 9, 1, 1, .5, 0},
+      {"near face", nearFace, 9, 2.5, 1, 0, 0},
       {"lattice", lattice, 99, 27, 1, 0, 0},
       {"beside an L", besideL, 9, 2.07, 2.16 / 2.07, .1875 / 2.3475, .3},
       {"in an L", fillL, 9, NAN, NAN, .09 / .59, 0},

@@ -324,6 +324,7 @@ static djStatus sortShells(int* convex, djTriangles* shell, djShells* shells,
   return DJ_OK;
 }
 
+// *volume: NAN if that has to be found.
 static djStatus compareUnion(djPieceReport* report, double* volume, const djPieces* pieces,
                              const djTriangles* mesh, djError* err) {
   djShells shells;
@@ -337,7 +338,9 @@ static djStatus compareUnion(djPieceReport* report, double* volume, const djPiec
   } else {
     status = sortShells(&convex, shell, &shells, mesh, err);
   }
-  if (status == DJ_OK) status = unionVolume(volume, (int)n, convex, shell, err);
+  if (status == DJ_OK && isnan(*volume)) {
+    status = unionVolume(volume, (int)n, convex, shell, err);
+  }
   for (size_t i = 0; i < n && status == DJ_OK; i++) {
     status = addBody(&solid, &shell[i]);
     if (status < 0) dj_failMemory(err);
@@ -356,10 +359,15 @@ djStatus dj_compareShells(djPieceReport* report, double* volume, const djPieces*
   if (!volume) return dj_fail(err, DJ_INVALID, "volume: NULL");
   djStatus status = checkArguments(report, pieces, mesh, err);
   if (status < 0) return status;
-  status = dj_checkSolid(volume, mesh, NULL);
-  if (status == DJ_OK) return dj_comparePieces(report, pieces, mesh, err);
-  if (status == DJ_NO_MEMORY) return dj_failMemory(err);
   double box[6];
   status = dj_checkVertices(box, mesh->nvert, mesh->vert, mesh->ntri, mesh->tri, err);
-  return status < 0 ? status : compareUnion(report, volume, pieces, mesh, err);
+  if (status < 0) return status;
+  status = dj_checkSolid(volume, mesh, NULL);
+  if (status == DJ_NO_MEMORY) return dj_failMemory(err);
+  bool solid = status == DJ_OK;
+  if (!solid) *volume = NAN;
+  // Also of a solid, whose shells may touch up to rounding; those that are none have cavities.
+  status = compareUnion(report, volume, pieces, mesh, err);
+  if (solid && status == DJ_INVALID) return dj_comparePieces(report, pieces, mesh, err);
+  return status;
 }
