@@ -203,13 +203,16 @@ double djm_geomDent(const djmImport* imp, int i) {
 bool djm_geomHull(const djmImport* imp, int i, djmNote note) {
   djmConcave c;
   djmLength dent;
-  char more[60] = "";
+  char more[60] = "", shells[80] = "";
   if (!concaveGeom(&c, imp, i)) return false;
+  if (c.pieces > 1) {
+    snprintf(shells, sizeof(shells), ", --method shells each of its %d pieces into one", c.pieces);
+  }
   if (!isnan(c.ratio)) snprintf(more, sizeof(more), ", of %.3g times its volume", c.ratio);
   snprintf(note, sizeof(djmNote),
            "the mesh acts as its convex hull%s, which fills dents %s deep (`dijoco decompose` cuts "
-           "it into hulls, contact model penalty sees the mesh itself); so does MuJoCo's",
-           more, djm_length(dent, c.dent));
+           "it into hulls%s, contact model penalty sees the mesh itself); so does MuJoCo's",
+           more, djm_length(dent, c.dent), shells);
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include "import_hull.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 typedef struct Surface {
   const float* vert;
@@ -77,10 +78,29 @@ static double dentOf(const Surface* hull, const Surface* own, int face) {
   return most;
 }
 
+static int rootOf(int* parent, int i) {
+  while (parent[i] != i) i = parent[i] = parent[parent[i]];
+  return i;
+}
+
+// Faces that vertices connect are one piece; 1 where there is no memory to tell.
+static int countPieces(const Surface* s, int nvert) {
+  int *parent = malloc((size_t)nvert * sizeof(int)), pieces = 0;
+  if (!parent) return 1;
+  for (int i = 0; i < nvert; i++) parent[i] = -1; // of no face
+  for (int k = 0; k < 3 * s->nface; k++) parent[s->face[k]] = s->face[k];
+  for (int k = 0; k < 3 * s->nface; k++) {
+    parent[rootOf(parent, s->face[k])] = rootOf(parent, s->face[k - k % 3]);
+  }
+  for (int i = 0; i < nvert; i++) pieces += parent[i] == i;
+  free(parent);
+  return pieces;
+}
+
 enum { kLooked = 1000 };   // triangles that are looked at: all, or evenly so many
 
 djmConcave djm_concave(const mjModel* m, int mesh) {
-  djmConcave out = {1, 0};
+  djmConcave out = {1, 0, 1};
   if (mesh < 0 || m->mesh_graphadr[mesh] < 0 || m->mesh_facenum[mesh] == 0) return out;
   const int *graph = m->mesh_graph + m->mesh_graphadr[mesh], nvert = graph[0], nface = graph[1];
   const float* vert = m->mesh_vert + 3 * m->mesh_vertadr[mesh];
@@ -91,6 +111,7 @@ djmConcave djm_concave(const mjModel* m, int mesh) {
   bool closed = volumeOf(&solid, &own);
   out.ratio = closed ? filled / solid : NAN;
   if (closed && out.ratio < 1.01) return out;
+  out.pieces = countPieces(&own, m->mesh_vertnum[mesh]);
   int step = own.nface > kLooked ? own.nface / kLooked : 1;
   for (int i = 0; i < own.nface; i += step) out.dent = fmax(out.dent, dentOf(&hull, &own, i));
   return out;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`decompose`: closed meshes as convex hulls, by blocks and by CoACD; scenes that include what it
+"""`decompose`: closed meshes as convex hulls, by blocks, by CoACD, by shells; scenes that include what it
 writes, in stock MuJoCo and here; what is refused, and that nothing is left then."""
 import json
 import math
@@ -28,6 +28,15 @@ SCENE = """<mujoco>
 
 def box(a, b, c):
     return [((-a, a)[i & 1], (-b, b)[i >> 1 & 1], (-c, c)[i >> 2]) for i in range(8)], BOX
+
+
+def joined(*parts):
+    """Meshes in one, each moved."""
+    vertices, faces = [], []
+    for (own, own_faces), (dx, dy, dz) in parts:
+        faces += [tuple(i + len(vertices) for i in f) for f in own_faces]
+        vertices += [(x + dx, y + dy, z + dz) for x, y, z in own]
+    return vertices, faces
 
 
 def swept(middles, radius, k, closed):
@@ -219,6 +228,65 @@ class Decompose(cli.Case):
                 self.assertLessEqual(max(h["vertices"] for h in r["hulls"]), 9)
                 self.assertGreater(r["volume_ratio"], 1.2)
 
+    def test_shells(self):
+        """Boxes that share a face, and one that crosses: a hull each, from both formats."""
+        half = box(.5, .5, .5)
+        mesh = joined((half, (0, 0, 0)), (half, (1, 0, 0)), (box(.25, .25, .5), (0, 0, .5)))
+        for path, out in ((self.obj("three.obj", mesh), "a"), (self.stl("three.stl", mesh), "b")):
+            r = self.decompose(path, "--method", "shells", out=out)
+            self.assertEqual((r["method"], "grid" in r, "seed" in r), ("shells", False, False))
+            self.assertEqual([h["vertices"] for h in r["hulls"]], [8, 8, 8])
+            for h, volume in zip(r["hulls"], (1, 1, .25)):
+                self.assertAlmostEqual(h["volume"], volume, places=12)
+                self.assertAlmostEqual(volume_of(self.hull(h["file"], out)), volume, places=12)
+            self.assertAlmostEqual(r["volume"], 2.125, places=7)
+            self.assertAlmostEqual(r["volume_ratio"], 1, places=7)
+            self.assertAlmostEqual(r["overlap"], .125 / 2.25, places=7)
+            self.assertLess(r["hausdorff"], 1e-5)
+            self.scene_runs(r, 2250, out)
+        joint = self.decompose(path, "--method", "shells", "--hulls", 2, out="c")
+        self.assertEqual([round(h["volume"], 9) for h in joint["hulls"]], [2, .25])
+        text = self.run_cli("decompose", path, "--out", self.path("a"), "--method", "shells")[1]
+        for word in ("3 hulls of 8 vertices, by shells", "volume 2.125 m^3"):
+            self.assertIn(word, text)
+        self.refused("decompose", path, "--out", self.path("d"), "--method", "blocks",
+                     names=[path, "of 4 triangles", "--method shells"])
+
+    def test_concave_shells(self):
+        """A ring becomes its hull, which the report tells; where that overlaps another there is no
+        volume of all."""
+        ring, out = torus(), self.path("c")
+        r = self.decompose(self.obj("apart.obj", joined((ring, (0, 0, 0)), (box(1, 1, 1), (3, 0, 0)))),
+                           "--method", "shells", out="a")
+        self.assertEqual(len(r["hulls"]), 2)
+        self.assertAlmostEqual(r["volume"], 8 + volume_of(ring), places=9)
+        self.assertAlmostEqual(r["volume_ratio"] * r["volume"], sum(h["volume"] for h in r["hulls"]),
+                               places=6)
+        self.assertGreater(r["volume_ratio"], 1.05)
+        path = self.obj("crossed.obj", joined((ring, (0, 0, 0)), (box(1, .1, .1), (0, 0, 0))))
+        r = self.decompose(path, "--method", "shells", out="b")
+        self.assertEqual((r["volume"], r["volume_ratio"], len(r["hulls"])), (None, None, 2))
+        self.assertGreater(r["overlap"], .01)
+        text = self.run_cli("decompose", path, "--out", out, "--method", "shells")[1]
+        self.assertIn("volume not known: the hull of a concave shell overlaps others; overlap", text)
+
+    def test_bad_shells(self):
+        vertices, faces = joined((box(1, 1, 1), (0, 0, 0)), (box(1, 1, 1), (3, 0, 0)))
+        inward = faces[:6] + [f[::-1] for f in faces[6:]]
+        less = [(x, y, z * (.5 if i > 7 else 1)) for i, (x, y, z) in enumerate(vertices)]
+        for name, mesh, names in (
+                ("open", (vertices, faces[:-1]), ["shell 1 (triangle 12 first)", "open"]),
+                ("inward", (less, inward), ["shell 1 (triangle 12 first)", "faces inward"])):
+            path = self.obj(name + ".obj", mesh)
+            self.refused("decompose", path, "--out", self.path("x"), "--method", "shells",
+                         names=[path, *names])
+            self.refused("decompose", path, "--out", self.path("x"), "--method", "blocks",
+                         names=[path])
+        many = joined(*((box(.4, .4, .4), (i % 8, i // 8 % 8, i // 64)) for i in range(501)))
+        self.refused("decompose", self.obj("many.obj", many), "--out", self.path("x"), "--method",
+                     "shells", names=["501 hulls, more than 500"])
+        self.assertFalse(os.path.exists(self.path("x")))
+
     def test_small(self):
         """MuJoCo compiles no mesh of less than 1e-15 m^3: told before anything is written."""
         for size, good in ((1.1e-5, True), (0.9e-5, False)):
@@ -257,11 +325,13 @@ class Decompose(cli.Case):
                 (("--out", "x", "--grid", "256,256,256"), ["cells"]),
                 (("--out", "x", "--grid", "64,64,1"), ["hulls, more than 500"]),
                 (("--out", "x", "--grid", "1,1,1", "--method", "coacd"), ["--grid", "blocks"]),
+                (("--out", "x", "--grid", "1,1,1", "--method", "shells"), ["--grid", "blocks"]),
+                (("--out", "x", "--seed", "1", "--method", "shells"), ["--seed", "coacd"]),
                 (("--out", "x", "--hulls", "0"), ["--hulls", "'0'"]),
                 (("--out", "x", "--hulls", "2000"), ["--hulls", "500"]),
                 (("--out", "x", "--vertices", "3"), ["--vertices", "4"]),
                 (("--out", "x", "--vertices", "many"), ["--vertices", "'many'"]),
-                (("--out", "x", "--method", "hulls"), ["--method", "coacd|blocks"]),
+                (("--out", "x", "--method", "hulls"), ["--method", "coacd|blocks|shells"]),
                 (("--out", path, *blocks), [path])):
             options = [self.path(o) if o == "x" else o for o in options]
             self.refused("decompose", path, *options, names=names)

@@ -15,9 +15,11 @@ enum { BLOCKS = 16, VERTICES = 64, MOST_HULLS = 500 };
 
 #define MIN_VOLUME 1e-15 // m^3, of a mesh: MuJoCo's mjMINVAL
 
+typedef struct Method Method;
+
 typedef struct Job {
   const Options* o;
-  const char* method;
+  const Method* method;
   int grid[3];  // of blocks
   int vertices; // at most, of a hull
   djTriangles solid;
@@ -28,8 +30,53 @@ typedef struct Job {
   int digits;
 } Job;
 
+// A way to make hulls.
+struct Method {
+  const char* name;
+  bool grid, seed, shells;  // takes --grid, --seed; meshes of several solids
+  djStatus (*cut)(Job* job, djError* err);
+};
+
 static int fail(const Job* job, const char* element, const djError* err) {
   return tool_fail(job->o->verb, job->o->argument[0], element, "%s", err->text);
+}
+
+// ------------------------------ methods --------------------------------------------------------
+
+static djStatus cut_coacd(Job* job, djError* err) {
+  const Options* o = job->o;
+  CoacdWish wish = {(int)o->hulls, job->vertices, o->seed < 0 ? 0 : (int)o->seed};
+  return coacd_run(&job->pieces, &job->solid, &wish, err);
+}
+
+static djStatus cut_blocks(Job* job, djError* err) {
+  const Options* o = job->o;
+  djStatus status = DJ_OK;
+  if (!o->grid) {
+    int most = o->hulls < 0 ? BLOCKS : (int)o->hulls;
+    status = dj_chooseGrid(job->grid, &job->solid, most, err);
+  }
+  if (status < 0) return status;
+  return dj_cutBlocks(&job->pieces, &job->solid, job->grid, job->vertices, NULL, err);
+}
+
+static djStatus cut_shells(Job* job, djError* err) {
+  djStatus status = dj_cutShells(&job->pieces, &job->solid, job->vertices, err);
+  if (status < 0 || job->o->hulls < 0) return status;
+  return dj_mergePieces(&job->pieces, (int)job->o->hulls, job->vertices, err);
+}
+
+// What --method lists. A seed is no mistake where the default may be coacd or blocks.
+static const Method methods[] = {
+    {.name = "coacd", .seed = true, .cut = cut_coacd},
+    {.name = "blocks", .grid = true, .seed = true, .cut = cut_blocks},
+    {.name = "shells", .shells = true, .cut = cut_shells},
+};
+
+static const Method* find_method(const char* name) {
+  const Method* m = methods;
+  while (strcmp(m->name, name) != 0) m++;
+  return m;
 }
 
 // ------------------------------ what is asked for ----------------------------------------------
@@ -63,13 +110,14 @@ static int choose(Job* job) {
     return tool_fail(o->verb, NULL, "--hulls", "at most %d, not %ld", (int)MOST_HULLS, o->hulls);
   }
   job->vertices = o->vertices < 0 ? VERTICES : (int)o->vertices;
-  job->method = o->method;
-  bool coacd = o->method && strcmp(o->method, "coacd") == 0;
-  if (o->grid && coacd) return tool_fail(o->verb, NULL, "--grid", "is of --method blocks");
-  if (coacd && !coacd_load(NULL, &err)) {
+  const char* name = o->method;
+  if (!name) name = !o->grid && coacd_load(NULL, &err) ? "coacd" : "blocks";
+  const Method* m = job->method = find_method(name);
+  if (o->grid && !m->grid) return tool_fail(o->verb, NULL, "--grid", "is of --method blocks");
+  if (o->seed >= 0 && !m->seed) return tool_fail(o->verb, NULL, "--seed", "is of --method coacd");
+  if (m->cut == cut_coacd && !coacd_load(NULL, &err)) {
     return tool_fail(o->verb, NULL, "--method coacd", "%s", err.text);
   }
-  if (!job->method) job->method = !o->grid && coacd_load(NULL, &err) ? "coacd" : "blocks";
   return read_grid(job);
 }
 
@@ -105,27 +153,38 @@ static int check_volumes(const Job* job) {
   return 0;
 }
 
+// The report on hulls; of several solids with the volume of their union.
+static djStatus compare(Job* job, djError* err) {
+  if (!job->method->shells) return dj_comparePieces(&job->report, &job->pieces, &job->solid, err);
+  return dj_compareShells(&job->report, &job->volume, &job->pieces, &job->solid, err);
+}
+
+// What other methods take: one solid.
+static djStatus check_solid(Job* job, djError* err) {
+  djPieces pieces;
+  djStatus status = dj_checkSolid(&job->volume, &job->solid, err);
+  if (status != DJ_INVALID || dj_cutShells(&pieces, &job->solid, job->vertices, NULL) < 0) {
+    return status;
+  }
+  dj_freePieces(&pieces);
+  size_t n = strlen(err->text);
+  snprintf(err->text + n, sizeof err->text - n, "; by --method shells its solids have a hull each");
+  return status;
+}
+
 static int split(Job* job) {
   const Options* o = job->o;
   djError err = {""};
   djStatus status = DJ_OK;
-  if (strcmp(job->method, "coacd") == 0) {
-    CoacdWish wish = {(int)o->hulls, job->vertices, o->seed < 0 ? 0 : (int)o->seed};
-    status = coacd_run(&job->pieces, &job->solid, &wish, &err);
-  } else {
-    if (!o->grid) {
-      int most = o->hulls < 0 ? BLOCKS : (int)o->hulls;
-      status = dj_chooseGrid(job->grid, &job->solid, most, &err);
-    }
-    if (status == DJ_OK) {
-      status = dj_cutBlocks(&job->pieces, &job->solid, job->grid, job->vertices, NULL, &err);
-    }
+  if (!job->method->shells) status = check_solid(job, &err);
+  if (status == DJ_OK) status = job->method->cut(job, &err);
+  if (status == DJ_OK && job->pieces.n > MOST_HULLS) {
+    return tool_fail(o->verb, o->argument[0], NULL, "%d hulls, more than %d", job->pieces.n,
+                     (int)MOST_HULLS);
   }
-  if (status == DJ_OK) status = dj_comparePieces(&job->report, &job->pieces, &job->solid, &err);
+  if (status == DJ_OK) status = compare(job, &err);
   if (status < 0) return fail(job, NULL, &err);
-  if (job->pieces.n <= MOST_HULLS) return check_volumes(job);
-  return tool_fail(o->verb, o->argument[0], NULL, "%d hulls, more than %d", job->pieces.n,
-                   (int)MOST_HULLS);
+  return check_volumes(job);
 }
 
 // The file's name without folder and end, of characters that XML and patterns leave alone.
@@ -222,6 +281,13 @@ static int write_fragment(const Job* job) {
   return write_file(job, "fragment.xml", &text);
 }
 
+static void write_known(Json* out, const char* key, double value) {
+  if (isnan(value))
+    json_null(out, key);
+  else
+    json_number(out, key, value);
+}
+
 static void write_json(Buffer* text, const Job* job) {
   char name[100], file[110];
   Json out;
@@ -230,12 +296,12 @@ static void write_json(Buffer* text, const Job* job) {
   json_text(&out, "mesh", job->o->argument[0]);
   json_text(&out, "out", job->o->out);
   json_text(&out, "body", job->name);
-  json_text(&out, "method", job->method);
-  if (strcmp(job->method, "blocks") == 0) {
+  json_text(&out, "method", job->method->name);
+  if (job->method->grid) {
     json_list(&out, "grid");
     for (int k = 0; k < 3; k++) json_integer(&out, NULL, job->grid[k]);
     json_end(&out);
-  } else {
+  } else if (job->method->seed) {
     json_integer(&out, "seed", job->o->seed < 0 ? 0 : job->o->seed);
   }
   json_list(&out, "hulls");
@@ -248,8 +314,8 @@ static void write_json(Buffer* text, const Job* job) {
     json_end(&out);
   }
   json_end(&out);
-  json_number(&out, "volume", job->volume);
-  json_number(&out, "volume_ratio", job->report.volume_ratio);
+  write_known(&out, "volume", job->volume);
+  write_known(&out, "volume_ratio", job->report.volume_ratio);
   json_number(&out, "hausdorff", job->report.hausdorff);
   json_number(&out, "hausdorff_error", job->report.hausdorff_error);
   json_number(&out, "overlap", job->report.overlap);
@@ -283,15 +349,20 @@ static void print_text(const Job* job) {
   int fewest = p->hull[least].nvert;
   printf("%s: %d hull%s of %d", job->o->argument[0], p->n, p->n == 1 ? "" : "s", fewest);
   if (p->hull[most].nvert > fewest) printf(" to %d", p->hull[most].nvert);
-  printf(" vertices, by %s", job->method);
-  if (strcmp(job->method, "blocks") == 0) {
+  printf(" vertices, by %s", job->method->name);
+  if (job->method->grid) {
     printf(" (grid %d,%d,%d)", job->grid[0], job->grid[1], job->grid[2]);
   }
   if (job->o->hulls >= 0 && p->n > job->o->hulls) {
     printf("\n  more than --hulls %ld", job->o->hulls);
   }
-  printf("\n  volume %.6g m^3, of the union %.6g times that; overlap %.3g\n", job->volume,
-         job->report.volume_ratio, job->report.overlap);
+  if (isnan(job->volume)) {
+    printf("\n  volume not known: the hull of a concave shell overlaps others");
+  } else {
+    printf("\n  volume %.6g m^3, of the union %.6g times that", job->volume,
+           job->report.volume_ratio);
+  }
+  printf("; overlap %.3g\n", job->report.overlap);
   printf("  surfaces up to %.3g m apart (+- %.2g)\n  %s: written\n", job->report.hausdorff,
          job->report.hausdorff_error, job->o->out);
 }
@@ -303,8 +374,6 @@ int verb_decompose(const Options* o) {
   if (status) return status;
   if (dj_readTriangles(&job.solid, o->argument[0], &err) < 0) {
     status = tool_fail(o->verb, NULL, NULL, "%s", err.text);
-  } else if (dj_checkSolid(&job.volume, &job.solid, &err) < 0) {
-    status = fail(&job, NULL, &err);
   }
   if (!status) status = split(&job);
   if (!status) {

@@ -60,15 +60,18 @@ static const Verb verbs[] = {
      "output; earlier files stay.",
      verb_compare},
     {"decompose", "MESH.obj|.stl --out DIR", 1, GROUP_JSON | GROUP_FOLDER | GROUP_DECOMPOSE,
-     "a closed mesh as a union of convex hulls",
+     "a closed mesh, or several in one file, as a union of convex hulls",
      "Splits what a closed mesh bounds into convex hulls and writes DIR/MESH_00.obj, ... one for\n"
      "each, fragment.xml (MJCF with their assets and a body of them, to be included by scenes in\n"
      "DIR; lists of names to paste) and decompose.json (the JSON output). blocks: cells of a grid\n"
      "over the mesh's box, each the hull of what is in it; a cell's concave parts are filled.\n"
      "coacd: by CoACD, which scripts/fetch.py coacd fetches, or whose library $DIJOCO_COACD names.\n"
-     "Of more than M vertices of a hull those go that stand out least. volume_ratio: volume of\n"
-     "the union over the mesh's; overlap: share of the sum of volumes that counts again;\n"
-     "hausdorff: between the surfaces, up to hausdorff_error (m).",
+     "shells: the hull of each closed surface that edges connect, of a mesh of several solids that\n"
+     "may be apart, touch or overlap; where N are fewer, pairs are joined. Of more than M vertices\n"
+     "of a hull those go that stand out least. volume_ratio: volume of the union over the mesh's\n"
+     "(of shells: over that of their union; null, as volume is, where shells meet and a concave\n"
+     "one's hull overlaps another); overlap: share of the sum of the hulls' volumes that counts\n"
+     "again; hausdorff: between the surfaces, up to hausdorff_error (m).",
      verb_decompose},
     {"contact", "FILE|-", 1, GROUP_JSON,
      "evaluate the contact model for pairs of shapes given as JSON",

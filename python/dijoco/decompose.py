@@ -1,4 +1,4 @@
-"""Closed meshes as unions of convex hulls."""
+"""Closed meshes, or several in one file, as unions of convex hulls."""
 import ctypes
 import importlib
 import os
@@ -40,10 +40,10 @@ class Hull:
 
 
 class Decomposition:
-    """hulls: a list of Hull; method; grid of blocks (else None); volume of the mesh, m3;
-    volume_ratio, of the hulls' union over that; overlap, the share of the sum of the hulls' volumes
-    that counts again; hausdorff (m), between the surfaces of mesh and union, up to
-    hausdorff_error."""
+    """hulls: a list of Hull; method; grid of blocks (else None); volume of the mesh, m3, of shells
+    that of their union; volume_ratio, of the hulls' union over that (both nan where shells meet and
+    a concave one's hull overlaps another); overlap, the share of the sum of the hulls' volumes that
+    counts again; hausdorff (m), between the surfaces of mesh and union, up to hausdorff_error."""
 
     __slots__ = ("hulls", "method", "grid", "volume", "volume_ratio", "overlap", "hausdorff",
                  "hausdorff_error")
@@ -72,7 +72,7 @@ def _coacd():
         return None
 
 
-def _run_coacd(pieces, mesh, hulls, vertices, seed):
+def _run_coacd(pieces, mesh, hulls, grid, vertices, seed):
     package = _coacd()
     if package is None:
         raise ValueError("method 'coacd' needs the package coacd (pip install coacd==1.0.14)")
@@ -88,7 +88,7 @@ def _run_coacd(pieces, mesh, hulls, vertices, seed):
         call_valued(core.dj_mergePieces, byref(pieces), hulls, vertices)
 
 
-def _cut(pieces, mesh, hulls, grid, vertices):
+def _cut_blocks(pieces, mesh, hulls, grid, vertices, seed):
     numbers = (c_int * 3)()
     if grid is None:
         call_valued(core.dj_chooseGrid, numbers, byref(mesh), 16 if hulls is None else hulls)
@@ -98,9 +98,22 @@ def _cut(pieces, mesh, hulls, grid, vertices):
     return tuple(numbers)
 
 
+def _cut_shells(pieces, mesh, hulls, grid, vertices, seed):
+    call_valued(core.dj_cutShells, byref(pieces), byref(mesh), vertices)
+    if hulls is not None:
+        call_valued(core.dj_mergePieces, byref(pieces), hulls, vertices)
+
+
+# Each gives the grid, or None; pieces, mesh, hulls, grid, vertices, seed.
+_METHODS = {"coacd": _run_coacd, "blocks": _cut_blocks, "shells": _cut_shells}
+
+
 def _fill(out, pieces, mesh, volume):
     report = _CReport()
-    call_valued(core.dj_comparePieces, byref(report), byref(pieces), byref(mesh))
+    if out.method == "shells":
+        call_valued(core.dj_compareShells, byref(report), byref(volume), byref(pieces), byref(mesh))
+    else:
+        call_valued(core.dj_comparePieces, byref(report), byref(pieces), byref(mesh))
     out.volume = volume.value
     for name, _ in _CReport._fields_:
         setattr(out, name, getattr(report, name))
@@ -111,35 +124,38 @@ def _fill(out, pieces, mesh, volume):
                               _array(hull.tri, (hull.ntri, 3), np.intc), pieces.volume[i]))
 
 
-def decompose(path, method=None, hulls=None, vertices=64, seed=0, grid=None):
+def decompose(path, method=None, hulls=None, vertices=64, seed=None, grid=None):
     """The closed mesh of an OBJ or STL file as a union of convex hulls, as `dijoco decompose` has
     it: a Decomposition.
 
-    method: "blocks", cells of a grid over the mesh's box, or "coacd", by the package of that name;
-    None: coacd where that is installed and no grid is given. hulls: at most so many (None: 16
-    blocks, as many as CoACD wants). vertices: at most so many of a hull. grid: numbers of cells
-    along x, y and z, of blocks. seed: of coacd. ValueError names what makes a mesh no solid."""
-    if method not in (None, "blocks", "coacd"):
-        raise ValueError("method: expected 'blocks' or 'coacd', not %r" % (method,))
+    method: "blocks", cells of a grid over the mesh's box, "coacd", by the package of that name, or
+    "shells", a hull for each closed surface of a file of several; None: coacd where that is
+    installed and no grid is given. hulls: at most so many (None: 16 blocks, as many as CoACD wants,
+    as there are shells). vertices: at most so many of a hull. grid: numbers of cells along x, y and
+    z, of blocks. seed: of coacd. ValueError names what makes a mesh no solid."""
+    if method is not None and method not in _METHODS:
+        raise ValueError("method: expected %s, not %r"
+                         % (" or ".join(map(repr, _METHODS)), method))
     if grid is not None:
-        if method == "coacd" or hulls is not None:
-            raise ValueError("grid: goes neither with hulls nor with method 'coacd'")
+        if method not in (None, "blocks") or hulls is not None:
+            raise ValueError("grid: is of method 'blocks', and takes no hulls")
         grid = [_limit(n, "grid", 1) for n in grid]
         if len(grid) != 3:
             raise ValueError("grid: expected three numbers, not %d" % len(grid))
     hulls = None if hulls is None else _limit(hulls, "hulls", 1)
-    vertices, seed = _limit(vertices, "vertices", 4), _limit(seed, "seed", 0)
+    if seed is not None and method == "shells":
+        raise ValueError("seed: does not go with method 'shells'")
+    vertices = _limit(vertices, "vertices", 4)
+    seed = 0 if seed is None else _limit(seed, "seed", 0)
     if method is None:
         method = "coacd" if grid is None and _coacd() is not None else "blocks"
     mesh, pieces, volume, out = _CTriangles(), _CPieces(), c_double(), Decomposition()
     out.method, out.grid = method, None
     try:
         call_valued(core.dj_readTriangles, byref(mesh), _lib.path_bytes(path))
-        call_valued(core.dj_checkSolid, byref(volume), byref(mesh))
-        if method == "coacd":
-            _run_coacd(pieces, mesh, hulls, vertices, seed)
-        else:
-            out.grid = _cut(pieces, mesh, hulls, grid, vertices)
+        if method != "shells":
+            call_valued(core.dj_checkSolid, byref(volume), byref(mesh))
+        out.grid = _METHODS[method](pieces, mesh, hulls, grid, vertices, seed)
         _fill(out, pieces, mesh, volume)
     except ValueError as error:
         name = os.fsdecode(path)

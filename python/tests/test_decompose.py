@@ -83,6 +83,39 @@ def test_coacd(ring, monkeypatch):
     assert len(joint.vert) <= 6
 
 
+def _boxes(path, *boxes):
+    """Boxes by their lower and upper corners, in one file."""
+    faces = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    lines = ["v %g %g %g" % tuple(corners[i >> k & 1][k] for k in range(3))
+             for corners in boxes for i in range(8)]
+    lines += ["f " + " ".join(str(8 * b + i + 1) for i in f) for b in range(len(boxes)) for f in faces]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_shells_are_the_commands(ring, tmp_path):
+    path = _boxes(tmp_path / "boxes.obj", ((0, 0, 0), (1, 1, 1)), ((1, 0, 0), (2, 1, 1)),
+                  ((0, 0, .5), (1, 1, 2)))
+    ours = dijoco.decompose(path, method="shells")
+    theirs = command.run("decompose", path, "--json", "--method", "shells", "--out", tmp_path / "d")
+    assert (ours.method, ours.grid) == ("shells", None)
+    assert [hull.volume for hull in ours.hulls] == pytest.approx([1, 1, 1.5])
+    assert [hull.volume for hull in ours.hulls] == [h["volume"] for h in theirs["hulls"]]
+    for name in ("volume", "volume_ratio", "overlap", "hausdorff", "hausdorff_error"):
+        assert getattr(ours, name) == theirs[name]
+    assert ours.volume == pytest.approx(3) and ours.volume_ratio == pytest.approx(1)
+    joint = dijoco.decompose(path, method="shells", hulls=1, vertices=8)
+    assert len(joint.hulls) == 1 and joint.volume_ratio > 1
+    crossed = tmp_path / "crossed.obj"
+    lines = ring.read_text() + "\n" + "".join(
+        "v %g %g %g\n" % p for p in ((.5, .5, .5), (2.5, .5, .5), (.5, 2.5, .5), (.5, .5, 2.5)))
+    crossed.write_text(lines + "f 17 19 18\nf 17 18 20\nf 17 20 19\nf 18 19 20")
+    unknown = dijoco.decompose(crossed, method="shells")
+    assert len(unknown.hulls) == 2 and np.isnan([unknown.volume, unknown.volume_ratio]).all()
+    with pytest.raises(ValueError, match="boxes.obj: .*4 triangles"):
+        dijoco.decompose(path, method="blocks")
+
+
 def test_errors(ring, tmp_path):
     text = ring.read_text()
     for change, message in ((text.rsplit("\n", 1)[0], "open"), (text + " x", "'x'"), ("", "no tri")):
@@ -94,7 +127,9 @@ def test_errors(ring, tmp_path):
                           ({"grid": (0, 1, 1)}, "grid"), ({"grid": (300, 1, 1)}, "ring.obj"),
                           ({"vertices": 3}, "vertices"), ({"hulls": 0}, "hulls"),
                           ({"hulls": 2, "grid": (1, 1, 1)}, "grid"), ({"seed": -1}, "seed"),
-                          ({"grid": (1, 1, 1), "method": "coacd"}, "grid")):
+                          ({"grid": (1, 1, 1), "method": "coacd"}, "grid"),
+                          ({"grid": (1, 1, 1), "method": "shells"}, "grid"),
+                          ({"seed": 1, "method": "shells"}, "seed")):
         with pytest.raises(ValueError, match=message):
             dijoco.decompose(ring, **keys)
     with pytest.raises(TypeError):

@@ -1,4 +1,5 @@
-// OBJ and STL files, and what is made of the meshes in them: refused, or cut into hulls that hold.
+// OBJ and STL files, and what is made of the meshes in them: refused, or cut into hulls that hold,
+// also as several solids.
 // The format is that which the bytes seem to be; "solid" or binary STL, else OBJ.
 
 #include "fuzz.h"
@@ -44,6 +45,30 @@ static void cut(const djTriangles* mesh, double volume, int compare) {
   }
 }
 
+// Whether or not the whole bounds a solid.
+static void cutShells(const djTriangles* mesh, bool solid, int compare) {
+  djPieces pieces;
+  djPieceReport report;
+  djError err = {""};
+  double volume;
+  if (dj_cutShells(&pieces, mesh, 12, &err) < 0) {
+    FUZZ_CHECK(err.text[0] && pieces.n == 0);
+    return;
+  }
+  FUZZ_CHECK(pieces.n > 0 && 4 * pieces.n <= mesh->ntri);
+  for (int i = 0; i < pieces.n; i++) {
+    FUZZ_CHECK(pieces.hull[i].nvert >= 4 && pieces.hull[i].nvert <= 12 && pieces.volume[i] > 0);
+    checkMesh(&pieces.hull[i]);
+  }
+  if (compare) {
+    FUZZ_CHECK(dj_compareShells(&report, &volume, &pieces, mesh, &err) == DJ_OK);
+    FUZZ_CHECK(!solid || volume > 0);
+    FUZZ_CHECK(isnan(volume) == isnan(report.volume_ratio));
+    FUZZ_CHECK(isfinite(report.hausdorff) && report.hausdorff >= 0 && report.overlap >= 0);
+  }
+  dj_freePieces(&pieces);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const char* format = size > 4 && (memcmp(data, "solid", 5) == 0 || data[4] == 0) ? "stl" : "obj";
   djTriangles mesh;
@@ -54,7 +79,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   double volume = 0;
   checkMesh(&mesh);
-  if (dj_checkSolid(&volume, &mesh, &err) == DJ_OK) {
+  bool solid = dj_checkSolid(&volume, &mesh, &err) == DJ_OK;
+  if (mesh.ntri <= MOST) cutShells(&mesh, solid, size % 8 == 0);
+  if (solid) {
     FUZZ_CHECK(volume > 0);
     if (mesh.ntri <= MOST) cut(&mesh, volume, size % 8 == 0);
   } else {

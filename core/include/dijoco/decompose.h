@@ -61,6 +61,14 @@ DJ_API djStatus dj_cutBlocks(djPieces* pieces, const djTriangles* solid, const i
 // The finest grid of nearly cubic cells that gives at most so many hulls.
 DJ_API djStatus dj_chooseGrid(int grid[3], const djTriangles* solid, int most_hulls, djError* err);
 
+// A hull for each shell of a mesh, a closed surface that edges connect, in the order of their first
+// triangles. Shells may be apart, have vertices, edges or faces in common, cross, or be inside of
+// each other. At edges of more than two triangles those go together between which solid is. A shell
+// that faces inward is a cavity and has no hull: the whole mesh has to bound a solid then
+// (dj_checkSolid). DJ_INVALID, naming a shell, where it bounds no solid by itself.
+DJ_API djStatus dj_cutShells(djPieces* pieces, const djTriangles* mesh, int most_vertices,
+                             djError* err);
+
 // How well hulls stand for a solid.
 typedef struct djPieceReport {
   double volume_ratio;    // 1, volume of the hulls' union over the solid's
@@ -71,6 +79,13 @@ typedef struct djPieceReport {
 
 DJ_API djStatus dj_comparePieces(djPieceReport* report, const djPieces* pieces,
                                  const djTriangles* solid, djError* err);
+
+// The same of a mesh that dj_cutShells takes, for all that its shells bound together; *volume: of
+// that, m^3. Where the mesh bounds no solid (dj_checkSolid), for shells touch, cross, or are inside
+// of others, and the hull of a concave shell overlaps another one's, volume and volume_ratio are
+// NAN: that of the union of concave solids is not found.
+DJ_API djStatus dj_compareShells(djPieceReport* report, double* volume, const djPieces* pieces,
+                                 const djTriangles* mesh, djError* err);
 
 #ifdef __cplusplus
 }

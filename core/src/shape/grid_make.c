@@ -350,7 +350,7 @@ djStatus dj_makeGridReaching(djGrid* grid, int nvert, const double* vert, int nt
   double box[6];
   if (!grid) return dj_fail(err, DJ_INVALID, "no grid given");
   memset(grid, 0, sizeof *grid);
-  djStatus status = dj_checkMesh(box, nvert, vert, ntri, tri, err);
+  djStatus status = dj_checkMesh(box, nvert, vert, ntri, tri, NULL, err);
   if (status < 0) return status;
   if (!(reach >= 0) || !isfinite(reach)) {
     return dj_fail(err, DJ_INVALID, "the reach of a grid is not %g m", reach);
@@ -373,7 +373,7 @@ djStatus dj_moveGrid(djGrid* grid, const djGrid* old, const double* vert, double
   double box[6];
   if (!grid || !old || !old->buffer) return dj_fail(err, DJ_INVALID, "no grid given");
   memset(grid, 0, sizeof *grid);
-  djStatus status = dj_checkMesh(box, old->nvert, vert, old->ntri, old->tri, err);
+  djStatus status = dj_checkMesh(box, old->nvert, vert, old->ntri, old->tri, NULL, err);
   if (status < 0) return status;
   grid->reach = reach;
   grid->home = old->home;

@@ -9,26 +9,18 @@
 // Lower than this part of the mesh's extent, a triangle has no area, of its cube no volume.
 #define FLAT 1e-10
 
-// The edge of a triangle from a corner to the next, by its vertices.
-typedef struct Edge {
-  int low, high; // vertices
-  int index;     // 3 triangle + corner
-  bool forth;    // from low to high
-} Edge;
-
 static int compareEdges(const void* a, const void* b) {
-  const Edge *x = a, *y = b;
+  const djMeshEdge *x = a, *y = b;
   if (x->low != y->low) return x->low < y->low ? -1 : 1;
   if (x->high != y->high) return x->high < y->high ? -1 : 1;
   return (x->index > y->index) - (x->index < y->index);
 }
 
-// All edges of all triangles, (3 ntri), sorted, so that equal ones stand together. NULL: no memory.
-static Edge* sortEdges(int ntri, const int* tri) {
-  Edge* list = malloc(3 * (size_t)ntri * sizeof *list);
+djMeshEdge* dj_sortEdges(int ntri, const int* tri) {
+  djMeshEdge* list = malloc(3 * (size_t)ntri * sizeof *list);
   for (int i = 0; list && i < 3 * ntri; i++) {
     int from = tri[i], to = tri[i - i % 3 + (i + 1) % 3];
-    list[i] = (Edge){from < to ? from : to, from < to ? to : from, i, from < to};
+    list[i] = (djMeshEdge){from < to ? from : to, from < to ? to : from, i, from < to};
   }
   if (list) qsort(list, 3 * (size_t)ntri, sizeof *list, compareEdges);
   return list;
@@ -42,8 +34,18 @@ static djVec3 areaOf(const double* vert, const int* v) {
   return dju_cross3(dju_sub3(vertexOf(vert, v[1]), a), dju_sub3(vertexOf(vert, v[2]), a));
 }
 
-static djStatus checkVertices(double box[6], int nvert, const double* vert, int ntri,
-                              const int* tri, djError* err) {
+// How errors call a triangle and a vertex.
+static int triangleOf(const djMeshNumbers* own, int t) { return own ? own->triangle[t] : t; }
+static int numberOf(const djMeshNumbers* own, int v) { return own ? own->vertex[v] : v; }
+
+djStatus dj_checkVertices(double box[6], int nvert, const double* vert, int ntri, const int* tri,
+                          djError* err) {
+  if (ntri < 1 || nvert < 1 || !vert || !tri) {
+    return dj_fail(err, DJ_INVALID, "the mesh has no triangles");
+  }
+  if (ntri > INT32_MAX / 64 || nvert > INT32_MAX / 64) {
+    return dj_fail(err, DJ_INVALID, "the mesh has too many triangles or vertices");
+  }
   double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
   for (int i = 0; i < 3 * ntri; i++) {
     int v = tri[i];
@@ -66,7 +68,7 @@ static djStatus checkVertices(double box[6], int nvert, const double* vert, int 
 }
 
 static djStatus checkAreas(const double* vert, int ntri, const int* tri, double extent,
-                           djError* err) {
+                           const djMeshNumbers* own, djError* err) {
   for (int t = 0; t < ntri; t++) {
     const int* v = tri + 3 * (size_t)t;
     double longest = 0;
@@ -75,33 +77,36 @@ static djStatus checkAreas(const double* vert, int ntri, const int* tri, double 
       longest = fmax(longest, dju_norm3(edge));
     }
     if (!(dju_norm3(areaOf(vert, v)) > FLAT * extent * longest)) {
-      return dj_fail(err, DJ_INVALID, "triangle %d (vertices %d, %d, %d) has no area", t, v[0],
-                     v[1], v[2]);
+      return dj_fail(err, DJ_INVALID, "triangle %d (vertices %d, %d, %d) has no area",
+                     triangleOf(own, t), numberOf(own, v[0]), numberOf(own, v[1]),
+                     numberOf(own, v[2]));
     }
   }
   return DJ_OK;
 }
 
-static djStatus checkEdges(int ntri, const int* tri, djError* err) {
-  Edge* list = sortEdges(ntri, tri);
+static djStatus checkEdges(int ntri, const int* tri, const djMeshNumbers* own, djError* err) {
+  djMeshEdge* list = dj_sortEdges(ntri, tri);
   if (!list) return dj_failMemory(err);
   djStatus status = DJ_OK;
   for (int i = 0, n; i < 3 * ntri && status == DJ_OK; i += n) {
-    const Edge* e = &list[i];
+    const djMeshEdge* e = &list[i];
     for (n = 1; i + n < 3 * ntri && e[n].low == e->low && e[n].high == e->high; n++) continue;
-    int first = e->index / 3;
+    int first = triangleOf(own, e->index / 3);
+    int a = numberOf(own, e->low), b = numberOf(own, e->high);
+    int low = a < b ? a : b, high = a < b ? b : a;
     if (n == 1) {
       status = dj_fail(err, DJ_INVALID,
                        "the mesh is open: the edge of vertices %d and %d is of triangle %d alone",
-                       e->low, e->high, first);
+                       low, high, first);
     } else if (n > 2) {
-      status = dj_fail(err, DJ_INVALID, "the edge of vertices %d and %d is of %d triangles", e->low,
-                       e->high, n);
+      status = dj_fail(err, DJ_INVALID, "the edge of vertices %d and %d is of %d triangles", low,
+                       high, n);
     } else if (e[0].forth == e[1].forth) {
       status = dj_fail(err, DJ_INVALID,
                        "triangles %d and %d, with the edge of vertices %d and %d, "
                        "have opposite windings",
-                       first, e[1].index / 3, e->low, e->high);
+                       first, triangleOf(own, e[1].index / 3), low, high);
     }
   }
   free(list);
@@ -109,18 +114,12 @@ static djStatus checkEdges(int ntri, const int* tri, djError* err) {
 }
 
 djStatus dj_checkMesh(double box[6], int nvert, const double* vert, int ntri, const int* tri,
-                      djError* err) {
-  if (ntri < 1 || nvert < 1 || !vert || !tri) {
-    return dj_fail(err, DJ_INVALID, "the mesh has no triangles");
-  }
-  if (ntri > INT32_MAX / 64 || nvert > INT32_MAX / 64) {
-    return dj_fail(err, DJ_INVALID, "the mesh has too many triangles or vertices");
-  }
-  djStatus status = checkVertices(box, nvert, vert, ntri, tri, err);
+                      const djMeshNumbers* own, djError* err) {
+  djStatus status = dj_checkVertices(box, nvert, vert, ntri, tri, err);
   if (status < 0) return status;
   double extent = 2 * fmax(box[3], fmax(box[4], box[5])), volume = 0;
-  status = checkAreas(vert, ntri, tri, extent, err);
-  if (status == DJ_OK) status = checkEdges(ntri, tri, err);
+  status = checkAreas(vert, ntri, tri, extent, own, err);
+  if (status == DJ_OK) status = checkEdges(ntri, tri, own, err);
   if (status < 0) return status;
   for (int t = 0; t < ntri; t++) {
     const int* v = tri + 3 * (size_t)t;
@@ -138,7 +137,7 @@ djStatus dj_checkMesh(double box[6], int nvert, const double* vert, int ntri, co
 
 djStatus dj_makeMeshNormals(djMeshNormals* n, int nvert, const double* vert, int ntri,
                             const int* tri) {
-  Edge* list = sortEdges(ntri, tri);
+  djMeshEdge* list = dj_sortEdges(ntri, tri);
   n->face = malloc(3 * (size_t)ntri * sizeof *n->face);
   n->edge = malloc(9 * (size_t)ntri * sizeof *n->edge);
   n->corner = calloc(3 * (size_t)nvert, sizeof *n->corner);
@@ -161,7 +160,7 @@ djStatus dj_makeMeshNormals(djMeshNormals* n, int nvert, const double* vert, int
     }
   }
   for (int i = 0; i < 3 * ntri; i++) { // pairs stand together
-    const Edge *e = &list[i], *other = &list[i ^ 1];
+    const djMeshEdge *e = &list[i], *other = &list[i ^ 1];
     djVec3 a = dju_load3(n->face + 3 * (size_t)(e->index / 3));
     djVec3 b = dju_load3(n->face + 3 * (size_t)(other->index / 3));
     dju_store3(n->edge + 3 * (size_t)e->index, dju_add3(a, b));

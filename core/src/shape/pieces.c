@@ -4,7 +4,6 @@
 
 #include "base/status.h"
 #include "shape/hull.h"
-#include "shape/mesh_closed.h"
 #include "shape/mesh_cross.h"
 #include "shape/mesh_shells.h"
 #include "shape/simplex.h"
@@ -49,14 +48,15 @@ djStatus dj_checkTriangles(const djTriangles* mesh, djError* err) {
   return DJ_OK;
 }
 
-djStatus dj_checkSolid(double* volume, const djTriangles* mesh, djError* err) {
+djStatus dj_checkPart(double* volume, const djTriangles* mesh, const djMeshNumbers* own,
+                      djError* err) {
   double box[6];
   int pair[2] = {0, 0};
   bool found = false;
   djMeshTree tree;
   djStatus status = dj_checkTriangles(mesh, err);
   if (status == DJ_OK) {
-    status = dj_checkMesh(box, mesh->nvert, mesh->vert, mesh->ntri, mesh->tri, err);
+    status = dj_checkMesh(box, mesh->nvert, mesh->vert, mesh->ntri, mesh->tri, own, err);
   }
   if (status < 0) return status;
   status = dj_makeMeshTree(&tree, mesh->vert, mesh->ntri, mesh->tri);
@@ -66,11 +66,16 @@ djStatus dj_checkSolid(double* volume, const djTriangles* mesh, djError* err) {
   }
   if (status < 0) return dj_failMemory(err);
   if (found) {
-    const int *a = mesh->tri + 3 * (size_t)pair[0], *b = mesh->tri + 3 * (size_t)pair[1];
+    int v[6];
+    for (int k = 0; k < 6; k++) {
+      v[k] = mesh->tri[3 * (size_t)pair[k / 3] + (size_t)(k % 3)];
+      if (own) v[k] = own->vertex[v[k]];
+    }
+    for (int k = 0; k < 2 && own; k++) pair[k] = own->triangle[pair[k]];
     return dj_fail(err, DJ_INVALID,
                    "the mesh intersects itself: triangles %d (vertices %d, %d, %d) and %d "
                    "(vertices %d, %d, %d)",
-                   pair[0], a[0], a[1], a[2], pair[1], b[0], b[1], b[2]);
+                   pair[0], v[0], v[1], v[2], pair[1], v[3], v[4], v[5]);
   }
   int wrong;
   status = dj_findWrongShell(&wrong, mesh->nvert, mesh->vert, mesh->ntri, mesh->tri);
@@ -83,6 +88,10 @@ djStatus dj_checkSolid(double* volume, const djTriangles* mesh, djError* err) {
   }
   if (volume) *volume = dj_boundedVolume(mesh);
   return DJ_OK;
+}
+
+djStatus dj_checkSolid(double* volume, const djTriangles* mesh, djError* err) {
+  return dj_checkPart(volume, mesh, NULL, err);
 }
 
 // ---- hulls of few vertices --------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #define DJ_SHAPE_PIECES_H_
 
 #include "math/vec.h"
+#include "shape/mesh_closed.h"
 
 #include <dijoco/decompose.h>
 
@@ -15,5 +16,9 @@ void dj_boxOfPoints(double low[3], double high[3], int n, const double* point);
 
 // A mesh that was given has what its numbers say; otherwise an error.
 djStatus dj_checkTriangles(const djTriangles* mesh, djError* err);
+
+// dj_checkSolid() of a part of a mesh, whose numbers (or NULL) are those of the whole in errors.
+djStatus dj_checkPart(double* volume, const djTriangles* mesh, const djMeshNumbers* own,
+                      djError* err);
 
 #endif // DJ_SHAPE_PIECES_H_
