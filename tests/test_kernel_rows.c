@@ -12,6 +12,7 @@
 #include "common/kernel_case.h"
 
 #include "contact/plane/plane_pair.h"
+#include "contact/plane/plane_tail.h"
 #include "contact/rows.h"
 #include "integrate/row_law.h"
 #include "integrate/row_solve.h"
