@@ -91,11 +91,11 @@ typedef struct djPlaneState {
   djFrictionState friction;
   djDualPair dual[DJ_DUAL_POINTS];
   djKnownPlane known[2];   // the first since the start of the step, and the last
-  // a guide's tail: its last plane, and results
+  // a guide's tail: its last plane and result
   bool tail_warm;
   double tail_plane[4];
   djVec3 tail_center;
-  djKnownTail tail_known[2];
+  djKnownTail tail_known;
 } djPlaneState;
 
 // Vertices of one side, as sigma y: part of the clouds. For a half space sigma is 1, the arrays

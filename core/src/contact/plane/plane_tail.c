@@ -8,7 +8,7 @@ bool dj_planeGuided(const djPairInput* in) {
 
 void dj_forgetTail(djPlaneState* state) {
   state->tail_warm = false;
-  state->tail_known[0].set = state->tail_known[1].set = false;
+  state->tail_known.set = false;
 }
 
 // ------------------------------------------ the plane ------------------------------------------
@@ -154,18 +154,15 @@ djStatus dj_findTail(djTailWork* w, djPlaneState* state, const djPairInput* in) 
   djStatus status = openTail(w, in);
   if (status) return status;
   findMeans(w);
-  const djKnownTail* known = NULL;
-  for (int k = 0; k < 2 && !known; k++) {
-    if (isKnown(&state->tail_known[k], w)) known = &state->tail_known[k];
-  }
-  if (known) {
+  const djKnownTail* known = &state->tail_known;
+  if (isKnown(known, w)) {
     place(w, known->center);
     w->plane = known->plane;
     w->kind = known->kind;
     status = known->status;
   } else {
     status = solve(w, state);
-    keep(&state->tail_known[state->tail_known[0].set], w, status);
+    keep(&state->tail_known, w, status);
   }
   djVec3 ref[2] = {in->ref_a, in->ref_b};
   for (int k = 0; k < 2; k++) {
