@@ -138,3 +138,12 @@ def test_refused():
     env.reset(seed=0)
     with pytest.raises(ValueError, match="dimension"):
         env.step(np.zeros(5, np.float32))
+
+
+def test_page(root):
+    """The page's example runs."""
+    page = (root / "docs" / "python.md").read_text().split("## Gymnasium\n")[1]
+    scope = {}
+    exec(compile(page.split("```")[1], "docs/python.md", "exec"), scope)
+    assert scope["observation"].shape == (16, 11) and np.isfinite(scope["reward"]).all()
+    assert scope["env"].unwrapped.context.model.option["restitution"] == "given"
