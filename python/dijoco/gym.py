@@ -70,8 +70,7 @@ class VectorEnv(SyncVectorEnv):
         if not isinstance(first, OurStep):
             raise TypeError("VectorEnv: expected environments with our step, as dijoco/Hopper-v5, "
                             "not %r" % first)
-        given = {name: first.context.model.option[name] for name in first.context._given}
-        self._batch = ContextBatch(first.model, threads, sensors=True, **given)
+        self._batch = ContextBatch(first.model, threads, sensors=True, **first.context._given)
         self._datas = [mujoco.MjData(first.model) for _ in self.envs]
 
     def step(self, actions):

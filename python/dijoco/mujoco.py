@@ -282,11 +282,10 @@ class Context:
 
         derivatives="smooth": those of a step with the contact of the preset `smooth`, from the same
         state, for optimizers that make plans along runs with the contact as it is."""
-        if derivatives is not None:
-            if derivatives not in ("analytic", "smooth"):
-                raise ValueError("derivatives: expected analytic or smooth, not %r" % (derivatives,))
-            if derivatives == "smooth":
-                return self._smooth_transition(mj_data, sensors)
+        if derivatives == "smooth":
+            return self._smooth_transition(mj_data, sensors)
+        if derivatives not in (None, "analytic"):
+            raise ValueError("derivatives: expected analytic or smooth, not %r" % (derivatives,))
         m, d = self._mj_model, self._target(mj_data)
         nx = 2 * m.nv + m.na
         out = [np.zeros((nx, nx)), np.zeros((nx, m.nu))]

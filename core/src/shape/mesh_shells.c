@@ -2,13 +2,6 @@
 
 #include <stdlib.h>
 
-#define PI 3.14159265358979323846
-
-static int rootOf(int* parent, int i) {
-  while (parent[i] != i) i = parent[i] = parent[parent[i]];
-  return i;
-}
-
 static djVec3 corner(const double* vert, const int* tri, int k) {
   return dju_load3(vert + 3 * (size_t)tri[k]);
 }
@@ -30,12 +23,12 @@ static bool isRight(int root, int first, int* parent, const double* vert, int nt
     const int* v = tri + 3 * (size_t)t;
     djVec3 a = dju_sub3(corner(vert, v, 0), x), b = dju_sub3(corner(vert, v, 1), x);
     djVec3 c = dju_sub3(corner(vert, v, 2), x);
-    if (rootOf(parent, v[0]) == root)
+    if (dj_shellRoot(parent, v[0]) == root)
       volume += dju_dot3(a, dju_cross3(b, c));
     else
       angle += solidAngle(a, b, c);
   }
-  return lrint(angle / (4 * PI)) == (volume > 0 ? 0 : 1);
+  return lrint(angle / (4 * M_PI)) == (volume > 0 ? 0 : 1);
 }
 
 djStatus dj_findWrongShell(int* triangle, int nvert, const double* vert, int ntri, const int* tri) {
@@ -47,16 +40,16 @@ djStatus dj_findWrongShell(int* triangle, int nvert, const double* vert, int ntr
     int nshell = 0;
     for (int i = 0; i < nvert; i++) parent[i] = i;
     for (int k = 0; k < 3 * ntri; k++) {
-      int a = rootOf(parent, tri[k]), b = rootOf(parent, tri[k - k % 3]);
+      int a = dj_shellRoot(parent, tri[k]), b = dj_shellRoot(parent, tri[k - k % 3]);
       if (a != b) parent[a] = b;
     }
     for (int t = 0; t < ntri; t++) {
-      int root = rootOf(parent, tri[3 * (size_t)t]);
+      int root = dj_shellRoot(parent, tri[3 * (size_t)t]);
       nshell += !seen[root];
       seen[root] = true;
     }
     for (int t = 0; t < ntri && nshell > 1 && *triangle < 0; t++) {
-      int root = rootOf(parent, tri[3 * (size_t)t]);
+      int root = dj_shellRoot(parent, tri[3 * (size_t)t]);
       if (!seen[root]) continue;
       seen[root] = false;
       if (!isRight(root, t, parent, vert, ntri, tri)) *triangle = t;

@@ -1,9 +1,10 @@
 #include "shape/shells.h"
 
+#include "shape/mesh_shells.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#define PI 3.14159265358979323846
 // Wedges end by so much sooner, rad: those of solids that touch up to rounding do not overlap.
 #define TOUCH 1e-6
 
@@ -40,7 +41,7 @@ static double angleOf(const djTriangles* mesh, const djMeshEdge* e, djVec3 d, dj
   djVec3 w = dju_sub3(vertexOf(mesh, v[(e->index + 2) % 3]), vertexOf(mesh, e->low));
   double angle = atan2(dju_dot3(dju_cross3(d, u), w), dju_dot3(u, w));
   angle -= e->forth ? TOUCH : 0;
-  return angle >= 0 ? angle : angle < 0 ? angle + 2 * PI : 0; // 0: the edge has no length
+  return angle >= 0 ? angle : angle < 0 ? angle + 2 * M_PI : 0; // 0: the edge has no length
 }
 
 // The unit vector of an edge, and one across it.
@@ -56,14 +57,9 @@ static void axesOf(djVec3* d, djVec3* u, const djTriangles* mesh, const djMeshEd
 
 // ---- the shells -------------------------------------------------------------------------------
 
-static int rootOf(int* parent, int i) {
-  while (parent[i] != i) i = parent[i] = parent[parent[i]];
-  return i;
-}
-
 static void join(int* parent, int a, int b) {
-  a = rootOf(parent, a);
-  b = rootOf(parent, b);
+  a = dj_shellRoot(parent, a);
+  b = dj_shellRoot(parent, b);
   parent[a > b ? a : b] = a > b ? b : a;
 }
 
@@ -111,7 +107,7 @@ static void joinEdges(int* parent, const djTriangles* mesh, const djMeshEdge* ed
     axesOf(&d, &u, mesh, e);
     for (int k = 0; k < n; k++) {
       int tri = e[k].index / 3;
-      blade[k] = (Blade){angleOf(mesh, &e[k], d, u), tri, rootOf(parent, tri), e[k].forth};
+      blade[k] = (Blade){angleOf(mesh, &e[k], d, u), tri, dj_shellRoot(parent, tri), e[k].forth};
     }
     joinWedges(parent, leaveWhole(n, blade), blade);
   }
@@ -120,7 +116,7 @@ static void joinEdges(int* parent, const djTriangles* mesh, const djMeshEdge* ed
 // From a parent of every triangle, roots being the first of theirs; number: (ntri) memory.
 static djStatus listShells(djShells* s, int ntri, int* parent, int* number) {
   for (int t = 0; t < ntri; t++) {
-    int root = rootOf(parent, t);
+    int root = dj_shellRoot(parent, t);
     number[t] = root == t ? s->n++ : number[root];
   }
   s->start = calloc((size_t)s->n + 2, sizeof *s->start);

@@ -57,17 +57,16 @@ void dj_adaptLength(djPairPlane* r, double load, double s) {
   if (load > 0 && load < INFINITY) r->length = 1 - s / (1 + dj_barrierDepth(load * s * s));
 }
 
-// Where the plane is to begin: t and -o, given the least height at the poses now.
-static void beginHalf(djPairPlane* r, const djPlaneWork* w, const djPlaneState* state,
-                      double least) {
+void dj_beginHalfRows(djPairPlane* r, const djPlaneState* state, double least, double s,
+                      double L) {
   if (state->lagged) {
     r->length = state->lag_plane[0];
     r->p[0] = -state->lag_plane[1];
     return;
   }
-  double start = state->gap_start / w->L, most = w->s, d = fmin(least > 0 ? least : start, most);
-  if (!(d > 0)) d = 0.1 * most;
-  r->length = dj_startLength(d, w->s);
+  double d = fmin(least > 0 ? least : state->gap_start / L, s);
+  if (!(d > 0)) d = 0.1 * s;
+  r->length = dj_startLength(d, s);
   r->p[0] = 0.5 * r->length * d;
 }
 
@@ -85,7 +84,7 @@ static void halfRows(djPairRows* rows, djPairPlane* r, djPlaneWork* w,
     least = fmin(least, w->z[i]);
   }
   if (!r->begun && !state->lagged && w->L * least >= w->range) return;
-  if (!r->begun) beginHalf(r, w, state, least);
+  if (!r->begun) dj_beginHalfRows(r, state, least, w->s, w->L);
   double o = -r->p[0], far = DJ_ROWS_NEAR * w->s, load = 0;
   for (int i = 0; i < space.n && r->begun; i++) {
     load += dj_rowLoad(r->length * w->z[i] + o, w->s) * w->z[i];

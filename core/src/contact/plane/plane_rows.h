@@ -4,6 +4,7 @@
 #define DJ_CONTACT_PLANE_PLANE_ROWS_H_
 
 #include "contact/friction/friction.h"
+#include "contact/plane/plane_pair.h"
 #include "contact/rows.h"
 
 // Rows whose arguments are beyond so many supports are left out: nothing comes that far within a
@@ -21,6 +22,9 @@ double dj_rowLoad(double x, double s);
 // t, or |n|, is within s of 1, where -P'(1 - t) is the load by it: that of the forces at the poses
 // now, if there are any, or what it was.
 void dj_adaptLength(djPairPlane* plane, double load, double s);
+// Where a half space's plane is to begin: t and -o, given the least height over L at the poses now.
+void dj_beginHalfRows(djPairPlane* plane, const djPlaneState* state, double least, double s,
+                      double L);
 // Points against a half space of b: there is no motion of a plane's own. first: of their numbers.
 void dj_halfSlipRows(djPairRows* rows, const djLagged* lagged, const djPairInput* in, int first);
 

@@ -115,6 +115,13 @@ bool dj_isTerrainInput(const djPairInput* in);
 // Finds t and o, the kind of contact, and P', P''. DJ_NOT_CONVERGED: the best.
 djStatus dj_solveTerrain(djTerrainWork* w);
 
+// x = U_pp^-1 b, p = (t, o).
+static inline void dj_terrainInner(double x[2], const djTerrainWork* w, const double b[2]) {
+  const double* inv = w->half.inv;
+  x[0] = inv[0] * b[0] + inv[1] * b[1];
+  x[1] = inv[1] * b[0] + inv[2] * b[1];
+}
+
 // Rows of a foot by twists of a and b about their references: J (12), and F (2 x 12).
 void dj_terrainRow(double J[12], const djTerrainWork* w, const djNearFoot* f);
 void dj_terrainTurn(double F[2][12], const djTerrainWork* w, const djNearFoot* f);

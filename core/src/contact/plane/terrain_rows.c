@@ -7,24 +7,10 @@
 
 #include <string.h>
 
-// As in plane_rows.c.
-static void beginHalf(djPairPlane* r, const djTerrainWork* w, const djPlaneState* state) {
-  if (state->lagged) {
-    r->length = state->lag_plane[0];
-    r->p[0] = -state->lag_plane[1];
-    return;
-  }
-  double start = state->gap_start / w->L, most = w->s;
-  double d = fmin(w->gap > 0 ? w->gap / w->L : start, most);
-  if (!(d > 0)) d = 0.1 * most;
-  r->length = dj_startLength(d, w->s);
-  r->p[0] = 0.5 * r->length * d;
-}
-
 static void normalRows(djPairRows* rows, djPairPlane* r, const djTerrainWork* w,
                        const djPlaneState* state) {
   if (!r->begun && !state->lagged && w->gap >= w->range) return;
-  if (!r->begun) beginHalf(r, w, state);
+  if (!r->begun) dj_beginHalfRows(r, state, w->gap / w->L, w->s, w->L);
   const double o = -r->p[0], far = DJ_ROWS_NEAR * w->s;
   double load = 0, least = INFINITY;
   for (int i = 0; i < w->n; i++) {

@@ -45,12 +45,6 @@ static void byErosion(double p[2], const djTerrainWork* w) {
   }
 }
 
-static void inner(double x[2], const djTerrainWork* w, const double b[2]) {
-  const double* inv = w->half.inv;
-  x[0] = inv[0] * b[0] + inv[1] * b[1];
-  x[1] = inv[1] * b[0] + inv[2] * b[1];
-}
-
 static djStatus addNormal(double start_jac[144], const djTerrainState* state,
                           const djPairInput* in, const djRaise* r) {
   djTerrainWork w;
@@ -60,7 +54,7 @@ static djStatus addNormal(double start_jac[144], const djTerrainState* state,
   double mixed[24], p[2], x[2], gradient[12] = {0};
   dj_terrainMixed(mixed, &w);
   byErosion(p, &w);
-  inner(x, &w, p);
+  dj_terrainInner(x, &w, p);
   for (int i = 0; i < w.n; i++) {
     const djNearFoot* f = &w.foot[i];
     double J[12];
@@ -84,7 +78,7 @@ static void planeMotion(double dp[24], const djTerrainWork* w, const djRaise* r)
   for (int j = 0; j < 12; j++) {
     const double b[2] = {mixed[j] + p[0] * r->de[j], mixed[12 + j] + p[1] * r->de[j]};
     double x[2];
-    inner(x, w, b);
+    dj_terrainInner(x, w, b);
     dp[j] = -x[0];
     dp[12 + j] = -x[1];
   }

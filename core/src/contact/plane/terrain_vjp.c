@@ -137,12 +137,6 @@ static void addDirection(djTerrainSink* out, const djTerrainWork* w, const doubl
   }
 }
 
-static void solveInner(double x[2], const djTerrainWork* w, const double b[2]) {
-  const double* inv = w->half.inv;
-  x[0] = inv[0] * b[0] + inv[1] * b[1];
-  x[1] = inv[1] * b[0] + inv[2] * b[1];
-}
-
 static djStatus addNormal(djTerrainSink* out, double* by_K, djTerrainWork* w,
                           const double lambda[12]) {
   const djStatus status = dj_solveTerrain(w);
@@ -160,7 +154,7 @@ static djStatus addNormal(djTerrainSink* out, double* by_K, djTerrainWork* w,
     for (int j = 0; j < 12; j++) sum += J[j] * lambda[j];
     *by_K += w->half.t / w->L * w->foot[i].first * sum;
   }
-  solveInner(x, w, b);
+  dj_terrainInner(x, w, b);
   addDirection(out, w, x, lambda, w->K);
   return status;
 }
@@ -235,7 +229,7 @@ static void forcesVjp(djTerrainSink* out, djLagFactor* by_c, double* by_K,
   }
   by_p[0] = -by_p[0];
   by_p[1] = -by_p[1];
-  solveInner(x, w, by_p);
+  dj_terrainInner(x, w, by_p);
   addDirection(out, w, x, NULL, 1);
 }
 
