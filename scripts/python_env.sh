@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the virtual environment NAME in build/deps/python unless it is there; prints its folder.
-# Usage: scripts/python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|torch
+# Usage: scripts/python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|sweep|torch
 #
 # The wheels are pinned by sha256 in python/requirements and kept in build/deps/python/wheels,
 # except PyTorch's: that is the package index's build for CUDA, 2.5 GB with what it needs. (The
@@ -17,9 +17,10 @@ newest=14
 case $name in
   mujoco-4.0.0 | mujoco-4.0.1) lists="base $name" ;;
   gym) lists="base mujoco-4.0.1 gym" ;;
+  sweep) lists="base mujoco-4.0.1 sweep" ;;
   torch) lists="base mujoco-4.0.0 torch" newest=13 ;;
   *)
-    echo "usage: python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|torch" >&2
+    echo "usage: python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|sweep|torch" >&2
     exit 2
     ;;
 esac
@@ -34,7 +35,7 @@ command -v "$python" >/dev/null 2>&1 || fail "there is no $python"
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 machine=$(uname -s)-$(uname -m)
 case $name-$machine in
-  *-Linux-x86_64 | gym-Linux-aarch64 | mujoco-*-Linux-aarch64) known=yes ;;
+  *-Linux-x86_64 | gym-Linux-aarch64 | sweep-Linux-aarch64 | mujoco-*-Linux-aarch64) known=yes ;;
   *) known=no ;;
 esac
 if [ "${version%.*}" != 3 ] || [ "${version#*.}" -lt 11 ] || [ "${version#*.}" -gt $newest ] ||
@@ -93,7 +94,7 @@ if [ "$name" = torch ]; then
     >&2 || fail "could not download torch"
   "$env/bin/python" -c 'import torch, jax' >"$log" 2>&1 || fail "$(cat "$log")"
   wanted=4.0.0
-elif [ "$name" = gym ]; then
+elif [ "$name" = gym ] || [ "$name" = sweep ]; then
   wanted=4.0.1
 else
   wanted=${name#mujoco-}

@@ -329,7 +329,7 @@ static void testBudget(void** state) {
   assert_int_equal(dj_checkLine(&line, p, c.d->x0, direction, c.loss, c.gradient[31], 0.2, 60),
                    DJ_OK);
   assert_true(line.passed && line.evaluations <= 60);
-  assert_int_equal(dj_nameKink(name, sizeof name, p, direction, 1e-4), DJ_OK);
+  assert_int_equal(dj_nameKink(name, sizeof name, p, c.d->x0, direction, 1e-4), DJ_OK);
   assert_string_equal(name, "");
   free(direction);
   djd_deletePhases(p);

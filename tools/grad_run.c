@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // --set; masses follow as with the task's own set.
 static int apply_sets(GradPart* part, const Options* o) {
@@ -89,12 +90,26 @@ bool grad_refusesRamp(const Options* o) {
 }
 
 int grad_load(GradRun* g, const Options* o, const char* path) {
+  return grad_loadText(g, o, path, NULL);
+}
+
+static djStatus load_task(djTask** task, const char* path, const char* text, djError* err) {
+  if (!text) return dj_loadTask(task, path, err);
+  char* folder = tool_copyText(path);
+  char* slash = strrchr(folder, '/');
+  if (slash) slash[slash == folder] = 0;
+  djStatus status = dj_loadTaskText(task, text, slash ? folder : NULL, err);
+  free(folder);
+  return status;
+}
+
+int grad_loadText(GradRun* g, const Options* o, const char* path, const char* text) {
   *g = (GradRun){.options = o};
   djError err = {""};
   if (scene_isMJCF(path)) {
     return tool_fail(o->verb, path, NULL, "a scene, where a task is expected (docs/tasks.md)");
   }
-  if (dj_loadTask(&g->task, path, &err) < 0) return scene_fail(o, path, &err);
+  if (load_task(&g->task, path, text, &err) < 0) return scene_fail(o, path, &err);
   g->nscene = dj_taskScenes(g->task);
   g->part = tool_alloc((size_t)g->nscene, sizeof *g->part);
   int status = 0;

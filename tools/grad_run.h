@@ -63,6 +63,8 @@ int grad_phases(djPhases** phases, const GradRun* g, int nphase);
 
 // Load a task and everything it names. Returns 0, or EXIT_BAD_INPUT after its line on stderr.
 int grad_load(GradRun* g, const Options* o, const char* path);
+// The same of a text that stands for the file's.
+int grad_loadText(GradRun* g, const Options* o, const char* path, const char* text);
 // Says that --gravity-ramp, where it is given, is for other verbs.
 bool grad_refusesRamp(const Options* o);
 // Loss and gradient. The same.

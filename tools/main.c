@@ -110,6 +110,20 @@ static const Verb verbs[] = {
      "second one ends it at once, and earlier results stay. Exit status 1 when a step of the\n"
      "result did not converge, when nothing was improved, or after one of these signals.",
      verb_optimize},
+    {"sweep", "TASK --samples FILE|--random N --out DIR", 1,
+     GROUP_JSON | GROUP_SETTINGS | GROUP_SWEEP | GROUP_CHECK | GROUP_FOLDER | GROUP_QUIET,
+     "loss and gradient of a task at many samples, as a table",
+     "Evaluates a task at samples of its variables: rows of a CSV file under the names of their\n"
+     "entries, as qvel0[2], objects of a JSON list, each of which is merged into the task\n"
+     "(RFC 7396: other starts, parameters, optimizers, scenes), or random ones. DIR/samples.csv\n"
+     "has a line for each, in their order: status, loss, steps that did not converge, the point x,\n"
+     "\"d NAME\" the gradient; with --check \"error NAME\" and \"passed NAME\" of certificates;\n"
+     "with --optimize the best loss and point. A sample that fails says why, and the others go\n"
+     "on. Any number of processes may work on one folder, also of several machines that share\n"
+     "it: under mpirun ranks do. What was finished when one ended, however that was, stays, and\n"
+     "the same command goes on; the table has the same bits whoever did what. Exit status 1\n"
+     "where not all samples are ok.",
+     verb_sweep},
     {"bench", "[TASK ...]", MAX_ARGUMENTS, GROUP_JSON | GROUP_FILTER,
      "our timings beside MuJoCo's, or of tasks",
      "Times steps and derivatives of gymnasium's robots at the states of a stock MuJoCo run,\n"

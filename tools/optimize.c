@@ -221,18 +221,6 @@ static void write_again(Json* out, const Again* a) {
   if (*a->why) json_text(out, "replayed_note", a->why);
 }
 
-static const char* stop_name(djStop stop) {
-  switch (stop) {
-    case DJ_STOP_ITERATIONS: return "iterations";
-    case DJ_STOP_GRADIENT: return "gradient_tolerance";
-    case DJ_STOP_STEP: return "step_tolerance";
-    case DJ_STOP_CALLBACK: return "interrupted";
-    case DJ_STOP_STUCK: return "stuck";
-    case DJ_STOP_PATIENCE: return "patience";
-  }
-  return "unknown";
-}
-
 static void write_summary(Buffer* text, const Outcome* w) {
   const OptimizeRun* r = &w->run;
   Json out;
@@ -242,7 +230,7 @@ static void write_summary(Buffer* text, const Outcome* w) {
   json_text(&out, "task", r->options->argument[0]);
   json_text(&out, "out", r->options->out);
   json_text(&out, "optimizer", r->how.type);
-  json_text(&out, "stop", stop_name(r->result.stop));
+  json_text(&out, "stop", optimize_stopName(r->result.stop));
   if (!r->receding) json_integer(&out, "best_iteration", r->result.best_iteration);
   json_integer(&out, "phase_threads", r->phases->nthread);
   json_integer(&out, "evaluations", r->result.evaluations);

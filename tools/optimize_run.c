@@ -359,3 +359,15 @@ const char* optimize_status(const OptimizeRun* r) {
   bool improved = r->loss[AT_END] < r->loss[AT_START];
   return r->result.stop == DJ_STOP_STUCK && !improved ? "stuck" : "ok";
 }
+
+const char* optimize_stopName(djStop stop) {
+  switch (stop) {
+    case DJ_STOP_ITERATIONS: return "iterations";
+    case DJ_STOP_GRADIENT: return "gradient_tolerance";
+    case DJ_STOP_STEP: return "step_tolerance";
+    case DJ_STOP_CALLBACK: return "interrupted";
+    case DJ_STOP_STUCK: return "stuck";
+    case DJ_STOP_PATIENCE: return "patience";
+  }
+  return "unknown";
+}

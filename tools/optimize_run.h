@@ -101,6 +101,8 @@ void optimize_free(OptimizeRun* r);
 
 // "ok", "interrupted", "stuck", "no_convergence".
 const char* optimize_status(const OptimizeRun* r);
+// Why a run ended, as the summary has it.
+const char* optimize_stopName(djStop stop);
 
 Poses course_poses(const OptimizeRun* r, const Course* c, int sample);
 

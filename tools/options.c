@@ -58,6 +58,15 @@ static const Row table[] = {
     {"--vertices", "M", COUNT, GROUP_DECOMPOSE, AT(vertices),
      "at most so many of a hull, 4 or more (default 64)"},
     {"--seed", "S", SEED, GROUP_DECOMPOSE, AT(seed), "of CoACD's search (default 0)"},
+    {"--samples", "FILE.csv|.json", TEXT, GROUP_SWEEP, AT(samples),
+     "rows of numbers under names of entries, or a list of objects with keys of the task"},
+    {"--random", "N", COUNT, GROUP_SWEEP, AT(random),
+     "samples of all variables, uniform between their bounds"},
+    {"--spread", "D", NONNEGATIVE, GROUP_SWEEP, AT(spread),
+     "standard deviation of entries without bounds, about the task's values"},
+    {"--seed", "S", SEED, GROUP_SWEEP, AT(seed), "of random samples (default 0)"},
+    {"--optimize", NULL, FLAG, GROUP_SWEEP, AT(optimize),
+     "also optimize from each sample, as the task's optimizer says"},
     {"--grid", "A,B,C", TEXT, GROUP_DECOMPOSE, AT(grid),
      "cells along x, y and z of blocks (default: by --hulls)"},
     {"--max-position", "D", NONNEGATIVE, GROUP_LIMITS, AT(max_position),
@@ -269,9 +278,9 @@ static int take_setting(Options* o, const djSetting* setting, int key, const cha
 static Options no_options(const Verb* verb) {
   Options o = {.verb = verb->name};
   o.settings.option = dj_defaultOption();
-  o.time = o.max_position = o.max_rotation = o.surface_error = NAN;
+  o.time = o.max_position = o.max_rotation = o.surface_error = o.spread = NAN;
   o.threads = o.ctrl_seed = o.every = o.check_seed = o.check_runs = -1;
-  o.hulls = o.vertices = o.seed = -1;
+  o.hulls = o.vertices = o.seed = o.random = -1;
   return o;
 }
 

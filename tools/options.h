@@ -29,7 +29,8 @@ enum {
   GROUP_DECOMPOSE = 16384,
   GROUP_EXPORT = 32768, // links for building
   GROUP_QUIET = 65536,  // verbs that warn
-  GROUP_ALL = 131072    // inspect's whole list
+  GROUP_ALL = 131072,   // inspect's whole list
+  GROUP_SWEEP = 262144  // samples
 };
 
 enum { MAX_ARGUMENTS = 16, MAX_SETS = 256 };
@@ -56,6 +57,10 @@ typedef struct Options {
   bool surface;
   double surface_error;
   const char* export;         // format of links
+  const char* samples;        // of sweep
+  bool optimize;
+  long random;
+  double spread;
   const char *method, *grid;  // of decompose
   long hulls, vertices, seed;
 } Options;

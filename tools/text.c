@@ -96,13 +96,15 @@ size_t text_sequence(const unsigned char* s) {
   return n;
 }
 
+static _Thread_local Buffer* caught;
+
+void tool_catch(Buffer* into) { caught = into; }
+
 int tool_fail(const char* verb, const char* file, const char* element, const char* format, ...) {
   Buffer line = {0};
-  buf_add(&line, "dijoco");
-  if (verb) buf_addf(&line, " %s", verb);
-  if (file) buf_addf(&line, ": %s", file);
-  if (element) buf_addf(&line, ": %s", element);
-  buf_add(&line, ": ");
+  if (!caught) buf_addf(&line, "dijoco%s%s: ", verb ? " " : "", verb ? verb : "");
+  if (file) buf_addf(&line, "%s: ", file);
+  if (element) buf_addf(&line, "%s: ", element);
   char message[2048];
   va_list arguments;
   va_start(arguments, format);
@@ -116,6 +118,11 @@ int tool_fail(const char* verb, const char* file, const char* element, const cha
     c += shown ? n : 1;
   }
   while (line.size > 0 && line.text[line.size - 1] == ' ') line.text[--line.size] = 0;
+  if (caught) {
+    buf_add(caught, line.text);
+    buf_free(&line);
+    return EXIT_BAD_INPUT;
+  }
   progress_end();
   fflush(stdout);
   fprintf(stderr, "%s\n", line.text);

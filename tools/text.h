@@ -39,6 +39,10 @@ size_t text_sequence(const unsigned char* s);
 int tool_fail(const char* verb, const char* file, const char* element, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
 
+// From now on what tool_fail says on this thread is added to a buffer (without the command's name)
+// instead; NULL: no longer.
+void tool_catch(Buffer* into);
+
 // A number that fills the whole text (blanks around it allowed); false otherwise. May be infinite.
 bool tool_number(double* value, const char* text);
 

@@ -24,12 +24,13 @@ from .penalty import Field, penalty
 from .receding import receding
 from .rollout import Gradient, Rollout, rollout
 from .setting import Setting, settings
+from .sweep import Sweep, sweep
 from .task import Design, grad, optimize
 
 __version__ = _core.dj_version().decode()
 __all__ = ["Batch", "BatchRollout", "Context", "ContextBatch", "Data", "Decomposition", "Design",
            "Entry", "Error", "Field", "Gap", "GapValue", "Gradient", "Hull", "ImplicitPair",
            "Model", "ModelWarning", "Option", "ReportEntry", "Rollout", "Run", "Setting", "Stats",
-           "StepWarning", "decompose", "distance", "gap", "grad", "implicit", "mj_gap",
+           "StepWarning", "Sweep", "decompose", "distance", "gap", "grad", "implicit", "mj_gap",
            "mj_gap_sensor", "optimize", "pair", "penalty", "plugin_library", "receding",
-           "register_plugins", "rollout", "settings", "tables"]
+           "register_plugins", "rollout", "settings", "sweep", "tables"]

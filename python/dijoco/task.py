@@ -138,6 +138,7 @@ class Design:
     the scenes and change no result; 0: one for each processor. Calls on one Design wait for each other.
     Rotations vary by a rotation vector, which is 0 at x0.
     """
+    _tells = True   # what is ignored of its scenes
 
     def __init__(self, task, folder=None, allow_ignored=False, threads=0):
         whole = task if isinstance(task, dict) else os.path.abspath(task)
@@ -147,7 +148,7 @@ class Design:
         count = core.dj_taskScenes(self._task.address)
         self._parts = [_Part(self._task, k, models, allow_ignored) for k in range(count)]
         loaded = {part.path: part.model for part in self._parts if part.path}
-        for model in loaded.values():     # models that are given have been told of
+        for model in loaded.values() if self._tells else ():  # models that are given have been told of
             warn_ignored(model, stacklevel=outside())
         first = self._parts[0]
         self._handle, self._scene = first.handle, first.model
@@ -240,6 +241,24 @@ class Design:
                 self._check(core.djd_backwardPhases(out.ctypes.data, self._sum.address))
         return loss.value, out
 
+    def _try(self, x):
+        """Loss and gradient at x as far as they exist, and the status. Raises where there is no loss."""
+        x, loss, out = self._vector(x), c_double(), np.full(self.n, math.nan)
+        with self._lock:
+            status = core.djd_forwardPhases(byref(loss), self._sum.address, x.ctypes.data, True)
+            if status >= 0 and status != _lib.SINGULAR:
+                status = core.djd_backwardPhases(out.ctypes.data, self._sum.address)
+            if status < 0:
+                self._check(status)
+        if status == _lib.SINGULAR:
+            out[:] = math.nan
+        return loss.value, out, status
+
+    def _recedes(self):
+        """Whether its optimizer takes windows."""
+        how = core.dj_taskOptimizer(self._task.address)
+        return core.dj_getReceding(how, core.dj_recedingKey(0)) > 0
+
     def scene_losses(self):
         """Loss of each scene at the last evaluation, before its weight."""
         with self._lock:
@@ -323,11 +342,11 @@ class Design:
                           for k in range(part.stop - part.start)]]
         return value.reshape(self._shape(variable)) if kind == _CTRL and not picked else value
 
-    def certify(self, variable, loss, gradient, seed=0, runs=0):
-        """Compare the derivative by a variable (its name) at x0, where loss and gradient were
-        evaluated, with extrapolated differences of the loss along a random direction. Where a guide
+    def certify(self, variable, loss, gradient, seed=0, runs=0, x=None):
+        """Compare the derivative by a variable (its name) at x (n,), where loss and gradient were
+        evaluated (None: x0), with extrapolated differences of the loss along a random direction. Where a guide
         acts in derivatives alone it is a `surrogate`, and `passed` None. `touched` names kinks of
-        penalty contact that runs of the differences cross, `kink` a tie or kink at x0 itself, with
+        penalty contact that runs of the differences cross, `kink` a tie or kink at x itself, with
         the slopes below and above it in `one_sided`. At most `runs` losses are evaluated (0: 800);
         `gave_up` says why there is no verdict.
 
@@ -337,14 +356,14 @@ class Design:
         gradient's, which bounds of the task may change, and `secant_sides` on how many sides there
         was a run."""
         gradient = _lib.numbers(gradient, (self.n,), "gradient")
-        return self._certify(variable, loss, gradient, seed, core.djd_checkBudget(0, runs, 0))
+        return self._certify(variable, loss, gradient, seed, core.djd_checkBudget(0, runs, 0), x)
 
-    def _certify(self, variable, loss, gradient, seed, most):
+    def _certify(self, variable, loss, gradient, seed, most, x):
         self.slice(variable)
-        out = _CCertificate()
+        out, x = _CCertificate(), self._vector(self.x0 if x is None else x)
         with self._lock:
-            core.djd_certifyWithin(byref(out), self._sum.address, self.names.index(variable), loss,
-                                   gradient.ctypes.data, seed, most)
+            core.djd_certifyAt(byref(out), self._sum.address, x.ctypes.data,
+                               self.names.index(variable), loss, gradient.ctypes.data, seed, most)
         kinks = [name for k, name in enumerate(_kinks()) if out.touched >> k & 1]
         return {"name": variable, "analytic": out.analytic, "difference": out.difference,
                 "relative_error": out.relative_error,
@@ -357,12 +376,12 @@ class Design:
                 "gave_up": out.gave_up.decode() or None, "runs": out.evaluations,
                 **_secants(out)}
 
-    def _certify_all(self, loss, gradient, seed, runs):
+    def _certify_all(self, loss, gradient, seed, runs, x=None):
         """Certificates of all variables, which share their runs."""
         out = []
         for name in self.names:
             most = core.djd_checkBudget(len(self.names), runs, sum(c["runs"] for c in out))
-            out.append(self._certify(name, loss, gradient, seed, most))
+            out.append(self._certify(name, loss, gradient, seed, most, x))
         return out
 
     def spread(self, phases=8, threads=0):
@@ -532,12 +551,13 @@ def _guarded(n, failure, call_back):
 
 
 def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=False, threads=0,
-             **optimizer):
+             x0=None, **optimizer):
     """Improve a task's variables with its own optimizer (docs/tasks.md), whose type and keys may be
     given as keyword arguments instead: optimize(task, type="lbfgsb", memory=5). `iterations` are
     those of each stage, where there are any. `threads` share
-    scenes and the starts of optimize(task, phases=8) and change no result; 0: one for each processor. task: as for
-    `Design`, or a `Design`, which keeps what stages set.
+    scenes and the starts of optimize(task, phases=8) and change no result; 0: one for each
+    processor. task: as for `Design`, or a `Design`, which keeps what stages set. x0 (n,): where it
+    starts, in place of the task's own values.
 
     callback(iteration, loss, x) is called after every iteration, 0 being the start (of a stage),
     with x (n,); it ends the run by returning False. Of a Design that was given it may read
@@ -549,12 +569,12 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
     """
     design = task if isinstance(task, Design) else Design(task, folder, allow_ignored)
     how = _optimizer(design, iterations, optimizer)
-    if core.dj_getReceding(how, core.dj_recedingKey(0)) > 0:
+    if design._recedes():
         raise ValueError("the horizon of this task recedes: see dijoco.receding")
     failure = []
     step = _guarded(design.n, failure, callback and (lambda s, x: callback(s.iteration, s.loss, x)))
 
-    x, result = np.array(design.x0), _COptimizeResult()
+    x, result = design._vector(design.x0 if x0 is None else x0), _COptimizeResult()
     callback_of_c = _Callback(lambda _, state: step(state))
     with design._lock:
         call(core.djd_optimizeScenes, byref(result), x.ctypes.data, *design._designs(), byref(how),

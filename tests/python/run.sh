@@ -1,7 +1,8 @@
 #!/bin/sh
 # The tests of python/tests in an environment of scripts/python_env.sh, against this build.
 # Usage: run.sh ENVIRONMENT [pytest arguments]; without arguments all tests, with torch those called
-# test_torch*.py and test_jax*.py, with gym test_gym.py, with MuJoCo's earlier release those that speak of MuJoCo.
+# test_torch*.py and test_jax*.py, with gym test_gym.py, with sweep test_sweep.py, with MuJoCo's
+# earlier release those that speak of MuJoCo.
 set -eu
 name=$1
 shift
@@ -22,6 +23,7 @@ cd "$DIJOCO_SOURCE/python/tests"
 needed=mj
 [ "$name" != torch ] || needed="torch, jax"
 [ "$name" != gym ] || needed="gymnasium.envs.mujoco"
+[ "$name" != sweep ] || needed="distributed, mpi4py, pyarrow"
 "$env/bin/python" -c "import $needed" || {
   echo "run.sh: $name: cannot import $needed" >&2
   exit 1
@@ -30,6 +32,7 @@ if [ $# = 0 ]; then
   case $name in
     torch) set -- test_torch*.py test_jax*.py ;;
     gym) set -- test_gym.py ;;
+    sweep) set -- test_sweep.py ;;
     mujoco-4.0.0) set -- $(grep -lE 'mujoco|import mj' test_*.py | grep -v test_memory.py) ;;
   esac
 fi

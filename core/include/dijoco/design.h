@@ -207,6 +207,11 @@ DJ_API djStatus djd_certifyPhases(djdCertificate* result, djPhases* phases, int 
 DJ_API djStatus djd_certifyWithin(djdCertificate* result, djPhases* phases, int variable,
                                   double loss, const double* gradient, unsigned long seed,
                                   int most);
+// The same at another x (n), where the loss and its gradient were evaluated; rotations count by their
+// rotation vectors there. The present point is x then.
+DJ_API djStatus djd_certifyAt(djdCertificate* result, djPhases* phases, const double* x,
+                              int variable, double loss, const double* gradient,
+                              unsigned long seed, int most);
 
 // Fields by name, for other languages (see array.h): n, nvariable, nterm, nequal, horizon,
 // evaluations (losses asked for so far), unconverged_steps, fallback_steps, recovering_steps,

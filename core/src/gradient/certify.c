@@ -27,6 +27,7 @@ double djd_random(unsigned long seed, unsigned long row, unsigned long column) {
 
 typedef struct Certified {
   djDesign* design;
+  const double* x;          // (design->n) where it is certified
   int variable;
   const double* gradient;   // (design->n)
   const double* value;      // (nvalue) the variable's own values
@@ -157,11 +158,11 @@ static double scaleOf(const Certified* c) {
   return size > 0 ? size : sqrt(v->n);
 }
 
-// All runs at the start.
-static djStatus moveBack(djPhases* p) {
+// All runs at x (n).
+static djStatus moveBack(djPhases* p, const double* x) {
   djStatus status = DJ_OK;
   for (int j = 0; j < p->n && status >= 0; j++) {
-    status = djd_moveDesign(p->design[j], p->design[0]->x0);
+    status = djd_moveDesign(p->design[j], x);
   }
   return status;
 }
@@ -208,14 +209,13 @@ static djStatus findKink(djdCertificate* r, Certified* c, djPhases* p, double lo
                          int most) {
   bool apart = *r->kink != 0;
   char name[sizeof r->kink];
-  djStatus status = dj_nameKink(name, sizeof name, p, c->direction, 1e-3 * scale);
+  djStatus status = dj_nameKink(name, sizeof name, p, c->x, c->direction, 1e-3 * scale);
   if (status < 0) return status;
   double analytic;
   if (*name && !hasSides(r) && holdEntries(&analytic, c)) {
     djdCertificate again;
     int taken = r->evaluations;
-    status = dj_checkLine(&again, p, c->design->x0, c->direction, loss, analytic, scale,
-                          most - taken);
+    status = dj_checkLine(&again, p, c->x, c->direction, loss, analytic, scale, most - taken);
     if (status < 0) return status;
     *r = again;
     r->evaluations += taken;
@@ -232,13 +232,13 @@ static djStatus findKink(djdCertificate* r, Certified* c, djPhases* p, double lo
 static djStatus certify(djdCertificate* r, Certified* c, djPhases* p, double loss,
                         unsigned long seed, int most) {
   double analytic = chooseDirection(c, seed), scale = largestStep(c);
-  djStatus status = dj_checkLine(r, p, c->design->x0, c->direction, loss, analytic, scale, most);
+  djStatus status = dj_checkLine(r, p, c->x, c->direction, loss, analytic, scale, most);
   if (status >= 0 && !r->surrogate && (!r->passed || *r->kink)) {
     djStatus kink = findKink(r, c, p, loss, scale, most);
     if (kink < 0) status = kink;
   }
   if (status >= 0) {
-    dj_takeSecants(r, p, c->direction, loss, c->gradient, scaleOf(c), c->trial);
+    dj_takeSecants(r, p, c->x, c->direction, loss, c->gradient, scaleOf(c), c->trial);
     return status;
   }
   *r = (djdCertificate){.analytic = analytic, .difference = NAN, .relative_error = NAN,
@@ -247,9 +247,9 @@ static djStatus certify(djdCertificate* r, Certified* c, djPhases* p, double los
   return status;
 }
 
-djStatus djd_certifyWithin(djdCertificate* result, djPhases* phases, int variable, double loss,
-                           const double* gradient, unsigned long seed, int most) {
-  if (!result || !phases || !gradient || variable < 0 ||
+djStatus djd_certifyAt(djdCertificate* result, djPhases* phases, const double* x, int variable,
+                       double loss, const double* gradient, unsigned long seed, int most) {
+  if (!result || !phases || !x || !gradient || variable < 0 ||
       variable >= phases->design[0]->problem->nvariable) {
     return DJ_INVALID;
   }
@@ -271,19 +271,25 @@ djStatus djd_certifyWithin(djdCertificate* result, djPhases* phases, int variabl
              "not begun: of the runs of all blocks together %d are left", most);
     return DJ_NOT_CONVERGED;
   }
-  djStatus status = moveBack(phases);
+  djStatus status = moveBack(phases, x);
   if (status < 0) return status;
   size_t n = (size_t)design->n;
   double* memory = calloc(2 * n + (size_t)v->nvalue + 1, sizeof(double));
   if (!memory) return DJ_NO_MEMORY;
   double* value = memory + 2 * n;
   djd_designValue(value, design, variable);
-  Certified c = {design, variable, gradient, value, memory, memory + n};
+  Certified c = {design, x, variable, gradient, value, memory, memory + n};
   status = certify(result, &c, phases, loss, seed, most);
   result->surrogate = surrogate;
   free(memory);
-  djStatus back = moveBack(phases);
+  djStatus back = moveBack(phases, x);
   return back < 0 ? back : status;
+}
+
+djStatus djd_certifyWithin(djdCertificate* result, djPhases* phases, int variable, double loss,
+                           const double* gradient, unsigned long seed, int most) {
+  if (!phases) return DJ_INVALID;
+  return djd_certifyAt(result, phases, phases->design[0]->x0, variable, loss, gradient, seed, most);
 }
 
 djStatus djd_certifyPhases(djdCertificate* result, djPhases* phases, int variable, double loss,

@@ -10,13 +10,15 @@ djStatus dj_checkLine(djdCertificate* result, djPhases* phases, const double* x,
                       const double* direction, double loss, double analytic, double scale,
                       int most);
 
-// Secants of the loss at x0 along the direction (n), where the loss is given and the gradient is
+// Secants of the loss at x (n) along the direction (n), where the loss is given and the gradient is
 // analytic (n), over parts of the scale; trial (n) is scratch. The present points are moved.
-void dj_takeSecants(djdCertificate* result, djPhases* phases, const double* direction, double loss,
-                    const double* gradient, double scale, double* trial);
+void dj_takeSecants(djdCertificate* result, djPhases* phases, const double* x,
+                    const double* direction, double loss, const double* gradient, double scale,
+                    double* trial);
 
-// Names a tie or a kink at which the runs at x0 are, and which steps of size e along the direction
+// Names a tie or a kink at which the runs at x (n) are, and which steps of size e along the direction
 // (n) part; text is empty where none is found. One more run of each. The present points are moved.
-djStatus dj_nameKink(char* text, size_t size, djPhases* phases, const double* direction, double e);
+djStatus dj_nameKink(char* text, size_t size, djPhases* phases, const double* x,
+                     const double* direction, double e);
 
 #endif  // DJ_GRADIENT_CERTIFY_H_

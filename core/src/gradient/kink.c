@@ -195,15 +195,16 @@ static djStatus keepPlaces(Search* s, djDesign* d) {
   return DJ_OK;
 }
 
-static djStatus moveBy(djDesign* d, double* x, const double* direction, double e) {
-  for (int k = 0; k < d->n; k++) x[k] = d->x0[k] + e * direction[k];
+static djStatus moveBy(djDesign* d, double* x, const double* x0, const double* direction,
+                       double e) {
+  for (int k = 0; k < d->n; k++) x[k] = x0[k] + e * direction[k];
   return djd_moveDesign(d, x);
 }
 
 static djStatus searchRun(Search* s, djDesign* d, double* x, const double* x0,
                           const double* direction, double e) {
-  djStatus status = moveBy(d, x, direction, e);
-  if (status < 0) status = moveBy(d, x, direction, -e);
+  djStatus status = moveBy(d, x, x0, direction, e);
+  if (status < 0) status = moveBy(d, x, x0, direction, -e);
   if (status < 0) return DJ_OK;   // nothing is known of steps
   keep(s);
   status = djd_moveDesign(d, x0);
@@ -220,10 +221,10 @@ static djStatus searchRun(Search* s, djDesign* d, double* x, const double* x0,
   return DJ_OK;
 }
 
-djStatus dj_nameKink(char* text, size_t size, djPhases* p, const double* direction, double e) {
+djStatus dj_nameKink(char* text, size_t size, djPhases* p, const double* x0,
+                     const double* direction, double e) {
   djStatus status = DJ_OK;
   text[0] = 0;
-  const double* x0 = p->design[0]->x0;
   for (int j = 0; j < p->n && status >= 0; j++) {
     djDesign* d = p->design[j];
     Search s = {.text = text, .size = size, .design = d};

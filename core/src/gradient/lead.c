@@ -20,8 +20,9 @@ static const double rounding = 1e-10;   // of losses, relative: what tolerances 
 
 typedef struct djSecantLine {
   djPhases* phases;
+  const double* x;                      // (design->n) where it begins
   const double *direction, *gradient;   // (design->n)
-  double loss;                          // at x0
+  double loss;                          // at x
   double* trial;                        // (design->n)
 } djSecantLine;
 
@@ -37,7 +38,7 @@ static djSecantSide runAt(const djSecantLine* line, double e) {
   const djDesign* d = p->design[0];
   djSecantSide side = {.loss = line->loss}, none = side;
   for (int k = 0; k < d->n; k++) {
-    double x = d->x0[k], at = x + e * line->direction[k];
+    double x = line->x[k], at = x + e * line->direction[k];
     at = fmax(fmin(at, fmax(d->upper[k], x)), fmin(d->lower[k], x));
     line->trial[k] = at;
     side.moved += (at - x) * line->direction[k];
@@ -67,9 +68,9 @@ bool djd_leadsAt(const djdCertificate* r, int step) {
   return along >= size / factor - flat && along <= size * factor + flat;
 }
 
-void dj_takeSecants(djdCertificate* r, djPhases* phases, const double* direction, double loss,
-                    const double* gradient, double scale, double* trial) {
-  const djSecantLine line = {phases, direction, gradient, loss, trial};
+void dj_takeSecants(djdCertificate* r, djPhases* phases, const double* x, const double* direction,
+                    double loss, const double* gradient, double scale, double* trial) {
+  const djSecantLine line = {phases, x, direction, gradient, loss, trial};
   bool missing = false, not = false;
   r->scale = scale;
   for (int k = 0; k < DJD_NSECANT; k++) {
