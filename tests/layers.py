@@ -22,7 +22,8 @@ WRITING = """fwrite fputs fputc putc fprintf vfprintf write mkdir""".split()
 PLACING = """freopen fdopen tmpfile mkstemp mkostemp open openat creat truncate ftruncate remove
              rename renameat renameat2 link linkat symlink unlink unlinkat""".split()
 LOCKS = ["core/src/math/blas.c"]  # may hold a lock, and nothing else that changes
-WRITERS = {"core/src/io/file.c": PLACING, "tools/output.c": ["unlink"]}
+WRITERS = {"core/src/io/file.c": PLACING, "tools/output.c": ["unlink"],
+           "tools/sweep_folder.c": ["open"]}   # what is appended to while others read
 PYTHON_PLACING = r"""(?<![\w.])open\s*\([^()\n]*,\s*(?:mode\s*=\s*)?["'][^"'\n]*[wax+]
   |\bos\.(?:open|fdopen|rename|renames|replace|remove|unlink|link|symlink|truncate|mkfifo)\s*\(
   |\.(?:write_text|write_bytes|unlink|touch|tofile|savetxt)\s*\(|\.open\s*\(\s*["'][wax]

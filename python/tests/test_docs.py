@@ -34,6 +34,16 @@ def test_batches(root, monkeypatch, capsys):
     assert not scope["batch"].failed.any() and scope["A"].shape[0] == 8
 
 
+def test_sweeps(root, monkeypatch):
+    if not hasattr(mujoco, "__version__"):
+        pytest.skip("the package mujoco is not installed")
+    monkeypatch.chdir(root)
+    scope = {}
+    for block in blocks_of(root, "sweep.md", "python"):
+        exec(compile(block, "docs/sweep.md", "exec"), scope)
+    assert scope["table"].passed.all() and (scope["by_friction"].loss_last < 0.01).all()
+
+
 def blocks_of(root, page, language):
     return re.findall(r"```%s\n(.*?)```" % language, (root / "docs" / page).read_text(), re.S)
 
