@@ -82,7 +82,8 @@ class CRollout(ctypes.Structure):
                 ("history_qpos0", c_void_p), ("history_qvel0", c_void_p),
                 ("ctrl", c_void_p), ("nloss", c_int), ("loss", c_void_p), ("callback", c_void_p),
                 ("user", c_void_p), ("refinement_steps", c_int), ("loss_only", c_bool),
-                ("checkpoint", c_int), ("compiled", c_void_p), ("watch", CWatch)]
+                ("checkpoint", c_int), ("compiled", c_void_p), ("watch", CWatch),
+                ("along", c_void_p)]
 
 
 class CRolloutResult(ctypes.Structure):

@@ -19,6 +19,10 @@ Gradient.__repr__ = lambda g: _lib.line("Gradient", "by %d steps of %d controls,
     *g.ctrl.shape, "".join(", " + name for name in g.params)))
 
 
+_INPUTS = ("qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat", "mocap_last_pos",
+           "mocap_last_quat", "eq_active")
+
+
 class Rollout:
     """A run and what its derivatives need; `rollout` makes it.
 
@@ -27,7 +31,8 @@ class Rollout:
     (`Stats`).
     """
 
-    def __init__(self, model, ctrl, qpos0, qvel0, act0, data, gradient, history, checkpoint=0):
+    def __init__(self, model, ctrl, qpos0, qvel0, act0, data, gradient, history, checkpoint=0,
+                 derivatives=None):
         _lib.expect(model, Model, "model")
         if data is not None:
             _lib.expect(data, Data, "data")
@@ -51,15 +56,32 @@ class Rollout:
                              history_qvel0=_lib.pointer(self._start[4]),
                              horizon=len(ctrl), qpos0=_lib.pointer(start[0]),
                              qvel0=_lib.pointer(start[1]), act0=_lib.pointer(start[2]),
-                             ctrl=self._ctrl.ctypes.data, loss_only=not gradient,
+                             ctrl=self._ctrl.ctypes.data,
+                             loss_only=not gradient or derivatives == "smooth",
                              checkpoint=_lib.count(checkpoint, "checkpoint"))
-        tape = c_void_p()
-        call(core.djd_makeTape, byref(tape), self._model._address, len(ctrl))
-        self._tape = Handle(tape.value, core.djd_deleteTape)
+        self._tape = self._make_tape()
         self._second = None            # of products
         self._forward()
+        if gradient and derivatives == "smooth":
+            self._turn_smooth(data)
 
-    def _forward(self):
+    def _make_tape(self):
+        tape = c_void_p()
+        call(core.djd_makeTape, byref(tape), self._model._address, len(self._ctrl))
+        return Handle(tape.value, core.djd_deleteTape)
+
+    def _turn_smooth(self, data):
+        """From here on the model, its data and the tape are those of smooth steps along the run."""
+        self._run_tape, self._model = self._tape, self._model.copy(preset="smooth")
+        self._data, self._tape = Data(self._model), self._make_tape()
+        for name in _INPUTS if data is not None else ():
+            getattr(self._data, name)[...] = getattr(data, name)
+        if data is not None:
+            self._data.gravity_scale = data.gravity_scale
+        self._run.along, self._run.loss_only = self._run_tape.address, False
+        self._run_forward()
+
+    def _run_forward(self):
         result, model, data = CRolloutResult(), self._model, self._data
         status = core.djd_rolloutForward(byref(result), model._address, data._address,
                                          byref(self._run), self._tape.address)
@@ -70,6 +92,10 @@ class Rollout:
             except _lib.Error as error:
                 raise _lib.Error("step %d: %s" % (steps, error) if steps else str(error),
                                  status) from None
+        return result
+
+    def _forward(self):
+        result, model, data = self._run_forward(), self._model, self._data
         T = self._run.horizon
         self.qpos = np.empty((T + 1, model.nq))
         self.qvel = np.empty((T + 1, model.nv))
@@ -236,7 +262,7 @@ def _start(value, default, size, name):
 
 
 def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, data=None, gradient=True, history=None,
-            checkpoint=0):
+            checkpoint=0, derivatives=None):
     """Run a model under controls and record what derivatives need.
 
     ctrl (T, nu). qpos0 (nq,), qvel0 (nv,), act0 (na,): the start; where not given, that of data,
@@ -245,9 +271,14 @@ def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, data=None, gradient=
     history: qpos (nq,) and qvel (nv,) one timestep before the start, for an integrator that keeps
     them; where not given, that of data if the start is, too. checkpoint: k > 0 keeps what derivatives
     need of k steps at a time: less memory, up to one run more of time, the same bits; products of
-    tangents and Hessians need it to be 0. Returns a `Rollout`. Steps that did
+    tangents and Hessians need it to be 0. derivatives="smooth": those of steps with the contact of the
+    preset `smooth` from each of the run's states, for optimizers that would else stall at contact
+    that is not made or does not slip; first ones, by `vjp`. Returns a `Rollout`. Steps that did
     not converge, that another integrator took, or that began with overlaps warn (`StepWarning`).
     """
-    run = Rollout(model, ctrl, qpos0, qvel0, act0, data, gradient, history, checkpoint)
+    if derivatives not in (None, "analytic", "smooth"):
+        raise ValueError("derivatives: expected analytic or smooth, not %r" % (derivatives,))
+    run = Rollout(model, ctrl, qpos0, qvel0, act0, data, gradient, history, checkpoint,
+                  derivatives)
     warn_of_steps((0, 0, 0), run._counts(), run.stats.steps)
     return run

@@ -190,3 +190,34 @@ def test_bad_covectors(cartpole):
 def test_data_of_another_model(cartpole, box):
     with pytest.raises(dijoco.Error):
         dijoco.rollout(cartpole, np.zeros((T, 1)), data=dijoco.Data(box))
+
+
+def test_smooth_derivatives(root):
+    """A chain of A and B of the preset smooth from the states of the run, which is the plain one."""
+    model = dijoco.Model.load(root / "examples" / "box.json")
+    data = dijoco.Data(model)
+    data.qpos[2] = 0.101
+    data.qvel[:3] = 0.5, 0, -0.3
+    data.xfrc_applied[1, 0] = 0.2
+    ctrl = np.zeros((30, model.nu))
+    plain = dijoco.rollout(model, ctrl, data=data)
+    run = dijoco.rollout(model, ctrl, data=data, derivatives="smooth", checkpoint=7)
+    np.testing.assert_array_equal(run.qpos, plain.qpos)
+    assert run.stats.steps == 30
+    final = np.zeros((31, model.nv))
+    final[-1] = np.arange(1, model.nv + 1)
+    g = run.vjp(qpos=final, params="body/#1/mass")
+    lam = np.concatenate([final[-1], np.zeros(model.nv)])
+    smooth = dijoco.Data(model.copy(preset="smooth"))
+    smooth.xfrc_applied[:] = data.xfrc_applied
+    for k in range(29, -1, -1):
+        smooth.qpos[:], smooth.qvel[:] = run.qpos[k], run.qvel[k]
+        lam = smooth.transition()[0].T @ lam
+    np.testing.assert_allclose(g.qpos0, lam[:model.nv], rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(g.qvel0, lam[model.nv:], rtol=1e-8, atol=1e-10)
+    assert g.params["body/#1/mass"] != 0
+    assert abs(g.qvel0 - plain.vjp(qpos=final).qvel0).max() > 1e-3
+    with pytest.raises(dijoco.Error, match="first derivatives"):
+        dijoco.rollout(model, ctrl, data=data, derivatives="smooth").jvp(qvel0=np.ones(model.nv))
+    with pytest.raises(ValueError, match="analytic or smooth"):
+        dijoco.rollout(model, ctrl, derivatives="soft")

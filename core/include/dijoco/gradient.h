@@ -106,6 +106,12 @@ typedef struct djRollout {
   const djModel* compiled;     // not NULL: gradients by parameters let masses and inertias follow
                                //   the geoms of the model from this one on (dj_followGeoms)
   djWatch watch;               // told after each step of either pass; a cancelled one has no result
+  const struct djTape* along;  // not NULL: the last run of another model of the same sizes, over this
+                               //   horizon. Each step begins at the state that it has recorded there,
+                               //   and losses are of those states: derivatives of this model's steps
+                               //   (a smoother contact's) along the run of that one. The start is that
+                               //   run's. Not for integrators that keep a history; first derivatives
+                               //   alone
 } djRollout;
 
 // What a rollout returns. Arrays belong to the caller.

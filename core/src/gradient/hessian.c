@@ -72,6 +72,9 @@ static djStatus checkCall(const djVariation* along, const djModel* m, djData* d,
   if (tape->from > 0 || tape->to < r->horizon) {
     return dj_fail(err, DJ_INVALID, "checkpoint: second derivatives need the whole tape");
   }
+  if (r->along) {
+    return dj_fail(err, DJ_UNSUPPORTED, "along: first derivatives by adjoints alone");
+  }
   return checkDirection(along, m, d, r);
 }
 

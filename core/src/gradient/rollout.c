@@ -9,6 +9,9 @@
 // at a time: the forward pass those of the last ones, and the backward pass takes the others again,
 // from their recorded states, when it comes to them. A step depends on its state alone, to the last
 // bit, and so do its derivatives.
+//
+// Along another run (djRollout.along) steps begin at its states x*_t instead: the loss and all states
+// are x*'s, A_t and B_t those of f at (x*_t, u_t), whose own end is forgotten but for parameters.
 
 #include "base/status.h"
 #include "gradient/loss_run.h"
@@ -112,6 +115,23 @@ static djStatus checkNumbers(const djModel* m, djData* d, const djRollout* r) {
   return status;
 }
 
+static djStatus checkAlong(const djModel* m, djData* d, const djRollout* r, const djTape* tape) {
+  const djTape* other = r->along;
+  djError* err = &d->work->error;
+  if (other == tape) return dj_fail(err, DJ_INVALID, "along: it must be another tape");
+  if (other->states != r->horizon || other->sizes.nq != m->nq || other->sizes.nv != m->nv ||
+      other->sizes.na != m->na) {
+    return dj_fail(err, DJ_INVALID, "along: holds no run of %d steps of a model of these sizes",
+                   r->horizon);
+  }
+  if (dj_historySize(m) > 0 || dj_isOutside(m)) {
+    return dj_fail(err, DJ_UNSUPPORTED, "along: %s",
+                   dj_isOutside(m) ? "not with physics from outside"
+                                   : "not with an integrator that keeps a history");
+  }
+  return DJ_OK;
+}
+
 static djStatus checkRollout(const djModel* m, djData* d, const djRollout* r,
                              const djTape* tape) {
   djError* err = &d->work->error;
@@ -128,7 +148,8 @@ static djStatus checkRollout(const djModel* m, djData* d, const djRollout* r,
   if (r->nloss < 0 || (r->nloss > 0 && !r->loss)) {
     return dj_fail(err, DJ_INVALID, "loss: missing");
   }
-  status = dj_checkLoss(m, r->loss, r->nloss, r->horizon, err);
+  if (r->along) status = checkAlong(m, d, r, tape);
+  if (status >= 0) status = dj_checkLoss(m, r->loss, r->nloss, r->horizon, err);
   return status < 0 ? status : checkNumbers(m, d, r);
 }
 
@@ -178,11 +199,28 @@ static int windowOf(const djModel* m, const djRollout* r) {
   return all ? r->horizon : r->checkpoint;
 }
 
+// data at the state k of the run along which steps are taken.
+static void goAlong(djData* d, const djModel* m, const djTape* along, int k) {
+  setNumbers(d->qpos, along->qpos + (size_t)k * m->nq, m->nq);
+  setNumbers(d->qvel, along->qvel + (size_t)k * m->nv, m->nv);
+  setNumbers(d->act, along->act + (size_t)k * m->na, m->na);
+}
+
+static djStatus openAlong(djTape* tape, const djModel* m, djData* d, const djRollout* r) {
+  if (!r->along) return DJ_OK;
+  tape->end = dj_takeTape(tape, (size_t)r->horizon * m->nq);
+  if (!tape->end) return dj_failMemory(&d->work->error);
+  dj_keepTape(tape);
+  goAlong(d, m, r->along, 0);
+  return DJ_OK;
+}
+
 static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* d,
                              const djRollout* r, djTape* tape) {
   djLossRun loss;
   dj_emptyTape(tape);
   djStatus opened = openLoss(&loss, tape, m, d, r);
+  if (opened >= 0) opened = openAlong(tape, m, d, r);
   if (opened < 0) return opened;
   tape->from = r->horizon - windowOf(m, r);
   tape->to = r->horizon;
@@ -197,6 +235,10 @@ static djStatus forwardSteps(djRolloutResult* result, const djModel* m, djData* 
       if (status != DJ_OK) return status;
     }
     if (k == 0) recordMocap(tape, m, d);
+    if (r->along) {
+      setNumbers(tape->end + (size_t)k * m->nq, d->qpos, m->nq);
+      goAlong(d, m, r->along, k + 1);
+    }
     record(tape, m, d, k + 1);
     dj_noteReferences(&loss, d->qpos, d->qvel, k + 1);
     status = dj_addRunLoss(&tape->sum, result->term, &loss, d->qpos, d->qvel, k + 1,
@@ -304,7 +346,7 @@ static void backLinear(double** lambda, double** next, double* du, const djLinea
 static djStatus backParts(double** lambda, double** next, double* du, djParamSums* sums,
                           const djModel* m, djData* d, const djRollout* r, djTape* tape, int k) {
   const djTapePart* part = tape->parts[k];
-  const double* end = tape->qpos + ((size_t)k + 1) * m->nq;
+  const double* end = dj_tapeEnd(tape, m, k);
   djStatus status = DJ_OK;
   if (sums) dj_restoreTape(d, m, r, tape, k);
   for (int i = tape->nparts[k] - 1; i >= 0 && status >= 0; i--) {
@@ -357,8 +399,8 @@ static djStatus backStep(double** lambda, double** next, djRolloutResult* result
   for (size_t i = 0; i < nu && du && tape->given; i++) du[i] += tape->dctrl[(size_t)k * nu + i];
   if (!sums || parts || outside) return status;
   dj_restoreTape(d, m, r, tape, k);   // the product has left z in the scratch
-  const double* end = tape->qpos + ((size_t)k + 1) * m->nq;
-  return dj_addStepParams(sums, m, d, &tape->step[k], end, tape->scratch, *next + m->nv);
+  return dj_addStepParams(sums, m, d, &tape->step[k], dj_tapeEnd(tape, m, k), tape->scratch,
+                          *next + m->nv);
 }
 
 // Step k once more, from its recorded start.

@@ -84,7 +84,7 @@ void dj_emptyTape(djTape* t) {
   for (djPoolChunk* c = t->first; c; c = c->next) c->used = c->kept = 0;
   t->last = t->first;
   t->nreference = 0;
-  t->reference = t->pull = NULL;
+  t->reference = t->pull = t->end = NULL;
 }
 
 void dj_keepTape(djTape* t) {
@@ -191,6 +191,10 @@ void dj_loadTape(djTape* t, const djModel* m, const djTapeRun* from, int horizon
 }
 
 // ---- going back -------------------------------------------------------------------------------
+
+const double* dj_tapeEnd(const djTape* t, const djModel* m, int k) {
+  return t->end ? t->end + (size_t)k * m->nq : t->qpos + ((size_t)k + 1) * m->nq;
+}
 
 void dj_restoreTape(djData* d, const djModel* m, const djRollout* r, const djTape* t, int k) {
   int row = k < r->horizon ? k : k - 1;

@@ -54,6 +54,7 @@ struct djTape {
   int nreference;      // terms that the following have room for
   double* reference;   // (nreference x 3) of djLossRun, in the pool
   double* pull;        // (nreference x 3)
+  double* end;         // (horizon x nq) of steps along another run, in the pool; NULL: the next start
   size_t nsums;
   void* sums;          // (nsums bytes) dj_paramSumsSize
 };
@@ -77,6 +78,9 @@ typedef struct djTapeRun {
 // for backward passes with checkpoints.
 void dj_saveTape(const djTapeRun* to, const djModel* model, const djTape* tape);
 void dj_loadTape(djTape* tape, const djModel* model, const djTapeRun* from, int horizon);
+
+// Where step k ended (nq).
+const double* dj_tapeEnd(const djTape* tape, const djModel* model, int k);
 
 // data's state, and its controls, at the start of step k; k = horizon: at the end of the run.
 void dj_restoreTape(djData* data, const djModel* model, const djRollout* rollout,
