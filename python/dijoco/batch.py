@@ -47,7 +47,7 @@ class Batch:
     __slots__ = ("_handle", "_address", "_model", "_views", "_lock", "_strict", "__weakref__")
 
     def __init__(self, model, n, threads=0):
-        _lib.expect(model, Model, "model")
+        model = Model.of(model)
         batch = c_void_p()
         call(core.dj_makeBatch, byref(batch), model._address, _lib.integer(n, "n"),
              _lib.integer(threads, "threads"))

@@ -9,6 +9,7 @@ import numpy as np
 from . import _lib
 from ._lib import CArray, CParam, Handle, call, core
 from .model import Model, _field_names
+from .named import accessors
 
 _FIELDS = _field_names(core.dj_dataArrayName)
 _STATS = [n[6:] for n in _FIELDS if n.startswith("stats.")]
@@ -55,6 +56,7 @@ def param_array(model, names):
     return params, [p.ntangent for p in params]
 
 
+@accessors(("body", "joint", "geom", "site", "actuator"))
 class Data:
     """One simulation of a model: state, inputs, results, and the step.
 
@@ -72,7 +74,7 @@ class Data:
                  "_told", "__weakref__")
 
     def __init__(self, model):
-        _lib.expect(model, Model, "model")
+        model = Model.of(model)
         data = c_void_p()
         call(core.dj_makeData, byref(data), model._address)
         self._bind(model, Handle(data.value, core.dj_deleteData))

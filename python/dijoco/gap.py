@@ -81,7 +81,7 @@ class Gap:
     """
 
     def __init__(self, model, first, second, kind="geom", smoothing=None):
-        _lib.expect(model, Model, "model")
+        model = Model.of(model)
         if kind not in _OBJECT:
             raise ValueError("kind: %r is neither geom nor body" % (kind,))
         ids = [model.id(kind, x) if isinstance(x, str) else _lib.integer(x, kind)

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _lib, setting
 from ._lib import CArray, CParam, Handle, call, core
+from .named import accessors
 
 KINDS = ("body", "joint", "geom", "mesh", "site", "actuator", "key", "tendon", "pair")
 STATES = ("exact", "approximated", "ignored")
@@ -178,6 +179,7 @@ class Option(collections.abc.MutableMapping):
             len(self) - len(named), " ".join("%s=%s" % (name, self[name]) for name in named)))
 
 
+@accessors(KINDS)
 class Model:
     """A model. Make it by `Model.load` or `Model.from_mujoco`.
 
@@ -261,6 +263,21 @@ class Model:
         model = c_void_p()
         call(core.dj_loadModelText, byref(model), _lib.text(text, "text"))
         return cls._make(Handle(model.value, core.dj_deleteModel))._with(settings)
+
+    @classmethod
+    def from_xml_string(cls, xml, assets=None, **settings):
+        """A model from the text of MJCF, by MuJoCo's package; assets: files that it names, as
+        mujoco.MjModel.from_xml_string takes them. Warns and takes settings as `load`."""
+        import mujoco
+        return cls.from_mujoco(mujoco.MjModel.from_xml_string(xml, assets), **settings)
+
+    @classmethod
+    def of(cls, model):
+        """A `Model` as it is; one from a `mujoco.MjModel`."""
+        if "MjModel" in [c.__name__ for c in type(model).__mro__]:
+            return cls.from_mujoco(model)
+        _lib.expect(model, cls, "model")
+        return model
 
     @classmethod
     def from_mujoco(cls, mj_model, **settings):
@@ -364,6 +381,10 @@ class Model:
             raise AttributeError("'%s' of a model cannot be set: set_param and option change it"
                                  % name)
         super().__setattr__(name, value)
+
+    @staticmethod
+    def _field_names():
+        return _FIELDS
 
     def __dir__(self):
         return sorted(set(super().__dir__()) | {n for n in _FIELDS if "." not in n})

@@ -33,7 +33,7 @@ class Rollout:
 
     def __init__(self, model, ctrl, qpos0, qvel0, act0, data, gradient, history, checkpoint=0,
                  derivatives=None):
-        _lib.expect(model, Model, "model")
+        model = Model.of(model)
         if data is not None:
             _lib.expect(data, Data, "data")
         ctrl = np.asarray(ctrl)
