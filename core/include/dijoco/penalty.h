@@ -31,6 +31,7 @@ typedef struct djcPenaltyQuery {
 // tangential velocity, and slips where that is mu times its normal force.
 typedef enum djcPointState { DJC_FREE, DJC_STICK, DJC_SLIP } djcPointState;
 
+// Where a point is, and the force on it.
 typedef struct djcPenaltyPoint {
   double distance;     // m; negative: inside
   double normal[3];    // unit vector, outward from b; world
