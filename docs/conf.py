@@ -1,4 +1,4 @@
-"""Sphinx's settings for the site of `make docs`: scripts/docs.sh calls it on what docs/site.py made."""
+"""Sphinx's settings for the site of `make docs`, of what docs/site.py made (scripts/docs.sh)."""
 import os
 import re
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Reference of the Python package in Markdown, as Sphinx reads it: `python_reference.py FOLDER` prints
-it from the docstrings in FOLDER (python/dijoco), which it parses and does not import. What is public
-and has no docstring is an error.
+"""Reference of the Python package in Markdown, as Sphinx reads it: `python_reference.py FOLDER`
+prints it from the docstrings in FOLDER (python/dijoco), which it parses and does not import. What
+is public and has no docstring is an error.
 
-Public is what `__all__` of a module names, else all without an underscore at the front, with what it
-imports from modules of the package that are not themselves listed (MODULES).
+Public is what `__all__` of a module (MODULES) names, else all without an underscore at the front,
+with what it imports from other modules of the package.
 """
 import ast
 import inspect

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes of the tree what Sphinx reads: `site.py FOLDER` copies README.md, the guides, the manual and the
-pages of models to FOLDER, where they lie to each other as in the tree, with the pictures and files that
-they link, and adds the reference of the Python package and the table of contents.
+"""Makes of the tree what Sphinx reads: `site.py FOLDER` copies README.md, the guides, the manual and
+the pages of models to FOLDER, where they lie to each other as in the tree, with the pictures and
+files that they link, and adds the reference of the Python package and the table of contents.
 
-A link to a folder becomes one to its README.md, or text where it has none. A link that leads nowhere is
-an error.
+A link to a folder becomes one to its README.md, or text where it has none. A link that leads nowhere
+is an error.
 """
 import glob
 import os

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The manual as a site, build/docs/html, with the references of the Python package and, in its folder c,
-# of the C headers: by Sphinx, in an environment of scripts/python_env.sh, and Doxygen, which is
-# installed where it is missing. Warnings are errors. Argument: `site` or `c`, to make that part alone.
+# The manual as a site, build/docs/html, with the references of the Python package and, in its folder
+# c, of the C headers: by Sphinx, in an environment of scripts/python_env.sh, and Doxygen, which is
+# installed where it is missing. Warnings are errors. Argument: `site` or `c`, that part alone.
 set -eu
 cd "$(dirname "$0")/.."
 out=build/docs

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Every validation program at full length, in one table: stdout, and build/validate/table.md. What was
 # measured is recorded in docs/figures, from which README.md and docs/validation.md have it.
-# Arguments: programs to run (default: all, after the site of `make docs`). Exit status 1: a target was
-# missed, or not checked.
+# Arguments: programs to run (default: all, after the site of `make docs`). Exit status 1: a target
+# was missed, or not checked.
 set -eu
 cd "$(dirname "$0")/.."
 mkdir -p build/deps

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The site builds without a warning: the C reference knows every public function, the Python reference
-# every public name; a declaration or method without a comment and a link that leads nowhere are
-# failures. The part whose tool is not here (make docs installs both) is left out.
+# The site builds without a warning: the C reference knows every public function, the Python one every
+# public name; a declaration or function without a comment and a link that leads nowhere are failures.
+# The part whose tool is not here (make docs installs both) is left out.
 set -eu
 fail() {
   echo "docs: $1" >&2
