@@ -68,6 +68,22 @@ def test_readme(root, monkeypatch):
     assert abs(gradient.params["geom/box/friction"]).max() > 0
 
 
+def test_derivatives(root):
+    """The lines that take the place of mjd_transitionFD."""
+    import numpy as np
+    import dijoco.mujoco  # noqa: F401
+    m = mujoco.MjModel.from_xml_string("""<mujoco><worldbody><body>
+      <joint name="hinge" axis="0 1 0" damping=".1"/><geom size=".1" pos=".5 0 0"/>
+    </body></worldbody><actuator><motor joint="hinge"/></actuator></mujoco>""")
+    d, n = mujoco.MjData(m), 2 * m.nv + m.na
+    scope = {"m": m, "d": d, "dijoco": dijoco, "A": np.zeros((n, n)), "B": np.zeros((n, m.nu))}
+    block, = blocks_of(root, "mujoco_derivatives.md", "python")
+    exec(compile(block, "docs/mujoco_derivatives.md", "exec"), scope)
+    best = np.zeros((n, n))
+    mujoco.mjd_transitionFD(m, d, 1e-6, True, best, scope["B"] * 0, None, None)
+    assert abs(scope["A"] - best).max() < 1e-4 * abs(best).max()
+
+
 def falls_on_floor(scene):
     """A box comes to rest on a plane, by the plugin that the scene names."""
     m = mujoco.MjModel.from_xml_string(scene + """
