@@ -15,7 +15,7 @@
 #   make tsan       threads, under a sanitizer  make valgrind   memory, of a part of the tests
 #   make clang      the quick tests, by clang   make sanitize   all tests, under sanitizers
 #   make fuzz TIME=600    invented input to every reader, for so many seconds in all (needs clang)
-#   make install    into PREFIX (/usr/local)    make docs       reference, into build/docs/
+#   make install    into PREFIX (/usr/local)    make docs       the manual as a site, with references
 #   make clean      remove what was built       make distclean  ... and what was downloaded
 #
 # Settings, as variables or in the environment:

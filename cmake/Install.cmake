@@ -66,8 +66,7 @@ endif()
 install(DIRECTORY models examples DESTINATION "${dj_datadir}")
 install(FILES LICENSE LICENSE.L-BFGS-B README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}"
-        FILES_MATCHING PATTERN "*.svg" PATTERN "*.png" PATTERN "mujoco.md" PATTERN "python.md"
-        PATTERN "tasks.md")
+        FILES_MATCHING PATTERN "*.svg" PATTERN "*.png" PATTERN "*.md")
 
 configure_package_config_file(cmake/dijocoConfig.cmake.in "${CMAKE_BINARY_DIR}/dijocoConfig.cmake"
   INSTALL_DESTINATION "${dj_packagedir}" PATH_VARS CMAKE_INSTALL_INCLUDEDIR dj_libdir dj_mujocodir)

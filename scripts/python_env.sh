@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the virtual environment NAME in build/deps/python unless it is there; prints its folder.
-# Usage: scripts/python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|sweep|torch
+# Usage: scripts/python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|sweep|torch|docs
 #
 # The wheels are pinned by sha256 in python/requirements and kept in build/deps/python/wheels,
 # except PyTorch's: that is the package index's build for CUDA, 2.5 GB with what it needs. (The
@@ -19,8 +19,9 @@ case $name in
   gym) lists="base mujoco-4.0.1 gym" ;;
   sweep) lists="base mujoco-4.0.1 sweep" ;;
   torch) lists="base mujoco-4.0.0 torch" newest=13 ;;
+  docs) lists=docs ;;
   *)
-    echo "usage: python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|sweep|torch" >&2
+    echo "usage: python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|sweep|torch|docs" >&2
     exit 2
     ;;
 esac
@@ -35,7 +36,7 @@ command -v "$python" >/dev/null 2>&1 || fail "there is no $python"
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 machine=$(uname -s)-$(uname -m)
 case $name-$machine in
-  *-Linux-x86_64 | gym-Linux-aarch64 | sweep-Linux-aarch64 | mujoco-*-Linux-aarch64) known=yes ;;
+  *-Linux-x86_64 | gym-Linux-aarch64 | sweep-Linux-aarch64 | docs-Linux-aarch64 | mujoco-*-Linux-aarch64) known=yes ;;
   *) known=no ;;
 esac
 if [ "${version%.*}" != 3 ] || [ "${version#*.}" -lt 11 ] || [ "${version#*.}" -gt $newest ] ||
@@ -99,10 +100,9 @@ elif [ "$name" = gym ] || [ "$name" = sweep ]; then
 else
   wanted=${name#mujoco-}
 fi
-"$env/bin/python" -c "
-import mujoco
-assert mujoco.mj_versionString() == '$wanted', mujoco.mj_versionString()" >"$log" 2>&1 ||
-  fail "$(cat "$log")"
+works="import mujoco; found = mujoco.mj_versionString(); assert found == '$wanted', found"
+[ "$name" != docs ] || works="import sphinx, myst_parser, furo"
+"$env/bin/python" -c "$works" >"$log" 2>&1 || fail "$(cat "$log")"
 echo "$stamp" >"$env/.made"
 rm -f "$log"
 echo "$env"

@@ -118,6 +118,11 @@ if command -v pkg-config >/dev/null 2>&1; then
       $flags -lm -Wl,-rpath,\"\$prefix/lib\""
   done
   look "$work/pkg"
+  # README's program
+  sed -n '/^```c$/,/^```$/p' "$DIJOCO_SOURCE/README.md" | sed '1d;$d' >"$work/readme.c"
+  eval "quiet \"\$DIJOCO_CC\" -std=c11 -Wall -Wextra -Werror -o \"\$work/pkg/readme\" \
+    \"\$work/readme.c\" $flags -Wl,-rpath,\"\$prefix/lib\""
+  (cd "$examples" && "$work/pkg/readme") | grep -q "^z 0.1000 m, d z/d vz 0.0000" || fail README.md
   # static: the archive first, then what it needs
   flags=$(pkg-config --static --cflags --libs dijoco)
   eval "quiet \"\$DIJOCO_CC\" -std=c11 -o \"\$work/pkg/static\" \"\$examples/step.c\" \

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Checks the guides against the tree: every path, function, type and target that they name exists,
-every folder with sources is named, and the picture of the layers is that of tests/layers.py.
+every folder with sources is named, and the picture of the layers is that of tests/layers.py. Links
+of all pages lead somewhere, headings included; the manual (docs/README.md) names every page, pages
+show every picture, and README.md is short.
 
 Run without arguments: first proves on small bad texts that every rule can fail, then checks the
 tree itself (DIJOCO_SOURCE, or the parent folder).
@@ -17,6 +19,7 @@ import layers  # noqa: E402
 GUIDES = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
 MOST_LINES = 250
 MOST_OF_CHANGES = 400   # which grow
+MOST_OF_README = 12000  # bytes
 SOURCE = (".c", ".h", ".py", ".sh", ".cmake")
 # Where the name of a file may begin.
 HOMES = ["", "core/src", "core/include", "core/include/dijoco", "mujoco_plugin/include"]
@@ -87,23 +90,25 @@ def token_problem(root, names, token):
     return None
 
 
-def link_problems(root, text):
-    for match in re.finditer(r"\]\(([^)#:\s]+)\)", text):
-        if not os.path.exists(os.path.join(root, match.group(1))):
-            yield text.count("\n", 0, match.start()) + 1, match.group(1), "no such path"
+def anchors(text):
+    """Headings of a page as links name them."""
+    text = re.sub(r"(?ms)^```.*?^```", "", text)
+    return [re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-")
+            for head in re.findall(r"(?m)^#+ (.*)$", text)]
 
 
-def table_paths(root, readme):
-    """The paths of the README's table of folders: after a complete one, those beside it."""
-    table = re.search(r"(?ms)^\| folder \|.*?(?=^[^|])", readme + "\n\n")
-    for row in table.group().splitlines()[2:] if table else []:
-        beside = ""
-        for name in re.findall(r"`([^`]+)`", row.split("|")[1]):
-            path = name
-            if not os.path.exists(os.path.join(root, name)) or "/" not in name and beside:
-                path = os.path.join(beside, name)
-            beside = os.path.dirname(path)
-            yield path
+def link_problems(root, page, text):
+    """(line, link, what is wrong) of the links and pictures of a page (a path below root)."""
+    for match in re.finditer(r"\]\(([^):\s]+)\)", text):
+        path, _, anchor = match.group(1).partition("#")
+        path = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+        wrong = None
+        if not os.path.exists(os.path.join(root, path)):
+            wrong = "no such path"
+        elif anchor and anchor not in anchors(text if path == page else read(root, path)):
+            wrong = "no such heading"
+        if wrong:
+            yield text.count("\n", 0, match.start()) + 1, match.group(1), wrong
 
 
 def picture(text):
@@ -119,7 +124,7 @@ def check_guides(root, guides, names, heights):
     for name, text in guides.items():
         found = [(line, token, token_problem(root, names, token))
                  for line, token in tokens(text)]
-        found += link_problems(root, text)
+        found += link_problems(root, name, text)
         errors += ["%s:%d: %s: %s" % (name, *entry) for entry in found if entry[2]]
         most = MOST_OF_CHANGES if name == "CHANGELOG.md" else MOST_LINES
         if text.count("\n") > most:
@@ -134,16 +139,29 @@ def check_guides(root, guides, names, heights):
     return errors
 
 
-def check_readme(root, readme):
-    paths = list(table_paths(root, readme))
-    errors = ["README.md: %s: no such path" % path for path in paths
-              if not os.path.exists(os.path.join(root, path))]
-    for folder in folders(root, "."):
-        mine = folder.split(os.sep)[0] if not folder.startswith("core") else folder
-        if mine != "." and mine not in paths:
-            errors.append("README.md: the table does not name %s" % mine)
-    return sorted(set(errors)) + [
-        "README.md:%d: %s: %s" % entry for entry in link_problems(root, readme)]
+def pages_of(root):
+    """{path: text} of what has no check of its own: README, the manual, pages of models."""
+    found = ["README.md"]
+    for path in glob.glob(os.path.join(root, "docs", "*.md")) + glob.glob(
+            os.path.join(root, "models", "**", "README.md"), recursive=True):
+        found.append(os.path.relpath(path, root))
+    return {path: read(root, path) for path in sorted(found)}
+
+
+def check_pages(root, pages):
+    errors = ["%s:%d: %s: %s" % (page, *problem) for page, text in pages.items()
+              for problem in link_problems(root, page, text)]
+    if len(pages.get("README.md", "").encode()) > MOST_OF_README:
+        errors.append("README.md: more than %d bytes" % MOST_OF_README)
+    manual = pages.get("docs/README.md", "")
+    errors += ["docs/README.md: does not name %s" % page for page in pages
+               if os.path.dirname(page) == "docs" and os.path.basename(page) != "README.md"
+               and "](%s)" % os.path.basename(page) not in manual]
+    shown = {os.path.basename(link) for text in pages.values()
+             for link in re.findall(r"\]\(([^)\s]+)\)", text)}
+    errors += ["no page shows docs/%s" % name for name in sorted(os.listdir(os.path.join(
+        root, "docs"))) if name.endswith((".svg", ".png")) and name not in shown]
+    return errors
 
 
 def self_test(root, names):
@@ -152,7 +170,14 @@ def self_test(root, names):
         return check_guides(root, {"ARCHITECTURE.md": text}, names, heights)
 
     good = read(root, "ARCHITECTURE.md")
-    readme = read(root, "README.md")
+    pages = pages_of(root)
+
+    def pages_with(page, text):
+        return check_pages(root, dict(pages, **{page: pages[page] + text}))
+
+    def pages_without(text):
+        return check_pages(root, {page: old.replace(text, "") for page, old in pages.items()})
+
     bad = [
         (errors_of(good + "\n`dj_stepp()`\n"), "dj_stepp(): no such function"),
         (errors_of(good + "\n`qsort()`\n"), "qsort(): no such function"),
@@ -168,11 +193,13 @@ def self_test(root, names):
         (errors_of(good.replace("core/src/solve", "core/src")), "core/src/solve is not named"),
         (errors_of(good.replace(" 0   base", " 1   base")), "the layers are"),
         (errors_of(good, dict(layers.HEIGHT, more=8)), "the layers are"),
-        (check_readme(root, readme.replace("`core/src/shape`", "`core/src/shapes`")),
-         "core/src/shapes: no such path"),
-        (check_readme(root, readme.replace("`core/src/shape`", "")),
-         "does not name core/src/shape"),
-        (check_readme(root, readme + "\n[x](docs/nothing.md)\n"), "docs/nothing.md: no such path"),
+        (pages_with("README.md", "\n[x](docs/nothing.md)\n"), "docs/nothing.md: no such path"),
+        (pages_with("README.md", "\n[x](docs/step.md#nothing)\n"),
+         "step.md#nothing: no such heading"),
+        (pages_with("docs/step.md", "\n[x](#nothing)\n"), "#nothing: no such heading"),
+        (pages_with("README.md", "x" * MOST_OF_README), "more than"),
+        (pages_without("](step.md)"), "does not name docs/step.md"),
+        (pages_without("throw.svg"), "no page shows docs/throw.svg"),
     ]
     return ["self-test: misses %r" % expected for found, expected in bad
             if not any(expected in error for error in found)]
@@ -186,7 +213,7 @@ def main():
     guides = {name: read(root, name) for name in GUIDES if os.path.exists(os.path.join(root, name))}
     errors += ["%s: is missing" % name for name in GUIDES if name not in guides]
     errors += check_guides(root, guides, names, layers.HEIGHT)
-    errors += check_readme(root, read(root, "README.md"))
+    errors += check_pages(root, pages_of(root))
     for error in errors:
         print(error)
     return 1 if errors else 0

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The README holds: files and folders that it names exist, so do make targets, verbs and validation
-programs, and its commands on shipped files run."""
+"""README and the manual hold: files and folders that they name exist, so do make targets, verbs
+and programs, and their commands on shipped files run. (Links: tests/guides.py.)"""
+import glob
 import os
 import re
 import shlex
@@ -10,20 +11,12 @@ import sys
 SOURCE, BUILD, DIJOCO = (os.environ[k] for k in ("DIJOCO_SOURCE", "DIJOCO_BUILD", "DIJOCO_BIN"))
 WORK = os.path.join(os.environ["TMPDIR"], "readme")
 MADE = ("build/",)   # what the commands write
+VERBS = re.findall(r"^  (\w+) ", subprocess.run(
+    [DIJOCO, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout, flags=re.M)
 
 
 def exists(path):
     return os.path.exists(os.path.join(SOURCE, path))
-
-
-def leads(link):
-    """There is such a file, with such a heading."""
-    path, _, anchor = link.partition("#")
-    if not anchor or not exists(path):
-        return exists(path)
-    with open(os.path.join(SOURCE, path)) as f:
-        heads = re.findall(r"^#+ (.*)$", f.read(), flags=re.M)
-    return anchor in [re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads]
 
 
 def names(text):
@@ -32,8 +25,6 @@ def names(text):
     # lines of blocks, and `code` in the prose, each on a line of its own
     code = "\n".join(re.findall(r"```\w*\n(.*?)```", text, flags=re.S) +
                      re.findall(r"`([^`]*)`", prose))
-    for target in re.findall(r"\]\(([^)]+)\)", prose):
-        yield "link " + target, leads(target)
     folders = "core|cmake|docs|examples|models|mujoco_plugin|scripts|tests|tools|validation"
     for path in re.findall(r"`((?:%s)(?:/[\w./]+)?)`" % folders, prose):
         yield "path " + path, exists(path)
@@ -41,14 +32,11 @@ def names(text):
         targets = " ".join(re.findall(r"^([a-z][a-z -]*):", f.read(), flags=re.M)).split()
     for target in re.findall(r"^make ([a-z]+)", code, flags=re.M):
         yield "make " + target, target in targets
-    verbs = re.findall(r"^  (\w+) ", subprocess.run(
-        [DIJOCO, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout, flags=re.M)
-    for verb in re.findall(r"^dijoco ([a-z]+)\b", code, flags=re.M):
-        yield "dijoco " + verb, verb in verbs
-    for row in re.findall(r"^\| (`[^|]*`) \| [^|]+ \| [^|]+ \|$", prose, flags=re.M):
-        for name in re.findall(r"`(\w+)`", row):
-            if not exists(name):
-                yield "validation " + name, exists("validation/%s.c" % name)
+    for verb in re.findall(r"^(?:build/bin/)?dijoco ([a-z]+)\b", code, flags=re.M):
+        yield "dijoco " + verb, verb in VERBS
+    for name in re.findall(r"^(?:build/bin/)?validation_(\w+)", code, flags=re.M):
+        if name != "NAME":
+            yield "validation " + name, exists("validation/%s.c" % name)
 
 
 def commands(text):
@@ -61,19 +49,25 @@ def commands(text):
 
 
 def main():
-    with open(os.path.join(SOURCE, "README.md")) as f:
-        text = f.read()
-    found = list(names(text))
-    errors = ["README.md: %s: there is none" % what for what, there in found if not there]
-    for kind in "link", "path", "make", "dijoco", "validation":
+    pages = {}
+    for path in ["README.md"] + sorted(glob.glob(os.path.join(SOURCE, "docs", "*.md"))):
+        with open(os.path.join(SOURCE, path), encoding="utf-8") as f:
+            pages[os.path.relpath(os.path.join(SOURCE, path), SOURCE)] = f.read()
+    errors, found, run = [], [], []
+    for page, text in pages.items():
+        there = list(names(text))
+        errors += ["%s: %s: there is none" % (page, what) for what, is_there in there
+                   if not is_there]
+        found += there
+        run += [command for command in commands(text) if command not in run]
+    for kind in "path", "make", "dijoco", "validation":
         if not any(what.startswith(kind + " ") for what, _ in found):
-            errors.append("README.md: no %s found: the test looks for the wrong thing" % kind)
-    if not all(there is False for _, there in names("[a](none.svg) [b](README.md#none) `docs/none`\n`make none`")):
+            errors.append("no %s found: the test looks for the wrong thing" % kind)
+    if not all(there is False for _, there in names(
+            "`docs/none` `validation_none`\n```\nmake none\ndijoco none\n```\n")):
         errors.append("names that are not there pass")
-
-    run = list(commands(text))
-    if not run:
-        errors.append("README.md: no command found")
+    if len(run) < 8:
+        errors.append("no more than %d commands found" % len(run))
     if os.environ["DIJOCO_FLAVOUR"] == "release":
         os.makedirs(WORK, exist_ok=True)
         for command in run:

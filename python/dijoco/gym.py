@@ -74,6 +74,7 @@ class VectorEnv(SyncVectorEnv):
         self._datas = [mujoco.MjData(first.model) for _ in self.envs]
 
     def step(self, actions):
+        """As gymnasium's: the worlds' steps are taken side by side."""
         moved, datas = [], []
         for env, data, action, over in zip(self.envs, self._datas, actions, self._autoreset_envs):
             env = env.unwrapped

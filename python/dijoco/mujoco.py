@@ -13,7 +13,11 @@ from .data import Data
 from .mj_transition import Transition, TransitionInfo, check_sizes, transition  # noqa: F401
 from .model import Model, ModelWarning, mujoco_address, take_report, warn_ignored
 
+__all__ = ["Context", "MuJoCoContext", "PluginState", "Transition", "TransitionInfo",
+           "register_plugins", "transition"]
+
 PluginState = collections.namedtuple("PluginState", "model data")
+PluginState.__doc__ = """What the plugin found in the last evaluation: copies `model` and `data`."""
 PluginState.__repr__ = lambda s: _lib.line("PluginState", "of %r" % s.data)
 
 

@@ -128,7 +128,7 @@ def penalty(a, b, params, lam=None):
                 and the others are 0 where they are not
 
     Twists are velocities (angular, linear) in world axes about the origin of a (default: 0) and the
-    position of b. docs/contact.md has the law.
+    position of b. docs/penalty.md has the law.
 
     Returns a dict: wrench_a, wrench_b (6,) (torque, force) about the same points; points, a dict of
     distance (n,) (m; negative inside), normal (n, 3) outward from b, force (n, 3) on a, and state, a

@@ -12,6 +12,7 @@
 extern "C" {
 #endif
 
+// Threads and the caller's own.
 typedef struct djCrew djCrew;
 
 // Task `task` of a call, by thread `lane` of the crew, 0 for the caller's own. Two tasks of one lane

@@ -27,6 +27,7 @@ typedef enum djKink {
 // "touch"...; "" for none.
 DJ_API const char* dj_kinkName(int kink);
 
+// Statistics since the data was made or reset.
 typedef struct djStats {
   long steps;                  // all
   long newton_iterations;      // over all steps

@@ -77,6 +77,7 @@ typedef struct djPieceReport {
   double hausdorff_error; // m, how far that may be off: it is that of samples
 } djPieceReport;
 
+// Of hulls beside the solid that they stand for.
 DJ_API djStatus dj_comparePieces(djPieceReport* report, const djPieces* pieces,
                                  const djTriangles* solid, djError* err);
 

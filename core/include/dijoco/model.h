@@ -121,7 +121,7 @@ typedef struct djMeshDef {
 } djMeshDef;
 
 // Heights over a rectangle about the origin of the geom's frame, x and y along its sides: a C2 surface
-// goes through them (docs/contact.md). What is deeper than the base, below z = 0, is beneath it all.
+// goes through them (docs/sdrs.md). What is deeper than the base, below z = 0, is beneath it all.
 typedef struct djHfieldDef {
   const char* name;           // may be NULL or ""
   int nrow, ncol;             // at least 2: along y and along x

@@ -31,6 +31,7 @@ typedef struct djcPenaltyQuery {
 // tangential velocity, and slips where that is mu times its normal force.
 typedef enum djcPointState { DJC_FREE, DJC_STICK, DJC_SLIP } djcPointState;
 
+// Where a point is, and the force on it.
 typedef struct djcPenaltyPoint {
   double distance;     // m; negative: inside
   double normal[3];    // unit vector, outward from b; world
@@ -39,7 +40,7 @@ typedef struct djcPenaltyPoint {
 } djcPenaltyPoint;
 
 // The force at a point x of distance d < 0, with the normal n and the velocity u of a against b at
-// x (DiffHand 12-14, corrected: docs/contact.md): d' = n.u, t = u - d' n,
+// x (DiffHand 12-14, corrected: docs/penalty.md): d' = n.u, t = u - d' n,
 //   N = scale max(0, -kn d + kd d' d),   F = N n - min(scale kt |t|, mu N) t/|t|
 // on a, -F on b at the same x. Derivatives of both wrenches (rows: of a, of b; torque, force) by
 // twists of the poses of a, then b, and by their velocities. Origins stay where they are, and
@@ -67,7 +68,7 @@ DJ_API djStatus dj_contactPoints(int* n, djcPenaltyPoint* point, double* place, 
                                  const djModel* model, djData* data);
 
 // The distance field of a closed mesh, which may be concave: the C2 spline on a grid that geoms of
-// type mesh have (docs/contact.md). vert (nvert x 3) m, tri (ntri x 3) with outward windings, as
+// type mesh have (docs/penalty.md). vert (nvert x 3) m, tri (ntri x 3) with outward windings, as
 // they are: nothing is centred or turned. error (or NULL): m; the largest found at points on and
 // near the surface. Takes up to seconds; what follows reads it only, in any number of threads.
 // DJ_INVALID: err names the triangle or edge for which they bound no solid. DJ_NO_MEMORY.

@@ -9,6 +9,7 @@
 extern "C" {
 #endif
 
+// What is counted of a body.
 typedef struct djTopology {
   int components; // that do not touch
   int genus;      // tunnels through them

@@ -230,6 +230,7 @@ typedef enum djmFeature {
   DJM_NFEATURE
 } djmFeature;
 
+// "closed"...; "" for none.
 DJ_API const char* djm_featureName(djmFeature feature);
 
 // contacts: how many of d follow each feature, at d's poses. d is used for differences of single
@@ -246,6 +247,7 @@ typedef enum djmKinkKind {
   DJM_KINK_FEATURE       // a contact of DJM_FEATURE_CLIPPED is about to be another vertex
 } djmKinkKind;
 
+// One such place.
 typedef struct djmKink {
   int kind;              // djmKinkKind
   int type;              // mjtConstraint of the row
@@ -253,7 +255,8 @@ typedef struct djmKink {
   mjtNum distance;       // how far: metres or radians of the row's position or, of friction loss,
 } djmKink;               //   of its velocity; 0 of DJM_KINK_CONTACT
 
-#define DJM_KINK_DISTANCE 1e-6   // up to which kinks are listed
+// Up to which distance kinks are listed, and how many.
+#define DJM_KINK_DISTANCE 1e-6
 enum { DJM_MAXKINK = 8 };
 
 // What it is, with names: "contact of geoms 'a' and 'b': slips, sticks or parts within 3e-08".
@@ -276,6 +279,7 @@ DJ_API djStatus djm_makeTransitionWork(djmTransitionWork** work, const mjModel* 
 DJ_API void djm_deleteTransitionWork(djmTransitionWork* work);
 DJ_API const djmTransitionInfo* djm_transitionInfo(const djmTransitionWork* work);
 
+// Derivatives of MuJoCo's step at d, as told above.
 DJ_API djStatus djm_transitionMuJoCoWith(const mjModel* m, const mjData* d, djmTransitionWork* work,
                                          mjtNum* A, mjtNum* B, mjtNum* C, mjtNum* D, djError* err);
 
@@ -347,6 +351,7 @@ typedef struct djmDesignGradient {
   mjtNum* tendon_length0;       // (ntendon)
 } djmDesignGradient;
 
+// Memory for a model's numbers, all 0.
 DJ_API djStatus djm_makeDesignGradient(djmDesignGradient** g, const mjModel* m, djError* err);
 DJ_API void djm_deleteDesignGradient(djmDesignGradient* g);
 DJ_API void djm_zeroDesignGradient(djmDesignGradient* g, const mjModel* m);
