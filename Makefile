@@ -15,6 +15,7 @@
 #   make tsan       threads, under a sanitizer  make valgrind   memory, of a part of the tests
 #   make clang      the quick tests, by clang   make sanitize   all tests, under sanitizers
 #   make fuzz TIME=600    invented input to every reader, for so many seconds in all (needs clang)
+#   make wheel      the Python package with all that it needs, into dist/
 #   make install    into PREFIX (/usr/local)    make docs       the manual as a site, with references
 #   make clean      remove what was built       make distclean  ... and what was downloaded
 #
@@ -29,7 +30,7 @@
 #                             binaries); kept until `make clean`
 #   DIJOCO_CLANG=clang-16     the clang of check, fuzz and lint
 .PHONY: all build debug coverage demo check clang sanitize mutation bench validate references \
-        references-check abi install docs lint format tsan valgrind fuzz clean distclean
+        references-check abi install wheel docs lint format tsan valgrind fuzz clean distclean
 .NOTPARALLEL:
 all: build
 
@@ -61,6 +62,8 @@ abi:
 	@python3 scripts/abi.py write
 install:
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" sh scripts/install.sh
+wheel:
+	@sh scripts/wheel.sh --test
 docs:
 	@sh scripts/docs.sh
 lint:

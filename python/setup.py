@@ -34,12 +34,16 @@ def core_library():
 
 
 class BuildWithLibraries(build_py):
-    """The package with lib/libdijoco.so.X.Y and lib/libdijoco_plugin.so."""
+    """The package with lib/libdijoco.so.X.Y and lib/libdijoco_plugin.so, or what was staged."""
 
     def run(self):
         super().run()
-        target = pathlib.Path(self.build_lib) / "dijoco" / "lib"
+        package = pathlib.Path(self.build_lib) / "dijoco"
+        target = package / "lib"
         shutil.rmtree(target, ignore_errors=True)
+        if "DIJOCO_STAGE" in os.environ:   # lib, bin and licenses, of scripts/wheel.sh
+            shutil.copytree(os.environ["DIJOCO_STAGE"], package, dirs_exist_ok=True)
+            return
         target.mkdir(parents=True)
         core = core_library()
         shutil.copy(core, target)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the virtual environment NAME in build/deps/python unless it is there; prints its folder.
-# Usage: scripts/python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|sweep|torch|docs
+# Usage: scripts/python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|sweep|torch|docs|wheel
 #
 # The wheels are pinned by sha256 in python/requirements and kept in build/deps/python/wheels,
 # except PyTorch's: that is the package index's build for CUDA, 2.5 GB with what it needs. (The
@@ -20,8 +20,9 @@ case $name in
   sweep) lists="base mujoco-4.0.1 sweep" ;;
   torch) lists="base mujoco-4.0.0 torch" newest=13 ;;
   docs) lists=docs ;;
+  wheel) lists="base wheel" ;;
   *)
-    echo "usage: python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|sweep|torch|docs" >&2
+    echo "usage: python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|sweep|torch|docs|wheel" >&2
     exit 2
     ;;
 esac
@@ -36,7 +37,9 @@ command -v "$python" >/dev/null 2>&1 || fail "there is no $python"
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 machine=$(uname -s)-$(uname -m)
 case $name-$machine in
-  *-Linux-x86_64 | gym-Linux-aarch64 | sweep-Linux-aarch64 | docs-Linux-aarch64 | mujoco-*-Linux-aarch64) known=yes ;;
+  *-Linux-x86_64) known=yes ;;
+  torch-*) known=no ;;
+  *-Linux-aarch64) known=yes ;;
   *) known=no ;;
 esac
 if [ "${version%.*}" != 3 ] || [ "${version#*.}" -lt 11 ] || [ "${version#*.}" -gt $newest ] ||
@@ -102,6 +105,7 @@ else
 fi
 works="import mujoco; found = mujoco.mj_versionString(); assert found == '$wanted', found"
 [ "$name" != docs ] || works="import sphinx, myst_parser, furo"
+[ "$name" != wheel ] || works="import auditwheel, elftools"
 "$env/bin/python" -c "$works" >"$log" 2>&1 || fail "$(cat "$log")"
 echo "$stamp" >"$env/.made"
 rm -f "$log"

@@ -3,6 +3,7 @@
 Structs are not mirrored here, except for a few plain ones whose size the library confirms.
 """
 import ctypes
+import functools
 import importlib
 import os
 import pathlib
@@ -342,6 +343,31 @@ PLUGIN = {
 # ---- loading -----------------------------------------------------------------------------------
 
 
+# Levels of x86-64 for which a wheel may have libraries in lib/LEVEL, the best first, and what of
+# /proc/cpuinfo they take (as gcc's -march of these names).
+_V3 = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"}
+_LEVELS = {"x86-64-v4": _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+           "x86-64-v3": _V3}
+
+
+def _best(folder):
+    """Of a wheel's libraries those that suit this processor; DIJOCO_CPU names other ones."""
+    levels = [level for level in _LEVELS if (folder / level).is_dir()]
+    if not levels:
+        return folder
+    wanted = os.environ.get("DIJOCO_CPU")
+    if wanted:
+        return folder / wanted if wanted in levels else folder
+    try:
+        text = pathlib.Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return folder
+    line = next((x for x in text.splitlines() if x.startswith("flags")), "")
+    flags = set(line.partition(":")[2].split())
+    return next((folder / level for level in levels if _LEVELS[level] <= flags), folder)
+
+
+@functools.lru_cache(maxsize=None)
 def library_dir():
     """The folder of the C libraries: `lib` in this package, else DIJOCO_LIBRARY_DIR, else the
     source tree's build/lib."""
@@ -350,7 +376,7 @@ def library_dir():
     folders = [here / "lib", pathlib.Path(given) if given else here.parents[1] / "build" / "lib"]
     for folder in folders:
         if any(folder.glob("libdijoco.so*")):
-            return folder
+            return _best(folder)
     raise ImportError("dijoco: there is no libdijoco.so in %s. Build it (make build) or set "
                       "DIJOCO_LIBRARY_DIR" % " or ".join(str(f) for f in folders))
 
