@@ -126,7 +126,7 @@ static bool addBodies(mjSpec* spec, const djModelDef* def, const double* low) {
     setName(joint->element, def->joint[i].name, i);
     fillJoint(joint, &def->joint[i]);
   }
-  for (int i = 0; i < def->ngeom; i++) {
+  for (int i = 0; i < def->ngeom && def->geom[i].flex < 0; i++) {
     mjsGeom* geom = mjs_addGeom(body[def->geom[i].body], NULL);
     setName(geom->element, def->geom[i].name, i);
     const int field = def->geom[i].type == DJ_HFIELD ? def->geom[i].hfield : -1;
@@ -336,6 +336,31 @@ static bool addHfields(mjSpec* spec, double* low, const djModelDef* def) {
   return good;
 }
 
+// Vertices of one body each; there may be many names.
+static bool addFlexes(mjSpec* spec, const djModelDef* def) {
+  for (int i = 0; i < def->nflex; i++) {
+    const djFlexDef* f = &def->flex[i];
+    mjsFlex* out = mjs_addFlex(spec);
+    setName(out->element, f->name, i);
+    const djGeomDef* contact = NULL;
+    for (int g = 0; g < def->ngeom && !contact; g++) {
+      if (def->geom[g].flex == i) contact = &def->geom[g];
+    }
+    djm_addFlex(out, f, contact);
+    size_t size = (size_t)f->nvert * (sizeof(djmElementName) + 1) + 1, used = 0;
+    char* names = malloc(size);
+    if (!names) return false;
+    for (int v = 0; v < f->nvert; v++) {
+      int body = f->body[v];
+      djmElementName name = elementName(body > 0 ? def->body[body].name : "world", body);
+      used += (size_t)snprintf(names + used, size - used, "%s ", name.text);
+    }
+    mjs_setStringVec(out->vertbody, names);
+    free(names);
+  }
+  return true;
+}
+
 static void addKey(mjSpec* spec, const djModelDef* def, const djModel* m, int i) {
   const djKeyDef* k = &def->key[i];
   mjsKey* out = mjs_addKey(spec);
@@ -392,7 +417,8 @@ bool djm_specFromModel(djmWrite* w, bool with_triangles) {
       good = addMesh(spec, &def.mesh[i], i, with_triangles);
     }
     double* low = calloc((size_t)def.nhfield + 1, sizeof *low);
-    good = good && low && addHfields(spec, low, &def) && addBodies(spec, &def, low);
+    good = good && low && addHfields(spec, low, &def) && addBodies(spec, &def, low) &&
+           addFlexes(spec, &def);
     free(low);
   }
   if (good) {

@@ -46,6 +46,8 @@ static const Table TABLE[] = {
      false, false},
     {dj_actuatorKeys, sizeof(djActuatorDef), {0, 0}, false, false},
     {dj_pairKeys, sizeof(djPairDef), {0, 0}, true, false},
+    {dj_flexKeys, sizeof(djFlexDef), {offsetof(djFlexDef, nvert), offsetof(djFlexDef, elastic2d)},
+     false, false},
     {dj_excludeKeys, sizeof(djExcludeDef), {0, 0}, false, false}};
 enum { NTABLE = sizeof TABLE / sizeof *TABLE };
 

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "io/model_contact.h"
+#include "io/model_flex.h"
 #include "io/model_keys.h"
 #include "io/model_shape.h"
 #include "io/settings.h"
@@ -51,6 +52,7 @@ static void addReference(djText* t, const djModelDef* def, djKeyKind kind, int i
   if (id >= 0 && kind == DJ_KEY_MESH) name = def->mesh[id].name;
   if (id >= 0 && kind == DJ_KEY_HFIELD) name = def->hfield[id].name;
   if (id >= 0 && kind == DJ_KEY_SITE) name = def->site[id].name;
+  if (id >= 0 && kind == DJ_KEY_FLEX) name = def->flex[id].name;
   if (id >= 0 && kind == DJ_KEY_TENDON) name = def->tendon[id].name;
   if (name && name[0]) dj_addQuoted(t, name);
   else dj_addInt(t, id);
@@ -147,6 +149,10 @@ static void addList(djText* t, const djModelDef* def, const char* name, const dj
       dj_addShape(t, def->geom[i].surface);
     }
     if (keys == dj_geomKeys) addPoints(t, &def->geom[i]);
+    if (keys == dj_geomKeys && def->geom[i].flex >= 0) {
+      dj_addText(t, ", \"flex\": ");
+      addReference(t, def, DJ_KEY_FLEX, def->geom[i].flex);
+    }
     if (keys == dj_pairKeys) dj_addOwnSettings(t, def, -1, i);
     dj_addText(t, "}");
   }
@@ -267,6 +273,20 @@ static void addTendons(djText* t, const djModelDef* def, bool all) {
   dj_addText(t, "\n  ]");
 }
 
+static void addFlexes(djText* t, const djModelDef* def, bool all) {
+  djFlexDef standard = dj_defaultFlexDef();
+  if (def->nflex == 0) return;
+  openList(t, "flexes");
+  for (int i = 0; i < def->nflex; i++) {
+    startElement(t, i);
+    dj_addText(t, "{");
+    addMembers(t, def, dj_flexKeys, &def->flex[i], all ? NULL : &standard, NULL, "");
+    dj_addFlexLists(t, &def->flex[i], def);
+    dj_addText(t, "}");
+  }
+  dj_addText(t, "\n  ]");
+}
+
 static void addKeyRow(djText* t, const char* name, const double* v, int n) {
   if (n == 0) return;
   dj_addText(t, ", ");
@@ -346,6 +366,7 @@ static void addModel(djText* t, const djModelDef* def, const djModel* model, boo
   addList(t, def, "sites", dj_siteKeys, def->site, sizeof site, def->nsite,
           all ? NULL : &site);
   addTendons(t, def, all);
+  addFlexes(t, def, all);
   addList(t, def, "actuators", dj_actuatorKeys, def->actuator, sizeof actuator, def->nu,
           all ? NULL : &actuator);
   addList(t, def, "pairs", dj_pairKeys, def->pair, sizeof pair, def->npair,

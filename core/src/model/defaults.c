@@ -31,6 +31,7 @@ djGeomDef dj_defaultGeomDef(void) {
       .quat = {1, 0, 0, 0},
       .mesh = -1,
       .hfield = -1,
+      .flex = -1,
       .contype = 1,
       .conaffinity = 1,
       .condim = 3,
@@ -90,5 +91,7 @@ djEqualityDef dj_defaultEqualityDef(void) {
       .impedance = {0.9, dmax, 0.001, 0.5, 2},
   };
 }
+
+djFlexDef dj_defaultFlexDef(void) { return (djFlexDef){.dim = 2, .radius = 0.005}; }
 
 djModelDef dj_defaultModelDef(void) { return (djModelDef){.option = dj_defaultOption()}; }
