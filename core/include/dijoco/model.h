@@ -366,6 +366,8 @@ typedef struct djContactSettings {
   double damping;          // s/m
   double kn, kt, kd;       // N/m, N s/m, N s/m2
   double scale;            // 1
+  double sigma, damping_time, alpha, sigma_t;   // N m, s, 1, W
+  double detect, cut;      // m, N
   double range;            // 2 s L/(1-s), m: surfaces of contact shapes act on each other below
                            //   this
   double weight;           // total movable weight, N

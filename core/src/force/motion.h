@@ -29,6 +29,8 @@ typedef struct djMotion {
   djPoint at;                  // the point
   const djKin* lag;            // lagged quantities belong there where they can; NULL: to the start
   double h;
+  double rest;                 // s; from the point to where the step ends, at its velocity: of
+                               //   stages within a step
   double step;                 // s; over which activations go on: the whole step, or to the point
   double convexity;            // share of a convex substitute that derivatives are to have
   const double* qvel;          // (nv) of rates along coordinates that bend, with which `rate` then

@@ -8,6 +8,12 @@ void dj_setStart(djWork* w, const djModel* m) {
   for (int b = 0; b < m->nbody; b++) w->ref[b] = w->begin.kin.com[m->body_root[b]];
 }
 
+// Where q+ = q (+) c psi the displacement goes on by (c - 1) psi, in which time is h.
+static double restOf(const djWork* w) {
+  if (!w->coef.turns) return 0;
+  return (w->coef.position[DJ_SOURCE_STAGE + w->stage] - 1) * w->time;
+}
+
 djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
   bool exact = w->method && w->method->prompt;
   bool prompt = exact || w->acting == DJ_ACTS_SMOOTH;
@@ -25,6 +31,7 @@ djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
                     dj_pointOf(at),
                     w->lags ? &w->lag.kin : NULL,
                     w->time,
+                    restOf(w),
                     exact ? w->coef.time[w->stage] : w->h,
                     w->convexity,
                     w->bends ? w->V : NULL,

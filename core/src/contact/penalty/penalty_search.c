@@ -44,7 +44,7 @@ int dj_penaltyWays(djPenaltyWay way[2], const djShape* a, const djShape* b, cons
 
 // ------------------------------------------ tree -----------------------------------------------
 
-static double boundOf(const djPenaltyWay* w, const djPointNode* node) {
+double dj_nodeBound(const djPenaltyWay* w, const djPointNode* node) {
   double x[3];
   dju_store3(x, dju_transform(&w->local, dju_load3(node->center)));
   return dj_fieldBound(&w->in.field, x, node->radius) - w->from.radius - w->inflate;
@@ -59,7 +59,7 @@ double dj_fieldAtPoint(djFieldAt* at, double x[3], const djPenaltyWay* w, int i)
 // A bound of 0 says no more than that the ball is outside.
 static double visitNode(const djPenaltyWay* w, const djPointNode* node, djPointVisit visit,
                         void* user) {
-  const double bound = boundOf(w, node);
+  const double bound = dj_nodeBound(w, node);
   if (bound > 0) return bound;
   if (node->right > 0) {
     const double left = visitNode(w, node + 1, visit, user);
@@ -85,7 +85,7 @@ static double deepestBelow(int* point, const djPenaltyWay* w, const djPointNode*
                            double least) {
   if (node->right > 0) {
     const djPointNode *near = node + 1, *far = node + (int)node->right;
-    double first = boundOf(w, near), second = boundOf(w, far);
+    double first = dj_nodeBound(w, near), second = dj_nodeBound(w, far);
     if (second < first) {
       const djPointNode* other = near;
       const double bound = first;

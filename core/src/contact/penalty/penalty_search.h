@@ -25,6 +25,9 @@ int dj_penaltyWays(djPenaltyWay way[2], const djShape* a, const djShape* b, cons
 // The field at point i, x its place there. Returns d.
 double dj_fieldAtPoint(djFieldAt* at, double x[3], const djPenaltyWay* way, int i);
 
+// d of the points in a node's ball is no less.
+double dj_nodeBound(const djPenaltyWay* way, const djPointNode* node);
+
 // Visits points with d < 0, i their place in the tree's order. Returns a lower bound of the others'
 // d.
 typedef void (*djPointVisit)(void* user, const djPenaltyWay* way, int i, const double x[3],
