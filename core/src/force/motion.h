@@ -29,8 +29,6 @@ typedef struct djMotion {
   djPoint at;                  // the point
   const djKin* lag;            // lagged quantities belong there where they can; NULL: to the start
   double h;
-  double rest;                 // s; from the point to where the step ends, at its velocity: of
-                               //   stages within a step
   double step;                 // s; over which activations go on: the whole step, or to the point
   double convexity;            // share of a convex substitute that derivatives are to have
   const double* qvel;          // (nv) of rates along coordinates that bend, with which `rate` then
@@ -47,6 +45,8 @@ typedef struct djMotion {
   const double* mocap_rate;    // (nmocap x 6) velocities of mocap bodies: angular, linear of the
                                //   origin; NULL: 0
   djPoint past;                // a step before the start, by its velocity; kin NULL: unknown
+  double rest;                 // s; from the point to where the step ends, at its velocity: of
+                               //   stages within a step
 } djMotion;
 
 #endif  // DJ_FORCE_MOTION_H_

@@ -31,7 +31,6 @@ djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
                     dj_pointOf(at),
                     w->lags ? &w->lag.kin : NULL,
                     w->time,
-                    restOf(w),
                     exact ? w->coef.time[w->stage] : w->h,
                     w->convexity,
                     w->bends ? w->V : NULL,
@@ -41,7 +40,8 @@ djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
                     from,
                     from_rate,
                     w->carries ? w->mocap_rate : NULL,
-                    w->has_past ? dj_pointOf(&w->back) : (djPoint){NULL, NULL, NULL}};
+                    w->has_past ? dj_pointOf(&w->back) : (djPoint){NULL, NULL, NULL},
+                    restOf(w)};
 }
 
 djInputs dj_inputsOf(const djWork* w) {
