@@ -123,6 +123,15 @@ static djStatus openPair(Pair* out, const djPairInput* in) {
   return DJ_OK;
 }
 
+// A pair without points in a field would be nothing.
+static djStatus begin(djPairState* state, const djPairInput* in) {
+  Pair p;
+  (void)state;
+  const djStatus status = openPair(&p, in);
+  if (status < 0) return status;
+  return p.pair.nway > 0 ? DJ_OK : DJ_UNSUPPORTED;
+}
+
 static djStatus eval(djPairOutput* out, djPairState* state, const djPairInput* in, int flags) {
   Pair p;
   (void)state;
@@ -185,6 +194,7 @@ const djKernel dj_damped = {
     .shapeParams = dj_penaltyParams,
     .gap = dj_pointGap,
     .depth = dj_pointDepth,
+    .begin = begin,
     .eval = eval,
     .report = report,
     .points = points,
