@@ -122,7 +122,8 @@ static void testParams(void** state) {
     const double error = djt_runNamed(&run, name, N, 1e-4, 0, 1e-3);
     print_message("%s, %s: parameters %.1e\n", dj_method(ways[k].integrator)->name, ways[k].law,
                   error);
-    assert_true(error < 2e-6);
+    // of log the second derivative jumps at `detect`
+    assert_true(error < (strcmp(ways[k].law, "log") == 0 ? 5e-5 : 2e-6));
     djd_deleteTape(run.tape);
     dj_deleteData(run.d);
     dj_deleteModel(m);

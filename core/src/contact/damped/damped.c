@@ -9,6 +9,7 @@
 #include "contact/damped/damped.h"
 
 #include "contact/damped/damped_law.h"
+#include "contact/damped/damped_slopes.h"
 #include "contact/penalty/penalty_pair.h"
 #include "contact/penalty/penalty_query.h"
 #include "contact/shapes/convex.h"
@@ -97,7 +98,12 @@ static void addSettings(djPairGrad* grad, double* by_scale, const djPenaltyPair*
   *by_scale += way->part * by->own[DJ_DAMPED_BY_SHARE];
 }
 
-static const djPointModel model = {lawOf, visitAll, addSettings, true};
+static const djPointModel model = {.law = lawOf,
+                                   .visit = visitAll,
+                                   .settings = addSettings,
+                                   .smooth = true,
+                                   .slopes = dj_addDampedSlopes,
+                                   .complete = dj_completeDampedSum};
 
 // ------------------------------------------ pairs -----------------------------------------------
 

@@ -57,9 +57,14 @@ static double gapAhead(const djDampedLaw* w, const djPointForce* p) {
 
 static void force(djPointForce* p, const djPenaltyLaw* law) {
   const djDampedLaw* w = law->own;
-  p->N = law->share * dj_dampedForce(w, gapAhead(w, p)).f;
+  const djDampedForce f = dj_dampedForce(w, gapAhead(w, p));
+  p->N = law->share * f.f;
   if (!(p->N > 0)) return;
   const Drag drag = dragOf(w, p->N, p->speed, law->share);
+  p->own[DJ_DAMPED_SLOPE] = law->share * f.by_g;
+  p->own[DJ_DAMPED_DRAG] = law->mu * drag.a;
+  p->own[DJ_DAMPED_DRAG_BY_N] = law->mu * drag.by_N;
+  p->own[DJ_DAMPED_DRAG_BY_SPEED] = law->mu * drag.by_speed;
   p->F = dju_madd3(dju_scale3(p->N, p->n), -law->mu * drag.a, p->t);
   const bool slips = w->friction == DJ_POINT_FRICTION_SMOOTH
                          ? p->speed * p->speed > w->eps
@@ -71,12 +76,12 @@ static djVec3 changes(const djPointForce* p, const djPenaltyLaw* law, djVec3 dn,
                       djVec3 du) {
   const djDampedLaw* w = law->own;
   const double rate = dju_dot3(dn, p->u) + dju_dot3(p->n, du);
-  const double dN = law->share * dj_dampedForce(w, gapAhead(w, p)).by_g * (dd + w->ahead * rate);
+  const double dN = p->own[DJ_DAMPED_SLOPE] * (dd + w->ahead * rate);
   const djVec3 dt = dju_madd3(dju_madd3(du, -rate, p->n), -p->rate, dn);
   const djVec3 normal = dju_madd3(dju_scale3(dN, p->n), p->N, dn);
-  const Drag drag = dragOf(w, p->N, p->speed, law->share);
-  const double da = drag.by_N * dN + drag.by_speed * dju_dot3(p->t, dt);
-  return dju_madd3(dju_madd3(normal, -law->mu * drag.a, dt), -law->mu * da, p->t);
+  const double da = p->own[DJ_DAMPED_DRAG_BY_N] * dN +
+                    p->own[DJ_DAMPED_DRAG_BY_SPEED] * dju_dot3(p->t, dt);
+  return dju_madd3(dju_madd3(normal, -p->own[DJ_DAMPED_DRAG], dt), -da, p->t);
 }
 
 static djVec3 vjp(djPointGrad* out, double* by_rate, const djPointForce* p, const djPenaltyLaw* law,

@@ -35,7 +35,10 @@ typedef struct djDampedForce {
 } djDampedForce;
 djDampedForce dj_dampedForce(const djDampedLaw* law, double g);
 
-// `own` of djPenaltyLaw is a djDampedLaw, `own` of djPointGrad these.
+// `own` of djPenaltyLaw is a djDampedLaw; that of djPointForce N by g, the friction -mu a t over -t,
+// mu a, and its derivatives by N and |t|, that over |t|.
+enum { DJ_DAMPED_SLOPE, DJ_DAMPED_DRAG, DJ_DAMPED_DRAG_BY_N, DJ_DAMPED_DRAG_BY_SPEED };
+// `own` of djPointGrad.
 enum { DJ_DAMPED_BY_SIGMA, DJ_DAMPED_BY_KN, DJ_DAMPED_BY_AHEAD, DJ_DAMPED_BY_SHARE };
 extern const djPointRow dj_dampedPoints;
 

@@ -38,6 +38,7 @@ typedef struct djPointForce {
   djPointState state;
   djVec3 F; // N
   bool held; // derivatives are those for a fixed normal
+  double own[5]; // what another row keeps for its derivatives
 } djPointForce;
 
 // Sets what follows from n, d, radius, c and the velocities of both bodies (6 each) about refs.

@@ -64,7 +64,8 @@ static void penaltySettings(djPairGrad* grad, double* by_scale, const djPenaltyP
   *by_scale += w->part * set[DJ_PENALTY_SCALE] * by_s;
 }
 
-const djPointModel dj_penaltyModel = {penaltyLaw, visitInside, penaltySettings, false};
+const djPointModel dj_penaltyModel = {
+    .law = penaltyLaw, .visit = visitInside, .settings = penaltySettings};
 
 void dj_findPoint(djPointForce* out, const djPenaltyPair* pair, const djPenaltyWay* w, int i,
                   const djFieldAt* at) {
@@ -183,7 +184,11 @@ void dj_addPoint(djPenaltySum* sum, bool derivatives, const djPenaltyPair* pair,
   const djVec3 torque = dju_cross3(dju_sub3(p->x, pair->in->ref_a), F);
   dju_addTo3(sum->gradient, 1, torque);
   dju_addTo3(sum->gradient + 3, 1, F);
-  if (derivatives) addDerivatives(sum, pair, w, p);
+  if (!derivatives) return;
+  if (pair->model->slopes)
+    pair->model->slopes(sum, pair, w, p);
+  else
+    addDerivatives(sum, pair, w, p);
 }
 
 // Of b all is opposite, and about another point that is fixed, too.
@@ -194,8 +199,9 @@ static void addOpposite(double* out, int stride, const double* in, djVec3 apart)
   for (int i = 0; i < 6; i++) out[i * stride] = -in[i * stride] - (i < 3 ? more[i] : 0);
 }
 
-void dj_completeSum(double gradient[12], double* by_pose, double* by_twist, const djPenaltySum* sum,
+void dj_completeSum(double gradient[12], double* by_pose, double* by_twist, djPenaltySum* sum,
                     const djPenaltyPair* pair) {
+  if (pair->model->complete && by_pose) pair->model->complete(sum, pair);
   const djVec3 apart = dju_sub3(pair->in->ref_a, pair->in->ref_b);
   memcpy(gradient, sum->gradient, sizeof sum->gradient);
   addOpposite(gradient + 6, 1, gradient, apart);

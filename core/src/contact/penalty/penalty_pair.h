@@ -8,6 +8,7 @@
 #include "contact/penalty/penalty_search.h"
 
 struct djPenaltyPair;
+struct djPenaltySum;
 
 // How points act: penalty contact, or another kernel with the same points and fields.
 typedef struct djPointModel {
@@ -20,6 +21,12 @@ typedef struct djPointModel {
   void (*settings)(djPairGrad* grad, double* by_scale, const struct djPenaltyPair* pair,
                    const djPenaltyWay* way, const djPointGrad* by);
   bool smooth; // forces have no kinks but those of fields
+  // Adds a point's derivatives to the sum, in whatever way `complete` then reads; both or neither.
+  // NULL: by differentials of the law.
+  void (*slopes)(struct djPenaltySum* sum, const struct djPenaltyPair* pair,
+                 const djPenaltyWay* way, const djPointForce* p);
+  // Makes of these what they are without it.
+  void (*complete)(struct djPenaltySum* sum, const struct djPenaltyPair* pair);
 } djPointModel;
 
 typedef struct djPenaltyPair {
@@ -56,7 +63,7 @@ typedef struct djPenaltySum {
 // matrices, or NULL.
 void dj_addPoint(djPenaltySum* sum, bool derivatives, const djPenaltyPair* pair,
                  const djPenaltyWay* way, const djPointForce* p);
-void dj_completeSum(double gradient[12], double* by_pose, double* by_twist, const djPenaltySum* sum,
+void dj_completeSum(double gradient[12], double* by_pose, double* by_twist, djPenaltySum* sum,
                     const djPenaltyPair* pair);
 
 // Adds the derivative of lambda . gradient by parameters.
