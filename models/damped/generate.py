@@ -53,6 +53,7 @@ def fall():
     task = {"scene": "scene.json", "horizon": STEPS, "initial": {"qpos": [0.65]},
             "loss": [{"type": "position", "body": "particle", "target": [0, 0, 0.5]}],
             "variables": [{"name": "qpos0", "min": 0.3, "max": 1}]}
+    write(FOLDER / "fall" / "task_plain.json", {**task, "contact": {"model": "penalty", "kn": 1000}})
     models(FOLDER / "fall", task, 9, {"sigma": 1e-3, "kn": 1000, "detect": 0.01})
 
 
@@ -85,7 +86,7 @@ def roll():
             "initial": {"qpos": [0, 0, 0.12, 1, 0, 0, 0], "qvel": [0, 0, 0, 0, 12, 0]},
             "loss": [{"type": "position", "body": "blob", "target": [1, 0, 0.1]}],
             "variables": [{"name": "qvel0", "index": [4]}]}
-    models(FOLDER / "roll", task, 1.5, {"sigma": 1e-3, "kn": 1000, "detect": 0.005})
+    models(FOLDER / "roll", task, 1.5, {"sigma": 1e-5, "kn": 1000, "detect": 0.005})
 
 
 def box_flip():
@@ -110,7 +111,7 @@ def box_flip():
                      {"type": "orientation", "body": "box", "target": [1, 0, 0, 0],
                       "weight": 0.1}],
             "variables": [{"name": "qvel0", "index": [0, 1]}]}
-    models(FOLDER / "box_flip", task, 9, {"sigma": 1e-3, "kn": 1000, "detect": 0.005})
+    models(FOLDER / "box_flip", task, 9, {"sigma": 1e-4, "kn": 1000, "detect": 0.005})
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ static void addSettings(djPairGrad* grad, double* by_scale, const djPenaltyPair*
   *by_scale += way->part * by->own[DJ_DAMPED_BY_SHARE];
 }
 
-static const djPointModel model = {.law = lawOf,
+const djPointModel dj_dampedModel = {.law = lawOf,
                                    .visit = visitAll,
                                    .settings = addSettings,
                                    .smooth = true,
@@ -109,7 +109,7 @@ static const djPointModel model = {.law = lawOf,
 
 static djStatus openPair(Pair* out, const djPairInput* in) {
   if (!in || !in->setting || !dj_settingsValid(&dj_damped, in->setting)) return DJ_INVALID;
-  const djStatus status = dj_openPenaltyPair(&out->pair, in, &model);
+  const djStatus status = dj_openPenaltyPair(&out->pair, in, &dj_dampedModel);
   if (status < 0) return status;
   const double* x = in->setting;
   out->law = (djDampedLaw){.law = (djLaw)(int)x[DJ_DAMPED_LAW],

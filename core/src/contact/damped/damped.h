@@ -33,5 +33,7 @@ extern const djKernelRule dj_dampedRules[DJ_DAMPED_NSETTING];
 const char* dj_dampedConflict(const double* given);
 
 extern const djKernel dj_damped;
+// How its points act; `own` of a pair is its djDampedLaw.
+extern const struct djPointModel dj_dampedModel;
 
 #endif // DJ_CONTACT_DAMPED_DAMPED_H_
