@@ -114,7 +114,34 @@ def box_flip():
     models(FOLDER / "box_flip", task, 9, {"sigma": 1e-4, "kn": 1000, "detect": 0.005})
 
 
+def ball_in_sphere():
+    """A ball on 64 points in a hollow sphere; a start and a velocity along one line, p from 0 to 1."""
+    radius, ball = 0.5, 0.1
+    body, joint = free("ball", [0, 0, -0.3], 1, [0.004, 0.004, 0.004])
+    points = []
+    for i in range(64):
+        z = 1 - (2 * i + 1) / 64
+        t, r = math.pi * (1 + math.sqrt(5)) * i, math.sqrt(1 - z * z)
+        points.append([round(ball * x, 6) for x in (r * math.cos(t), r * math.sin(t), z)])
+    write(FOLDER / "ball_in_sphere" / "scene.json",
+          scene("ball_in_sphere", [body], [joint],
+                [{"name": "hollow", "type": "sphere", "body": "world", "size": [radius, 0, 0],
+                  "friction": [0.5, 0, 0], "inside": 1},
+                 {"name": "ball", "type": "sphere", "body": "ball", "size": [ball, 0, 0],
+                  "friction": [0.5, 0, 0], "points": points}]))
+    task = {"scene": "scene.json", "horizon": STEPS,
+            "loss": [{"type": "position", "body": "ball", "target": [0.1, 0.2, -0.25]}],
+            "free": [{"name": "p", "value": [0.3], "min": 0, "max": 1}],
+            "variables": [{"name": "p"}],
+            "maps": [{"type": "linear", "reads": "p", "writes": "qpos0", "offset":
+                      [-0.2, 0.05, -0.25, 1, 0, 0, 0], "rows": [[0.3], [-0.2], [0.1]] + [[0]] * 4},
+                     {"type": "linear", "reads": "p", "writes": "qvel0",
+                      "offset": [1, -0.5, 0, 0, 0, 0], "rows": [[-1.5], [1.5], [0.5]] + [[0]] * 3}]}
+    models(FOLDER / "ball_in_sphere", task, 0.25, {"sigma": 1e-3, "kn": 1000, "detect": 0.02})
+
+
 if __name__ == "__main__":
+    ball_in_sphere()
     fall()
     roll()
     box_flip()

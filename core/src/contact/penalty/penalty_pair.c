@@ -231,17 +231,23 @@ static void fieldGrad(djShapeGrad* grad, const djPenaltyWay* w, const djPointFor
                       const djPointGrad* by, const djPose* body, const djFieldAt* at,
                       const double x[3]) {
   const djMat3 R = w->field.R;
-  double distance[3], normal[9];
-  const djVec3 by_n = dju_mulMtV(R, by->n);
-  dj_fieldSizes(distance, normal, &w->in.field, x, at);
+  double distance[3], normal[9], by_d = by->d;
+  djVec3 by_n = dju_mulMtV(R, by->n);
+  djFieldAt outward = *at;
+  if (w->in.inside) {   // derivatives by the geom are those of its own field
+    dj_fieldAt(&outward, &w->in.field, x);
+    by_d = -by_d;
+    by_n = dju_neg3(by_n);
+  }
+  dj_fieldSizes(distance, normal, &w->in.field, x, &outward);
   const double n[3] = {by_n.x, by_n.y, by_n.z};
   for (int k = 0; k < 3; k++) {
-    double sum = by->d * distance[k];
+    double sum = by_d * distance[k];
     for (int i = 0; i < 3; i++) sum += n[i] * normal[3 * i + k];
     grad->number[DJ_PENALTY_BY_SIZE + k] += sum;
   }
   double* vert = grad->number + DJ_PENALTY_BY_POINT + 3 * w->in.npoint;
-  dj_fieldVertices(vert, &w->in.field, x, by->d, n);
+  dj_fieldVertices(vert, &w->in.field, x, by_d, n);
   // by d and n as c moves against the field, which leaves x where it is
   const djVec3 apart = dju_add3(dju_scale3(by->d, p->gradient), dju_mulMtV(p->turn, by->n));
   const djVec3 arm = dju_sub3(p->c, w->field.p);

@@ -18,7 +18,7 @@ typedef struct djPenaltyWay {
 
 // Up to two ways of a pair; returns how many. A sphere's centre with its radius says all: in a pair
 // with a sphere one way acts, that of points that are given, else that of the sphere's centre; of
-// two alike both do, with half the share.
+// two alike both do, with half the share. A geom that holds others inside has no points.
 int dj_penaltyWays(djPenaltyWay way[2], const djShape* a, const djShape* b, const djPose* pose_a,
                    const djPose* pose_b, double inflate);
 
