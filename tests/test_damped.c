@@ -148,6 +148,42 @@ static void testAblations(void** state) {
   dj_deleteModel(m);
 }
 
+// Points in a hollow sphere and a hollow box, which holds them inside: gradients, and that it does.
+static void testInside(void** state) {
+  (void)state;
+  static const char* const name[] = {"geom/hollow/size", "geom/hollow/pos", "geom/lid/size",
+                                     "geom/lid/quat", "geom/ball/size"};
+  djModel* m = load(
+      "{\"dijoco_model\": 1, \"option\": {\"contact\": \"damped\", \"timestep\": 0.01,"
+      "  \"sigma\": 0.02, \"alpha\": 0.5, \"friction_eps\": 0.01, \"integrator\": \"midpoint\"},"
+      "\"bodies\": [{\"name\": \"world\"}, {\"name\": \"ball\", \"mass\": 1,"
+      "   \"inertia\": [0.004, 0.004, 0.004]}],"
+      "\"joints\": [{\"type\": \"free\", \"body\": 1}],"
+      "\"geoms\": [{\"name\": \"hollow\", \"body\": 0, \"size\": [0.5, 0, 0], \"inside\": 1},"
+      "  {\"name\": \"lid\", \"type\": \"box\", \"body\": 0, \"size\": [0.45, 0.6, 0.55],"
+      "   \"inside\": 1, \"quat\": [1, 0.1, 0.2, 0]},"
+      "  {\"name\": \"ball\", \"body\": 1, \"size\": [0.1, 0, 0]}]}");
+  djtRun run = {.m = m, .d = djt_openMethod(m, DJ_MIDPOINT, 0.01)};
+  enum { T = 40 };
+  const double q0[7] = {0, 0, -0.2, 1, 0, 0, 0}, v0[6] = {1, 0.4, 0, 2, 1, 0};
+  assert_int_equal(djd_makeTape(&run.tape, m, T, NULL), DJ_OK);
+  djLossTerm loss[1] = {{.type = DJ_LOSS_COM, .id = -1, .target = {0.3, 0.1, 2}, .weight = 1}};
+  run.r = (djRollout){.horizon = T, .qpos0 = q0, .qvel0 = v0, .nloss = 1, .loss = loss,
+                      .refinement_steps = 6};
+  const double error = djt_runNamed(&run, name, 5, 1e-4, 0, 1e-3);
+  print_message("inside: parameters %.1e\n", error);
+  assert_true(error < 2e-6);
+  memcpy(run.d->qpos, q0, sizeof q0);
+  memcpy(run.d->qvel, v0, sizeof v0);
+  for (int i = 0; i < 300; i++) {
+    assert_int_equal(dj_step(m, run.d), DJ_OK);
+    assert_true(dju_norm3(dju_load3(run.d->qpos)) < 0.4);
+  }
+  djd_deleteTape(run.tape);
+  dj_deleteData(run.d);
+  dj_deleteModel(m);
+}
+
 // ------------------------------------------ momentum -------------------------------------------
 
 static void testMomentum(void** state) {
@@ -278,7 +314,7 @@ static void testNothing(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testTransitions), cmocka_unit_test(testParams),
-      cmocka_unit_test(testAblations),   cmocka_unit_test(testMomentum),
+      cmocka_unit_test(testAblations),   cmocka_unit_test(testInside), cmocka_unit_test(testMomentum),
       cmocka_unit_test(testBound),       cmocka_unit_test(testDampingTime),
       cmocka_unit_test(testRefused),     cmocka_unit_test(testNothing)};
   return cmocka_run_group_tests(tests, NULL, NULL);

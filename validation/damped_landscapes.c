@@ -122,6 +122,35 @@ static void scene(djvReport* r, const Scene* s, int n, double theta) {
            of[2].reconstruction_error / of[0].reconstruction_error);
 }
 
+// Whether gradients add up to losses where normals turn, with and without their derivative and all
+// points.
+static void hollow(djvReport* r, int n) {
+  static const char* const file[] = {"task", "task_penalty", "task_without_normals",
+                                     "task_without_set"};
+  static const char* const name[] = {"damped, perturbed", "damped, penalty", "fixed normals",
+                                     "varying set"};
+  const Scene s = {"ball_in_sphere", "velocity along x, m/s", 0, -1.5, 1.5, 1};
+  djLandscape of[4];
+  djv_title("%s: %s from %g to %g, theta 1, %d values", s.folder, s.what, s.from, s.to, n);
+  head();
+  for (int k = 0; k < 4; k++) {
+    of[k] = measure(s.folder, file[k], &(Given){"theta", 1}, 1, &s, n);
+    print(name[k], &of[k]);
+  }
+  for (int k = 0; k < 2; k++) {
+    djv_below(r, k ? "penalty: error of reconstruction over range"
+                   : "perturbed: error of reconstruction over range",
+              of[k].reconstruction_error / of[k].range, 0.01, "");
+  }
+  djv_above(r, "fixed normals: error over that of perturbed",
+            of[2].reconstruction_error / of[0].reconstruction_error, 10, "");
+  djv_above(r, "varying set: error over that of perturbed",
+            of[3].reconstruction_error / of[0].reconstruction_error, 10, "");
+  const djLandscape fine = measure(s.folder, file[0], &(Given){"theta", 1}, 1, &s, 2 * n - 1);
+  djv_near(r, "half the spacing: error of perturbed, times less",
+           of[0].reconstruction_error / fine.reconstruction_error, 4, 1.5, "");
+}
+
 // Laws and alphas of the fall, and what alpha costs there is in docs/damped.md.
 static void alphas(int n) {
   static const double alpha[] = {0, 0.3, 1.5, 9};
@@ -179,6 +208,7 @@ int main(int argc, char** argv) {
     if (!quick || s->theta < 1) scene(&r, s, samples, 0.5);
     if (!quick || s->theta == 1) scene(&r, s, samples, 1);
   }
+  hollow(&r, quick ? 201 : 401);
   alphas(n);
   others(quick ? 51 : 201);
   return djv_finish(&r);
