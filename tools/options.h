@@ -65,7 +65,7 @@ typedef struct Options {
   const char *method, *grid;  // of decompose
   long hulls, vertices, seed;
   const char *variable, *range;   // of landscape
-  long index, samples;
+  long index, count;
 } Options;
 
 typedef struct Verb {

@@ -61,12 +61,15 @@ void dj_fillPoints(djModel* m, const djModelDef* def) {
   }
 }
 
+static bool actsAtPoints(int kernel) {
+  return kernel >= 0 && (kernel == dj_kernelNamed("penalty") || kernel == dj_kernelNamed("damped"));
+}
+
 // What the default rule gave is written where it would give something else now.
 static bool keepsRule(const djModel* m) {
-  const int kernel = dj_kernelNamed("penalty");
-  bool used = (int)m->opt.contact == kernel;
-  for (int i = 0; i < m->ngeom; i++) used = used || m->geom_contact[i] == kernel;
-  for (int i = 0; i < m->npair; i++) used = used || m->pair_contact[i] == kernel;
+  bool used = actsAtPoints((int)m->opt.contact);
+  for (int i = 0; i < m->ngeom; i++) used = used || actsAtPoints(m->geom_contact[i]);
+  for (int i = 0; i < m->npair; i++) used = used || actsAtPoints(m->pair_contact[i]);
   return used && m->defaults_kept;
 }
 
