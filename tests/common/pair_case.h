@@ -5,7 +5,7 @@
 
 #include "common/random_shape.h"
 #include "common/worst.h"
-#include "contact/damped/damped.h"
+#include "contact/penalty/damped.h"
 #include "contact/implicit/implicit_fit.h"
 #include "contact/implicit/implicit_surface.h"
 #include "contact/implicit/implicit_touch.h"

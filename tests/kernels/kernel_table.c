@@ -1,6 +1,6 @@
 // The library's kernels and those of the tests, in place of contact/kernel_table.c.
 
-#include "contact/damped/damped.h"
+#include "contact/penalty/damped.h"
 #include "contact/implicit/implicit_surface.h"
 #include "contact/penalty/penalty.h"
 #include "contact/plane/separating_plane.h"

@@ -32,6 +32,7 @@ typedef struct djcDampedQuery {
   double sigma_t, friction_eps;   // W, m2/s2; positive
 } djcDampedQuery;
 
+// What a point does where it ends.
 typedef struct djcDampedPoint {
   double gap;          // m; of the point where it ends
   double gap_damped;   // m; with alpha T times its rate there

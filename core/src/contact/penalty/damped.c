@@ -6,10 +6,10 @@
 // `detect`; with coordinate_derivative = false derivatives leave out how normals turn, and are not
 // those of the step.
 
-#include "contact/damped/damped.h"
+#include "contact/penalty/damped.h"
 
-#include "contact/damped/damped_law.h"
-#include "contact/damped/damped_slopes.h"
+#include "contact/penalty/damped_law.h"
+#include "contact/penalty/damped_slopes.h"
 #include "contact/penalty/penalty_pair.h"
 #include "contact/penalty/penalty_query.h"
 #include "contact/shapes/convex.h"

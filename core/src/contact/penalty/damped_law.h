@@ -14,8 +14,8 @@
 // along its tangent from where f is STEEP times the weight that moves, or g = SHALLOW c: a start
 // inside, or behind an obstacle that rises, then comes out.
 
-#ifndef DJ_CONTACT_DAMPED_DAMPED_LAW_H_
-#define DJ_CONTACT_DAMPED_DAMPED_LAW_H_
+#ifndef DJ_CONTACT_PENALTY_DAMPED_LAW_H_
+#define DJ_CONTACT_PENALTY_DAMPED_LAW_H_
 
 #include "contact/penalty/penalty_law.h"
 
@@ -42,4 +42,4 @@ enum { DJ_DAMPED_SLOPE, DJ_DAMPED_DRAG, DJ_DAMPED_DRAG_BY_N, DJ_DAMPED_DRAG_BY_S
 enum { DJ_DAMPED_BY_SIGMA, DJ_DAMPED_BY_KN, DJ_DAMPED_BY_AHEAD, DJ_DAMPED_BY_SHARE };
 extern const djPointRow dj_dampedPoints;
 
-#endif // DJ_CONTACT_DAMPED_DAMPED_LAW_H_
+#endif // DJ_CONTACT_PENALTY_DAMPED_LAW_H_

@@ -1,8 +1,8 @@
 // Queries of damped contact: djc_damped.
 
 #include "base/status.h"
-#include "contact/damped/damped.h"
-#include "contact/damped/damped_law.h"
+#include "contact/penalty/damped.h"
+#include "contact/penalty/damped_law.h"
 #include "contact/penalty/penalty_pair.h"
 #include "math/so3.h"
 #include "model/check.h"

@@ -4,9 +4,9 @@
 //   F_c = F_n dn/dc + N' m (grad d)^T
 // where x = c - r n moves with n, and u with x by w x dx.
 
-#include "contact/damped/damped_slopes.h"
+#include "contact/penalty/damped_slopes.h"
 
-#include "contact/damped/damped_law.h"
+#include "contact/penalty/damped_law.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // The contact kernel damped: points of one geom in the distance field of the other, all of them in
 // every step (damped contact, IV).
 
-#ifndef DJ_CONTACT_DAMPED_DAMPED_H_
-#define DJ_CONTACT_DAMPED_DAMPED_H_
+#ifndef DJ_CONTACT_PENALTY_DAMPED_H_
+#define DJ_CONTACT_PENALTY_DAMPED_H_
 
 #include "contact/kernel.h"
 
@@ -36,4 +36,4 @@ extern const djKernel dj_damped;
 // How its points act; `own` of a pair is its djDampedLaw.
 extern const struct djPointModel dj_dampedModel;
 
-#endif // DJ_CONTACT_DAMPED_DAMPED_H_
+#endif // DJ_CONTACT_PENALTY_DAMPED_H_

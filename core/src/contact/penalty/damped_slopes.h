@@ -1,7 +1,7 @@
 // Derivatives of the force at a point of damped contact, summed over points.
 
-#ifndef DJ_CONTACT_DAMPED_DAMPED_SLOPES_H_
-#define DJ_CONTACT_DAMPED_DAMPED_SLOPES_H_
+#ifndef DJ_CONTACT_PENALTY_DAMPED_SLOPES_H_
+#define DJ_CONTACT_PENALTY_DAMPED_SLOPES_H_
 
 #include "contact/penalty/penalty_pair.h"
 
@@ -11,4 +11,4 @@ void dj_addDampedSlopes(djPenaltySum* sum, const djPenaltyPair* pair, const djPe
                         const djPointForce* p);
 void dj_completeDampedSum(djPenaltySum* sum, const djPenaltyPair* pair);
 
-#endif // DJ_CONTACT_DAMPED_DAMPED_SLOPES_H_
+#endif // DJ_CONTACT_PENALTY_DAMPED_SLOPES_H_

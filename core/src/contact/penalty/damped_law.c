@@ -1,4 +1,4 @@
-#include "contact/damped/damped_law.h"
+#include "contact/penalty/damped_law.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 //   friction_eps = v^2, sigma_t = W v/10,  v = sqrt(g r)/100
 //   detect = 10 l
 
-#include "contact/damped/damped.h"
+#include "contact/penalty/damped.h"
 #include "model/check.h"
 
 #include <float.h>
@@ -112,7 +112,7 @@ const djSetting dj_dampedSettings[DJ_DAMPED_NSETTING] = {
                           .help = "the poses that normals are of"}};
 
 #define PARAM(name_, unit_, help_)                                                                 \
-  { "contact/damped/" name_, unit_, help_, NULL }
+  { "contact/penalty/" name_, unit_, help_, NULL }
 const djKernelRule dj_dampedRules[DJ_DAMPED_NSETTING] = {
     [DJ_DAMPED_SIGMA] = {.rule = sigma,
                          .param = PARAM("sigma", "N m", "a point's force times its distance"),
