@@ -89,8 +89,8 @@ static void testTransitions(void** state) {
     }
     assert_int_equal(d->stats.unconverged_steps + d->stats.fallback_steps, 0);
     print_message("%s theta %g, %s, %s: %.1e (with an error of 1e-3: %.1e)\n",
-                  dj_method(ways[k].integrator)->name, ways[k].theta, ways[k].law,
-                  ways[k].friction, worst, wrong);
+                  dj_method(ways[k].integrator)->name, ways[k].theta, ways[k].law, ways[k].friction,
+                  worst, wrong);
     assert_true(worst < 2e-6 && wrong > 10 * worst);
     dj_deleteData(d);
     dj_deleteModel(m);
@@ -100,9 +100,10 @@ static void testTransitions(void** state) {
 static void testParams(void** state) {
   (void)state;
   static const char* const name[] = {
-      "contact/penalty/alpha", "contact/penalty/sigma", "contact/penalty/kn", "geom/box/size",
-      "geom/ball/size",       "geom/ball/pos",        "geom/end/points",   "geom/end/contact_scale",
-      "geom/floor/pos",       "geom/floor/quat",      "geom/ball/friction", "body/box/mass",
+      "contact/penalty/alpha", "contact/penalty/sigma",  "contact/penalty/kn",
+      "geom/box/size",         "geom/ball/size",         "geom/ball/pos",
+      "geom/end/points",       "geom/end/contact_scale", "geom/floor/pos",
+      "geom/floor/quat",       "geom/ball/friction",     "body/box/mass",
       "body/arm/pos"};
   enum { N = sizeof name / sizeof name[0], T = 8 };
   for (int k = 0; k < NWAY; k++) {
@@ -117,8 +118,8 @@ static void testParams(void** state) {
     djLossTerm loss[3] = {{.type = DJ_LOSS_COM, .id = -1, .target = {0.3, 0.1, 2}, .weight = 1},
                           {.type = DJ_LOSS_VELOCITY, .object = DJ_OBJ_BODY, .id = 3, .weight = 1},
                           {.type = DJ_LOSS_VELOCITY, .object = DJ_OBJ_BODY, .id = 2, .weight = 1}};
-    run.r = (djRollout){.horizon = T, .qpos0 = q0, .qvel0 = v0, .nloss = 3, .loss = loss,
-                        .refinement_steps = 6};
+    run.r = (djRollout){
+        .horizon = T, .qpos0 = q0, .qvel0 = v0, .nloss = 3, .loss = loss, .refinement_steps = 6};
     const double error = djt_runNamed(&run, name, N, 1e-4, 0, 1e-3);
     print_message("%s, %s: parameters %.1e\n", dj_method(ways[k].integrator)->name, ways[k].law,
                   error);
@@ -168,8 +169,8 @@ static void testInside(void** state) {
   const double q0[7] = {0, 0, -0.2, 1, 0, 0, 0}, v0[6] = {1, 0.4, 0, 2, 1, 0};
   assert_int_equal(djd_makeTape(&run.tape, m, T, NULL), DJ_OK);
   djLossTerm loss[1] = {{.type = DJ_LOSS_COM, .id = -1, .target = {0.3, 0.1, 2}, .weight = 1}};
-  run.r = (djRollout){.horizon = T, .qpos0 = q0, .qvel0 = v0, .nloss = 1, .loss = loss,
-                      .refinement_steps = 6};
+  run.r = (djRollout){
+      .horizon = T, .qpos0 = q0, .qvel0 = v0, .nloss = 1, .loss = loss, .refinement_steps = 6};
   const double error = djt_runNamed(&run, name, 5, 1e-4, 0, 1e-3);
   print_message("inside: parameters %.1e\n", error);
   assert_true(error < 2e-6);
@@ -188,16 +189,16 @@ static void testInside(void** state) {
 
 static void testMomentum(void** state) {
   (void)state;
-  djModel* m = load(
-      "{\"dijoco_model\": 1, \"option\": {\"contact\": \"damped\", \"timestep\": 0.01,"
-      "  \"tolerance\": 1e-9, \"integrator\": \"midpoint\", \"gravity\": [0, 0, 0]},"
-      "\"bodies\": [{\"name\": \"world\"},"
-      "  {\"name\": \"a\", \"mass\": 0.7, \"inertia\": [0.003, 0.004, 0.005]},"
-      "  {\"name\": \"b\", \"pos\": [0.4, 0.05, 0.03], \"mass\": 0.5,"
-      "   \"inertia\": [0.002, 0.001, 0.0015]}],"
-      "\"joints\": [{\"type\": \"free\", \"body\": 1}, {\"type\": \"free\", \"body\": 2}],"
-      "\"geoms\": [{\"type\": \"box\", \"body\": 1, \"size\": [0.1, 0.08, 0.1]},"
-      "  {\"type\": \"ellipsoid\", \"body\": 2, \"size\": [0.08, 0.1, 0.12]}]}");
+  djModel* m =
+      load("{\"dijoco_model\": 1, \"option\": {\"contact\": \"damped\", \"timestep\": 0.01,"
+           "  \"tolerance\": 1e-9, \"integrator\": \"midpoint\", \"gravity\": [0, 0, 0]},"
+           "\"bodies\": [{\"name\": \"world\"},"
+           "  {\"name\": \"a\", \"mass\": 0.7, \"inertia\": [0.003, 0.004, 0.005]},"
+           "  {\"name\": \"b\", \"pos\": [0.4, 0.05, 0.03], \"mass\": 0.5,"
+           "   \"inertia\": [0.002, 0.001, 0.0015]}],"
+           "\"joints\": [{\"type\": \"free\", \"body\": 1}, {\"type\": \"free\", \"body\": 2}],"
+           "\"geoms\": [{\"type\": \"box\", \"body\": 1, \"size\": [0.1, 0.08, 0.1]},"
+           "  {\"type\": \"ellipsoid\", \"body\": 2, \"size\": [0.08, 0.1, 0.12]}]}");
   djData* d = sceneData(m);
   const double v[12] = {1, 0, 0.1, 2, -1, 3, -1, 0.1, 0, 1, 4, -2};
   memcpy(d->qvel, v, sizeof v);
@@ -314,8 +315,9 @@ static void testNothing(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testTransitions), cmocka_unit_test(testParams),
-      cmocka_unit_test(testAblations),   cmocka_unit_test(testInside), cmocka_unit_test(testMomentum),
-      cmocka_unit_test(testBound),       cmocka_unit_test(testDampingTime),
-      cmocka_unit_test(testRefused),     cmocka_unit_test(testNothing)};
+      cmocka_unit_test(testAblations),   cmocka_unit_test(testInside),
+      cmocka_unit_test(testMomentum),    cmocka_unit_test(testBound),
+      cmocka_unit_test(testDampingTime), cmocka_unit_test(testRefused),
+      cmocka_unit_test(testNothing)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

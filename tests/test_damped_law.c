@@ -62,8 +62,8 @@ static void testParameters(void** state) {
   (void)state;
   djRng rng = {6};
   for (int i = 0; i < 600; i++) {
-    djDampedLaw law = {.law = laws[i % NLAW], .sigma = 0.02, .kn = 300, .c = 0.05,
-                       .most = i % 2 ? INFINITY : 50};
+    djDampedLaw law = {
+        .law = laws[i % NLAW], .sigma = 0.02, .kn = 300, .c = 0.05, .most = i % 2 ? INFINITY : 50};
     const double g = djt_uniform(&rng, 0.002, 0.04);
     if (law.most < INFINITY && fabs(g - law.sigma / law.most) < 1e-4) continue;
     const djDampedForce f = dj_dampedForce(&law, g);
@@ -84,9 +84,17 @@ static void testParameters(void** state) {
 // ------------------------------------------ queries --------------------------------------------
 
 static djcDampedQuery randomQuery(djRng* rng, double* point, int n, int i) {
-  djcDampedQuery q = {.npoint = n, .point = point, .dt = 0.02, .law = laws[i % NLAW],
-                      .friction_law = (djPointFriction)(i / NLAW % 2), .sigma = 0.05, .kn = 200,
-                      .alpha = 0.7, .detect = 0.4, .mu = 0.6, .sigma_t = 0.05,
+  djcDampedQuery q = {.npoint = n,
+                      .point = point,
+                      .dt = 0.02,
+                      .law = laws[i % NLAW],
+                      .friction_law = (djPointFriction)(i / NLAW % 2),
+                      .sigma = 0.05,
+                      .kn = 200,
+                      .alpha = 0.7,
+                      .detect = 0.4,
+                      .mu = 0.6,
+                      .sigma_t = 0.05,
                       .friction_eps = 0.05};
   static const djGeomType types[] = {DJ_PLANE, DJ_SPHERE, DJ_CAPSULE, DJ_ELLIPSOID, DJ_BOX};
   q.geom = types[i % 5];
@@ -154,8 +162,8 @@ static void testMatrices(void** state) {
         const bool torque = r / 6 == c / 3 && r % 6 < 3;
         const double J = at.pose_jac[12 * r + column] + at.twist_jac[12 * r + column] / q.dt;
         const double* T = at.twist_jac + 12 * r + first;
-        const double found = sum[r] + (torque ? back[r % 6] : 0) + T[0] * slide.x +
-                             T[1] * slide.y + T[2] * slide.z;
+        const double found =
+            sum[r] + (torque ? back[r % 6] : 0) + T[0] * slide.x + T[1] * slide.y + T[2] * slide.z;
         worst = djt_worst(worst, fabs(J - found) / (1 + fabs(J)));
       }
     }

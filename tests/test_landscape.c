@@ -63,7 +63,7 @@ static void testNumbers(void** state) {
     djt_near(x[i], 0.1 * i, 1e-15);
     djt_near(loss[i], (x[i] - 0.2) * (x[i] - 0.2), 1e-12);
     djt_near(gradient[i], 2 * (x[i] - 0.2), 1e-12);
-    djt_near(sum[i], loss[i], 1e-12);   // the rule is exact of a straight gradient
+    djt_near(sum[i], loss[i], 1e-12); // the rule is exact of a straight gradient
   }
   djt_near(of.range, 0.64, 1e-12);
   djt_near(of.total_variation, 0.04 + 0.64, 1e-12);

@@ -80,10 +80,11 @@ static void testParams(void** state) {
   const double v[6] = {0.3, 0, 1, 3, -8, 5};
   memcpy(d->qvel, v, sizeof v);
   assert_int_equal(djd_makeTape(&tape, m, T, NULL), DJ_OK);
-  const djLossTerm loss[1] = {{.type = DJ_LOSS_ORIENTATION, .id = 1, .target = {0.6, 0.3, 0.5, 0.4}, .weight = 1}};
+  const djLossTerm loss[1] = {
+      {.type = DJ_LOSS_ORIENTATION, .id = 1, .target = {0.6, 0.3, 0.5, 0.4}, .weight = 1}};
   djtRun run = {.m = m, .d = d, .tape = tape};
-  run.r = (djRollout){.horizon = T, .qpos0 = d->qpos, .qvel0 = v, .nloss = 1, .loss = loss,
-                      .refinement_steps = 6};
+  run.r = (djRollout){
+      .horizon = T, .qpos0 = d->qpos, .qvel0 = v, .nloss = 1, .loss = loss, .refinement_steps = 6};
   double q0[7];
   memcpy(q0, d->qpos, sizeof q0);
   run.r.qpos0 = q0;

@@ -4,7 +4,8 @@
 #include "contact_damped.h"
 #include "verbs.h"
 
-static int ask(Buffer* out, char message[200], const char* params, const char* b, const char* more) {
+static int ask(Buffer* out, char message[200], const char* params, const char* b,
+               const char* more) {
   char text[900];
   snprintf(text, sizeof text,
            "{\"model\":\"damped\",\"params\":%s,\"a\":{\"points\":[[0.1,0.2,0.03],[0,0,1]],"
@@ -32,7 +33,8 @@ static void testAnswer(void** state) {
   char message[200];
   const char* motion = ",\"dt\":0.01,\"motion_a\":[0,0,0,0,0,-0.01]";
   assert_int_equal(
-      ask(&out, message, "{\"sigma\":0.3,\"alpha\":0.5}", "{\"geom\":\"plane\"}", motion), EXIT_DONE);
+      ask(&out, message, "{\"sigma\":0.3,\"alpha\":0.5}", "{\"geom\":\"plane\"}", motion),
+      EXIT_DONE);
   cJSON* answer = cJSON_Parse(out.text);
   assert_non_null(answer);
   const cJSON* list = cJSON_GetObjectItemCaseSensitive(answer, "points");

@@ -26,12 +26,12 @@ static int read_choice(Reader* r, const cJSON* in, const char* key, int standard
 }
 
 static void read_params(Reader* r, djcDampedQuery* q, const cJSON* entry) {
-  static const char* const keys[] = {"law",          "sigma",   "kn",           "alpha",
-                                     "damping_time", "detect",  "mu",           "friction_law",
+  static const char* const keys[] = {"law",          "sigma",        "kn", "alpha",
+                                     "damping_time", "detect",       "mu", "friction_law",
                                      "sigma_t",      "friction_eps", NULL};
   const char* const name[] = {"sigma", "kn", "alpha", "detect", "mu", "sigma_t", "friction_eps"};
-  double* const value[] = {&q->sigma, &q->kn, &q->alpha, &q->detect, &q->mu, &q->sigma_t,
-                           &q->friction_eps};
+  double* const value[] = {&q->sigma, &q->kn,      &q->alpha,       &q->detect,
+                           &q->mu,    &q->sigma_t, &q->friction_eps};
   const cJSON* in = read_object(r, entry, "", "params", true);
   if (!in || !read_keys(r, in, "params", keys)) return;
   double time = NAN;
@@ -102,10 +102,11 @@ static void write_answer(Json* out, const djcDamped* p, const djcDampedPoint* po
 }
 
 int answer_damped(Json* out, const cJSON* entry, char* message, size_t size) {
-  static const char* const keys[] = {"model", "params", "a", "b", "motion_a", "motion_b", "dt", NULL};
+  static const char* const keys[] = {"model",    "params",   "a",  "b",
+                                     "motion_a", "motion_b", "dt", NULL};
   Reader r = {0};
-  djcDampedQuery q = {.quat = {1}, .dt = NAN, .sigma = 1, .kn = 1, .detect = 1, .sigma_t = 1,
-                      .friction_eps = 1e-8};
+  djcDampedQuery q = {
+      .quat = {1}, .dt = NAN, .sigma = 1, .kn = 1, .detect = 1, .sigma_t = 1, .friction_eps = 1e-8};
   double* point = NULL;
   djError err = {""};
   if (read_keys(&r, entry, "", keys)) {

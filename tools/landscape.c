@@ -23,7 +23,7 @@ typedef struct Line {
   const char* task;
   GradRun run;
   djLandscape of;
-  double *values, *loss, *gradient, *reconstructed;   // (n)
+  double *values, *loss, *gradient, *reconstructed; // (n)
 } Line;
 
 typedef struct Lines {
@@ -79,7 +79,7 @@ static int evaluate(Line* line, const Lines* all) {
 }
 
 static int load(Line* line, const Options* o) {
-  Options one = *o;   // messages name the first argument
+  Options one = *o; // messages name the first argument
   one.argument[0] = line->task;
   int status = grad_load(&line->run, o, line->task);
   for (int k = 0; k < line->run.nscene && !status; k++) {
@@ -161,12 +161,13 @@ static void draw(Buffer* out, const Lines* all, bool gradient) {
 
 // Both charts in one picture, one below the other.
 static void write_svg(Buffer* out, const Lines* all) {
-  buf_addf(out,
-           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-           "viewBox=\"0 0 %d %d\">\n<style>text{font:12px sans-serif;fill:#444}"
-           ".grid line{stroke:#e8e5de}.grid line.tick{stroke:#888}polyline,path{fill:none}</style>\n"
-           "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-           WIDE, 2 * HIGH, WIDE, 2 * HIGH);
+  buf_addf(
+      out,
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+      "viewBox=\"0 0 %d %d\">\n<style>text{font:12px sans-serif;fill:#444}"
+      ".grid line{stroke:#e8e5de}.grid line.tick{stroke:#888}polyline,path{fill:none}</style>\n"
+      "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+      WIDE, 2 * HIGH, WIDE, 2 * HIGH);
   for (int k = 0; k < 2; k++) {
     buf_addf(out, "<svg y=\"%d\" width=\"%d\" height=\"%d\">\n", k * HIGH, WIDE, HIGH);
     draw(out, all, k == 1);
@@ -189,8 +190,8 @@ static int write_files(const Lines* all, const Buffer* json) {
 static void print_text(const Lines* all) {
   printf("%s[%d] from %g to %g, %d values\n\n", all->o->variable, all->index, all->from, all->to,
          all->n);
-  printf("%-36s %12s %8s %12s %12s %12s\n", "task", "range", "changes", "variation",
-         "of gradient", "reconstr.");
+  printf("%-36s %12s %8s %12s %12s %12s\n", "task", "range", "changes", "variation", "of gradient",
+         "reconstr.");
   for (int k = 0; k < all->nline; k++) {
     const Line* line = &all->line[k];
     const djLandscape* of = &line->of;

@@ -1,7 +1,7 @@
 // Losses along lines, by damped contact and without what it proposes: how often they change
 // direction, how far they vary, and whether the gradient adds up to them. Model 1: a varying set,
-// perturbed, undamped; 2: perturbed, undamped; 3: penalty, undamped (models/damped). Claims are at the
-// theta at which a scene jitters without: 1/2 of the fall, 1 of the box.
+// perturbed, undamped; 2: perturbed, undamped; 3: penalty, undamped (models/damped). Claims are at
+// the theta at which a scene jitters without: 1/2 of the fall, 1 of the box.
 
 #include "common/report.h"
 
@@ -48,7 +48,8 @@ static djLandscape measure(const char* folder, const char* file, const Given* gi
   snprintf(path, sizeof path, "%s/models/damped/%s/%s.json", DIJOCO_SOURCE_DIR, folder, file);
   djStatus status = dj_loadTask(&task, path, &err);
   for (int k = 0; k < ngiven && status >= 0; k++) {
-    status = dj_giveSetting(&task->settings, dj_findSetting(given[k].name, 0), &given[k].value, &err);
+    status =
+        dj_giveSetting(&task->settings, dj_findSetting(given[k].name, 0), &given[k].value, &err);
   }
   if (status >= 0) status = dj_loadModel(&model, task->scene, &err);
   if (status >= 0) status = dj_applyTask(model, task, &err);
@@ -113,13 +114,13 @@ static void scene(djvReport* r, const Scene* s, int n, double theta) {
   }
   if (theta != s->theta) return;
   compare(r, of);
-  const djLandscape fine =
-      measure(s->folder, files[0], &(Given){"theta", theta}, 1, s, 2 * n - 1);
+  const djLandscape fine = measure(s->folder, files[0], &(Given){"theta", theta}, 1, s, 2 * n - 1);
   const double times = of[0].reconstruction_error / fine.reconstruction_error;
-  djv_note("half the spacing: error of reconstruction over range %.3g, %.3g times less; model 1's %.3g "
-           "times more",
-           fine.reconstruction_error / fine.range, times,
-           of[2].reconstruction_error / of[0].reconstruction_error);
+  djv_note(
+      "half the spacing: error of reconstruction over range %.3g, %.3g times less; model 1's %.3g "
+      "times more",
+      fine.reconstruction_error / fine.range, times,
+      of[2].reconstruction_error / of[0].reconstruction_error);
 }
 
 // Whether gradients add up to losses where normals turn, with and without their derivative and all
@@ -138,8 +139,9 @@ static void hollow(djvReport* r, int n) {
     print(name[k], &of[k]);
   }
   for (int k = 0; k < 2; k++) {
-    djv_below(r, k ? "penalty: error of reconstruction over range"
-                   : "perturbed: error of reconstruction over range",
+    djv_below(r,
+              k ? "penalty: error of reconstruction over range"
+                : "perturbed: error of reconstruction over range",
               of[k].reconstruction_error / of[k].range, 0.01, "");
   }
   djv_above(r, "fixed normals: error over that of perturbed",

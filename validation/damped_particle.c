@@ -1,5 +1,5 @@
-// A particle that falls on flat ground by damped contact: it never gains energy; as sigma -> 0 a step
-// does not go below alpha/(1 + alpha) of its height; what damping costs, as height at which it
+// A particle that falls on flat ground by damped contact: it never gains energy; as sigma -> 0 a
+// step does not go below alpha/(1 + alpha) of its height; what damping costs, as height at which it
 // hovers and time until it is there; and a step's eigenvalues beside the theory (docs/damped.md).
 
 #include "common/report.h"
@@ -110,8 +110,8 @@ static void eigenvalues(djvReport* r) {
       d->qpos[0] = -0.00981;
       if (djd_transition(m, d, A, NULL) < 0) djv_fail("no transition");
       const double s = h * h * 1000, D = 1 / theta + s * (1 + alpha), turn = (1 - theta) / theta;
-      const double det = (1 - s / D) * (1 / (theta * theta * D) - turn) +
-                         s / (theta * D) * (1 / (theta * D));
+      const double det =
+          (1 - s / D) * (1 / (theta * theta * D) - turn) + s / (theta * D) * (1 / (theta * D));
       const double trace = 1 - s / D + 1 / (theta * theta * D) - turn;
       const double error = fmax(fabs(A[0] * A[3] - A[1] * A[2] - det), fabs(A[0] + A[3] - trace));
       worst = fmax(worst, error);

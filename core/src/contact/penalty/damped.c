@@ -2,9 +2,9 @@
 // step, at whatever distance, so that nothing jumps where one is found or lost. No energy. True
 // geoms, which may overlap.
 //
-// Ablations: with invariant = false only points act whose distance at the start of the step is below
-// `detect`; with coordinate_derivative = false derivatives leave out how normals turn, and are not
-// those of the step.
+// Ablations: with invariant = false only points act whose distance at the start of the step is
+// below `detect`; with coordinate_derivative = false derivatives leave out how normals turn, and
+// are not those of the step.
 
 #include "contact/penalty/damped.h"
 
@@ -28,10 +28,8 @@ typedef struct Pair {
 // ------------------------------------------ points ----------------------------------------------
 
 static djPenaltyLaw lawOf(const djPenaltyPair* pair, const djPenaltyWay* way) {
-  return (djPenaltyLaw){.mu = pair->in->friction,
-                        .row = &dj_dampedPoints,
-                        .own = pair->own,
-                        .share = way->share};
+  return (djPenaltyLaw){
+      .mu = pair->in->friction, .row = &dj_dampedPoints, .own = pair->own, .share = way->share};
 }
 
 typedef struct Search {
@@ -42,8 +40,8 @@ typedef struct Search {
   void* user;
 } Search;
 
-// No point of a node's ball has more force: f falls with g, and g is no less than the bound of d less
-// `ahead` times the largest speed there.
+// No point of a node's ball has more force: f falls with g, and g is no less than the bound of d
+// less `ahead` times the largest speed there.
 static double mostForce(const Search* s, const djPointNode* node, double bound) {
   const djPairInput* in = s->pair->in;
   const djDampedLaw* law = s->pair->own;
@@ -99,11 +97,11 @@ static void addSettings(djPairGrad* grad, double* by_scale, const djPenaltyPair*
 }
 
 const djPointModel dj_dampedModel = {.law = lawOf,
-                                   .visit = visitAll,
-                                   .settings = addSettings,
-                                   .smooth = true,
-                                   .slopes = dj_addDampedSlopes,
-                                   .complete = dj_completeDampedSum};
+                                     .visit = visitAll,
+                                     .settings = addSettings,
+                                     .smooth = true,
+                                     .slopes = dj_addDampedSlopes,
+                                     .complete = dj_completeDampedSum};
 
 // ------------------------------------------ pairs -----------------------------------------------
 

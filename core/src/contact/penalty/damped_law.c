@@ -79,8 +79,8 @@ static djVec3 changes(const djPointForce* p, const djPenaltyLaw* law, djVec3 dn,
   const double dN = p->own[DJ_DAMPED_SLOPE] * (dd + w->ahead * rate);
   const djVec3 dt = dju_madd3(dju_madd3(du, -rate, p->n), -p->rate, dn);
   const djVec3 normal = dju_madd3(dju_scale3(dN, p->n), p->N, dn);
-  const double da = p->own[DJ_DAMPED_DRAG_BY_N] * dN +
-                    p->own[DJ_DAMPED_DRAG_BY_SPEED] * dju_dot3(p->t, dt);
+  const double da =
+      p->own[DJ_DAMPED_DRAG_BY_N] * dN + p->own[DJ_DAMPED_DRAG_BY_SPEED] * dju_dot3(p->t, dt);
   return dju_madd3(dju_madd3(normal, -p->own[DJ_DAMPED_DRAG], dt), -da, p->t);
 }
 

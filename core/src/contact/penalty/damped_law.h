@@ -22,11 +22,11 @@
 typedef struct djDampedLaw {
   djLaw law;
   djPointFriction friction;
-  double sigma, kn;      // N m, N/m
-  double ahead;          // R + alpha T, s
-  double sigma_t, eps;   // W, m2/s2
-  double c;              // m
-  double most;           // N, where `perturbed` goes on along its tangent; infinite: nowhere
+  double sigma, kn;    // N m, N/m
+  double ahead;        // R + alpha T, s
+  double sigma_t, eps; // W, m2/s2
+  double c;            // m
+  double most;         // N, where `perturbed` goes on along its tangent; infinite: nowhere
 } djDampedLaw;
 
 // f and its derivatives by g, sigma and kn.
@@ -35,8 +35,8 @@ typedef struct djDampedForce {
 } djDampedForce;
 djDampedForce dj_dampedForce(const djDampedLaw* law, double g);
 
-// `own` of djPenaltyLaw is a djDampedLaw; that of djPointForce N by g, the friction -mu a t over -t,
-// mu a, and its derivatives by N and |t|, that over |t|.
+// `own` of djPenaltyLaw is a djDampedLaw; that of djPointForce N by g, the friction -mu a t over
+// -t, mu a, and its derivatives by N and |t|, that over |t|.
 enum { DJ_DAMPED_SLOPE, DJ_DAMPED_DRAG, DJ_DAMPED_DRAG_BY_N, DJ_DAMPED_DRAG_BY_SPEED };
 // `own` of djPointGrad.
 enum { DJ_DAMPED_BY_SIGMA, DJ_DAMPED_BY_KN, DJ_DAMPED_BY_AHEAD, DJ_DAMPED_BY_SHARE };

@@ -23,15 +23,18 @@ static djStatus checkParams(const djcDampedQuery* q, djError* err) {
     const char* name;
     double x;
     bool zero;
-  } list[] = {{"sigma", q->sigma, false},     {"kn", q->kn, false},
-              {"alpha", q->alpha, true},      {"detect", q->detect, false},
-              {"mu", q->mu, true},            {"sigma_t", q->sigma_t, false},
+  } list[] = {{"sigma", q->sigma, false},
+              {"kn", q->kn, false},
+              {"alpha", q->alpha, true},
+              {"detect", q->detect, false},
+              {"mu", q->mu, true},
+              {"sigma_t", q->sigma_t, false},
               {"friction_eps", q->friction_eps, false}};
   for (size_t k = 0; k < sizeof list / sizeof list[0]; k++) {
     const bool good = list[k].x > 0 || (list[k].zero && list[k].x == 0);
     if (good && list[k].x <= DJ_LARGEST_FORCE) continue;
     return dj_fail(err, DJ_INVALID, "params: %s = %g must %s", list[k].name, list[k].x,
-                   good             ? "not be that large"
+                   good           ? "not be that large"
                    : list[k].zero ? "not be negative"
                                   : "be positive");
   }
@@ -164,7 +167,8 @@ static djStatus findPoints(djcDamped* out, djcDampedPoint* point, const Query* x
     dj_findPoint(&p, &x->pair, w, i, &at);
     const double ahead = p.d + x->law.ahead * p.rate;
     if (x->law.law != DJ_LAW_SMOOTH_PENALTY && !(ahead > 0)) {
-      return dj_fail(err, DJ_INVALID, "a: points[%d]: its damped gap, %g m, is not positive", i, ahead);
+      return dj_fail(err, DJ_INVALID, "a: points[%d]: its damped gap, %g m, is not positive", i,
+                     ahead);
     }
     if (point) tell(&point[i], &p, x->law.ahead);
     if (p.state != DJ_POINT_FREE) dj_addPoint(&sum, true, &x->pair, w, &p);

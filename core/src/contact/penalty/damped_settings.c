@@ -70,7 +70,8 @@ const char* dj_dampedConflict(const double* given) {
 #define FACTOR(of)                                                                                 \
   NAMED(of "_scale", ""), .ways = DJ_BY_PAIR, .zero = true, .most = 1e6, .standard = {1},          \
                           .help = "factor of the default " of
-#define CHOICE(text, of) NAMED(text, ""), .ways = DJ_BY_SCENE, .kind = DJ_SETTING_CHOICE, .choice = of
+#define CHOICE(text, of)                                                                           \
+  NAMED(text, ""), .ways = DJ_BY_SCENE, .kind = DJ_SETTING_CHOICE, .choice = of
 const djSetting dj_dampedSettings[DJ_DAMPED_NSETTING] = {
     [DJ_DAMPED_LAW] = {CHOICE("law", dj_dampedLaws), .standard = {DJ_LAW_PERTURBED},
                        .help = "of the normal force by the gap ahead"},

@@ -36,8 +36,8 @@ typedef struct djPointForce {
   double d, rate;  // d, d'
   double N, speed; // speed: |t|
   djPointState state;
-  djVec3 F; // N
-  bool held; // derivatives are those for a fixed normal
+  djVec3 F;      // N
+  bool held;     // derivatives are those for a fixed normal
   double own[5]; // what another row keeps for its derivatives
 } djPointForce;
 
@@ -56,7 +56,7 @@ typedef struct djPointGrad {
   djVec3 n;         // as c and d stay, x and u follow
   double d, radius; // by d as c and n stay; by radius all told
   djPenaltyLaw law;
-  double own[4];    // by numbers of another row's
+  double own[4]; // by numbers of another row's
 } djPointGrad;
 void dj_pointVjp(djPointGrad* out, const djPointForce* p, const djPenaltyLaw* law, djVec3 V,
                  djVec3 m);

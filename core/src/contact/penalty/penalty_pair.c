@@ -42,8 +42,13 @@ djStatus dj_openPenaltyPair(djPenaltyPair* out, const djPairInput* in, const djP
 
 static djPenaltyLaw penaltyLaw(const djPenaltyPair* pair, const djPenaltyWay* way) {
   const double *x = pair->in->setting, s = x[DJ_PENALTY_SCALE] * way->share;
-  return (djPenaltyLaw){s * x[DJ_PENALTY_KN], s * x[DJ_PENALTY_KT], s * x[DJ_PENALTY_KD],
-                        pair->in->friction, &dj_penaltyPoints, NULL, s};
+  return (djPenaltyLaw){s * x[DJ_PENALTY_KN],
+                        s * x[DJ_PENALTY_KT],
+                        s * x[DJ_PENALTY_KD],
+                        pair->in->friction,
+                        &dj_penaltyPoints,
+                        NULL,
+                        s};
 }
 
 static double visitInside(const djPenaltyPair* pair, const djPenaltyWay* way, djPointVisit visit,
@@ -234,7 +239,7 @@ static void fieldGrad(djShapeGrad* grad, const djPenaltyWay* w, const djPointFor
   double distance[3], normal[9], by_d = by->d;
   djVec3 by_n = dju_mulMtV(R, by->n);
   djFieldAt outward = *at;
-  if (w->in.inside) {   // derivatives by the geom are those of its own field
+  if (w->in.inside) { // derivatives by the geom are those of its own field
     dj_fieldAt(&outward, &w->in.field, x);
     by_d = -by_d;
     by_n = dju_neg3(by_n);

@@ -48,7 +48,7 @@ double dj_nodeBound(const djPenaltyWay* w, const djPointNode* node) {
   double x[3];
   dju_store3(x, dju_transform(&w->local, dju_load3(node->center)));
   double bound = 0;
-  if (w->in.inside) {   // -d falls by no more than the ball's radius
+  if (w->in.inside) { // -d falls by no more than the ball's radius
     djFieldAt at;
     dj_fieldAt(&at, &w->in.field, x);
     bound = -at.distance - node->radius;

@@ -20,8 +20,8 @@ typedef struct Sum {
 } Sum;
 
 // Which sets the point is beyond: a change of any is a crossing.
-static void addKinks(uint64_t kink[DJ_NKINK], bool smooth, const djPenaltyWay* way, int i, const djPointForce* p,
-                     const djFieldAt* at) {
+static void addKinks(uint64_t kink[DJ_NKINK], bool smooth, const djPenaltyWay* way, int i,
+                     const djPointForce* p, const djFieldAt* at) {
   const int piece = way->in.field.grid ? 0 : at->piece;
   const double name[] = {way->points_of_b, way->from.id[i]};
   const bool beyond[DJ_NKINK] = {
