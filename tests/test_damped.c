@@ -100,7 +100,7 @@ static void testTransitions(void** state) {
 static void testParams(void** state) {
   (void)state;
   static const char* const name[] = {
-      "contact/penalty/alpha", "contact/penalty/sigma",  "contact/penalty/kn",
+      "contact/damped/alpha", "contact/damped/sigma",  "contact/damped/kn",
       "geom/box/size",         "geom/ball/size",         "geom/ball/pos",
       "geom/end/points",       "geom/end/contact_scale", "geom/floor/pos",
       "geom/floor/quat",       "geom/ball/friction",     "body/box/mass",

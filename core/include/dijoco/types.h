@@ -284,10 +284,10 @@ typedef struct djOption {
   double sigma;             // N m, of damped contact: force times distance; auto
   double damping_time;      // s, alpha times the timestep; auto
   double alpha;             // 1, damping of damped contact; auto
-  djPointFriction friction_law;   // of its points
   double sigma_t;           // W, of perturbed friction; auto
   double detect;            // m, of points that are detected, and where the law log begins; auto
   double cut;               // N, forces below it are left out where the tree of points can tell
+  djPointFriction friction_law;   // of points of damped contact
   int invariant;            // 0: only points that are detected at the start of a step act
   int coordinate_derivative;   // 0: derivatives are those for fixed normals
   int normal;               // of damped contact, of which poses: 0 the step's end

@@ -234,7 +234,7 @@ typedef struct djKernel {
   // Or NULL: none does.
   bool (*afar)(const double* setting);
   // What is wrong with settings that are given together (negative: not given). Or NULL: nothing.
-  const char* (*conflict)(const double* given);
+  const char* (*conflict)(const djContactScale* scale, const double* given);
   // Takes back settings that a pair of geoms does not have. Or NULL.
   void (*limit)(double* setting, const djModel* model, int geom1, int geom2);
   // How much smaller than the geom its contact shape is (djGeomSource.skin), metres; found where

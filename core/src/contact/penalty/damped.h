@@ -30,7 +30,7 @@ extern const djSetting dj_dampedSettings[DJ_DAMPED_NSETTING];
 extern const djKernelRule dj_dampedRules[DJ_DAMPED_NSETTING];
 
 // What is wrong with settings that are given together, or NULL.
-const char* dj_dampedConflict(const double* given);
+const char* dj_dampedConflict(const djContactScale* scale, const double* given);
 
 extern const djKernel dj_damped;
 // How its points act; `own` of a pair is its djDampedLaw.

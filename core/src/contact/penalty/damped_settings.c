@@ -60,9 +60,12 @@ static double detect(const djContactScale* scale, const double* x) {
   return DETECT * radiusOf(scale);
 }
 
-const char* dj_dampedConflict(const double* given) {
-  const bool both = given[DJ_DAMPED_ALPHA] >= 0 && given[DJ_DAMPED_TIME] >= 0;
-  return both ? "alpha and damping_time are both given: one of them says the other" : NULL;
+// Both may be given where they say the same, as of a model that is written with all its settings.
+const char* dj_dampedConflict(const djContactScale* scale, const double* given) {
+  const double alpha = given[DJ_DAMPED_ALPHA], time = given[DJ_DAMPED_TIME];
+  if (alpha < 0 || time < 0) return NULL;
+  const bool same = fabs(alpha * scale->timestep - time) <= 1e-9 * time;
+  return same ? NULL : "alpha and damping_time are both given: one of them says the other";
 }
 
 #define NAMED(text, of) .name = text, .unit = of, .size = 1
@@ -113,7 +116,7 @@ const djSetting dj_dampedSettings[DJ_DAMPED_NSETTING] = {
                           .help = "the poses that normals are of"}};
 
 #define PARAM(name_, unit_, help_)                                                                 \
-  { "contact/penalty/" name_, unit_, help_, NULL }
+  { "contact/damped/" name_, unit_, help_, NULL }
 const djKernelRule dj_dampedRules[DJ_DAMPED_NSETTING] = {
     [DJ_DAMPED_SIGMA] = {.rule = sigma,
                          .param = PARAM("sigma", "N m", "a point's force times its distance"),
