@@ -154,12 +154,15 @@ bool djm_pairRebound(const djmImport* imp, int i, djmNote note) {
 
 // ------------------------------ friction --------------------------------------------------------
 
-// Penalty's points slide alike in all directions.
+static bool actsAtPoints(int kernel) { return kernel == DJ_PENALTY || kernel == DJ_DAMPED; }
+
+// Points slide alike in all directions.
 static bool noteTurning(djmNote note, int kernel) {
-  if (kernel != DJ_PENALTY) return false;
+  if (!actsAtPoints(kernel)) return false;
   snprintf(note, sizeof(djmNote),
-           "points of penalty contact resist sliding alone: turning is resisted by the area that "
-           "they cover, not by torsional and rolling friction");
+           "points of %s contact resist sliding alone: turning is resisted by the area that "
+           "they cover, not by torsional and rolling friction",
+           dj_contactName((djContactModel)kernel));
   return true;
 }
 
@@ -178,10 +181,10 @@ bool djm_pairFriction(const djmImport* imp, int i, djmNote note) {
   bool override = m->opt.enableflags & mjENBL_OVERRIDE;
   const mjtNum* friction = override ? m->opt.o_friction : m->pair_friction + 5 * i;
   bool same = m->pair_dim[i] == 1 || friction[0] == friction[1];
-  if (!djm_pairLive(imp, i) || same || kernelOfPair(imp, i) != DJ_PENALTY) return false;
+  if (!djm_pairLive(imp, i) || same || !actsAtPoints(kernelOfPair(imp, i))) return false;
   snprintf(note, sizeof(djmNote),
-           "of the two tangential coefficients, %g and %g, points of penalty contact have the first",
-           friction[0], friction[1]);
+           "of the two tangential coefficients, %g and %g, points of %s contact have the first",
+           friction[0], friction[1], dj_contactName((djContactModel)kernelOfPair(imp, i)));
   return true;
 }
 
@@ -190,7 +193,7 @@ bool djm_pairFriction(const djmImport* imp, int i, djmNote note) {
 static bool concaveGeom(djmConcave* c, const djmImport* imp, int i) {
   const mjModel* m = imp->m;
   if (m->geom_type[i] != mjGEOM_MESH || !djm_geomCollides(imp, i)) return false;
-  if (djm_kernelOf(imp, i) == DJ_PENALTY) return false;
+  if (actsAtPoints(djm_kernelOf(imp, i))) return false;
   *c = djm_concave(m, m->geom_dataid[i]);
   return djm_isConcave(c, m->geom_rbound[i]);
 }

@@ -4,6 +4,7 @@
 //                                      it: of a mesh that of its file, not of the compiled mesh
 //   numeric dijoco_point_count/GEOM    how many points are wanted; 0: none
 //   numeric dijoco_field/GEOM          0: it has no distance field
+//   numeric dijoco_inside/GEOM         1: points are kept in it instead of out of it
 //   numeric dijoco_contact_scale/GEOM  factor of kn, kt and kd of its points
 //   numeric dijoco_penalty[/ELEMENT]   kn, kt and kd, of the scene, a pair or a geom
 
@@ -15,8 +16,8 @@
 static const char kPrefix[] = "dijoco_";
 
 // Parts of a name up to '/', of geoms.
-static const char* const names[] = {"points", "point_count", "field", "contact_scale", NULL};
-enum { POINTS, COUNT, FIELD, SCALE };
+static const char* const names[] = {"points", "point_count", "field", "contact_scale", "inside", NULL};
+enum { POINTS, COUNT, FIELD, SCALE, INSIDE };
 
 // Which of these a field is, or -1.
 static int kindOf(const char* field) {
@@ -72,10 +73,10 @@ const char* djm_importPoints(djmImport* imp, djGeomDef* geom, const char* field,
     geom->contact_scale = value;
     return NULL;
   }
-  if (!(value >= 0) || value != floor(value) || value > (kind == FIELD ? 1 : 1e7)) {
-    return kind == FIELD ? "must be 0 or 1" : "must be a number of points";
+  if (!(value >= 0) || value != floor(value) || value > (kind == COUNT ? 1e7 : 1)) {
+    return kind == COUNT ? "must be a number of points" : "must be 0 or 1";
   }
-  *(kind == FIELD ? &geom->field : &geom->point_count) = (int)value;
+  *(kind == FIELD ? &geom->field : kind == INSIDE ? &geom->inside : &geom->point_count) = (int)value;
   return NULL;
 }
 

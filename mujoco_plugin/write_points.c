@@ -52,6 +52,7 @@ bool djm_writePoints(djmWrite* w, const djModelDef* def) {
     const int count = g->point_count, field = g->field;
     if (count >= 0 && !writeNumber(w, "point_count", i, count, -1)) return false;
     if (field >= 0 && !writeNumber(w, "field", i, field, -1)) return false;
+    if (!writeNumber(w, "inside", i, g->inside, plain.inside)) return false;
     if (!writeNumber(w, "contact_scale", i, g->contact_scale, plain.contact_scale)) return false;
   }
   return true;
@@ -85,6 +86,9 @@ bool djm_checkPoints(const djModel* got, const djModel* wanted, double tolerance
     }
     a = got->geom_field[g] != 0, b = wanted->geom_field[g] != 0;
     fieldName(field, "field", wanted, g);
+    if (a != b) return differs(err, field, a, b);
+    a = got->geom_inside[g], b = wanted->geom_inside[g];
+    fieldName(field, "inside", wanted, g);
     if (a != b) return differs(err, field, a, b);
     a = got->geom_contact_scale[g], b = wanted->geom_contact_scale[g];
     fieldName(field, "contact_scale", wanted, g);

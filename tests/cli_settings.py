@@ -19,9 +19,11 @@ def others(row):
     """A value that is not the default, and values that are refused."""
     names = row["values"].split(", ")
     if row["default"] in names:
-        return next(n for n in names if n != row["default"]), ["nothing", "1"]
+        return next((n for n in names if n != row["default"]), row["default"]), ["nothing", "1"]
     if "whole number" in row["values"]:
         return 37, ["-1", "1.5", "x", "3e9"] + (["0"] if "at least 1" in row["values"] else [])
+    if row["name"] == "theta":
+        return 0.75, ["-1", "nan", "inf", "x", "1x", "0.49", "1.01"]
     if row["values"] == "at least 1":
         return 1.23, ["-1", "nan", "inf", "x", "1x", "0.5"]
     bad = ["-1", "nan", "inf", "x", "1x"] + (["0"] if "more than 0" in row["values"] else [])
@@ -39,7 +41,7 @@ class Settings(cli.Case):
         """This setting has the value; those that no rule ties to it are as they were."""
         self.assertEqual(settings[name], value)
         follow = ["support", "stiffness", "skin", "friction_eps", "contact_range", "guide_radius",
-                  "guide_length", "recovery_stiffness", "kn", "kt", "kd", "without_effect"]
+                  "guide_length", "recovery_stiffness", "kn", "kt", "kd", "alpha", "without_effect"]
         if name == "guide_factor":
             follow += ["guide"]
         if name == "preset":
@@ -105,7 +107,9 @@ class Settings(cli.Case):
                               "guide_part", "guide_factor", "guide_backward_only",
                               "friction_eps_scale", "recovery_stiffness", "preset",
                               "law", "exponent", "damping", "kn", "kt", "kd", "scale", "softness",
-                              "recovery_load"]}
+                              "recovery_load", "sigma", "damping_time", "alpha", "friction_law",
+                              "sigma_t", "detect", "cut", "invariant", "coordinate_derivative",
+                              "normal"]}
         run = 0
         for row in self.rows:
             name = row["name"]

@@ -1,5 +1,6 @@
 // dijoco contact: the contact model of one pair of shapes, or of a list of pairs, without a scene.
 
+#include "contact_damped.h"
 #include "contact_implicit.h"
 #include "contact_penalty.h"
 #include "json_in.h"
@@ -339,6 +340,11 @@ static int answer(Json* out, const cJSON* entry, char* message, size_t size) {
   const cJSON* model = cJSON_GetObjectItemCaseSensitive(entry, "model");
   if (cJSON_IsString(model) && strcmp(model->valuestring, "implicit_surface") == 0) {
     int status = answer_implicit(out, entry, message, size);
+    if (status == EXIT_BAD_INPUT) write_error(out, message);
+    return status;
+  }
+  if (cJSON_IsString(model) && strcmp(model->valuestring, "damped") == 0) {
+    int status = answer_damped(out, entry, message, size);
     if (status == EXIT_BAD_INPUT) write_error(out, message);
     return status;
   }

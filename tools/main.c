@@ -95,6 +95,17 @@ static const Verb verbs[] = {
      "falls with the square of the step (slope 2). Exit status 1 when a check fails or a step did\n"
      "not converge. --out writes the JSON output to a file.",
      verb_grad},
+    {"landscape", "[TASK ...]", MAX_ARGUMENTS,
+     GROUP_JSON | GROUP_SETTINGS | GROUP_LINE | GROUP_FOLDER | GROUP_QUIET,
+     "a task's loss and gradient along one of its numbers, and how rough they are",
+     "Evaluates the loss and its gradient at N values of one entry of a variable, all else as in the\n"
+     "task. range: largest less smallest loss; sign_changes: of differences above 1e-9 of it;\n"
+     "total_variation: sum of |differences|, of the loss, and of the gradient; reconstructed: the\n"
+     "first loss plus the gradient's integral by the trapezoid rule; reconstruction_error: the\n"
+     "largest |reconstructed - loss|, in units of the loss. Several tasks are drawn together. With\n"
+     "--out it writes DIR/landscape.json (the JSON output: of several tasks a list) and\n"
+     "DIR/landscape.svg. Exit status 1 when a sample has no loss, or a step that did not converge.",
+     verb_landscape},
     {"optimize", "TASK --out DIR", 1,
      GROUP_JSON | GROUP_SETTINGS | GROUP_OPTIMIZE | GROUP_FOLDER | GROUP_EXPORT | GROUP_QUIET,
      "improve a task's variables by its gradient",

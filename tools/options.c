@@ -69,6 +69,10 @@ static const Row table[] = {
      "also optimize from each sample, as the task's optimizer says"},
     {"--grid", "A,B,C", TEXT, GROUP_DECOMPOSE, AT(grid),
      "cells along x, y and z of blocks (default: by --hulls)"},
+    {"--variable", "NAME", TEXT, GROUP_LINE, AT(variable), "which variable of the tasks varies"},
+    {"--index", "I", SEED, GROUP_LINE, AT(index), "which of its entries that vary (default 0)"},
+    {"--range", "A,B", TEXT, GROUP_LINE, AT(range), "from A to B, in the entry's units"},
+    {"--samples", "N", COUNT, GROUP_LINE, AT(count), "values in that range (default 101)"},
     {"--max-position", "D", NONNEGATIVE, GROUP_LIMITS, AT(max_position),
      "exit 1 if a body's position differs by more (m)"},
     {"--max-rotation", "R", NONNEGATIVE, GROUP_LIMITS, AT(max_rotation),
@@ -280,7 +284,7 @@ static Options no_options(const Verb* verb) {
   o.settings.option = dj_defaultOption();
   o.time = o.max_position = o.max_rotation = o.surface_error = o.spread = NAN;
   o.threads = o.ctrl_seed = o.every = o.check_seed = o.check_runs = -1;
-  o.hulls = o.vertices = o.seed = o.random = -1;
+  o.hulls = o.vertices = o.seed = o.random = o.index = o.count = -1;
   return o;
 }
 

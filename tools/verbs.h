@@ -12,6 +12,7 @@ int verb_compare(const Options* options);
 int verb_decompose(const Options* options);
 int verb_contact(const Options* options);
 int verb_grad(const Options* options);
+int verb_landscape(const Options* options);
 int verb_optimize(const Options* options);
 int verb_sweep(const Options* options);
 int verb_bench(const Options* options);

@@ -69,6 +69,12 @@ class CHullOverlap(ctypes.Structure):
                 ("share", c_double), ("error", c_double)]
 
 
+class CLandscape(ctypes.Structure):
+    _fields_ = [("range", c_double), ("total_variation", c_double),
+                ("gradient_total_variation", c_double), ("reconstruction_error", c_double),
+                ("sign_changes", c_int), ("missing", c_int), ("unconverged", c_int)]
+
+
 class CArray(ctypes.Structure):
     _fields_ = [("data", c_void_p), ("type", c_int), ("rows", c_int), ("columns", c_int),
                 ("stride", c_int)]
@@ -267,6 +273,8 @@ CORE = {
     "djd_sceneLoss": (c_double, [P, c_int]),
     "djd_deletePhases": (None, [P]),
     "djd_phaseSpread": (c_int, [P, P, P]),
+    "djd_landscape": (c_int, [POINTER(CLandscape), P, P, P, P, c_int, P, c_int, c_double, c_double,
+                              ERR]),
     "djd_designHvp": (c_int, [P, P, P, P]),
     "djd_phasesHvp": (c_int, [P, P, P, P]),
     "djd_optimizeScenes": (c_int, [P, P, c_int, P, P, P, c_int, P, P, ERR]),

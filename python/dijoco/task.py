@@ -394,6 +394,27 @@ class Design:
             status = core.djd_phaseSpread(out.ctypes.data, runs.address, self.x0.ctypes.data)
         return out if status >= 0 else np.full(len(self.names), math.nan)
 
+    def landscape(self, variable, index=0, range=(-1, 1), samples=101):
+        """Loss and gradient along one entry of a variable (its name; `index` of those that vary), at
+        `samples` values from range[0] to range[1], all else as at x0, as a dict: `values`, `loss`,
+        `gradient` and `reconstructed`, the first loss plus the gradient's integral by the trapezoid
+        rule (samples,); `range`, largest less smallest loss; `sign_changes`, of differences above
+        1e-9 of it; `total_variation` and `gradient_total_variation`, sums of |differences|;
+        `reconstruction_error`, the largest |reconstructed - loss|; `missing`, samples without a loss
+        or a gradient, which are NaN; `unconverged`, those with steps that did not converge."""
+        part = self.slice(variable)
+        index, samples = _lib.integer(index, "index"), _lib.integer(samples, "samples")
+        if not 0 <= index < part.stop - part.start:
+            raise IndexError("'%s' has %d entries that vary" % (variable, part.stop - part.start))
+        start, end = _lib.numbers(range, (2,), "range")
+        out = {key: np.zeros(max(samples, 2))
+               for key in ("values", "loss", "gradient", "reconstructed")}
+        measured = _lib.CLandscape()
+        with self._lock:
+            call(core.djd_landscape, byref(measured), *(x.ctypes.data for x in out.values()),
+                 samples, self._sum.address, part.start + index, start, end)
+        return {**out, **{key: getattr(measured, key) for key, _ in measured._fields_}}
+
     def components(self, x=None):
         """Pieces into which, at x (default x0), the bodies fall whose shapes the task's connections
         hold together; 1 for each robot that hangs together, 0 without connections."""

@@ -66,7 +66,7 @@ static inline djMotion djt_forceMotion(const djForceCase* c, double s) {
   if (c->prompt) dj_differentiatePos(w->drift, c->m, 1, start.q, rate.q);
   return (djMotion){c->m, &w->start, w->ref, start, rate, dj_pointOf(&w->now),
                     NULL, 0.01, 0.01, 0, NULL, c->prompt, c->prompt ? w->drift : NULL,
-                    DJ_ACTS_ALL, start.kin, rate.kin, NULL, {NULL, NULL, NULL}};
+                    DJ_ACTS_ALL, start.kin, rate.kin, NULL, {NULL, NULL, NULL}, 0};
 }
 
 // Empty sums, with the case's gradient.

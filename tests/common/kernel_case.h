@@ -25,6 +25,15 @@ static const SurfaceVariant surfaceVariants[] = {
     {DJ_LAW_HERTZ, 0, 1.5}, {DJ_LAW_HERTZ, 5, 2.5}, {DJ_LAW_PAPER, 5, 1.5}, {DJ_LAW_BARRIER, 5, 1},
     {DJ_LAW_PAPER, 0, 2.5}, {DJ_LAW_BARRIER, 0, 1}, {DJ_LAW_HERTZ, 5, 1}};
 enum { NVARIANT = sizeof surfaceVariants / sizeof surfaceVariants[0] };
+// Of damped's: laws of normal force and friction.
+static const int dampedVariants[][2] = {{DJ_LAW_PERTURBED, DJ_POINT_FRICTION_SMOOTH},
+                                        {DJ_LAW_SMOOTH_PENALTY, DJ_POINT_FRICTION_PERTURBED},
+                                        {DJ_LAW_LOG, DJ_POINT_FRICTION_SMOOTH}};
+enum { NDAMPED = sizeof dampedVariants / sizeof dampedVariants[0] };
+
+static inline int variantsOf(const djKernel* k) {
+  return k == &dj_implicitSurface ? NVARIANT : k == &dj_damped ? NDAMPED : 1;
+}
 static const double sizesApart[] = {0.5, 3, 30};
 enum { NAPART = 3 };
 
@@ -46,9 +55,8 @@ static inline void forKernels(PairTest test, uint64_t seed, bool barriers) {
       if (!k->takes(kernelTypes[a], kernelTypes[b])) continue;
       if (guided && isGround(kernelTypes[b])) continue;
       kernel_guide = guided ? GUIDE : 0;
-      for (kernel_variant = 0; kernel_variant < (surfaces ? NVARIANT : 1); kernel_variant++) {
-        const bool barrier = surfaceVariants[kernel_variant].law == DJ_LAW_BARRIER;
-        if (barriers && surfaces && !barrier) continue;
+      for (kernel_variant = 0; kernel_variant < variantsOf(k); kernel_variant++) {
+        if (barriers && surfaces && surfaceVariants[kernel_variant].law != DJ_LAW_BARRIER) continue;
         Random r = {seed + 100 * (uint64_t)(7 * a + b)};
         test(k, &r, kernelTypes[a], kernelTypes[b]);
       }
@@ -93,11 +101,23 @@ static inline void useKernel(PairCase* c, const djKernel* k) {
     given[DJ_PENALTY_KT] = 1;
     given[DJ_PENALTY_KD] = 20;
   }
+  if (k == &dj_damped) {
+    given[DJ_DAMPED_LAW] = dampedVariants[kernel_variant][0];
+    given[DJ_DAMPED_FRICTION_LAW] = dampedVariants[kernel_variant][1];
+    given[DJ_DAMPED_SIGMA] = 0.2;
+    given[DJ_DAMPED_KN] = 60;
+    given[DJ_DAMPED_ALPHA] = 1.5;
+    given[DJ_DAMPED_SIGMA_T] = 0.3;
+    given[DJ_DAMPED_FRICTION_EPS] = 0.2;
+    given[DJ_DAMPED_DETECT] = 0.4;
+    c->in.step = 0.01;
+    c->in.rest = 0.005;
+  }
   c->kernel = k;
   if (k == &dj_separatingPlane) return;
   assert_int_equal(dj_applyRules(c->setting, k, &scale, given, NULL), DJ_OK);
   if (k == &dj_implicitSurface) fitCase(c);
-  if (k == &dj_penalty) penaltyCase(c, NULL);
+  if (k == &dj_penalty || k == &dj_damped) penaltyCase(c, NULL);
 }
 
 static inline djTraits traitsOf(const djKernel* k, PairCase* c) {
@@ -111,6 +131,7 @@ static inline double rangeOf(const djKernel* k, PairCase* c) {
 // The gap that is a part of the range; where that is zero or infinite, of a length.
 static inline double gapOf(const djKernel* k, PairCase* c, double part) {
   double range = rangeOf(k, c);
+  if (k == &dj_damped) return 0.2 * part;
   if (range == 0) return -0.05 * (1 - part);
   return part * (range < INFINITY ? range : 1);
 }

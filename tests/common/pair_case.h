@@ -5,6 +5,7 @@
 
 #include "common/random_shape.h"
 #include "common/worst.h"
+#include "contact/penalty/damped.h"
 #include "contact/implicit/implicit_fit.h"
 #include "contact/implicit/implicit_surface.h"
 #include "contact/implicit/implicit_touch.h"
@@ -386,7 +387,7 @@ static inline void setGap(PairCase* c, double gap) {
     setSurfaceGap(c, gap);
     return;
   }
-  if (c->kernel == &dj_penalty) {
+  if (c->kernel == &dj_penalty || c->kernel == &dj_damped) {
     setPointGap(c, gap);
     return;
   }

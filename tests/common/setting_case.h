@@ -15,6 +15,7 @@ static inline void djt_goodSetting(double value[3], const djSetting* s) {
   value[0] = 0.0123, value[1] = -0.0456, value[2] = 0.0789;
   if (s->least > value[0]) value[0] = 1.5 * s->least;
   if (s->kind == DJ_SETTING_WHOLE) value[0] = 37;
+  if (s->kind == DJ_SETTING_CHOICE) value[0] = s->standard[0];   // there may be one alone
   if (s->kind == DJ_SETTING_FLAGS) value[0] = s->choice[0].value | s->choice[2].value;
   for (const djChoice* c = s->choice; s->kind == DJ_SETTING_CHOICE && c->name; c++) {
     if (c->value != (int)s->standard[0]) value[0] = c->value;

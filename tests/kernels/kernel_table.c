@@ -1,5 +1,6 @@
 // The library's kernels and those of the tests, in place of contact/kernel_table.c.
 
+#include "contact/penalty/damped.h"
 #include "contact/implicit/implicit_surface.h"
 #include "contact/penalty/penalty.h"
 #include "contact/plane/separating_plane.h"
@@ -11,6 +12,7 @@
   X("separating_plane", dj_separatingPlane) \
   X("implicit_surface", dj_implicitSurface) \
   X("penalty", dj_penalty)                  \
+  X("damped", dj_damped)                    \
   X("spring", test_springKernel)            \
   X("charge", test_chargeKernel)            \
   X("swirl", test_swirlKernel)

@@ -148,6 +148,24 @@ DJ_API djStatus djd_countPhasesResiduals(int* n, const djPhases* phases, djError
 // and yet be that of one phase alone. 0 where all are 0, infinite where the mean alone is.
 DJ_API djStatus djd_phaseSpread(double* spread, djPhases* phases, const double* x);
 
+// A loss and its gradient along one entry of x, the others as at x0, and how rough they are. Losses
+// and gradients that there are not are NaN, and left out of all numbers.
+typedef struct djLandscape {
+  double range;                // largest less smallest loss
+  double total_variation;      // sum of |differences| of neighbours, in units of the loss
+  double gradient_total_variation;   // the same of gradients
+  double reconstruction_error; // largest |reconstructed - loss|, in units of the loss
+  int sign_changes;            // of differences above 1e-9 of the range
+  int missing;                 // samples without a loss or a gradient
+  int unconverged;             // samples with steps that did not converge
+} djLandscape;
+// Samples, n >= 2: values (n) from `from` to `to` with loss and gradient (n) there, and
+// reconstructed (n): the first loss plus the gradient's integral by the trapezoid rule. No array may
+// be NULL. entry: of x. Negative: there is no such entry, or the loss at no sample.
+DJ_API djStatus djd_landscape(djLandscape* out, double* values, double* loss, double* gradient,
+                              double* reconstructed, int n, djPhases* phases, int entry,
+                              double from, double to, djError* err);
+
 // dj_optimize of the mean over phases, from x (n) on; callback may be NULL. An error says why there
 // is no loss at the start. Where masses follow geoms, facets are held within an iteration and
 // renewed after it, by adam and trust_region; by all at the result.

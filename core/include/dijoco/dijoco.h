@@ -9,6 +9,7 @@
 #include <dijoco/contact.h>
 #include <dijoco/crew.h>
 #include <dijoco/csv.h>
+#include <dijoco/damped.h>
 #include <dijoco/data.h>
 #include <dijoco/decompose.h>
 #include <dijoco/design.h>

@@ -104,6 +104,8 @@ typedef struct djGeomDef {
   int point_count;            // points by which penalty sees it, where none are given: how many
                               //   are wanted; 0: none, -1: by the default rule
   int field;                  // 0: it has no distance field; -1, 1: its shape's
+  int inside;                 // 1: points are kept in it instead of out of it: its field has the
+                              //   other sign
   double contact_scale;       // 1; factor of kn, kt and kd of its points
   const djSurfaceDef* surface;   // NULL: one that fits its shape
   int npoint;                 // points that are given; 0: none
@@ -397,6 +399,8 @@ typedef struct djContactSettings {
   double damping;          // s/m
   double kn, kt, kd;       // N/m, N s/m, N s/m2
   double scale;            // 1
+  double sigma, damping_time, alpha, sigma_t;   // N m, s, 1, W
+  double detect, cut;      // m, N
   double range;            // 2 s L/(1-s), m: surfaces of contact shapes act on each other below
                            //   this
   double weight;           // total movable weight, N
@@ -505,6 +509,7 @@ typedef struct djContactSettings {
   X(int, geom_pointnum, ngeom, 1)    /* how many are given */                                      \
   X(int, geom_pointcount, ngeom, 1)  /* wanted where none are given; -1: by the default rule */    \
   X(int, geom_pointrule, ngeom, 1)   /* what that gave when the model was compiled */              \
+  X(int, geom_inside, ngeom, 1)      /* as in djGeomDef */                                         \
   X(int, geom_field, ngeom, 1)       /* as in djGeomDef */                                         \
   X(double, geom_contact_scale, ngeom, 1) /* 1; of kn, kt and kd of its points */                  \
   X(double, point_pos, npoint, 3)    /* m; given points, in their geom's frame */                  \

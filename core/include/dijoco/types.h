@@ -175,6 +175,7 @@ typedef enum djContactModel {
   DJ_SEPARATING_PLANE = 0,
   DJ_IMPLICIT_SURFACE = 1,
   DJ_PENALTY = 2,
+  DJ_DAMPED = 3,
   DJ_NCONTACT
 } djContactModel;
 
@@ -209,8 +210,18 @@ typedef enum djLaw {
   DJ_LAW_AUTO = -1,
   DJ_LAW_HERTZ = 0,         // with an energy, along the gap's gradient
   DJ_LAW_PAPER = 1,         // along the normal at the common point, of no energy (iDCOL 31-32)
-  DJ_LAW_BARRIER = 2        // the separating plane's barrier of the gap
+  DJ_LAW_BARRIER = 2,       // the separating plane's barrier of the gap
+  // of damped contact, by g_d: sigma/g_d; the root of f (g_d + f/kn) = sigma; IPC's barrier
+  DJ_LAW_PERTURBED = 3,
+  DJ_LAW_SMOOTH_PENALTY = 4,
+  DJ_LAW_LOG = 5
 } djLaw;
+
+// Friction at a point of damped contact.
+typedef enum djPointFriction {
+  DJ_POINT_FRICTION_SMOOTH = 0,       // -mu f v/sqrt(|v|^2 + friction_eps)
+  DJ_POINT_FRICTION_PERTURBED = 1     // Coulomb's, perturbed by sigma_t
+} djPointFriction;
 
 // Options of a model; dijoco/setting.h says what each may be. Settings of contact models are those
 // of the model that `contact` names, in its units, or of the first that has them. Negative numbers
@@ -270,6 +281,17 @@ typedef struct djOption {
   double gravity_ramp;      // s; a hint for programs that run the scene
   double wrap_onset;        // 1, of the radius of what a tendon goes around: depth over which the
                             //   straight line gives way to its path, C2; 0: at once, as MuJoCo, C1
+  double sigma;             // N m, of damped contact: force times distance; auto
+  double damping_time;      // s, alpha times the timestep; auto
+  double alpha;             // 1, damping of damped contact; auto
+  double sigma_t;           // W, of perturbed friction; auto
+  double detect;            // m, of points that are detected, and where the law log begins; auto
+  double cut;               // N, forces below it are left out where the tree of points can tell
+  djPointFriction friction_law;   // of points of damped contact
+  int invariant;            // 0: only points that are detected at the start of a step act
+  int coordinate_derivative;   // 0: derivatives are those for fixed normals
+  int normal;               // of damped contact, of which poses: 0 the step's end
+  double theta;             // 1, of midpoint: share of v+ in the velocity of the step, 0.5 to 1
 } djOption;
 
 // Default options: MuJoCo's defaults where it has the option, ours elsewhere.

@@ -196,6 +196,8 @@ djStatus dj_lagContacts(djContacts* contacts, const djModel* model, const djPose
 // Where bodies (nbody) were a step before the start of the steps that begin from now on; NULL, as
 // at first: unknown. contacts may be NULL.
 void dj_setPastContacts(djContacts* contacts, const djPose* past);
+// The time from where contact is evaluated to the end of the step, s: of steps that begin from now on.
+void dj_setRestOfContacts(djContacts* contacts, double rest);
 
 // Start of a step. pose (nbody): body poses at its start; rate (nbody): those from which its
 // displacement counts (djPairInput), NULL: pose; twist (nbody x 6): velocities about ref, NULL:

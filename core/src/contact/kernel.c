@@ -96,6 +96,8 @@ void dj_fillByRules(double* setting, const djKernel* kernel, const djContactScal
 djStatus dj_applyRules(double* setting, const djKernel* kernel, const djContactScale* scale,
                        const double* given, djError* err) {
   dj_fillByRules(setting, kernel, scale, given);
+  const char* conflict = kernel->conflict ? kernel->conflict(scale, given) : NULL;
+  if (conflict) return dj_fail(err, DJ_INVALID, "%s", conflict);
   for (int i = 0; i < kernel->nsetting; i++) {
     const djSetting* row = &kernel->setting[i];
     if (dj_settingInRange(row, setting[i])) continue;

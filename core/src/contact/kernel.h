@@ -100,6 +100,8 @@ typedef struct djPairInput {
   const double* twist_a;           // (6 each) velocities that the integrator chose (angular,
   const double* twist_b;           //   linear), world axes, about ref, at the poses now
   double h;                        // s
+  double rest;                     // s; from the poses now to the step's end, at these velocities
+  double step;                     // s; the timestep, whatever part of it h is
   const double* setting;           // in force, in the order of the kernel's rows
   double friction;                 // coefficient of the pair, >= 0; 0: normal forces alone act
   djCone cone;                     // where it is not all zero friction > 0
@@ -231,6 +233,8 @@ typedef struct djKernel {
   // Whether a pair acts at all distances, with no friction and limiting no step beyond the range.
   // Or NULL: none does.
   bool (*afar)(const double* setting);
+  // What is wrong with settings that are given together (negative: not given). Or NULL: nothing.
+  const char* (*conflict)(const djContactScale* scale, const double* given);
   // Takes back settings that a pair of geoms does not have. Or NULL.
   void (*limit)(double* setting, const djModel* model, int geom1, int geom2);
   // How much smaller than the geom its contact shape is (djGeomSource.skin), metres; found where

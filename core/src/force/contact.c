@@ -43,6 +43,7 @@ static const double* twistsAt(void* state, const djMotion* at, bool derivatives)
 static djStatus begin(void* state, const djMotion* at, djError* err) {
   const djPose* rate = at->from_rate == at->from ? NULL : at->from_rate->body;
   djContacts* list = listOf(state);
+  dj_setRestOfContacts(list, at->rest);
   dj_setPastContacts(list, at->past.kin ? at->past.kin->body : NULL);
   djStatus status = dj_beginContacts(list, at->model, at->from->body, rate, NULL, at->ref,
                                      at->h, err);

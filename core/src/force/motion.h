@@ -45,6 +45,8 @@ typedef struct djMotion {
   const double* mocap_rate;    // (nmocap x 6) velocities of mocap bodies: angular, linear of the
                                //   origin; NULL: 0
   djPoint past;                // a step before the start, by its velocity; kin NULL: unknown
+  double rest;                 // s; from the point to where the step ends, at its velocity: of
+                               //   stages within a step
 } djMotion;
 
 #endif  // DJ_FORCE_MOTION_H_

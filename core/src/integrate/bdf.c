@@ -19,14 +19,16 @@
 #include <math.h>
 #include <string.h>
 
-static void bdf1(djCoefficients* c, double h) {
+static void bdf1(djCoefficients* c, double h, const djOption* option) {
+  (void)option;
   c->velocity[0][DJ_SOURCE_STAGE] = 1 / h;
   c->accel[0][DJ_SOURCE_STAGE] = 1 / (h * h);
   c->accel[0][DJ_SOURCE_VELOCITY] = -1 / h;
   c->end[DJ_SOURCE_STAGE] = 1 / h;
 }
 
-static void bdf2(djCoefficients* c, double h) {
+static void bdf2(djCoefficients* c, double h, const djOption* option) {
+  (void)option;
   c->velocity[0][DJ_SOURCE_STAGE] = 1.5 / h;
   c->velocity[0][DJ_SOURCE_BEFORE] = -0.5 / h;
   for (int k = 0; k < DJ_NSOURCE; k++) c->accel[0][k] = 1.5 / h * c->velocity[0][k];
@@ -36,7 +38,8 @@ static void bdf2(djCoefficients* c, double h) {
   c->time[0] = h;
 }
 
-static void sdirk2(djCoefficients* c, double h) {
+static void sdirk2(djCoefficients* c, double h, const djOption* option) {
+  (void)option;
   enum { V = DJ_SOURCE_VELOCITY, A = DJ_SOURCE_STAGE, B };
   double alpha = 1 - sqrt(0.5), t = alpha * h, rest = (1 - alpha) * h;
   c->velocity[0][A] = 1 / t;

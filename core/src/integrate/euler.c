@@ -22,14 +22,16 @@
 #include <math.h>
 #include <string.h>
 
-static void coefficients(djCoefficients* c, double h) {
+static void coefficients(djCoefficients* c, double h, const djOption* option) {
+  (void)option;
   c->velocity[0][DJ_SOURCE_VELOCITY] = 1;
   c->end[DJ_SOURCE_STAGE] = 1 / h;
 }
 
 // With impulses, derivatives are those of two stages: where the step ends without U, as if nothing
 // was in its way, and its end, by what the first one meets (impulse_linear.h).
-static void impactCoefficients(djCoefficients* c, double h) {
+static void impactCoefficients(djCoefficients* c, double h, const djOption* option) {
+  (void)option;
   c->velocity[0][DJ_SOURCE_VELOCITY] = c->velocity[1][DJ_SOURCE_VELOCITY] = 1;
   c->end[DJ_SOURCE_STAGE + 1] = 1 / h;
 }
@@ -209,7 +211,7 @@ static void splitStages(djWork* w, const djModel* m) {
   w->method = &dj_eulerImpacts;
   w->stage = 1;
   memset(&w->coef, 0, sizeof w->coef);
-  w->method->coefficients(&w->coef, w->h);
+  w->method->coefficients(&w->coef, w->h, &m->opt);
 }
 
 // psi/h but for spins and impulses, by the place of which the step is.

@@ -50,7 +50,7 @@ void dj_chooseMethod(djWork* w, const djModel* m, const djMethod* method) {
   w->spins.n = 0;
   w->corrected = false;
   memset(&w->coef, 0, sizeof w->coef);
-  method->coefficients(&w->coef, w->h);
+  method->coefficients(&w->coef, w->h, &m->opt);
 }
 
 void dj_keepHistory(const djModel* m, djData* d) {

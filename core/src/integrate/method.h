@@ -51,7 +51,7 @@ typedef struct djMethod {
   bool history;             // the state has q- and v- beside q, v and act
   const struct djMethod* starter;   // takes the step where there is no history, or where Newton's
                                     //   method fails; `position` then never does
-  void (*coefficients)(djCoefficients* c, double h);
+  void (*coefficients)(djCoefficients* c, double h, const djOption* option);
   // Fix the quantities of stage work->stage of the step that starts at work->start.
   djStatus (*begin)(struct djWork* work, const djModel* model);
   // Residual r(Q) as gradient (nv) and dr/dQ (work->H) at a place, if gradient is not NULL, and

@@ -8,6 +8,12 @@ void dj_setStart(djWork* w, const djModel* m) {
   for (int b = 0; b < m->nbody; b++) w->ref[b] = w->begin.kin.com[m->body_root[b]];
 }
 
+// Where q+ = q (+) c psi the displacement goes on by (c - 1) psi, in which time is h.
+static double restOf(const djWork* w) {
+  if (!w->coef.turns) return 0;
+  return (w->coef.position[DJ_SOURCE_STAGE + w->stage] - 1) * w->time;
+}
+
 djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
   bool exact = w->method && w->method->prompt;
   bool prompt = exact || w->acting == DJ_ACTS_SMOOTH;
@@ -34,7 +40,8 @@ djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
                     from,
                     from_rate,
                     w->carries ? w->mocap_rate : NULL,
-                    w->has_past ? dj_pointOf(&w->back) : (djPoint){NULL, NULL, NULL}};
+                    w->has_past ? dj_pointOf(&w->back) : (djPoint){NULL, NULL, NULL},
+                    restOf(w)};
 }
 
 djInputs dj_inputsOf(const djWork* w) {

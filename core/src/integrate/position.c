@@ -10,7 +10,8 @@
 #include <math.h>
 
 // A stage's G is the derivative by v.
-static void coefficients(djCoefficients* c, double h) {
+static void coefficients(djCoefficients* c, double h, const djOption* option) {
+  (void)option;
   c->velocity[0][DJ_SOURCE_VELOCITY] = 1;
   c->end[DJ_SOURCE_STAGE] = 1 / h;
 }

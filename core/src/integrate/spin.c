@@ -5,6 +5,8 @@
 //                        = sin(t)/t u x J u + (1 + (1 - cos(t)) [k]^2) J A,
 // t = h |u|/2, k = u/|u|, A = 2 (u - v)/h. ID has u x J u + J A. The rest,
 //   (sin(t)/t - 1) u x J u + (1 - cos(t))/|u|^2 u x (u x J A),
+// and where v+ = u + (1 - theta) h A, v = u - theta h A, also
+//   ((1 - theta) E + theta E^T - (E + E^T)/2) J A = (1/2 - theta) h sin(t)/t u x J A,
 // is added for bodies that move freely and carry no joints. The step stays its own inverse in time;
 // linear momentum, and what it adds to angular momentum, are those of ID: with x+ - x = h (v + v+)/2,
 // x+ x p+ - x x p = X x (p+ - p). So both are kept to rounding where the frame's origin is the centre
@@ -18,6 +20,9 @@
 #include <math.h>
 
 enum { NTERM = 12 };
+
+// (1/2 - theta) h.
+static double skewOf(const djWork* w, const djModel* m) { return (0.5 - m->opt.theta) * w->h; }
 
 // sin(t)/t - 1 and (1 - cos(t))/t^2 as functions of s = t^2, and their derivatives.
 typedef struct Factors {
@@ -81,10 +86,12 @@ void dj_addSpin(double* r, djMatrix* Dv, djMatrix* M, const djWork* w, const djM
     if (!openSpin(&p, w, m, j)) continue;
     double sine = p.f.sine, cosine = p.scale * p.f.cosine;
     double dsine = 2 * p.scale * p.f.dsine, dcosine = 2 * p.scale * p.scale * p.f.dcosine;
+    double uneven = skewOf(w, m), skew = uneven * (1 + sine), dskew = uneven * dsine;
     djVec3 V = p.V, JV = mulInertia(&p, m, V), JA = mulInertia(&p, m, p.A);
     djVec3 gyro = dju_cross3(V, JV), turn = dju_cross3(V, dju_cross3(V, JA));
     dju_addTo3(r + p.dof, sine, gyro);
     dju_addTo3(r + p.dof, cosine, turn);
+    dju_addTo3(r + p.dof, skew, dju_cross3(V, JA));
     for (int k = 0; k < 3; k++) {
       djVec3 e = {k == 0, k == 1, k == 2}, Je = mulInertia(&p, m, e);
       double along = dju_dot3(V, e);
@@ -93,7 +100,10 @@ void dj_addSpin(double* r, djMatrix* Dv, djMatrix* M, const djWork* w, const djM
       v = dju_madd3(v, dcosine * along, turn);
       v = dju_madd3(v, cosine, dju_cross3(e, dju_cross3(V, JA)));
       v = dju_madd3(v, cosine, dju_cross3(V, dju_cross3(e, JA)));
+      v = dju_madd3(v, skew, dju_cross3(e, JA));
+      v = dju_madd3(v, dskew * along, dju_cross3(V, JA));
       djVec3 a = dju_scale3(cosine, dju_cross3(V, dju_cross3(V, Je)));
+      a = dju_madd3(a, skew, dju_cross3(V, Je));
       double column[2][3];
       dju_store3(column[0], v);
       dju_store3(column[1], a);
@@ -105,7 +115,7 @@ void dj_addSpin(double* r, djMatrix* Dv, djMatrix* M, const djWork* w, const djM
   }
 }
 
-// z . r = sine (z x V) . J V + cosine (V x (V x z)) . J A.
+// z . r = sine (z x V) . J V + cosine (V x (V x z)) . J A + skew (z x V) . J A.
 void dj_spinParams(double* tensor, const djWork* w, const djModel* m, const double* z) {
   for (int j = 0; j < m->njnt; j++) {
     Spin p;
@@ -114,5 +124,6 @@ void dj_spinParams(double* tensor, const djWork* w, const djModel* m, const doub
     double* t = tensor + 6 * p.body;
     dj_addTensor(t, p.f.sine, &p.axes, dju_cross3(Z, p.V), p.V);
     dj_addTensor(t, p.scale * p.f.cosine, &p.axes, turn, p.A);
+    dj_addTensor(t, skewOf(w, m) * (1 + p.f.sine), &p.axes, dju_cross3(Z, p.V), p.A);
   }
 }

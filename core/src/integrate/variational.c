@@ -86,7 +86,8 @@ static djStatus linearize(djWork* w, const djModel* m) {
 }
 
 // A stage's G is the derivative by v.
-static void coefficients(djCoefficients* c, double h) {
+static void coefficients(djCoefficients* c, double h, const djOption* option) {
+  (void)option;
   (void)h;
   c->velocity[0][DJ_SOURCE_VELOCITY] = 1;
 }

@@ -82,6 +82,7 @@ const djKeySpec dj_geomKeys[] = {
     REAL(sharpness, 1),
     KEY(djGeomDef, DJ_KEY_INT, point_count, 1),
     KEY(djGeomDef, DJ_KEY_INT, field, 1),
+    KEY(djGeomDef, DJ_KEY_INT, inside, 1),
     REAL(contact_scale, 1),
     END,
 };

@@ -68,6 +68,10 @@ void dj_readGiven(djModel* m, int slot) {
   int kernel;
   double value, *given = &m->kernel_given[slot];
   dj_readRow(&value, &m->opt, option);
+  // A choice that another model has is about that one, unless the scene's lacks it.
+  const djSetting* row = dj_settingOfSlot(&kernel, slot);
+  const bool choice = row->kind == DJ_SETTING_CHOICE && row != option;
+  if (choice && kernel != (int)m->opt.contact && !dj_isChoice(row->choice, (int)value)) return;
   // Else what names the kernel may have given it.
   if (option == dj_settingOfSlot(&kernel, slot) || value >= 0) *given = value;
 }

@@ -53,7 +53,9 @@ typedef struct djKernelRule {
 } djKernelRule;
 
 // The laws of a force, without "auto".
-extern const djChoice dj_laws[];
+extern const djChoice dj_laws[], dj_dampedLaws[];
+// Of points of damped contact: friction, and the poses that normals are of.
+extern const djChoice dj_pointFrictions[], dj_dampedNormals[];
 
 // Whether contact is the core's: neither switched off nor that of physics from outside.
 static inline bool dj_ownContact(const djModel* m) { return (int)m->opt.contact >= 0; }

@@ -30,6 +30,8 @@ djStatus dj_checkPoints(const djModelDef* def, djError* err) {
     if (!problem && g->type == DJ_PLANE && (g->npoint > 0 || g->point_count > 0)) {
       problem = "a plane has no points";
     }
+    if (!problem && g->inside != 0 && g->inside != 1) problem = "inside must be 0 or 1";
+    if (!problem && g->inside && g->field == 0) problem = "inside: it has no distance field";
     const djElementText element = dj_elementText("geom", g->name, i);
     if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
     problem = dj_sizeProblem(g->point, 3 * g->npoint, DJ_LARGEST);
@@ -52,18 +54,22 @@ void dj_fillPoints(djModel* m, const djModelDef* def) {
     m->geom_pointnum[i] = g->npoint;
     m->geom_pointcount[i] = g->point_count;
     m->geom_field[i] = g->field;
+    m->geom_inside[i] = g->inside;
     m->geom_contact_scale[i] = g->contact_scale;
     if (g->npoint > 0) dj_copyNumbers(m->point_pos + 3 * (size_t)adr, g->point, 3 * g->npoint);
     adr += g->npoint;
   }
 }
 
+static bool actsAtPoints(int kernel) {
+  return kernel >= 0 && (kernel == dj_kernelNamed("penalty") || kernel == dj_kernelNamed("damped"));
+}
+
 // What the default rule gave is written where it would give something else now.
 static bool keepsRule(const djModel* m) {
-  const int kernel = dj_kernelNamed("penalty");
-  bool used = (int)m->opt.contact == kernel;
-  for (int i = 0; i < m->ngeom; i++) used = used || m->geom_contact[i] == kernel;
-  for (int i = 0; i < m->npair; i++) used = used || m->pair_contact[i] == kernel;
+  bool used = actsAtPoints((int)m->opt.contact);
+  for (int i = 0; i < m->ngeom; i++) used = used || actsAtPoints(m->geom_contact[i]);
+  for (int i = 0; i < m->npair; i++) used = used || actsAtPoints(m->pair_contact[i]);
   return used && m->defaults_kept;
 }
 
@@ -76,6 +82,7 @@ void dj_getPoints(djGeomDef* geom, const djModel* m) {
     geom[i].point_count = m->geom_pointcount[i];
     if (kept && rule && geom[i].point_count < 0) geom[i].point_count = m->geom_pointrule[i];
     geom[i].field = m->geom_field[i];
+    geom[i].inside = m->geom_inside[i];
     geom[i].contact_scale = m->geom_contact_scale[i];
   }
 }

@@ -3,7 +3,7 @@
 #ifndef DJ_MODEL_SETTING_H_
 #define DJ_MODEL_SETTING_H_
 
-#include <dijoco/setting.h>
+#include "model/choice.h"
 
 // Rows that belong together, in the order in which they are listed.
 typedef struct djSettingTable {
@@ -39,7 +39,8 @@ const char* dj_rowProblem(djProblemText* what, const djSetting* row, const doubl
 
 // The row's bounds alone, which default rules may not leave either.
 static inline bool dj_settingInRange(const djSetting* row, double value) {
-  if (value == 0) return row->zero || row->kind == DJ_SETTING_CHOICE;
+  if (row->kind == DJ_SETTING_CHOICE) return dj_isChoice(row->choice, (int)value);
+  if (value == 0) return row->zero;
   return (value > 0 || (row->negative && value < 0)) && (row->below == 0 || value < row->below);
 }
 

@@ -41,8 +41,16 @@ static const djChoice softnesses[] = {
 static const djChoice restitutions[] = {
     {"given", DJ_RESTITUTION_GIVEN}, {"solref", DJ_RESTITUTION_SOLREF}, {NULL, 0}};
 #define LAWS {"hertz", DJ_LAW_HERTZ}, {"paper", DJ_LAW_PAPER}, {"barrier", DJ_LAW_BARRIER}
+#define DAMPED_LAWS                                                                      \
+  {"perturbed", DJ_LAW_PERTURBED}, {"smooth_penalty", DJ_LAW_SMOOTH_PENALTY},            \
+      {"log", DJ_LAW_LOG}
 const djChoice dj_laws[] = {LAWS, {NULL, 0}};
-static const djChoice laws[] = {{"auto", DJ_LAW_AUTO}, LAWS, {NULL, 0}};
+const djChoice dj_dampedLaws[] = {DAMPED_LAWS, {NULL, 0}};
+static const djChoice laws[] = {{"auto", DJ_LAW_AUTO}, LAWS, DAMPED_LAWS, {NULL, 0}};
+const djChoice dj_pointFrictions[] = {{"smooth", DJ_POINT_FRICTION_SMOOTH},
+                                      {"perturbed", DJ_POINT_FRICTION_PERTURBED},
+                                      {NULL, 0}};
+const djChoice dj_dampedNormals[] = {{"end", 0}, {NULL, 0}};
 static const djChoice disableBits[] = {{"contact", DJ_DSBL_CONTACT},
                                        {"limit", DJ_DSBL_LIMIT},
                                        {"frictionloss", DJ_DSBL_FRICTIONLOSS},
@@ -62,6 +70,9 @@ static const djSetting engineRows[] = {
     {OPTION(integrator), .kind = DJ_SETTING_CHOICE, .choice = integrators, .unit = "",
      .symbol = "NAME", .ways = BY_ALL_OUTSIDE, .standard = {DJ_EULER},
      .help = "time integration"},
+    {OPTION(theta), .kind = DJ_SETTING_REAL, .unit = "", .symbol = "X", .ways = BY_ALL_OUTSIDE,
+     .least = 0.5, .most = 1, .standard = {0.5},
+     .help = "of midpoint: share of the velocity at the end in that of the step"},
     {OPTION(implicit), .kind = DJ_SETTING_CHOICE, .choice = implicits, .unit = "",
      .symbol = "NAME", .ways = BY_ALL_OUTSIDE,
      .help = "of euler: what is implicit in the velocity; in MJCF as its own integrator has it"},
@@ -153,6 +164,40 @@ static const djSetting contactRows[] = {
     {OPTION_IN_FORCE(scale), .kind = DJ_SETTING_REAL, .unit = "", .symbol = "S", .ways = BY_ALL,
      .group = "contact", .automatic = true, .zero = true, .most = DJ_LARGEST,
      .rule = "the contact model's", .help = "factor of kn, kt and kd"},
+    {OPTION_IN_FORCE(sigma), .kind = DJ_SETTING_REAL, .unit = "N m", .symbol = "S", .ways = BY_ALL,
+     .group = "contact", .automatic = true, .most = DJ_LARGEST_FORCE,
+     .rule = "the contact model's",
+     .help = "of damped contact: a point's force times its distance"},
+    {OPTION_IN_FORCE(damping_time), .kind = DJ_SETTING_REAL, .unit = "s", .symbol = "T",
+     .ways = BY_ALL, .group = "contact", .automatic = true, .zero = true, .most = DJ_LARGEST,
+     .rule = "the contact model's",
+     .help = "of damped contact: alpha times the timestep, in place of alpha"},
+    {OPTION_IN_FORCE(alpha), .kind = DJ_SETTING_REAL, .unit = "", .symbol = "A", .ways = BY_ALL,
+     .group = "contact", .automatic = true, .zero = true, .most = DJ_LARGEST,
+     .rule = "the contact model's",
+     .help = "of damped contact: steps ahead at the velocity of approach by which gaps are seen"},
+    {OPTION(friction_law), .kind = DJ_SETTING_CHOICE, .choice = dj_pointFrictions, .unit = "",
+     .symbol = "NAME", .ways = BY_ALL, .group = "contact",
+     .help = "of friction at a point of damped contact"},
+    {OPTION_IN_FORCE(sigma_t), .kind = DJ_SETTING_REAL, .unit = "W", .symbol = "S",
+     .ways = BY_ALL, .group = "contact", .automatic = true, .most = DJ_LARGEST_FORCE,
+     .rule = "the contact model's", .help = "of its perturbed friction: what sticking creeps with"},
+    {OPTION_IN_FORCE(detect), .kind = DJ_SETTING_REAL, .unit = "m", .symbol = "D", .ways = BY_ALL,
+     .group = "contact", .automatic = true, .most = DJ_LARGEST, .rule = "the contact model's",
+     .help = "of damped contact: where the law log begins, and points are detected"},
+    {OPTION_IN_FORCE(cut), .kind = DJ_SETTING_REAL, .unit = "N", .symbol = "F", .ways = BY_ALL,
+     .group = "contact", .automatic = true, .zero = true, .most = DJ_LARGEST_FORCE,
+     .rule = "the contact model's",
+     .help = "of damped contact: balls of points with less force at each are left out"},
+    {OPTION(invariant), .kind = DJ_SETTING_CHOICE, .choice = dj_switch, .unit = "",
+     .symbol = "true|false", .ways = BY_ALL, .group = "contact", .standard = {1},
+     .help = "of damped contact: false: only points that are detected at a step's start act"},
+    {OPTION(coordinate_derivative), .kind = DJ_SETTING_CHOICE, .choice = dj_switch, .unit = "",
+     .symbol = "true|false", .ways = BY_ALL, .group = "contact", .standard = {1},
+     .help = "of damped contact: false: derivatives are those for fixed normals"},
+    {OPTION(normal), .kind = DJ_SETTING_CHOICE, .choice = dj_dampedNormals, .unit = "",
+     .symbol = "NAME", .ways = BY_ALL, .group = "contact",
+     .help = "of damped contact: the poses that normals are of"},
 };
 
 #define COUNT(rows) ((int)(sizeof rows / sizeof rows[0]))

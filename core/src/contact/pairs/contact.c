@@ -248,6 +248,10 @@ static djStatus beginStep(djContacts* c, const djModel* m, const djPose* pose, c
   return worst;
 }
 
+void dj_setRestOfContacts(djContacts* c, double rest) {
+  if (c) c->rest = rest;
+}
+
 void dj_setPastContacts(djContacts* c, const djPose* past) {
   if (!c) return;
   c->past = past ? c->past_pose : NULL;

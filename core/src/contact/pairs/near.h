@@ -79,6 +79,7 @@ struct djContacts {
   double maxrange;         // the largest
   double share;            // least share of the kernels' largest steps
   double h;
+  double rest;             // as in djPairInput
   const struct djCollision* collision;   // whose shapes, in which version, the list is about
   uint64_t version;
   bool listed;             // pairs, margins and start poses are valid

@@ -14,9 +14,19 @@ void dj_pointForce(djPointForce* p, const djPenaltyLaw* law, const double* twist
   p->rate = dju_dot3(p->n, p->u);
   p->t = dju_madd3(p->u, -p->rate, p->n);
   p->speed = dju_norm3(p->t);
-  p->N = p->d < 0 ? fmax(p->d * (law->kd * p->rate - law->kn), 0) : 0;
+  p->N = 0;
   p->F = dju_vec3(0, 0, 0);
   p->state = DJ_POINT_FREE;
+  law->row->force(p, law);
+}
+
+djVec3 dj_pointChanges(const djPointForce* p, const djPenaltyLaw* law, djVec3 dn, double dd,
+                       djVec3 du) {
+  return law->row->changes(p, law, dn, dd, du);
+}
+
+static void force(djPointForce* p, const djPenaltyLaw* law) {
+  p->N = p->d < 0 ? fmax(p->d * (law->kd * p->rate - law->kn), 0) : 0;
   if (!(p->N > 0)) return;
   const bool slips = law->kt * p->speed > law->mu * p->N;
   p->state = slips ? DJ_POINT_SLIP : DJ_POINT_STICK;
@@ -24,8 +34,8 @@ void dj_pointForce(djPointForce* p, const djPenaltyLaw* law, const double* twist
   p->F = dju_madd3(dju_scale3(p->N, p->n), -drag, p->t);
 }
 
-djVec3 dj_pointChanges(const djPointForce* p, const djPenaltyLaw* law, djVec3 dn, double dd,
-                       djVec3 du) {
+static djVec3 changes(const djPointForce* p, const djPenaltyLaw* law, djVec3 dn, double dd,
+                      djVec3 du) {
   const double rate = dju_dot3(dn, p->u) + dju_dot3(p->n, du);
   const double dN = dd * (law->kd * p->rate - law->kn) + p->d * law->kd * rate;
   const djVec3 dt = dju_madd3(dju_madd3(du, -rate, p->n), -p->rate, dn);
@@ -37,10 +47,8 @@ djVec3 dj_pointChanges(const djPointForce* p, const djPenaltyLaw* law, djVec3 dn
   return dju_madd3(dju_madd3(normal, -law->mu * dN, along), -law->mu * p->N / p->speed, turn);
 }
 
-// Backward through the lines of dj_pointForce.
-void dj_pointVjp(djPointGrad* out, const djPointForce* p, const djPenaltyLaw* law, djVec3 V,
-                 djVec3 m) {
-  *out = (djPointGrad){.n = dju_scale3(p->N, V)};
+static djVec3 vjp(djPointGrad* out, double* by_rate, const djPointForce* p, const djPenaltyLaw* law,
+                  djVec3 V) {
   double by_N = dju_dot3(V, p->n);
   djVec3 by_t;
   if (p->state == DJ_POINT_STICK) {
@@ -56,12 +64,25 @@ void dj_pointVjp(djPointGrad* out, const djPointForce* p, const djPenaltyLaw* la
   out->d = by_N * (law->kd * p->rate - law->kn);
   out->law.kn = -p->d * by_N;
   out->law.kd = p->d * p->rate * by_N;
-  const double by_rate = by_N * p->d * law->kd - dju_dot3(by_t, p->n);
+  *by_rate = by_N * p->d * law->kd;
+  return by_t;
+}
+
+const djPointRow dj_penaltyPoints = {force, changes, vjp};
+
+// Backward through the lines of dj_pointForce.
+void dj_pointVjp(djPointGrad* out, const djPointForce* p, const djPenaltyLaw* law, djVec3 V,
+                 djVec3 m) {
+  *out = (djPointGrad){.n = dju_scale3(p->N, V)};
+  double by_rate;
+  const djVec3 by_t = law->row->vjp(out, &by_rate, p, law, V);
+  by_rate -= dju_dot3(by_t, p->n);
   out->n = dju_madd3(dju_madd3(out->n, -p->rate, by_t), by_rate, p->u);
   const djVec3 by_u = dju_madd3(by_t, by_rate, p->n);
   const djVec3 by_x = dju_add3(m, dju_cross3(by_u, p->w)); // u moves by w x dx
   out->n = dju_madd3(out->n, -p->radius, by_x);
   out->radius = -dju_dot3(by_x, p->n) - out->d;
   out->c = dju_madd3(by_x, out->d, p->gradient);
+  if (p->held) out->n = dju_vec3(0, 0, 0);
   out->c = dju_add3(out->c, dju_mulMtV(p->turn, out->n));
 }

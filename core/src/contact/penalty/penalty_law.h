@@ -17,9 +17,14 @@
 
 typedef enum djPointState { DJ_POINT_FREE, DJ_POINT_STICK, DJ_POINT_SLIP } djPointState;
 
-// s kn, s kt, s kd and mu.
+struct djPointRow;
+
+// s kn, s kt, s kd and mu; of another row what it is of.
 typedef struct djPenaltyLaw {
   double kn, kt, kd, mu;
+  const struct djPointRow* row;
+  const void* own;
+  double share; // s, of another row
 } djPenaltyLaw;
 
 typedef struct djPointForce {
@@ -31,7 +36,9 @@ typedef struct djPointForce {
   double d, rate;  // d, d'
   double N, speed; // speed: |t|
   djPointState state;
-  djVec3 F; // N
+  djVec3 F;      // N
+  bool held;     // derivatives are those for a fixed normal
+  double own[5]; // what another row keeps for its derivatives
 } djPointForce;
 
 // Sets what follows from n, d, radius, c and the velocities of both bodies (6 each) about refs.
@@ -49,8 +56,22 @@ typedef struct djPointGrad {
   djVec3 n;         // as c and d stay, x and u follow
   double d, radius; // by d as c and n stay; by radius all told
   djPenaltyLaw law;
+  double own[4]; // by numbers of another row's
 } djPointGrad;
 void dj_pointVjp(djPointGrad* out, const djPointForce* p, const djPenaltyLaw* law, djVec3 V,
                  djVec3 m);
+
+// Laws of the force at a point: F by n, d and u.
+typedef struct djPointRow {
+  // Sets N, state and F, which are 0 so far.
+  void (*force)(djPointForce* p, const djPenaltyLaw* law);
+  djVec3 (*changes)(const djPointForce* p, const djPenaltyLaw* law, djVec3 dn, double dd,
+                    djVec3 du);
+  // Sets out->d, law and own; returns V . dF/dt, and *by_rate that by d', both as N and t depend on
+  // no other.
+  djVec3 (*vjp)(djPointGrad* out, double* by_rate, const djPointForce* p, const djPenaltyLaw* law,
+                djVec3 V);
+} djPointRow;
+extern const djPointRow dj_penaltyPoints;
 
 #endif // DJ_CONTACT_PENALTY_PENALTY_LAW_H_

@@ -30,24 +30,53 @@ static bool isGood(const djPairInput* in) {
          isFinitePose(in->pose_b);
 }
 
-djStatus dj_openPenaltyPair(djPenaltyPair* out, const djPairInput* in) {
+djStatus dj_openPenaltyPair(djPenaltyPair* out, const djPairInput* in, const djPointModel* model) {
   if (!isGood(in)) return DJ_INVALID;
   out->in = in;
+  out->model = model;
+  out->own = NULL;
+  out->held = false;
   out->nway = dj_penaltyWays(out->way, in->a, in->b, in->pose_a, in->pose_b, in->inflate);
   return DJ_OK;
 }
 
-djPenaltyLaw dj_penaltyLaw(const djPenaltyPair* pair, const djPenaltyWay* way) {
+static djPenaltyLaw penaltyLaw(const djPenaltyPair* pair, const djPenaltyWay* way) {
   const double *x = pair->in->setting, s = x[DJ_PENALTY_SCALE] * way->share;
-  return (djPenaltyLaw){s * x[DJ_PENALTY_KN], s * x[DJ_PENALTY_KT], s * x[DJ_PENALTY_KD],
-                        pair->in->friction};
+  return (djPenaltyLaw){s * x[DJ_PENALTY_KN],
+                        s * x[DJ_PENALTY_KT],
+                        s * x[DJ_PENALTY_KD],
+                        pair->in->friction,
+                        &dj_penaltyPoints,
+                        NULL,
+                        s};
 }
+
+static double visitInside(const djPenaltyPair* pair, const djPenaltyWay* way, djPointVisit visit,
+                          void* user) {
+  (void)pair;
+  return dj_visitPoints(way, visit, user);
+}
+
+static void penaltySettings(djPairGrad* grad, double* by_scale, const djPenaltyPair* pair,
+                            const djPenaltyWay* w, const djPointGrad* by) {
+  const double *set = pair->in->setting, s = set[DJ_PENALTY_SCALE] * w->share;
+  const double by_s = by->law.kn * set[DJ_PENALTY_KN] + by->law.kt * set[DJ_PENALTY_KT] +
+                      by->law.kd * set[DJ_PENALTY_KD];
+  grad->setting[DJ_PENALTY_KN] += s * by->law.kn;
+  grad->setting[DJ_PENALTY_KT] += s * by->law.kt;
+  grad->setting[DJ_PENALTY_KD] += s * by->law.kd;
+  grad->setting[DJ_PENALTY_SCALE] += w->share * by_s;
+  *by_scale += w->part * set[DJ_PENALTY_SCALE] * by_s;
+}
+
+const djPointModel dj_penaltyModel = {
+    .law = penaltyLaw, .visit = visitInside, .settings = penaltySettings};
 
 void dj_findPoint(djPointForce* out, const djPenaltyPair* pair, const djPenaltyWay* w, int i,
                   const djFieldAt* at) {
   const djPairInput* in = pair->in;
   const djVec3 point = dju_load3(w->from.point + 3 * i);
-  const djPenaltyLaw law = dj_penaltyLaw(pair, w);
+  const djPenaltyLaw law = pair->model->law(pair, w);
   const djMat3 R = w->field.R;
   djMat3 turn;
   for (int k = 0; k < 9; k++) turn.m[k] = at->turn[k];
@@ -57,6 +86,8 @@ void dj_findPoint(djPointForce* out, const djPenaltyPair* pair, const djPenaltyW
   const djMat3 half = dju_mulMM(R, turn),
                back = {{R.m[0], R.m[3], R.m[6], R.m[1], R.m[4], R.m[7], R.m[2], R.m[5], R.m[8]}};
   out->turn = dju_mulMM(half, back);
+  out->held = pair->held;
+  if (out->held) out->turn = (djMat3){{0}};
   out->radius = w->from.radius;
   out->d = at->distance - w->from.radius - w->inflate;
   const bool b = w->points_of_b;
@@ -123,7 +154,7 @@ static void addMatrix(djMat3* A, double f, const djMat3* B) {
 static void addDerivatives(djPenaltySum* sum, const djPenaltyPair* pair, const djPenaltyWay* w,
                            const djPointForce* p) {
   const djVec3 ref[2] = {pair->in->ref_a, pair->in->ref_b};
-  const djPenaltyLaw law = dj_penaltyLaw(pair, w);
+  const djPenaltyLaw law = pair->model->law(pair, w);
   const double sign = w->points_of_b ? -1 : 1;
   const int body = w->points_of_b;
   const djVec3 arm = dju_sub3(p->x, ref[0]), F = dju_scale3(sign, p->F);
@@ -136,7 +167,8 @@ static void addDerivatives(djPenaltySum* sum, const djPenaltyPair* pair, const d
   const djVec3 point = dju_sub3(p->c, ref[body]), field = dju_sub3(p->c, ref[!body]);
   djMat3 Fw = byTurn(&Fv, point), Xw = byTurn(&Xv, point);
   addColumns(sum->by_pose + 6 * body, &Fw, &Fv, &Xw, &Xv, arm, F);
-  const djMat3 normal = dju_skew(dju_neg3(p->n)); // n moves by w x n
+  djMat3 normal = dju_skew(dju_neg3(p->n)); // n moves by w x n
+  if (p->held) normal = (djMat3){{0}};
   Fv = scaled(&s.c, -1);
   Xv = scaled(&p->turn, p->radius);
   Fw = byTurn(&Fv, field), Xw = byTurn(&Xv, field);
@@ -157,7 +189,11 @@ void dj_addPoint(djPenaltySum* sum, bool derivatives, const djPenaltyPair* pair,
   const djVec3 torque = dju_cross3(dju_sub3(p->x, pair->in->ref_a), F);
   dju_addTo3(sum->gradient, 1, torque);
   dju_addTo3(sum->gradient + 3, 1, F);
-  if (derivatives) addDerivatives(sum, pair, w, p);
+  if (!derivatives) return;
+  if (pair->model->slopes)
+    pair->model->slopes(sum, pair, w, p);
+  else
+    addDerivatives(sum, pair, w, p);
 }
 
 // Of b all is opposite, and about another point that is fixed, too.
@@ -168,8 +204,9 @@ static void addOpposite(double* out, int stride, const double* in, djVec3 apart)
   for (int i = 0; i < 6; i++) out[i * stride] = -in[i * stride] - (i < 3 ? more[i] : 0);
 }
 
-void dj_completeSum(double gradient[12], double* by_pose, double* by_twist, const djPenaltySum* sum,
+void dj_completeSum(double gradient[12], double* by_pose, double* by_twist, djPenaltySum* sum,
                     const djPenaltyPair* pair) {
+  if (pair->model->complete && by_pose) pair->model->complete(sum, pair);
   const djVec3 apart = dju_sub3(pair->in->ref_a, pair->in->ref_b);
   memcpy(gradient, sum->gradient, sizeof sum->gradient);
   addOpposite(gradient + 6, 1, gradient, apart);
@@ -199,17 +236,23 @@ static void fieldGrad(djShapeGrad* grad, const djPenaltyWay* w, const djPointFor
                       const djPointGrad* by, const djPose* body, const djFieldAt* at,
                       const double x[3]) {
   const djMat3 R = w->field.R;
-  double distance[3], normal[9];
-  const djVec3 by_n = dju_mulMtV(R, by->n);
-  dj_fieldSizes(distance, normal, &w->in.field, x, at);
+  double distance[3], normal[9], by_d = by->d;
+  djVec3 by_n = dju_mulMtV(R, by->n);
+  djFieldAt outward = *at;
+  if (w->in.inside) { // derivatives by the geom are those of its own field
+    dj_fieldAt(&outward, &w->in.field, x);
+    by_d = -by_d;
+    by_n = dju_neg3(by_n);
+  }
+  dj_fieldSizes(distance, normal, &w->in.field, x, &outward);
   const double n[3] = {by_n.x, by_n.y, by_n.z};
   for (int k = 0; k < 3; k++) {
-    double sum = by->d * distance[k];
+    double sum = by_d * distance[k];
     for (int i = 0; i < 3; i++) sum += n[i] * normal[3 * i + k];
     grad->number[DJ_PENALTY_BY_SIZE + k] += sum;
   }
   double* vert = grad->number + DJ_PENALTY_BY_POINT + 3 * w->in.npoint;
-  dj_fieldVertices(vert, &w->in.field, x, by->d, n);
+  dj_fieldVertices(vert, &w->in.field, x, by_d, n);
   // by d and n as c moves against the field, which leaves x where it is
   const djVec3 apart = dju_add3(dju_scale3(by->d, p->gradient), dju_mulMtV(p->turn, by->n));
   const djVec3 arm = dju_sub3(p->c, w->field.p);
@@ -232,7 +275,7 @@ static void pointGrad(void* user, const djPenaltyWay* w, int i, const double x[3
   const djVec3 V = dju_scale3(sign, dju_sub3(dj_twistField(lambda + 6, dju_sub3(p.x, in->ref_b)),
                                              dj_twistField(lambda, dju_sub3(p.x, in->ref_a))));
   const djVec3 turn = dju_scale3(sign, dju_sub3(dju_load3(lambda + 6), dju_load3(lambda)));
-  const djPenaltyLaw law = dj_penaltyLaw(back->pair, w);
+  const djPenaltyLaw law = back->pair->model->law(back->pair, w);
   dj_pointVjp(&by, &p, &law, V, dju_cross3(p.F, turn));
   djPairGrad* grad = back->grad;
   djShapeGrad* from = w->points_of_b ? grad->b : grad->a;
@@ -242,19 +285,12 @@ static void pointGrad(void* user, const djPenaltyWay* w, int i, const double x[3
              dju_mulMtV(w->place.R, by.c));
   if (w->from.radius > 0) from->number[DJ_PENALTY_BY_SIZE] += by.radius;
   fieldGrad(field, w, &p, &by, field_body, at, x);
-  const double *set = in->setting, s = set[DJ_PENALTY_SCALE] * w->share;
-  const double by_s = by.law.kn * set[DJ_PENALTY_KN] + by.law.kt * set[DJ_PENALTY_KT] +
-                      by.law.kd * set[DJ_PENALTY_KD];
-  grad->setting[DJ_PENALTY_KN] += s * by.law.kn;
-  grad->setting[DJ_PENALTY_KT] += s * by.law.kt;
-  grad->setting[DJ_PENALTY_KD] += s * by.law.kd;
-  grad->setting[DJ_PENALTY_SCALE] += w->share * by_s;
-  from->number[DJ_PENALTY_BY_SCALE] += w->part * set[DJ_PENALTY_SCALE] * by_s;
+  back->pair->model->settings(grad, &from->number[DJ_PENALTY_BY_SCALE], back->pair, w, &by);
   grad->friction += by.law.mu;
 }
 
 void dj_addWayVjp(djPairGrad* grad, const djPenaltyPair* pair, const djPenaltyWay* way,
                   const double lambda[12]) {
   Backward back = {pair, grad, lambda};
-  dj_visitPoints(way, pointGrad, &back);
+  dj_visitPair(pair, way, pointGrad, &back);
 }

@@ -7,17 +7,47 @@
 #include "contact/penalty/penalty_law.h"
 #include "contact/penalty/penalty_search.h"
 
+struct djPenaltyPair;
+struct djPenaltySum;
+
+// How points act: penalty contact, or another kernel with the same points and fields.
+typedef struct djPointModel {
+  djPenaltyLaw (*law)(const struct djPenaltyPair* pair, const djPenaltyWay* way);
+  // Visits points that may act; as dj_visitPoints.
+  double (*visit)(const struct djPenaltyPair* pair, const djPenaltyWay* way, djPointVisit visit,
+                  void* user);
+  // Adds what derivatives by the law are by settings, and to by_scale that by the contact_scale of
+  // the points' geom.
+  void (*settings)(djPairGrad* grad, double* by_scale, const struct djPenaltyPair* pair,
+                   const djPenaltyWay* way, const djPointGrad* by);
+  bool smooth; // forces have no kinks but those of fields
+  // Adds a point's derivatives to the sum, in whatever way `complete` then reads; both or neither.
+  // NULL: by differentials of the law.
+  void (*slopes)(struct djPenaltySum* sum, const struct djPenaltyPair* pair,
+                 const djPenaltyWay* way, const djPointForce* p);
+  // Makes of these what they are without it.
+  void (*complete)(struct djPenaltySum* sum, const struct djPenaltyPair* pair);
+} djPointModel;
+
 typedef struct djPenaltyPair {
   const djPairInput* in;
+  const djPointModel* model;
   int nway;
   djPenaltyWay way[2];
+  djPenaltyWay start[2]; // the same at the poses of the start, where the model asks for them
+  const void* own;       // of the model
+  bool held;             // derivatives are those for fixed normals
 } djPenaltyPair;
+extern const djPointModel dj_penaltyModel;
 
 // DJ_INVALID: shapes, poses or velocities are not as they must be. Settings are the caller's to
 // check.
-djStatus dj_openPenaltyPair(djPenaltyPair* out, const djPairInput* in);
+djStatus dj_openPenaltyPair(djPenaltyPair* out, const djPairInput* in, const djPointModel* model);
 
-djPenaltyLaw dj_penaltyLaw(const djPenaltyPair* pair, const djPenaltyWay* way);
+static inline double dj_visitPair(const djPenaltyPair* pair, const djPenaltyWay* way,
+                                  djPointVisit visit, void* user) {
+  return pair->model->visit(pair, way, visit, user);
+}
 
 // The force of point i of a way; at: the field there.
 void dj_findPoint(djPointForce* out, const djPenaltyPair* pair, const djPenaltyWay* way, int i,
@@ -33,10 +63,23 @@ typedef struct djPenaltySum {
 // matrices, or NULL.
 void dj_addPoint(djPenaltySum* sum, bool derivatives, const djPenaltyPair* pair,
                  const djPenaltyWay* way, const djPointForce* p);
-void dj_completeSum(double gradient[12], double* by_pose, double* by_twist, const djPenaltySum* sum,
+void dj_completeSum(double gradient[12], double* by_pose, double* by_twist, djPenaltySum* sum,
                     const djPenaltyPair* pair);
 
 // Adds the derivative of lambda . gradient by parameters.
 void dj_addWayVjp(djPairGrad* grad, const djPenaltyPair* pair, const djPenaltyWay* way,
                   const double lambda[12]);
+
+// The sum over all points, for `eval`; what is told of them, *out emptied (penalty_sum.c).
+void dj_evalPoints(djPairOutput* out, const djPenaltyPair* pair, int flags);
+void dj_reportPoints(djPairReport* out, const djPenaltyPair* pair);
+void dj_listPoints(const djPenaltyPair* pair, djPairPointVisit visit, void* user);
+
+// Entries of rows: the least distance of points of both ways. Where no point is in a
+// field there is no gap.
+djStatus dj_pointGap(djDistance* d, djDistanceCache* cache, const djGeomPair* pair);
+djStatus dj_pointDepth(double* depth, const djVec3* along, const djGeomPair* pair);
+// The deepest point of both ways; false: there is none.
+bool dj_findDeepest(djDistance* d, const djPenaltyWay* way, int nway);
+
 #endif // DJ_CONTACT_PENALTY_PENALTY_PAIR_H_

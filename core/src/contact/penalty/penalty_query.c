@@ -91,7 +91,8 @@ static void openQuery(Query* x, double* point, double* id, const djcPenaltyQuery
                       const djcField* field) {
   double unit[4];
   dj_makeUnit(unit, q->quat, 4);
-  *x = (Query){.node = {.radius = INFINITY, .n = q->npoint}, .pair = {.in = &x->in, .nway = 1}};
+  *x = (Query){.node = {.radius = INFINITY, .n = q->npoint},
+               .pair = {.in = &x->in, .model = &dj_penaltyModel, .nway = 1}};
   const double setting[DJ_PENALTY_NSETTING] = {[DJ_PENALTY_KN] = q->kn,
                                                [DJ_PENALTY_KT] = q->kt,
                                                [DJ_PENALTY_KD] = q->kd,

@@ -26,7 +26,7 @@ int dj_penaltyWays(djPenaltyWay way[2], const djShape* a, const djShape* b, cons
   dj_openPenalty(&s[0], a);
   dj_openPenalty(&s[1], b);
   bool acts[2];
-  for (int k = 0; k < 2; k++) acts[k] = s[k].npoint > 0 && s[!k].has_field;
+  for (int k = 0; k < 2; k++) acts[k] = s[k].npoint > 0 && !s[k].inside && s[!k].has_field;
   const bool alone = acts[0] && acts[1] && (s[0].ball || s[1].ball);
   const int first = rankOf(&s[0]), second = rankOf(&s[1]);
   if (alone && first != second) acts[first > second] = false;
@@ -44,22 +44,40 @@ int dj_penaltyWays(djPenaltyWay way[2], const djShape* a, const djShape* b, cons
 
 // ------------------------------------------ tree -----------------------------------------------
 
-static double boundOf(const djPenaltyWay* w, const djPointNode* node) {
+double dj_nodeBound(const djPenaltyWay* w, const djPointNode* node) {
   double x[3];
   dju_store3(x, dju_transform(&w->local, dju_load3(node->center)));
-  return dj_fieldBound(&w->in.field, x, node->radius) - w->from.radius - w->inflate;
+  double bound = 0;
+  if (w->in.inside) { // -d falls by no more than the ball's radius
+    djFieldAt at;
+    dj_fieldAt(&at, &w->in.field, x);
+    bound = -at.distance - node->radius;
+  } else {
+    bound = dj_fieldBound(&w->in.field, x, node->radius);
+  }
+  return bound - w->from.radius - w->inflate;
+}
+
+static void turnInsideOut(djFieldAt* at) {
+  at->distance = -at->distance;
+  for (int k = 0; k < 3; k++) {
+    at->gradient[k] = -at->gradient[k];
+    at->normal[k] = -at->normal[k];
+  }
+  for (int k = 0; k < 9; k++) at->turn[k] = -at->turn[k];
 }
 
 double dj_fieldAtPoint(djFieldAt* at, double x[3], const djPenaltyWay* w, int i) {
   dju_store3(x, dju_transform(&w->local, dju_load3(w->from.point + 3 * i)));
   dj_fieldAt(at, &w->in.field, x);
+  if (w->in.inside) turnInsideOut(at);
   return at->distance - w->from.radius - w->inflate;
 }
 
 // A bound of 0 says no more than that the ball is outside.
 static double visitNode(const djPenaltyWay* w, const djPointNode* node, djPointVisit visit,
                         void* user) {
-  const double bound = boundOf(w, node);
+  const double bound = dj_nodeBound(w, node);
   if (bound > 0) return bound;
   if (node->right > 0) {
     const double left = visitNode(w, node + 1, visit, user);
@@ -85,7 +103,7 @@ static double deepestBelow(int* point, const djPenaltyWay* w, const djPointNode*
                            double least) {
   if (node->right > 0) {
     const djPointNode *near = node + 1, *far = node + (int)node->right;
-    double first = boundOf(w, near), second = boundOf(w, far);
+    double first = dj_nodeBound(w, near), second = dj_nodeBound(w, far);
     if (second < first) {
       const djPointNode* other = near;
       const double bound = first;

@@ -18,12 +18,15 @@ typedef struct djPenaltyWay {
 
 // Up to two ways of a pair; returns how many. A sphere's centre with its radius says all: in a pair
 // with a sphere one way acts, that of points that are given, else that of the sphere's centre; of
-// two alike both do, with half the share.
+// two alike both do, with half the share. A geom that holds others inside has no points.
 int dj_penaltyWays(djPenaltyWay way[2], const djShape* a, const djShape* b, const djPose* pose_a,
                    const djPose* pose_b, double inflate);
 
 // The field at point i, x its place there. Returns d.
 double dj_fieldAtPoint(djFieldAt* at, double x[3], const djPenaltyWay* way, int i);
+
+// d of the points in a node's ball is no less.
+double dj_nodeBound(const djPenaltyWay* way, const djPointNode* node);
 
 // Visits points with d < 0, i their place in the tree's order. Returns a lower bound of the others'
 // d.

@@ -2,7 +2,8 @@
 // geoms, r the smaller inner radius, g gravity and l = r/1000:
 //   kn = W/l             W on one point sinks by l
 //   kt = W/v             where friction is W it creeps at v = sqrt(g r)/100
-//   kd = 2 z kn/sqrt(g l_n),  l_n = W/kn   damps small motions about that depth by the part z = 0.03
+//   kd = 2 z kn/sqrt(g l_n),  l_n = W/kn   damps small motions about that depth by the part z =
+//   0.03
 //                        of what is critical: kd l_n = 2 z sqrt(kn W/g)
 
 #include "contact/penalty/penalty.h"

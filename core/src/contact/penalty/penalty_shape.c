@@ -11,6 +11,7 @@ enum {
   NPOINT,
   GIVEN,
   FIELD,
+  INSIDE,
   RADIUS,
   INFLATE,
   SCALE,
@@ -55,6 +56,7 @@ void dj_fitPenalty(djShape* s, double* mem, const djPenaltySource* from) {
   mem[NPOINT] = n;
   mem[GIVEN] = from->given != NULL;
   mem[FIELD] = from->field;
+  mem[INSIDE] = from->inside;
   mem[RADIUS] = !from->given && isRound(from->type) ? from->size[0] : 0;
   mem[INFLATE] = from->inflate;
   mem[SCALE] = from->scale;
@@ -75,6 +77,7 @@ void dj_openPenalty(djPenaltyShape* out, const djShape* s) {
   out->given = mem[GIVEN] != 0;
   out->ball = s->type == DJ_SPHERE && !out->given && out->npoint == 1;
   out->has_field = mem[FIELD] != 0;
+  out->inside = mem[INSIDE] != 0;
   out->radius = mem[RADIUS];
   out->inflate = mem[INFLATE];
   out->scale = mem[SCALE];
@@ -118,6 +121,7 @@ static djPenaltySource sourceOf(const djGeomSource* from) {
   djPenaltySource out = {.type = m->geom_type[g],
                          .npoint = pointCount(m, g),
                          .field = m->geom_field[g] != 0,
+                         .inside = m->geom_inside[g] != 0,
                          .scale = m->geom_contact_scale[g],
                          .inflate = m->geom_margin[g] - m->geom_gap[g]};
   memcpy(out.size, m->geom_size + 3 * g, sizeof out.size);

@@ -23,6 +23,7 @@ typedef struct djPenaltySource {
   const double* vert;  // of a mesh: (nvert x 3) m, of which points are taken
   int nvert;
   bool field;
+  bool inside;        // points are kept in it: the field is inside out
   const djGrid* grid; // of a mesh with a field
   double scale;
   double inflate; // m
@@ -38,6 +39,7 @@ typedef struct djPenaltyShape {
   bool given; // points are
   bool ball;  // one point with a radius is all of the geom
   bool has_field;
+  bool inside;   // it is inside out
   double radius; // of points, m
   double inflate, scale;
   const djPointNode* node;

@@ -1,0 +1,147 @@
+"""Writes the scenes and tasks of damped contact: FOLDER/scene.json and FOLDER/task*.json.
+
+Masses, sizes, friction and coefficients are ours: the paper (Lee, Lee and Lee) publishes none. They
+were chosen once, before any optimisation.
+"""
+
+import json
+import math
+import pathlib
+
+FOLDER = pathlib.Path(__file__).parent
+STEP, STEPS = 0.01, 80
+
+
+def write(path, data):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(data, indent=1) + "\n")
+
+
+def free(name, pos, mass, inertia):
+    return ({"name": name, "parent": "world", "pos": pos, "mass": mass, "inertia": inertia},
+            {"name": name, "type": "free", "body": name})
+
+
+def scene(name, bodies, joints, geoms, **option):
+    return {"dijoco_model": 1, "name": name,
+            "option": {"timestep": STEP, "integrator": "midpoint", "contact": "damped", **option},
+            "bodies": [{"name": "world"}, *bodies], "joints": joints, "geoms": geoms}
+
+
+def models(folder, task, alpha, coefficients):
+    """task.json, and three without what it proposes: 1 a varying set, perturbed; 2 perturbed; 3
+    penalty, all undamped."""
+    def with_(**contact):
+        return {**task, "contact": {"model": "damped", **coefficients, **contact}}
+
+    write(folder / "task.json", with_(law="perturbed", alpha=alpha))
+    write(folder / "task_penalty.json", with_(law="smooth_penalty", alpha=alpha))
+    write(folder / "task_model1.json", with_(law="perturbed", alpha=0, invariant=False))
+    write(folder / "task_model2.json", with_(law="perturbed", alpha=0))
+    write(folder / "task_model3.json", with_(law="smooth_penalty", alpha=0))
+
+
+def fall():
+    """A particle of 1 kg falls from .3 to 1 m; where is it after 80 steps of 10 ms?"""
+    body, _ = free("particle", [0, 0, 0], 1, [1, 1, 1])
+    write(FOLDER / "fall" / "scene.json",
+          scene("fall", [body],
+                [{"name": "height", "type": "slide", "axis": [0, 0, 1], "body": "particle"}],
+                [{"name": "floor", "type": "plane", "body": "world"},
+                 {"name": "particle", "type": "sphere", "body": "particle", "size": [1e-4, 0, 0]}]))
+    task = {"scene": "scene.json", "horizon": STEPS, "initial": {"qpos": [0.65]},
+            "loss": [{"type": "position", "body": "particle", "target": [0, 0, 0.5]}],
+            "variables": [{"name": "qpos0", "min": 0.3, "max": 1}]}
+    write(FOLDER / "fall" / "task_plain.json", {**task, "contact": {"model": "penalty", "kn": 1000}})
+    models(FOLDER / "fall", task, 9, {"sigma": 1e-3, "kn": 1000, "detect": 0.01})
+
+
+def blob():
+    """400 points of a ball with two ears, by a spiral of equal areas."""
+    points = []
+    ears = ((0.05, 0.035, 0.1), (-0.05, 0.035, 0.1))
+    for i in range(400):
+        z = 1 - (2 * i + 1) / 400
+        t, r = math.pi * (1 + math.sqrt(5)) * i, math.sqrt(1 - z * z)
+        u = (r * math.cos(t), r * math.sin(t), z)
+        length = 0.1
+        for e in ears:
+            n = math.sqrt(sum(x * x for x in e))
+            along = sum(a * b / n for a, b in zip(u, e))
+            length += 0.06 * math.exp(-(1 - along) / 0.03)
+        points.append([round(length * x, 6) for x in u])
+    return points
+
+
+def roll():
+    """A blob with two ears and an initial spin: what alpha, and damping of detected contacts, leave."""
+    body, joint = free("blob", [0, 0, 0.12], 1, [0.004, 0.004, 0.004])
+    write(FOLDER / "roll" / "scene.json",
+          scene("roll", [body], [joint],
+                [{"name": "floor", "type": "plane", "body": "world", "friction": [0.8, 0, 0]},
+                 {"name": "blob", "type": "sphere", "body": "blob", "size": [0.1, 0, 0],
+                  "friction": [0.8, 0, 0], "points": blob()}]))
+    task = {"scene": "scene.json", "horizon": 200,
+            "initial": {"qpos": [0, 0, 0.12, 1, 0, 0, 0], "qvel": [0, 0, 0, 0, 12, 0]},
+            "loss": [{"type": "position", "body": "blob", "target": [1, 0, 0.1]}],
+            "variables": [{"name": "qvel0", "index": [4]}]}
+    models(FOLDER / "roll", task, 1.5, {"sigma": 1e-5, "kn": 1000, "detect": 0.005})
+
+
+def box_flip():
+    """A box on a floor that rises and tilts, and comes back: sines of a period of .8 s, whose
+    amplitudes are their first velocities over 2 pi/.8 s. How far is the box from where it began?"""
+    box, joint = free("box", [0, 0, 0.101], 1, [0.01 / 1.5] * 3)
+    floor = {"name": "floor", "parent": "world", "mass": 1, "inertia": [1, 1, 1]}
+    heavy = 1e6
+    spring = {"armature": heavy, "stiffness": heavy * (2 * math.pi / 0.8) ** 2, "body": "floor"}
+    write(FOLDER / "box_flip" / "scene.json",
+          scene("box_flip", [floor, box],
+                [{"name": "lift", "type": "slide", "axis": [0, 0, 1], **spring},
+                 {"name": "tilt", "type": "hinge", "axis": [0, 1, 0], "pos": [-0.3, 0, 0], **spring},
+                 joint],
+                [{"name": "floor", "type": "plane", "body": "floor", "friction": [0.5, 0, 0]},
+                 {"name": "box", "type": "box", "body": "box", "size": [0.1, 0.1, 0.1],
+                  "friction": [0.5, 0, 0], "point_count": 98}]))
+    task = {"scene": "scene.json", "horizon": STEPS,
+            "initial": {"qpos": [0, 0, 0, 0, 0.101, 1, 0, 0, 0],
+                        "qvel": [1.5, -3, 0, 0, 0, 0, 0, 0]},
+            "loss": [{"type": "position", "body": "box", "target": [0, 0, 0.101]},
+                     {"type": "orientation", "body": "box", "target": [1, 0, 0, 0],
+                      "weight": 0.1}],
+            "variables": [{"name": "qvel0", "index": [0, 1]}]}
+    models(FOLDER / "box_flip", task, 9, {"sigma": 1e-4, "kn": 1000, "detect": 0.005})
+
+
+def ball_in_sphere():
+    """A ball on 64 points in a hollow sphere: where is it after .8 s, by its start?"""
+    radius, ball = 0.5, 0.1
+    body, joint = free("ball", [0, 0, -0.3], 1, [0.004, 0.004, 0.004])
+    points = []
+    for i in range(64):
+        z = 1 - (2 * i + 1) / 64
+        t, r = math.pi * (1 + math.sqrt(5)) * i, math.sqrt(1 - z * z)
+        points.append([round(ball * x, 6) for x in (r * math.cos(t), r * math.sin(t), z)])
+    write(FOLDER / "ball_in_sphere" / "scene.json",
+          scene("ball_in_sphere", [body], [joint],
+                [{"name": "hollow", "type": "sphere", "body": "world", "size": [radius, 0, 0],
+                  "friction": [0.5, 0, 0], "inside": 1},
+                 {"name": "ball", "type": "sphere", "body": "ball", "size": [ball, 0, 0],
+                  "friction": [0.5, 0, 0], "points": points}]))
+    task = {"scene": "scene.json", "horizon": STEPS,
+            "loss": [{"type": "position", "body": "ball", "target": [0.1, 0.2, -0.25]}],
+            "initial": {"qpos": [-0.2, 0.05, -0.25, 1, 0, 0, 0], "qvel": [1, -0.5, 0, 0, 0, 0]},
+            "variables": [{"name": "qvel0", "index": [0, 1]}, {"name": "qpos0", "index": [0, 1]}]}
+    coefficients = {"sigma": 1e-2, "kn": 1000, "detect": 0.05}
+    models(FOLDER / "ball_in_sphere", task, 0.25, coefficients)
+    for name, off in (("normals", {"coordinate_derivative": False}), ("set", {"invariant": False})):
+        write(FOLDER / "ball_in_sphere" / f"task_without_{name}.json",
+              {**task, "contact": {"model": "damped", "law": "perturbed", "alpha": 0.25,
+                                   **coefficients, **off}})
+
+
+if __name__ == "__main__":
+    ball_in_sphere()
+    fall()
+    roll()
+    box_flip()
