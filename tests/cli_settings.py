@@ -41,7 +41,8 @@ class Settings(cli.Case):
         """This setting has the value; those that no rule ties to it are as they were."""
         self.assertEqual(settings[name], value)
         follow = ["support", "stiffness", "skin", "friction_eps", "contact_range", "guide_radius",
-                  "guide_length", "recovery_stiffness", "kn", "kt", "kd", "alpha", "without_effect"]
+                  "guide_length", "recovery_stiffness", "kn", "kt", "kd", "alpha",
+                  "sigma", "damping_time", "sigma_t", "detect", "without_effect"]
         if name == "guide_factor":
             follow += ["guide"]
         if name == "preset":
@@ -138,7 +139,7 @@ class Settings(cli.Case):
 
     def test_unknown(self):
         task = self.write("t.json", dict(TASK, contact={"colour": 1}))
-        self.refused("grad", task, names=["colour", "friction_eps"])
+        self.refused("grad", task, names=["colour", "softness"])
         self.refused("help", "colours", names=["colours", "settings"])
 
 

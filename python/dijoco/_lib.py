@@ -425,6 +425,7 @@ def check_structs(structs):
 core = _load_core()
 check_structs({"djError": CError, "djParam": CParam, "djArray": CArray, "djWatch": CWatch,
                "djHullPoints": CHullPoints, "djHullOverlap": CHullOverlap,
+               "djLandscape": CLandscape,
                "djRollout": CRollout, "djRolloutResult": CRolloutResult,
                "djVariation": CVariation, "djBatchResult": CBatchResult})
 _plugin = None

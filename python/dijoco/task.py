@@ -13,7 +13,7 @@ from ctypes import (POINTER, byref, c_bool, c_char, c_char_p, c_double, c_int, c
 import numpy as np
 
 from . import _lib, entry, setting
-from ._lib import CArray, Handle, call, core
+from ._lib import CArray, Handle, call, call_valued, core
 from .model import Model, outside, warn_ignored
 
 STOPS = ("iterations", "gradient", "step", "callback", "stuck", "patience")
@@ -411,8 +411,9 @@ class Design:
                for key in ("values", "loss", "gradient", "reconstructed")}
         measured = _lib.CLandscape()
         with self._lock:
-            call(core.djd_landscape, byref(measured), *(x.ctypes.data for x in out.values()),
-                 samples, self._sum.address, part.start + index, start, end)
+            call_valued(core.djd_landscape, byref(measured),
+                        *(x.ctypes.data for x in out.values()), samples, self._sum.address,
+                        part.start + index, start, end)
         return {**out, **{key: getattr(measured, key) for key, _ in measured._fields_}}
 
     def components(self, x=None):

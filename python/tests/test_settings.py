@@ -12,7 +12,8 @@ NAMES = [s.name for s in TABLE]
 def another(setting):
     """A value that is not the default, and some that are refused."""
     if setting.kind == "choice":
-        return [n for n in setting.choices if n != setting.default][0], ["nothing", 77]
+        rest = [n for n in setting.choices if n != setting.default]
+        return (rest or list(setting.choices))[0], ["nothing", 77]
     if setting.kind == "flags":
         return 5, [1 << 20, ["nothing"]]
     if setting.kind == "whole":

@@ -5,6 +5,7 @@
 #include <dijoco/check.h>
 #include <dijoco/contact.h>
 #include <dijoco/decompose.h>
+#include <dijoco/design.h>
 #include <dijoco/entry.h>
 #include <dijoco/gradient.h>
 #include <dijoco/hessian.h>
@@ -32,7 +33,7 @@ size_t dj_sizeOf(const char* type) {
       X(djReceding), X(djRecedingFrame), X(djRecedingCallback), X(djRecedingRun),
       X(djcImplicitShape), X(djcImplicit), X(djcImplicitDistance),
       X(djStage), X(djTriangles), X(djPieces), X(djPieceReport),
-      X(djHullPoints), X(djHullOverlap),
+      X(djHullPoints), X(djHullOverlap), X(djLandscape),
       X(djVariation), X(djBatchResult),
       X(djcPenaltyQuery), X(djcPenaltyPoint), X(djcPenalty),
 #undef X
