@@ -11,7 +11,7 @@ static djStatus importAll(djmImport* imp) {
   static djStatus (*const stages[])(djmImport*) = {
       djm_findContacts, djm_importOption, djm_importBodies,    djm_importJoints,
       djm_importGeoms,  djm_importPairs,  djm_importTendons,   djm_importActuators,
-      djm_importKeys,   djm_importEqualities,
+      djm_importKeys,   djm_importEqualities, djm_importFlexes,
   };
   for (size_t i = 0; i < sizeof(stages) / sizeof(*stages); i++) {
     djStatus status = stages[i](imp);

@@ -51,6 +51,10 @@ djStatus djm_importTendons(djmImport* imp);
 djStatus djm_importActuators(djmImport* imp);
 djStatus djm_importEqualities(djmImport* imp);
 djStatus djm_importKeys(djmImport* imp);       // after the actuators
+djStatus djm_importFlexes(djmImport* imp);
+// Why a flex is left out, or NULL; and whether its stiffness is that of a material.
+const char* djm_flexProblem(const mjModel* m, int i);
+bool djm_flexIsMaterial(const djmImport* imp, int i);
 
 // Contact models and settings of single pairs and geoms, whose <custom> fields have a '/'.
 bool djm_isOwnSetting(const char* name);

@@ -80,9 +80,22 @@ bool djm_optSpeculative(const djmImport* imp, int i, djmNote note) {
 }
 
 bool djm_flex(const djmImport* imp, int i, djmNote note) {
+  const char* why = djm_flexProblem(imp->m, i);
+  if (!why) return false;
+  snprintf(note, sizeof(djmNote), "%s: it has no forces and no contact", why);
+  return true;
+}
+
+bool djm_flexElasticity(const djmImport* imp, int i, djmNote note) {
+  (void)note;
+  return !djm_flexProblem(imp->m, i) && !djm_flexIsMaterial(imp, i);
+}
+
+bool djm_flexContact(const djmImport* imp, int i, djmNote note) {
   (void)note;
   const mjModel* m = imp->m;
-  return !m->flex_rigid[i] || m->flex_contype[i] || m->flex_conaffinity[i];
+  bool off = djm_disabled(m, mjDSBL_CONTACT) || djm_flexProblem(m, i);
+  return !off && (m->flex_contype[i] || m->flex_conaffinity[i]);
 }
 
 bool djm_pluginPassive(const djmImport* imp, int i, djmNote note) {

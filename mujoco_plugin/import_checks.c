@@ -124,7 +124,10 @@ static const djmCheck checks[] = {
      "this one does not; equal while they are less than half a turn apart"},
 
     // ---- the rest
-    {DJM_FLEX, "flex", DJ_IGNORED, djm_flex, "deformable bodies have no elasticity and no contact"},
+    {DJM_FLEX, "flex", DJ_IGNORED, djm_flex, 0},
+    {DJM_FLEX, "elasticity", DJ_IGNORED, djm_flexElasticity,
+     "its stiffness is that of no Saint Venant-Kirchhoff material at rest in qpos0: it has none"},
+    {DJM_FLEX, "contact", DJ_IGNORED, djm_flexContact, "it touches nothing, itself included"},
     {DJM_PLUGIN, "passive", DJ_IGNORED, djm_pluginPassive, "forces of a plugin are left out"},
     {DJM_SENSOR, "force", DJ_IGNORED, djm_sensorForce,
      "MuJoCo fills it without the forces of this contact and of these limits (djm_forward has them)"},

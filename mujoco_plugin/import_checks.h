@@ -53,6 +53,8 @@ DJM_CHECK(djm_optSpeculative);
 DJM_CHECK(djm_optFriction);       // import_check_geom.c
 DJM_CHECK(djm_optContactOff);     // import_check_contact.c
 DJM_CHECK(djm_flex);
+DJM_CHECK(djm_flexElasticity);
+DJM_CHECK(djm_flexContact);
 DJM_CHECK(djm_pluginPassive);
 
 // import_check_joint.c

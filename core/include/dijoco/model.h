@@ -129,6 +129,31 @@ typedef struct djHfieldDef {
   const double* height;       // (nrow x ncol) m; the first row is at the lowest y
 } djHfieldDef;
 
+// Of a flex of dim 2: which of its forces act, numbered as MuJoCo's elastic2d.
+typedef enum djElastic2d {
+  DJ_ELASTIC_NONE = 0, DJ_ELASTIC_BEND = 1, DJ_ELASTIC_STRETCH = 2, DJ_ELASTIC_BOTH = 3
+} djElastic2d;
+
+// Something elastic whose vertices are points of bodies: a rope, a cloth, a solid (docs/flex.md).
+typedef struct djFlexDef {
+  const char* name;           // may be NULL or ""
+  int dim;                    // 1: of edges, 2: of triangles, 3: of tetrahedra
+  int nvert;                  // vertices
+  const int* body;            // (nvert) ids
+  const double* pos;          // (nvert x 3) m; in the frames of bodies; NULL: their origins
+  const double* vert;         // (nvert x 3) m; where they are at rest, in any frame
+  int nelem;                  // edges, triangles or tetrahedra
+  const int* elem;            // (nelem x (dim + 1)) vertices
+  djElastic2d elastic2d;      // of dim 2: what young acts in
+  double young;               // N/m2; of dim 2 and 3
+  double poisson;             // 1; from 0 to below 1/2
+  double thickness;           // m; of dim 2
+  double damping;             // s; of what young gives: times the rate in place of the strain
+  double edgestiffness;       // N/m; of edges, dim 1
+  double edgedamping;         // N s/m; of edges
+  double radius;              // m; its surface is so far from edges, triangles and vertices
+} djFlexDef;
+
 // A frame on a body, for losses and sensors.
 typedef struct djSiteDef {
   const char* name;           // may be NULL or ""
@@ -326,6 +351,8 @@ typedef struct djModelDef {
   const djEqualityDef* equality;    // (nequality)
   int nhfield;                      // height fields
   const djHfieldDef* hfield;        // (nhfield)
+  int nflex;                        // ropes, cloth, solids
+  const djFlexDef* flex;            // (nflex)
 } djModelDef;
 
 // What a scalar coordinate is.
@@ -343,6 +370,7 @@ DJ_API djGeomDef dj_defaultGeomDef(void);
 DJ_API djTendonDef dj_defaultTendonDef(void);
 DJ_API djActuatorDef dj_defaultActuatorDef(void);
 DJ_API djEqualityDef dj_defaultEqualityDef(void);
+DJ_API djFlexDef dj_defaultFlexDef(void);
 DJ_API djModelDef dj_defaultModelDef(void);
 
 // Contact settings in force, options with the default rules applied, of the scene's contact model;
@@ -611,6 +639,35 @@ typedef struct djContactSettings {
                                         kg m^2 */                                                  \
   X(int, name_equality, nequality, 1) /* offset */                                                 \
   X(int, name_hfield, nhfield, 1)    /* offset */                                                  \
+  X(int, flex_dim, nflex, 1)         /* 1: of edges, 2: of triangles, 3: of tetrahedra */          \
+  X(int, flex_elastic2d, nflex, 1)   /* djElastic2d */                                             \
+  X(int, flex_vertadr, nflex, 1)     /* its first vertex */                                        \
+  X(int, flex_vertnum, nflex, 1)     /* how many */                                                \
+  X(int, flex_edgeadr, nflex, 1)     /* its first edge */                                          \
+  X(int, flex_edgenum, nflex, 1)     /* how many */                                                \
+  X(int, flex_elemadr, nflex, 1)     /* its first element */                                       \
+  X(int, flex_elemnum, nflex, 1)     /* how many */                                                \
+  X(double, flex_young, nflex, 1)    /* N/m2 */                                                    \
+  X(double, flex_poisson, nflex, 1)  /* 1 */                                                       \
+  X(double, flex_thickness, nflex, 1) /* m */                                                      \
+  X(double, flex_damping, nflex, 1)  /* s */                                                       \
+  X(double, flex_edgestiffness, nflex, 1) /* N/m */                                                \
+  X(double, flex_edgedamping, nflex, 1) /* N s/m */                                                \
+  X(double, flex_radius, nflex, 1)   /* m */                                                       \
+  X(int, flexvert_body, nflexvert, 1) /* id */                                                     \
+  X(double, flexvert_pos, nflexvert, 3) /* m; in the body's frame */                               \
+  X(double, flexvert_rest, nflexvert, 3) /* m; at rest, in a frame of the flex */                  \
+  X(int, flexedge_flex, nflexedge, 1) /* id */                                                     \
+  X(int, flexedge_vert, nflexedge, 2) /* vertices of the model */                                  \
+  X(int, flexedge_flap, nflexedge, 2) /* of dim 2: opposite ones in its triangles; -1 */           \
+  X(int, flexedge_rim, nflexedge, 4) /* edges to these; -1: no two triangles */                    \
+  X(double, flexedge_length0, nflexedge, 1) /* m; at rest */                                       \
+  X(double, flexedge_bending, nflexedge, 17) /* N/m, the last N/m2; as MuJoCo's flex_bending */    \
+  X(int, flexelem_flex, nflexelem, 1) /* id */                                                     \
+  X(int, flexelem_vert, nflexelem, 4) /* vertices of the model; -1: no more */                     \
+  X(int, flexelem_edge, nflexelem, 6) /* edges of the model; -1: no more */                        \
+  X(double, flexelem_stiffness, nflexelem, 21) /* N/m3; as flex_stiffness */                       \
+  X(int, name_flex, nflex, 1)        /* offset */                                                  \
   X(char, names, nnames, 1)          /* all names, each ends with 0; offset 0 is the model's */
 
 // A model: sizes, options and arrays (rows x columns). Its fields may be read, not written.
@@ -643,6 +700,7 @@ typedef struct djModel {
   int nequality;                // equality constraints
   int nequalitycoord;           //   their scalar coordinates, on which they act alone
   int nhfield, nhfielddata;     // height fields; all their heights
+  int nflex, nflexvert, nflexedge, nflexelem;   // ropes, cloth, solids; all of their parts
 } djModel;
 
 // Make a model from its definition. On failure *model is NULL and err (may be NULL) says why.
@@ -680,7 +738,7 @@ DJ_API djStatus dj_setOption(djModel* model, const djOption* option, djError* er
 // Kinds of named elements.
 typedef enum djObject {
   DJ_OBJ_BODY, DJ_OBJ_JOINT, DJ_OBJ_GEOM, DJ_OBJ_MESH, DJ_OBJ_SITE, DJ_OBJ_ACTUATOR, DJ_OBJ_KEY,
-  DJ_OBJ_TENDON, DJ_OBJ_PAIR, DJ_OBJ_EQUALITY, DJ_OBJ_HFIELD,
+  DJ_OBJ_TENDON, DJ_OBJ_PAIR, DJ_OBJ_EQUALITY, DJ_OBJ_HFIELD, DJ_OBJ_FLEX,
   DJ_NOBJ
 } djObject;
 

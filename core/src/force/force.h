@@ -129,6 +129,7 @@ static inline bool dj_rowActs(const djForceRow* row, djActing acting) {
 }
 
 extern const djForceRow dj_contactForce, dj_gravityForce, dj_appliedForce, dj_dragForce,
-    dj_springForce, dj_damperForce, dj_limitForce, dj_actuatorForce, dj_holdForce;
+    dj_springForce, dj_damperForce, dj_limitForce, dj_actuatorForce, dj_holdForce,
+    dj_flexEdgeForce, dj_flexElementForce, dj_flexFlapForce;
 
 #endif  // DJ_FORCE_FORCE_H_

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "model/equality.h"
+#include "model/flex.h"
 #include "model/joint_type.h"
 #include "model/kernel_setting.h"
 #include "model/make.h"
@@ -26,6 +27,8 @@ typedef struct djDefArrays {
   djKeyDef* key;
   djSettingDef* setting;
   djEqualityDef* equality;
+  djFlexDef* flex;
+  int* flex_elem;   // their elements
   djSurfaceDef* surface;
   double* number;   // of surfaces
 } djDefArrays;
@@ -49,6 +52,8 @@ static size_t layout(djDefArrays* d, const djModel* m, void* base) {
   d->key = dj_take(&arena, (size_t)m->nkey, sizeof *d->key);
   d->setting = dj_take(&arena, (size_t)dj_settingCount(m), sizeof *d->setting);
   d->equality = dj_take(&arena, (size_t)m->nequality, sizeof *d->equality);
+  d->flex = dj_take(&arena, (size_t)m->nflex, sizeof *d->flex);
+  d->flex_elem = dj_take(&arena, 4 * (size_t)m->nflexelem, sizeof *d->flex_elem);
   d->surface = dj_take(&arena, nsurface, sizeof *d->surface);
   d->number = dj_take(&arena, nnumber, sizeof *d->number);
   return arena.used;
@@ -274,6 +279,7 @@ djStatus dj_getDef(djModelDef* def, void** storage, const djModel* m, djError* e
   getActuators(d.actuator, m);
   getOthers(&d, m);
   dj_getEqualities(d.equality, m);
+  dj_getFlexes(d.flex, d.flex_elem, m);
   int nsetting = dj_getSettings(d.setting, m);
   *def = (djModelDef){
       .name = m->names,
@@ -306,6 +312,8 @@ djStatus dj_getDef(djModelDef* def, void** storage, const djModel* m, djError* e
       .equality = d.equality,
       .nhfield = m->nhfield,
       .hfield = d.hfield,
+      .nflex = m->nflex,
+      .flex = d.flex,
   };
   return DJ_OK;
 }

@@ -91,4 +91,6 @@ djEqualityDef dj_defaultEqualityDef(void) {
   };
 }
 
+djFlexDef dj_defaultFlexDef(void) { return (djFlexDef){.dim = 2, .radius = 0.005}; }
+
 djModelDef dj_defaultModelDef(void) { return (djModelDef){.option = dj_defaultOption()}; }

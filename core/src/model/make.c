@@ -6,6 +6,7 @@
 #include "model/check.h"
 #include "model/coordinate_list.h"
 #include "model/equality.h"
+#include "model/flex.h"
 #include "model/joint_type.h"
 #include "model/kernel_setting.h"
 #include "model/param.h"
@@ -27,7 +28,9 @@
   int ncoord = m->ncoord, ncoorddof = m->ncoorddof, nkernelsetting = m->nkernelsetting;         \
   int nsetting = m->nsetting, ntendon = m->ntendon, nwrap = m->nwrap;                           \
   int nparamkind = m->nparamkind, nsurface = m->nsurface, npoint = m->npoint;                   \
-  int nequality = m->nequality, nhfield = m->nhfield, nhfielddata = m->nhfielddata
+  int nequality = m->nequality, nhfield = m->nhfield, nhfielddata = m->nhfielddata;             \
+  int nflex = m->nflex, nflexvert = m->nflexvert, nflexedge = m->nflexedge;                     \
+  int nflexelem = m->nflexelem
 
 // Set the array pointers of a model whose sizes are known: into base, or only measure (NULL).
 static size_t layout(djModel* m, void* base) {
@@ -149,11 +152,12 @@ static size_t namesSize(const djModelDef* def) {
   for (int i = 0; i < def->nkey; i++) n += nameSize(def->key[i].name);
   for (int i = 0; i < def->nequality; i++) n += nameSize(def->equality[i].name);
   for (int i = 0; i < def->nhfield; i++) n += nameSize(def->hfield[i].name);
+  for (int i = 0; i < def->nflex; i++) n += nameSize(def->flex[i].name);
   return n;
 }
 
 static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateList* coord,
-                         djError* err) {
+                         const djFlexList* flex, djError* err) {
   m->nbody = def->nbody;
   m->njnt = def->njnt;
   m->ngeom = def->ngeom;
@@ -177,6 +181,10 @@ static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateLi
   m->nequality = def->nequality;
   m->nhfield = def->nhfield;
   m->nequalitycoord = coord->nequality;
+  m->nflex = def->nflex;
+  m->nflexvert = flex->nvert;
+  m->nflexedge = flex->nedge;
+  m->nflexelem = flex->nelem;
   for (int i = 0; i < def->nbody; i++) m->nmocap += def->body[i].mocap;
   for (int i = 0; i < def->nu; i++) m->na += dj_activationCount(&def->actuator[i]);
   size_t nvert = 0, nface = 0, ntri = 0, nwrap = 0, nnames = namesSize(def);
@@ -227,6 +235,7 @@ static djStatus checkCounts(const djModelDef* def, djError* err) {
       {"keys", def->nkey, def->key},          {"settings", def->nsetting, def->setting},
       {"equality constraints", def->nequality, def->equality},
       {"height fields", def->nhfield, def->hfield},
+      {"flexes", def->nflex, def->flex},
   };
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     if (list[i].count < 0 || list[i].count > DJ_MAX_COUNT) {
@@ -264,6 +273,7 @@ static void setNames(djModel* m, const djModelDef* def) {
     m->name_equality[i] = putName(m, &used, def->equality[i].name);
   }
   for (int i = 0; i < m->nhfield; i++) m->name_hfield[i] = putName(m, &used, def->hfield[i].name);
+  for (int i = 0; i < m->nflex; i++) m->name_flex[i] = putName(m, &used, def->flex[i].name);
 }
 
 static int compareNames(const void* a, const void* b) {
@@ -300,7 +310,7 @@ static djStatus checkNames(const djModel* m, djError* err) {
       {"site", m->name_site, m->nsite}, {"actuator", m->name_actuator, m->nu},
       {"pair", m->name_pair, m->npair}, {"key", m->name_key, m->nkey},
       {"tendon", m->name_tendon, m->ntendon}, {"equality", m->name_equality, m->nequality},
-      {"hfield", m->name_hfield, m->nhfield},
+      {"hfield", m->name_hfield, m->nhfield}, {"flex", m->name_flex, m->nflex},
   };
   int largest = 0;
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
@@ -317,7 +327,7 @@ static djStatus checkNames(const djModel* m, djError* err) {
 }
 
 static djStatus fill(djModel* m, const djModelDef* def, const djCoordinateList* coord,
-                     djError* err) {
+                     const djFlexList* flex, djError* err) {
   setNames(m, def);
   djStatus status = checkNames(m, err);
   if (status < 0) return status;
@@ -326,6 +336,7 @@ static djStatus fill(djModel* m, const djModelDef* def, const djCoordinateList* 
   dj_fillEqualities(m, def);
   dj_fillSurfaces(m, def);
   dj_fillPoints(m, def);
+  dj_fillFlexes(m, def, flex);
   dj_fillParams(m);
   dj_fillSettings(m, def);
   dj_fillCoordinates(m, coord);
@@ -344,14 +355,17 @@ djStatus dj_buildModel(djModel** model, const djModelDef* def, djError* err) {
   if (status == DJ_OK) status = dj_checkSurfaces(def, err);
   if (status == DJ_OK) status = dj_checkPoints(def, err);
   if (status == DJ_OK) status = dj_checkContact(def, err);
+  if (status == DJ_OK) status = dj_checkFlexes(def, err);
   if (status < 0) return status;
 
   djModel* m = calloc(1, sizeof *m);
   djCoordinateList coord = {0};
+  djFlexList flex = {0};
   if (!m) return dj_failMemory(err);
   m->opt = dj_plainOption(&def->option);
   status = dj_makeCoordinateList(&coord, def, err);
-  if (status == DJ_OK) status = setSizes(m, def, &coord, err);
+  if (status == DJ_OK) status = dj_makeFlexList(&flex, def, err);
+  if (status == DJ_OK) status = setSizes(m, def, &coord, &flex, err);
   if (status == DJ_OK) {
     m->nbuffer = layout(m, NULL);
     m->buffer = m->nbuffer == SIZE_MAX ? NULL : calloc(1, m->nbuffer);
@@ -359,9 +373,10 @@ djStatus dj_buildModel(djModel** model, const djModelDef* def, djError* err) {
   }
   if (status == DJ_OK) {
     layout(m, m->buffer);
-    status = fill(m, def, &coord, err);
+    status = fill(m, def, &coord, &flex, err);
   }
   dj_freeCoordinateList(&coord);
+  dj_freeFlexList(&flex);
   if (status < 0) {
     dj_deleteBuilt(m);
     return status;

@@ -10,7 +10,8 @@
   X(nq) X(nv) X(nu) X(na) X(nbody) X(njnt) X(ngeom) X(nmesh) X(nmeshvert) X(nmeshface)           \
   X(nmeshtri) X(nsite) X(nmocap) X(ntendon) X(nwrap) X(ncoord) X(ncoorddof) X(ncrank) X(npair)   \
   X(nexclude) X(nguide) X(nkey) X(nnames) X(nkernelsetting) X(nsetting) X(nparamkind) X(defaults_kept)     \
-  X(nsurface) X(npoint) X(nequality) X(nequalitycoord) X(nhfield) X(nhfielddata) X(total_mass) X(moving_mass)
+  X(nsurface) X(npoint) X(nequality) X(nequalitycoord) X(nhfield) X(nhfielddata) X(nflex)         \
+  X(nflexvert) X(nflexedge) X(nflexelem) X(total_mass) X(moving_mass)
 
 // Numbers of djContactSettings that are no settings.
 #define SCALES(X) X(range) X(weight) X(gravity)
@@ -56,7 +57,8 @@ static bool findArray(djArray* array, const djModel* m, const char* wanted) {
   int nkernelsetting = m->nkernelsetting, nsetting = m->nsetting;
   int ntendon = m->ntendon, nwrap = m->nwrap, nparamkind = m->nparamkind;
   int nsurface = m->nsurface, npoint = m->npoint, nequality = m->nequality;
-  int nhfield = m->nhfield, nhfielddata = m->nhfielddata;
+  int nhfield = m->nhfield, nhfielddata = m->nhfielddata, nflex = m->nflex;
+  int nflexvert = m->nflexvert, nflexedge = m->nflexedge, nflexelem = m->nflexelem;
 #define X(type, name, rows, columns)                                                        \
   if (strcmp(wanted, #name) == 0) {                                                         \
     *array = dj_array(m->name, DJ_TYPE_OF(m->name), rows, columns,                          \

@@ -23,7 +23,8 @@ static const ObjectRow OBJECTS[DJ_NOBJ] = {
     [DJ_OBJ_TENDON] = ROW("tendon", ntendon, name_tendon),
     [DJ_OBJ_PAIR] = ROW("pair", npair, name_pair),
     [DJ_OBJ_EQUALITY] = ROW("equality", nequality, name_equality),
-    [DJ_OBJ_HFIELD] = ROW("hfield", nhfield, name_hfield)};
+    [DJ_OBJ_HFIELD] = ROW("hfield", nhfield, name_hfield),
+    [DJ_OBJ_FLEX] = ROW("flex", nflex, name_flex)};
 
 static bool isObject(djObject type) { return (int)type >= 0 && type < DJ_NOBJ; }
 

@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "model/check.h"
+#include "model/flex.h"
 #include "model/force_law.h"
 #include "model/geom_row.h"
 #include "model/joint_type.h"
@@ -33,6 +34,8 @@ bool dj_makeParam(djParam* param, const djModel* m, djField field, int id) {
     param->nvalue = param->ntangent = 3 * m->mesh_vertnum[id];
   } else if (field == DJ_FIELD_HFIELD_HEIGHTS) {
     param->nvalue = param->ntangent = m->hfield_nrow[id] * m->hfield_ncol[id];
+  } else if (field == DJ_FIELD_FLEX_VERT) {
+    param->nvalue = param->ntangent = 3 * m->flex_vertnum[id];
   } else if (field == DJ_FIELD_JOINT_SPRINGREF) {
     param->nvalue = dj_jointNq(m->jnt_type[id]);
     param->ntangent = dj_jointNv(m->jnt_type[id]);
@@ -89,6 +92,7 @@ double* dj_paramData(const djModel* m, const djParam* p) {
   size_t start = (size_t)p->id * (size_t)row->nvalue;
   if (p->field == DJ_FIELD_MESH_VERT) start = 3 * (size_t)m->mesh_vertadr[p->id];
   if (p->field == DJ_FIELD_HFIELD_HEIGHTS) start = (size_t)m->hfield_adr[p->id];
+  if (p->field == DJ_FIELD_FLEX_VERT) start = 3 * (size_t)m->flex_vertadr[p->id];
   if (p->field == DJ_FIELD_JOINT_SPRINGREF) start = (size_t)m->jnt_qposadr[p->id];
   if (p->field == DJ_FIELD_GEOM_SURFACE) start = (size_t)m->geom_surfaceadr[p->id];
   if (p->field == DJ_FIELD_GEOM_POINTS) start = 3 * (size_t)m->geom_pointadr[p->id];
@@ -100,6 +104,7 @@ double* dj_paramData(const djModel* m, const djParam* p) {
 static size_t blockSize(const djModel* m, djField field) {
   if (field == DJ_FIELD_MESH_VERT) return 3 * (size_t)m->nmeshvert;
   if (field == DJ_FIELD_HFIELD_HEIGHTS) return (size_t)m->nhfielddata;
+  if (field == DJ_FIELD_FLEX_VERT) return 3 * (size_t)m->nflexvert;
   if (field == DJ_FIELD_JOINT_SPRINGREF) return (size_t)m->nv;
   if (field == DJ_FIELD_GEOM_SURFACE) return (size_t)m->nsurface;
   if (field == DJ_FIELD_GEOM_POINTS) return 3 * (size_t)m->npoint;
@@ -123,6 +128,7 @@ double* dj_paramEntry(double* grad, const djModel* m, djField field, int id) {
   double* block = dj_paramBlock(grad, m, field);
   if (field == DJ_FIELD_MESH_VERT) return block + 3 * (size_t)m->mesh_vertadr[id];
   if (field == DJ_FIELD_HFIELD_HEIGHTS) return block + m->hfield_adr[id];
+  if (field == DJ_FIELD_FLEX_VERT) return block + 3 * (size_t)m->flex_vertadr[id];
   if (field == DJ_FIELD_JOINT_SPRINGREF) return block + m->jnt_dofadr[id];
   if (field == DJ_FIELD_GEOM_SURFACE) return block + m->geom_surfaceadr[id];
   if (field == DJ_FIELD_GEOM_POINTS) return block + 3 * (size_t)m->geom_pointadr[id];
@@ -286,6 +292,17 @@ static const char* sizeProblem(const djModel* m, const djParam* p, const double*
   return NULL;
 }
 
+// A number of a flex, the others as they are.
+static const char* flexProblem(const djModel* m, const djParam* p, double value) {
+  double young = m->flex_young[p->id], poisson = m->flex_poisson[p->id];
+  double edge = m->flex_edgestiffness[p->id];
+  if (p->field == DJ_FIELD_FLEX_YOUNG) young = value;
+  if (p->field == DJ_FIELD_FLEX_POISSON) poisson = value;
+  if (p->field == DJ_FIELD_FLEX_EDGESTIFFNESS) edge = value;
+  const char *field, *problem = dj_flexProblem(&field, m->flex_dim[p->id], young, poisson, edge);
+  return problem || value >= 0 ? problem : "must not be negative";
+}
+
 // What is wrong with a value, or NULL.
 static const char* valueProblem(djProblemText* what, const djModel* m, const djParam* p,
                                 const double* value) {
@@ -319,6 +336,8 @@ static const char* valueProblem(djProblemText* what, const djModel* m, const djP
     case RULE_COORDINATES:
       if (!dj_jointRow(m, p->id)->quat) return NULL;
       return dj_makeUnit(unit, value + plain, 4) ? NULL : "has a zero quaternion";
+    case RULE_FLEX: return flexProblem(m, p, value[0]);
+    case RULE_REST: return dj_restProblem(m, p->id, value);
     case RULE_SIZE: return sizeProblem(m, p, value);
     case RULE_SHARPNESS: return value[0] >= 1 ? NULL : "must be at least 1";
     default: return NULL;
@@ -375,6 +394,7 @@ djStatus dj_writeParam(djModel* m, const djParam* p, const double* value, djErro
   if (p->field == DJ_FIELD_SETTING) dj_changeSetting(m, dj_settingParam(p->id), value[0]);
   else store(m, p, value);
   if (p->field == DJ_FIELD_BODY_MASS) dj_sumMasses(m);
+  if (row->object == DJ_OBJ_FLEX) dj_setFlexLaw(m, p->id);
   if (rulesFollow(p->field)) m->defaults_kept = 1;
   if (p->field == DJ_FIELD_GEOM_SHARPNESS) m->geom_sharpgiven[p->id] = value[0] > 0;
   return DJ_OK;

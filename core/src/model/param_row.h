@@ -21,6 +21,8 @@ typedef enum djRule {
   RULE_SIZE,         // entries that the type uses are positive, the others stay
   RULE_BOUNCE,       // 0 to 1; see restitution.h
   RULE_SHARPNESS,    // at least 1; planes, which have none, keep what they are given
+  RULE_FLEX,         // not negative, and what a flex of that dim may have
+  RULE_REST,         // of vertices at rest: no element is flat
   RULE_SETTING       // as the kernel's row wants it
 } djRule;
 

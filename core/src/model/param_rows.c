@@ -11,6 +11,7 @@
 #define GEOM(name) OF(DJ_OBJ_GEOM, "geom", #name, geom_##name)
 #define TENDON(name) OF(DJ_OBJ_TENDON, "tendon", #name, tendon_##name)
 #define EQUALITY(name) OF(DJ_OBJ_EQUALITY, "equality", #name, eq_##name)
+#define FLEX(name) OF(DJ_OBJ_FLEX, "flex", #name, flex_##name), BY(LAW)
 #define ACTUATOR(name) OF(DJ_OBJ_ACTUATOR, "actuator", #name, actuator_##name)
 #define OF_MODEL(kind_, name_, place)                                                   \
   .entry.name = kind_ "/" #name_, .object = DJ_NOBJ, .kind = kind_, .name = #name_,     \
@@ -130,6 +131,19 @@ const djFieldRow dj_paramRows[DJ_NFIELD] = {
     [DJ_FIELD_EQUALITY_ANCHOR] = {EQUALITY(anchor), BY(SITE), NUMBERS(6), .mirror = DJ_MIRROR_NONE,
                                   SAY("m", "points of two bodies in their frames, where these are "
                                            "given")},
+    [DJ_FIELD_FLEX_YOUNG] = {FLEX(young), NUMBERS(1), .rule = RULE_FLEX, .force = true,
+                             SAY("N/m2", "Young's modulus, of dim 2 and 3")},
+    [DJ_FIELD_FLEX_POISSON] = {FLEX(poisson), NUMBERS(1), .rule = RULE_FLEX,
+                               SAY("", "Poisson's ratio, from 0 to below 1/2")},
+    [DJ_FIELD_FLEX_THICKNESS] = {FLEX(thickness), NUMBERS(1), .rule = RULE_FLEX,
+                                 SAY("m", "of cloth, as young sees it")},
+    [DJ_FIELD_FLEX_DAMPING] = {FLEX(damping), NUMBERS(1), .rule = RULE_FLEX,
+                               SAY("s", "of what young gives")},
+    [DJ_FIELD_FLEX_EDGESTIFFNESS] = {FLEX(edgestiffness), NUMBERS(1), .rule = RULE_FLEX,
+                                     .force = true, SAY("N/m", "of edges, of dim 1")},
+    [DJ_FIELD_FLEX_VERT] = {OF(DJ_OBJ_FLEX, "flex", "vert", flexvert_rest), BY(LAW),
+                            .rule = RULE_REST, .mirror = DJ_MIRROR_PLACES,
+                            SAY("m", "vertices of the shape at rest, in a frame of its own")},
     [DJ_FIELD_GRAVITY] = {OF_MODEL("option", gravity, opt.gravity), BY(INERTIA), NUMBERS(3),
                           .mirror = DJ_MIRROR_PLACES, SAY("m/s2", "acceleration of gravity")},
     [DJ_FIELD_SETTING] = {BY(SHAPE), .object = DJ_NOBJ, .kind = "contact", .name = "", NUMBERS(1),

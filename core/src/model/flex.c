@@ -1,0 +1,339 @@
+#include "model/flex.h"
+
+#include "base/status.h"
+#include "math/vec.h"
+#include "model/check.h"
+#include "model/choice.h"
+#include "model/make.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+const djChoice dj_elastic2dNames[] = {{"none", DJ_ELASTIC_NONE},
+                                      {"bend", DJ_ELASTIC_BEND},
+                                      {"stretch", DJ_ELASTIC_STRETCH},
+                                      {"both", DJ_ELASTIC_BOTH},
+                                      {NULL, 0}};
+
+// ---- checks ------------------------------------------------------------------------------------
+
+const char* dj_flexProblem(const char** field, int dim, double young, double poisson,
+                           double edgestiffness) {
+  *field = "poisson";
+  if (!(poisson >= 0 && poisson < 0.5)) return "must be from 0 to below 0.5";
+  *field = "young";
+  if (dim == 1 && young != 0) return "is of dim 2 and 3: rods that bend are not supported";
+  *field = "edgestiffness";
+  return dim != 1 && edgestiffness != 0 ? "is of dim 1" : NULL;
+}
+
+static const char* numberProblem(const char** field, const djFlexDef* f) {
+  const struct {
+    const char* name;
+    double x, most;
+  } list[] = {
+      {"young", f->young, DJ_LARGEST_FORCE},
+      {"thickness", f->thickness, DJ_LARGEST},
+      {"damping", f->damping, DJ_LARGEST},
+      {"edgestiffness", f->edgestiffness, DJ_LARGEST_FORCE},
+      {"edgedamping", f->edgedamping, DJ_LARGEST_FORCE},
+      {"radius", f->radius, DJ_LARGEST},
+  };
+  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    *field = list[i].name;
+    if (!(list[i].x >= 0 && list[i].x <= list[i].most)) return "is negative or too large";
+  }
+  return dj_flexProblem(field, f->dim, f->young, f->poisson, f->edgestiffness);
+}
+
+// Vertices exist and differ.
+static const char* elementProblem(const djFlexDef* f, int e) {
+  const int *v = f->elem + (size_t)e * (size_t)(f->dim + 1), n = f->dim + 1;
+  for (int i = 0; i < n; i++) {
+    if (v[i] < 0 || v[i] >= f->nvert) return "names a vertex that does not exist";
+    for (int k = 0; k < i; k++) {
+      if (v[k] == v[i]) return "has a vertex twice";
+    }
+  }
+  const double* place[DJ_FLEX_VERT];
+  djFlexRest rest;
+  for (int i = 0; i < n; i++) place[i] = f->vert + 3 * (size_t)v[i];
+  if (dj_flexRest(&rest, f->dim, place)) return NULL;
+  return f->dim == 1 ? "has no length" : f->dim == 2 ? "has no area" : "has no volume";
+}
+
+static const char* flexProblem(const djFlexDef* f, const djModelDef* def) {
+  if (f->dim < 1 || f->dim > 3) return "dim must be 1, 2 or 3";
+  if (f->nvert < 1 || f->nelem < 1) return "has no vertices or no elements";
+  if (f->nvert > INT_MAX / 64 || f->nelem > INT_MAX / 64) return "is too large";
+  if (!f->body || !f->vert || !f->elem) return "bodies, vert or elements are missing";
+  if (!dj_isChoice(dj_elastic2dNames, (int)f->elastic2d)) return "unknown elastic2d";
+  for (int i = 0; i < f->nvert; i++) {
+    if (f->body[i] < 0 || f->body[i] >= def->nbody) return "a body does not exist";
+    if (def->body[f->body[i]].mocap) return "vertices on mocap bodies are not supported";
+    const double *pos = f->pos ? f->pos + 3 * (size_t)i : NULL, *vert = f->vert + 3 * (size_t)i;
+    if (!dj_allFinite(vert, 3) || dj_sizeProblem(vert, 3, DJ_LARGEST)) return "vert is not finite";
+    if (pos && (!dj_allFinite(pos, 3) || dj_sizeProblem(pos, 3, DJ_LARGEST))) {
+      return "pos is not finite";
+    }
+  }
+  return NULL;
+}
+
+djStatus dj_checkFlexes(const djModelDef* def, djError* err) {
+  for (int i = 0; i < def->nflex; i++) {
+    const djFlexDef* f = &def->flex[i];
+    djElementText name = dj_elementText("flex", f->name, i);
+    const char* problem = flexProblem(f, def);
+    if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", name.text, problem);
+    const char* field;
+    problem = numberProblem(&field, f);
+    if (problem) return dj_fail(err, DJ_INVALID, "%s: %s %s", name.text, field, problem);
+    for (int e = 0; e < f->nelem; e++) {
+      problem = elementProblem(f, e);
+      if (problem) return dj_fail(err, DJ_INVALID, "%s: element %d %s", name.text, e, problem);
+    }
+  }
+  return DJ_OK;
+}
+
+const char* dj_restProblem(const djModel* m, int f, const double* vert) {
+  const double *place[DJ_FLEX_VERT], *x = vert - 3 * (size_t)m->flex_vertadr[f];
+  djFlexRest rest;
+  for (int e = m->flex_elemadr[f]; e < m->flex_elemadr[f] + m->flex_elemnum[f]; e++) {
+    dj_elementPlaces(place, m, e, x);
+    if (!dj_flexRest(&rest, m->flex_dim[f], place)) return "leaves an element without volume";
+  }
+  return NULL;
+}
+
+// ---- edges -------------------------------------------------------------------------------------
+
+// An edge of an element, and where it is met.
+typedef struct Met {
+  int a, b, at;
+} Met;
+
+static int compareEdges(const void* x, const void* y) {
+  const Met *p = x, *q = y;
+  if (p->a != q->a) return p->a < q->a ? -1 : 1;
+  if (p->b != q->b) return p->b < q->b ? -1 : 1;
+  return p->at < q->at ? -1 : p->at > q->at;
+}
+
+// Numbers a flex's edges by where they are met first: to elem_edge (nelem x count), and their
+// vertices. met: scratch (nelem x count). Returns how many there are.
+static int numberEdges(int* edge, int* elem_edge, Met* met, const djFlexDef* f) {
+  int count = dj_flexEdgeCount[f->dim], n = f->nelem * count, nedge = 0;
+  for (int i = 0; i < n; i++) {
+    const int* v = f->elem + (size_t)(i / count) * (size_t)(f->dim + 1);
+    int a = v[dj_flexEdges[f->dim][i % count][0]], b = v[dj_flexEdges[f->dim][i % count][1]];
+    met[i] = (Met){a < b ? a : b, a < b ? b : a, i};
+  }
+  qsort(met, (size_t)n, sizeof *met, compareEdges);
+  for (int i = 0, first = 0; i < n; i++) {   // each names the first place of its edge
+    if (i == 0 || met[i].a != met[i - 1].a || met[i].b != met[i - 1].b) first = met[i].at;
+    elem_edge[met[i].at] = first;
+  }
+  for (int i = 0; i < n; i++) {
+    if (elem_edge[i] != i) {
+      elem_edge[i] = elem_edge[elem_edge[i]];
+      continue;
+    }
+    const int* v = f->elem + (size_t)(i / count) * (size_t)(f->dim + 1);
+    int a = v[dj_flexEdges[f->dim][i % count][0]], b = v[dj_flexEdges[f->dim][i % count][1]];
+    edge[2 * nedge] = a < b ? a : b;
+    edge[2 * nedge + 1] = a < b ? b : a;
+    elem_edge[i] = nedge++;
+  }
+  return nedge;
+}
+
+djStatus dj_makeFlexList(djFlexList* list, const djModelDef* def, djError* err) {
+  size_t n = 0, most = 0, nelem = 0, nvert = 0;
+  *list = (djFlexList){0};
+  for (int i = 0; i < def->nflex; i++) {
+    size_t own = (size_t)def->flex[i].nelem * (size_t)dj_flexEdgeCount[def->flex[i].dim];
+    n += own;
+    if (own > most) most = own;
+    nelem += (size_t)def->flex[i].nelem;
+    nvert += (size_t)def->flex[i].nvert;
+  }
+  if (n > INT_MAX / 64 || nvert > INT_MAX / 64) {
+    return dj_fail(err, DJ_INVALID, "model: flexes are too large");
+  }
+  list->nelem = (int)nelem;
+  list->nvert = (int)nvert;
+  list->edge = malloc((2 * n + 1) * sizeof(int));
+  list->elem_edge = malloc((DJ_FLEX_EDGE * nelem + most + 1) * sizeof(int));
+  list->nedge_of = malloc(((size_t)def->nflex + 1) * sizeof(int));
+  Met* met = malloc((most + 1) * sizeof *met);
+  bool good = list->edge && list->elem_edge && list->nedge_of && met;
+  int* own = list->elem_edge ? list->elem_edge + DJ_FLEX_EDGE * nelem : NULL;
+  for (int i = 0, elem = 0; i < def->nflex && good; i++) {
+    const djFlexDef* f = &def->flex[i];
+    int count = dj_flexEdgeCount[f->dim];
+    list->nedge_of[i] = numberEdges(list->edge + 2 * (size_t)list->nedge, own, met, f);
+    for (int k = 0; k < f->nelem * DJ_FLEX_EDGE; k++) {
+      int e = k % DJ_FLEX_EDGE;
+      int* to = list->elem_edge + DJ_FLEX_EDGE * (size_t)elem + k;
+      *to = e < count ? list->nedge + own[k / DJ_FLEX_EDGE * count + e] : -1;
+    }
+    elem += f->nelem;
+    list->nedge += list->nedge_of[i];
+  }
+  free(met);
+  return good ? DJ_OK : dj_failMemory(err);
+}
+
+void dj_freeFlexList(djFlexList* list) {
+  free(list->edge);
+  free(list->elem_edge);
+  free(list->nedge_of);
+}
+
+// ---- arrays ------------------------------------------------------------------------------------
+
+// Vertices that are opposite to edges in triangles, the first and the last, and edges to these.
+static void fillFlaps(djModel* m, int f) {
+  if (m->flex_dim[f] != 2) return;
+  for (int e = m->flex_elemadr[f]; e < m->flex_elemadr[f] + m->flex_elemnum[f]; e++) {
+    const int *v = m->flexelem_vert + 4 * (size_t)e, *edge = m->flexelem_edge + 6 * (size_t)e;
+    for (int k = 0; k < 3; k++) {
+      int *flap = m->flexedge_flap + 2 * (size_t)edge[k], side = flap[0] >= 0;
+      int* rim = m->flexedge_rim + 4 * (size_t)edge[k] + 2 * side;
+      const int *ends = dj_flexEdges[2][k], first = m->flexedge_vert[2 * (size_t)edge[k]];
+      bool turned = v[ends[0]] != first;
+      flap[side] = v[k];
+      // edge i is opposite to vertex i: that to the first end is opposite to the second one
+      rim[0] = edge[ends[turned ? 0 : 1]];
+      rim[1] = edge[ends[turned ? 1 : 0]];
+    }
+  }
+  for (int e = m->flex_edgeadr[f]; e < m->flex_edgeadr[f] + m->flex_edgenum[f]; e++) {
+    int* rim = m->flexedge_rim + 4 * (size_t)e;
+    if (m->flexedge_flap[2 * (size_t)e + 1] < 0) rim[0] = rim[1] = -1;
+  }
+}
+
+static void fillNumbers(djModel* m, const djFlexDef* f, int i) {
+  m->flex_dim[i] = f->dim;
+  m->flex_elastic2d[i] = (int)f->elastic2d;
+  m->flex_vertnum[i] = f->nvert;
+  m->flex_elemnum[i] = f->nelem;
+  m->flex_young[i] = f->young;
+  m->flex_poisson[i] = f->poisson;
+  m->flex_thickness[i] = f->thickness;
+  m->flex_damping[i] = f->damping;
+  m->flex_edgestiffness[i] = f->edgestiffness;
+  m->flex_edgedamping[i] = f->edgedamping;
+  m->flex_radius[i] = f->radius;
+}
+
+void dj_fillFlexes(djModel* m, const djModelDef* def, const djFlexList* list) {
+  int vert = 0, edge = 0, elem = 0;
+  for (int i = 0; i < m->nflex; i++) {
+    const djFlexDef* f = &def->flex[i];
+    fillNumbers(m, f, i);
+    m->flex_vertadr[i] = vert;
+    m->flex_edgeadr[i] = edge;
+    m->flex_elemadr[i] = elem;
+    m->flex_edgenum[i] = list->nedge_of[i];
+    memcpy(m->flexvert_body + vert, f->body, (size_t)f->nvert * sizeof(int));
+    if (f->pos) dj_copyNumbers(m->flexvert_pos + 3 * (size_t)vert, f->pos, 3 * f->nvert);
+    dj_copyNumbers(m->flexvert_rest + 3 * (size_t)vert, f->vert, 3 * f->nvert);
+    for (int k = 0; k < m->flex_edgenum[i]; k++, edge++) {
+      m->flexedge_flex[edge] = i;
+      for (int s = 0; s < 2; s++) {
+        m->flexedge_vert[2 * edge + s] = vert + list->edge[2 * edge + s];
+        m->flexedge_flap[2 * edge + s] = -1;
+      }
+      for (int s = 0; s < 4; s++) m->flexedge_rim[4 * edge + s] = -1;
+    }
+    for (int k = 0; k < f->nelem; k++, elem++) {
+      m->flexelem_flex[elem] = i;
+      for (int s = 0; s < DJ_FLEX_VERT; s++) {
+        bool has = s <= f->dim;
+        m->flexelem_vert[4 * elem + s] = has ? vert + f->elem[k * (f->dim + 1) + s] : -1;
+      }
+      memcpy(m->flexelem_edge + DJ_FLEX_EDGE * elem, list->elem_edge + DJ_FLEX_EDGE * elem,
+             DJ_FLEX_EDGE * sizeof(int));
+    }
+    vert += f->nvert;
+    fillFlaps(m, i);
+    dj_setFlexLaw(m, i);
+  }
+}
+
+void dj_getFlexes(djFlexDef* flex, int* elem, const djModel* m) {
+  for (int i = 0; i < m->nflex; i++) {
+    int dim = m->flex_dim[i], vert = m->flex_vertadr[i];
+    flex[i] = (djFlexDef){.name = m->names + m->name_flex[i],
+                          .dim = dim,
+                          .nvert = m->flex_vertnum[i],
+                          .body = m->flexvert_body + vert,
+                          .pos = m->flexvert_pos + 3 * (size_t)vert,
+                          .vert = m->flexvert_rest + 3 * (size_t)vert,
+                          .nelem = m->flex_elemnum[i],
+                          .elem = elem,
+                          .elastic2d = (djElastic2d)m->flex_elastic2d[i],
+                          .young = m->flex_young[i],
+                          .poisson = m->flex_poisson[i],
+                          .thickness = m->flex_thickness[i],
+                          .damping = m->flex_damping[i],
+                          .edgestiffness = m->flex_edgestiffness[i],
+                          .edgedamping = m->flex_edgedamping[i],
+                          .radius = m->flex_radius[i]};
+    for (int e = m->flex_elemadr[i]; e < m->flex_elemadr[i] + m->flex_elemnum[i]; e++) {
+      for (int k = 0; k <= dim; k++) *elem++ = m->flexelem_vert[4 * (size_t)e + (size_t)k] - vert;
+    }
+  }
+}
+
+// ---- laws --------------------------------------------------------------------------------------
+
+void dj_elementPlaces(const double* place[DJ_FLEX_VERT], const djModel* m, int e, const double* x) {
+  for (int k = 0; k < DJ_FLEX_VERT; k++) {
+    int v = m->flexelem_vert[4 * (size_t)e + (size_t)k];
+    place[k] = v < 0 ? NULL : x + 3 * (size_t)v;
+  }
+}
+
+bool dj_flapVertices(int vert[4], const djModel* m, int e) {
+  for (int k = 0; k < 2; k++) {
+    vert[k] = m->flexedge_vert[2 * (size_t)e + (size_t)k];
+    vert[2 + k] = m->flexedge_flap[2 * (size_t)e + (size_t)k];
+  }
+  return vert[3] >= 0;
+}
+
+bool dj_flapPlaces(const double* place[4], const djModel* m, int e, const double* x) {
+  int vert[4];
+  if (!dj_flapVertices(vert, m, e)) return false;
+  for (int k = 0; k < 4; k++) place[k] = x + 3 * (size_t)vert[k];
+  return true;
+}
+
+void dj_setFlexLaw(djModel* m, int f) {
+  djFlexMaterial material = dj_flexMaterial(m, f);
+  const double* place[DJ_FLEX_VERT];
+  for (int e = m->flex_edgeadr[f]; e < m->flex_edgeadr[f] + m->flex_edgenum[f]; e++) {
+    const int* v = m->flexedge_vert + 2 * (size_t)e;
+    djVec3 a = dju_load3(m->flexvert_rest + 3 * (size_t)v[0]);
+    djVec3 b = dju_load3(m->flexvert_rest + 3 * (size_t)v[1]);
+    double* out = m->flexedge_bending + DJ_FLEX_BENDING * (size_t)e;
+    m->flexedge_length0[e] = dju_norm3(dju_sub3(b, a));
+    memset(out, 0, DJ_FLEX_BENDING * sizeof *out);
+    if (material.rigidity == 0 || !dj_flapPlaces(place, m, e, m->flexvert_rest)) continue;
+    djFlap flap;
+    dj_flap(&flap, place);
+    dj_flapBending(out, &flap, material.rigidity);
+  }
+  for (int e = m->flex_elemadr[f]; e < m->flex_elemadr[f] + m->flex_elemnum[f]; e++) {
+    djFlexRest rest;
+    dj_elementPlaces(place, m, e, m->flexvert_rest);
+    dj_flexRest(&rest, m->flex_dim[f], place);
+    dj_flexStiffness(m->flexelem_stiffness + DJ_FLEX_STIFFNESS * (size_t)e, &rest, &material);
+  }
+}
