@@ -220,7 +220,7 @@ static inline double djt_runLoss(djtRun* run) {
 // By tangent entry k of a parameter, with steps h.
 static inline double djt_runDifference(djtRun* run, const djParam* p, int k, double h) {
   const double weight[4] = {1, -8, 8, -1};
-  double sum = 0, base[8], value[8];
+  double sum = 0, base[64], value[64];
   djError err;
   assert_int_equal(dj_getParam(base, run->m, p), DJ_OK);
   for (int s = 0; s < 4; s++) {
@@ -252,7 +252,7 @@ static inline double djt_runErrors(djtRun* run, const djParam* param, int n, dou
   assert_true(djd_rolloutBackward(&out, run->m, run->d, &run->r, run->tape) >= 0);
   const double* g = grad;
   for (int k = 0; k < n; k++) {
-    double scale = least, error = 0, value[8];
+    double scale = least, error = 0, value[64];
     for (int c = 0; c < param[k].ntangent; c++, g++) {
       assert_int_equal(dj_getParam(value, run->m, &param[k]), DJ_OK);
       double h = step * fmax(fabs(value[c]), k >= n - nrelative ? 0 : 0.01);

@@ -1,5 +1,7 @@
 #include "random_model.h"
 
+#include "common/random_flex.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -355,6 +357,8 @@ djModel* djt_randomModel(djRng* rng, int nbody, int features) {
   }
   djEqualityDef equality[MAX_EQUALITY];
   if (features & DJT_EQUALITIES) addEqualities(&def, equality, rng);
+  djtFlexes flexes;
+  if (features & DJT_FLEXES) djt_addFlexes(&def, &flexes, rng);
   djModel* model;
   djError err;
   if (dj_makeModel(&model, &def, &err) < 0) {

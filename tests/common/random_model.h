@@ -19,6 +19,7 @@ enum {
   DJT_EQUALITIES = 256,  // equality constraints of all types, between trees too; with DJT_TENDONS
                          // of those and of sites
   DJT_WRAPS = 512,       // with DJT_TENDONS: paths go around geoms, by sites and through them
+  DJT_FLEXES = 1024,     // a rope, a cloth and a solid between bodies
   DJT_TENDONS = 128      // fixed ones and paths with pulleys, between trees too; with
                          // DJT_ACTUATORS those on them, on sites and by cranks
 };

@@ -218,6 +218,18 @@ void djt_fillSample(djSample* s) {
                                    .height = heights};
   d->nhfield = 1;
   d->hfield = &land;
+  static const int body[5] = {1, 2, 3, 0, 1}, triangles[9] = {0, 1, 2, 2, 1, 3, 3, 1, 4};
+  static const int line[6] = {0, 1, 1, 2, 2, 3};
+  static const double pos[15] = {0, 0.1, 0, 0.2, 0, 0, 0, 0, 0, 0.5, 0, 1.0 / 3, 0, 0, 0};
+  static const double rest[15] = {0, 0, 0, 0.1, 0, 0, 0, 0.1, 0, 0.1, 0.1, 0.02, 0.25, 0.1, 0};
+  static const djFlexDef flex[2] = {
+      {.name = "net", .dim = 2, .nvert = 5, .body = body, .pos = pos, .vert = rest, .nelem = 3,
+       .elem = triangles, .elastic2d = DJ_ELASTIC_BOTH, .young = 1e3, .poisson = 0.3,
+       .thickness = 0.01, .damping = 0.02, .edgedamping = 0.1, .radius = 0.003},
+      {.name = "", .dim = 1, .nvert = 4, .body = body, .vert = rest, .nelem = 3,
+       .elem = line, .edgestiffness = 10, .radius = 0.005}};
+  d->nflex = 2;
+  d->flex = flex;
   d->nsite = 2;
   d->site = s->site;
   d->ntendon = 2;
@@ -260,6 +272,7 @@ const char* djt_difference(const djModel* a, const djModel* b) {
   SIZE(nexclude) SIZE(nguide) SIZE(nkey) SIZE(nnames) SIZE(ncoord) SIZE(ncoorddof) SIZE(ntendon) SIZE(nwrap)
   SIZE(ncrank) SIZE(nkernelsetting) SIZE(nsetting) SIZE(nparamkind) SIZE(nsurface) SIZE(npoint)
   SIZE(nequality) SIZE(nequalitycoord) SIZE(nhfield) SIZE(nhfielddata)
+  SIZE(nflex) SIZE(nflexvert) SIZE(nflexedge) SIZE(nflexelem)
 #undef SIZE
   int nq = a->nq, nv = a->nv, nu = a->nu, na = a->na, nbody = a->nbody, njnt = a->njnt;
   int ngeom = a->ngeom, nmesh = a->nmesh, nmeshvert = a->nmeshvert, nmeshface = a->nmeshface;
@@ -270,7 +283,8 @@ const char* djt_difference(const djModel* a, const djModel* b) {
   int nkernelsetting = a->nkernelsetting, nsetting = a->nsetting;
   int ntendon = a->ntendon, nwrap = a->nwrap, nparamkind = a->nparamkind;
   int nsurface = a->nsurface, npoint = a->npoint, nequality = a->nequality;
-  int nhfield = a->nhfield, nhfielddata = a->nhfielddata;
+  int nhfield = a->nhfield, nhfielddata = a->nhfielddata, nflex = a->nflex;
+  int nflexvert = a->nflexvert, nflexedge = a->nflexedge, nflexelem = a->nflexelem;
 #define X(type, name, rows, columns)                                                        \
   if (memcmp(a->name, b->name, (size_t)(rows) * (size_t)(columns) * sizeof(type)) != 0) \
     return #name;

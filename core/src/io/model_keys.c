@@ -2,6 +2,7 @@
 
 #include "model/activation.h"
 #include "model/equality.h"
+#include "model/flex.h"
 #include "model/force_law.h"
 #include "model/geom_row.h"
 #include "model/joint_type.h"
@@ -205,6 +206,23 @@ const djKeySpec dj_equalityKeys[] = {
     REAL(stiffness, 1),
     REAL(damping, 1),
     REAL(impedance, 5),
+    END,
+};
+#undef REAL
+
+// Beside `bodies`, `pos`, `vert` and `elements`.
+#define REAL(field) KEY(djFlexDef, DJ_KEY_REAL, field, 1)
+const djKeySpec dj_flexKeys[] = {
+    KEY(djFlexDef, DJ_KEY_TEXT, name, 1),
+    ALWAYS(djFlexDef, "dim", DJ_KEY_INT, dim, NULL),
+    NAMED(djFlexDef, "elastic2d", elastic2d, dj_elastic2dNames),
+    REAL(young),
+    REAL(poisson),
+    REAL(thickness),
+    REAL(damping),
+    REAL(edgestiffness),
+    REAL(edgedamping),
+    REAL(radius),
     END,
 };
 #undef REAL

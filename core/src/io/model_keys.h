@@ -37,7 +37,8 @@ typedef struct djKeySpec {
 #define DJ_MAX_KEYS 160
 
 extern const djKeySpec dj_bodyKeys[], dj_jointKeys[], dj_geomKeys[], dj_siteKeys[],
-    dj_tendonKeys[], dj_actuatorKeys[], dj_pairKeys[], dj_excludeKeys[], dj_equalityKeys[];
+    dj_tendonKeys[], dj_actuatorKeys[], dj_pairKeys[], dj_excludeKeys[], dj_equalityKeys[],
+    dj_flexKeys[];
 
 // Defaults of kinds that have no public constructor.
 djSiteDef dj_siteDefault(void);

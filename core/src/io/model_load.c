@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "io/model_contact.h"
+#include "io/model_flex.h"
 #include "io/model_keys.h"
 #include "io/model_shape.h"
 #include "io/settings.h"
@@ -269,6 +270,33 @@ static djStatus readTendons(djLoader* l, const cJSON* root) {
   return DJ_OK;
 }
 
+static djStatus bodyOf(int* id, const void* loader, const cJSON* item, const djAt* at) {
+  return readReference(id, loader, DJ_KEY_BODY, item, "bodies", at);
+}
+
+static djStatus readFlexes(djLoader* l, const cJSON* root) {
+  const cJSON* list = dj_jsonGet(root, "flexes");
+  int n = listCount(list), i = 0;
+  djFlexDef* flex = dj_poolTake(&l->pool, (size_t)n, sizeof *flex);
+  if (!flex) return dj_failMemory(l->err);
+  l->def.flex = flex;
+  l->def.nflex = n;
+  const char* names[DJ_MAX_KEYS] = {NULL};
+  int used = 0;
+  for (; dj_flexLists[used]; used++) names[used] = dj_flexLists[used];
+  for (int k = 0; dj_flexKeys[k].key; k++) names[used + k] = dj_flexKeys[k].key;
+  for (const cJSON* c = list ? list->child : NULL; c; c = c->next, i++) {
+    djElementText element = elementOf("flex", c, i);
+    djAt at = {l->err, element.text};
+    flex[i] = dj_defaultFlexDef();
+    djStatus status = dj_jsonKeys(c, names, &at);
+    if (status == DJ_OK) status = readMembers(l, dj_flexKeys, &flex[i], c, &at);
+    if (status == DJ_OK) status = dj_readFlexLists(&flex[i], c, bodyOf, l, &l->pool, &at);
+    if (status < 0) return status;
+  }
+  return DJ_OK;
+}
+
 // Triangles of nvert vertices.
 static djStatus readFaces(djLoader* l, int* nface, const int** out, int nvert, const cJSON* item,
                           const djAt* at) {
@@ -463,7 +491,7 @@ static djStatus readTop(djLoader* l, const cJSON* root) {
   static const char* const keys[] = {
       "dijoco_model", "name",  "option",    "gravity_ramp", "bodies",   "joints", "meshes",
       "geoms",        "sites", "tendons",   "actuators",    "pairs",    "excludes", "guides", "keys",
-      "equalities",   "hfields", NULL};
+      "equalities",   "hfields", "flexes", NULL};
   djAt at = {l->err, ""};
   const cJSON* version = dj_jsonGet(root, "dijoco_model");
   if (!version && dj_jsonGet(root, "loss")) {
@@ -560,6 +588,7 @@ static djStatus readElements(djLoader* l, const cJSON* root) {
   if (status == DJ_OK) status = readMeshes(l, root);
   if (status == DJ_OK) status = readHfields(l, root);
   if (status == DJ_OK) status = readTendons(l, root);
+  if (status == DJ_OK) status = readFlexes(l, root);
   if (status == DJ_OK) status = readKeys(l, root);
   return status;
 }

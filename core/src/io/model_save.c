@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "io/model_contact.h"
+#include "io/model_flex.h"
 #include "io/model_keys.h"
 #include "io/model_shape.h"
 #include "io/settings.h"
@@ -267,6 +268,20 @@ static void addTendons(djText* t, const djModelDef* def, bool all) {
   dj_addText(t, "\n  ]");
 }
 
+static void addFlexes(djText* t, const djModelDef* def, bool all) {
+  djFlexDef standard = dj_defaultFlexDef();
+  if (def->nflex == 0) return;
+  openList(t, "flexes");
+  for (int i = 0; i < def->nflex; i++) {
+    startElement(t, i);
+    dj_addText(t, "{");
+    addMembers(t, def, dj_flexKeys, &def->flex[i], all ? NULL : &standard, NULL, "");
+    dj_addFlexLists(t, &def->flex[i], def);
+    dj_addText(t, "}");
+  }
+  dj_addText(t, "\n  ]");
+}
+
 static void addKeyRow(djText* t, const char* name, const double* v, int n) {
   if (n == 0) return;
   dj_addText(t, ", ");
@@ -346,6 +361,7 @@ static void addModel(djText* t, const djModelDef* def, const djModel* model, boo
   addList(t, def, "sites", dj_siteKeys, def->site, sizeof site, def->nsite,
           all ? NULL : &site);
   addTendons(t, def, all);
+  addFlexes(t, def, all);
   addList(t, def, "actuators", dj_actuatorKeys, def->actuator, sizeof actuator, def->nu,
           all ? NULL : &actuator);
   addList(t, def, "pairs", dj_pairKeys, def->pair, sizeof pair, def->npair,
