@@ -88,6 +88,7 @@ static void run(void* arg) {
   }
   djm_writeBodies(w);
   djm_writeTendons(w);
+  djm_writeFlexes(w);
   bool good = djm_writeSettings(w) && djm_writeKey(w) && recompile(w) &&
               djm_saveSpec(w, &w->text) && verify(w);
   if (good && w->files) djm_writeFiles(w);

@@ -40,6 +40,11 @@ bool djm_writeValues(djmWrite* w);
 void djm_writeBodies(djmWrite* w);
 // Rest lengths of all tendons, likewise.
 void djm_writeTendons(djmWrite* w);
+// Numbers of flexes, likewise; whether a scene has them.
+void djm_writeFlexes(djmWrite* w);
+bool djm_checkFlexes(const djModel* got, const djModel* wanted, double tolerance, djError* err);
+// A flex of ours, but for the names of its bodies; contact: that of its vertices, or NULL.
+void djm_addFlex(mjsFlex* out, const djFlexDef* flex, const djGeomDef* contact);
 // Changed meshes as lists of vertices, and the frames of their geoms.
 bool djm_writeMeshes(djmWrite* w, bool with_faces);
 // Changed meshes as files, of a spec that is compiled and saved: fills files, where MuJoCo takes

@@ -61,6 +61,26 @@ static void copyMeshes(mjSpec* to, const mjSpec* from) {
   }
 }
 
+// Numbers of flexes, and places of vertices in their bodies.
+static void copyFlexes(mjSpec* to, const mjSpec* from, const mjModel* original) {
+  mjsElement* a = mjs_firstElement(from, mjOBJ_FLEX);
+  mjsElement* b = mjs_firstElement(to, mjOBJ_FLEX);
+  for (int i = 0; a && b; i++, a = mjs_nextElement(from, a), b = mjs_nextElement(to, b)) {
+    const mjsFlex* source = mjs_asFlex(a);
+    mjsFlex* flex = mjs_asFlex(b);
+    flex->young = source->young;
+    flex->poisson = source->poisson;
+    flex->thickness = source->thickness;
+    flex->damping = source->damping;
+    flex->edgestiffness = source->edgestiffness;
+    flex->edgedamping = source->edgedamping;
+    flex->radius = source->radius;
+    if (original->flex_centered[i] || original->flex_interp[i]) continue;
+    mjs_setDouble(flex->vert, original->flex_vert + 3 * original->flex_vertadr[i],
+                  3 * original->flex_vertnum[i]);
+  }
+}
+
 // Vertices of mesh k as its asset has them, which MuJoCo has moved to the mesh's own frame.
 static bool setVertices(mjsMesh* mesh, const mjModel* m, int k) {
   const int n = m->mesh_vertnum[k];
@@ -241,6 +261,7 @@ static bool reread(djmWrite* w, const char* text, const mjModel* original, const
   if (!good) return false;
   switchOff(w->spec);
   copyMeshes(w->spec, source);
+  copyFlexes(w->spec, source, original);
   if (!restoreVertices(w, original)) return false;
   w->m = mj_compile(w->spec, NULL);
   if (!w->m) {

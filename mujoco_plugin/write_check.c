@@ -198,6 +198,10 @@ static bool sameModels(const djModel* a, const djModel* b) {
     if (a->mesh_vertnum[i] != b->mesh_vertnum[i]) return false;
   }
   if (a->nhfield != b->nhfield || a->nhfielddata != b->nhfielddata) return false;
+  if (a->nflex != b->nflex || a->nflexvert != b->nflexvert || a->nflexedge != b->nflexedge ||
+      a->nflexelem != b->nflexelem) {
+    return false;
+  }
   for (int g = 0; g < a->ngeom; g++) {
     if (a->geom_hfield[g] != b->geom_hfield[g]) return false;
     if (a->geom_type[g] != b->geom_type[g] || a->geom_mesh[g] != b->geom_mesh[g]) return false;
@@ -220,6 +224,7 @@ djStatus djm_checkDesign(const mjModel* m, const djModel* wanted, const djModel*
   }
   for (int k = 0; good && djm_paramRow(k); k++) good = checkRow(&c, djm_paramRow(k));
   good = good && checkMeshes(&c) && djm_checkHfields(got, wanted, tolerance, err) &&
+         djm_checkFlexes(got, wanted, tolerance, err) &&
          checkSettings(&c) && checkScales(&c) &&
          djm_checkOwnSettings(got, wanted, tolerance, err) &&
          djm_checkEqualities(got, wanted, fmax(tolerance, 1e-9), err) &&

@@ -336,6 +336,27 @@ static bool addHfields(mjSpec* spec, double* low, const djModelDef* def) {
   return good;
 }
 
+// Vertices of one body each; there may be many names.
+static bool addFlexes(mjSpec* spec, const djModelDef* def) {
+  for (int i = 0; i < def->nflex; i++) {
+    const djFlexDef* f = &def->flex[i];
+    mjsFlex* out = mjs_addFlex(spec);
+    setName(out->element, f->name, i);
+    djm_addFlex(out, f, NULL);
+    size_t size = (size_t)f->nvert * (sizeof(djmElementName) + 1) + 1, used = 0;
+    char* names = malloc(size);
+    if (!names) return false;
+    for (int v = 0; v < f->nvert; v++) {
+      int body = f->body[v];
+      djmElementName name = elementName(body > 0 ? def->body[body].name : "world", body);
+      used += (size_t)snprintf(names + used, size - used, "%s ", name.text);
+    }
+    mjs_setStringVec(out->vertbody, names);
+    free(names);
+  }
+  return true;
+}
+
 static void addKey(mjSpec* spec, const djModelDef* def, const djModel* m, int i) {
   const djKeyDef* k = &def->key[i];
   mjsKey* out = mjs_addKey(spec);
@@ -392,7 +413,8 @@ bool djm_specFromModel(djmWrite* w, bool with_triangles) {
       good = addMesh(spec, &def.mesh[i], i, with_triangles);
     }
     double* low = calloc((size_t)def.nhfield + 1, sizeof *low);
-    good = good && low && addHfields(spec, low, &def) && addBodies(spec, &def, low);
+    good = good && low && addHfields(spec, low, &def) && addBodies(spec, &def, low) &&
+           addFlexes(spec, &def);
     free(low);
   }
   if (good) {

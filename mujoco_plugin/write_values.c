@@ -62,7 +62,8 @@ static bool sameModels(const djModel* a, const djModel* b) {
          a->ngeom == b->ngeom && a->nmesh == b->nmesh && a->nmeshvert == b->nmeshvert &&
          a->nsite == b->nsite && a->ntendon == b->ntendon && a->nwrap == b->nwrap &&
          a->nu == b->nu && a->na == b->na && a->nhfield == b->nhfield &&
-         a->nhfielddata == b->nhfielddata;
+         a->nhfielddata == b->nhfielddata && a->nflex == b->nflex &&
+         a->nflexvert == b->nflexvert && a->nflexelem == b->nflexelem;
 }
 
 // The design's meshes may have more vertices than the scene's, at their ends. The base gets others
