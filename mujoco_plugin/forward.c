@@ -63,6 +63,21 @@ static double marginOf(const djModel* x, int a, int b) {
   return x->geom_margin[a] - x->geom_gap[a] + x->geom_margin[b] - x->geom_gap[b];
 }
 
+// A geom, or the vertex of a flex that it stands for.
+static void setSide(mjContact* con, int k, const djModel* x, int geom) {
+  int flex = x->geom_flex[geom];
+  con->geom[k] = flex < 0 ? geom : -1;
+  con->flex[k] = flex;
+  con->elem[k] = con->vert[k] = -1;
+  for (int v = 0; flex >= 0 && v < x->flex_vertnum[flex]; v++) {
+    int at = x->flex_vertadr[flex] + v;
+    const double *a = x->flexvert_pos + 3 * at, *b = x->geom_pos + 3 * geom;
+    if (x->flexvert_body[at] != x->geom_body[geom] || mju_dist3(a, b) > 0) continue;
+    con->vert[k] = v;
+    return;
+  }
+}
+
 enum { NEDGE = 10 };   // numbers of a contact with six components in either cone
 
 // One of our pairs as MuJoCo's contact; force: normal, tangents, then torques about the point.
@@ -76,9 +91,10 @@ static void setContact(mjContact* con, mjtNum force[NEDGE], const djmContext* c,
   for (int k = 0; k < 5; k++) con->friction[k] = 1;
   con->mu = 1;
   con->dim = 6;
-  con->geom1 = con->geom[0] = p->geom1;
-  con->geom2 = con->geom[1] = p->geom2;
-  for (int k = 0; k < 2; k++) con->flex[k] = con->elem[k] = con->vert[k] = -1;
+  setSide(con, 0, x, p->geom1);
+  setSide(con, 1, x, p->geom2);
+  con->geom1 = con->geom[0];
+  con->geom2 = con->geom[1];
   mju_mulMatVec3(force, con->frame, p->force);
   mju_mulMatVec3(force + 3, con->frame, p->torque);
   if (m->opt.cone == mjCONE_ELLIPTIC) return;

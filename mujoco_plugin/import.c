@@ -71,6 +71,7 @@ djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_ou
   djmInstance instance;
   djmImport imp = {.m = &view, .def = dj_defaultModelDef(), .err = err};
   imp.def.name = djm_name(m, 0);
+  imp.whole = purpose == DJM_WHOLE;
   if (watch) imp.def.watch = *watch;
   status = djm_readInstance(&instance, &imp, m);
   if (status == DJ_OK) status = djm_applyInstance(&view, &imp, &instance, purpose);
@@ -128,7 +129,7 @@ djStatus dj_renewReport(djReport** report, const mjModel* m, const djModel* mode
   djError unused;
   if (!err) err = &unused;
   err->text[0] = '\0';
-  if (!report || !m || !model || model->ngeom != m->ngeom || model->nbody != m->nbody) {
+  if (!report || !m || !model || djm_ownGeoms(model) != m->ngeom || model->nbody != m->nbody) {
     snprintf(err->text, sizeof(err->text), "dj_renewReport: no model, or that of another scene");
     return DJ_INVALID;
   }

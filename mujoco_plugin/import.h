@@ -21,6 +21,7 @@ typedef struct djmImport {
   int* tree_feet;             // (nbody) of roots: bodies that collide and carry none that does
   // of reports
   const djModel* model;       // made from this, with the settings in force
+  bool whole;                 // steps are ours: contact of flexes, too
   bool beside;                // MuJoCo steps, with our contact: DJM_CONTACTS
   bool limits;                // with it limits and friction loss are ours
   bool declared;              // the scene names dijoco.contact and has no instance of it
@@ -55,6 +56,12 @@ djStatus djm_importFlexes(djmImport* imp);
 // Why a flex is left out, or NULL; and whether its stiffness is that of a material.
 const char* djm_flexProblem(const mjModel* m, int i);
 bool djm_flexIsMaterial(const djmImport* imp, int i);
+// Geoms of a model of ours that MuJoCo has: all but those of flexes, which come last.
+int djm_ownGeoms(const djModel* model);
+// Whether vertex v (of all) has a geom, a sphere of its flex's radius; and the radius of a ball that
+// passes between those of flex i at rest.
+bool djm_vertexCollides(const mjModel* m, int i, int v);
+double djm_flexHole(const mjModel* m, int i);
 
 // Contact models and settings of single pairs and geoms, whose <custom> fields have a '/'.
 bool djm_isOwnSetting(const char* name);

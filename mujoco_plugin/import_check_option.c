@@ -91,11 +91,31 @@ bool djm_flexElasticity(const djmImport* imp, int i, djmNote note) {
   return !djm_flexProblem(imp->m, i) && !djm_flexIsMaterial(imp, i);
 }
 
+// Beside MuJoCo's own step its contact of flexes acts.
+static bool flexTouches(const djmImport* imp, int i) {
+  const mjModel* m = imp->m;
+  bool off = djm_disabled(m, mjDSBL_CONTACT) || djm_flexProblem(m, i) || imp->beside;
+  return !off && (m->flex_contype[i] || m->flex_conaffinity[i]);
+}
+
 bool djm_flexContact(const djmImport* imp, int i, djmNote note) {
+  if (!flexTouches(imp, i)) return false;
+  snprintf(note, sizeof(djmNote),
+           "its vertices touch, as spheres of its radius, but for those on bodies with geoms: a ball "
+           "of radius %.3g m passes through the largest hole between them at rest",
+           djm_flexHole(imp->m, i));
+  return true;
+}
+
+bool djm_flexSelf(const djmImport* imp, int i, djmNote note) {
   (void)note;
   const mjModel* m = imp->m;
-  bool off = djm_disabled(m, mjDSBL_CONTACT) || djm_flexProblem(m, i);
-  return !off && (m->flex_contype[i] || m->flex_conaffinity[i]);
+  bool any = m->flex_selfcollide[i] != mjFLEXSELF_NONE && !m->flex_rigid[i];
+  for (int k = 0; k < m->nflex; k++) {
+    any |= k != i && ((m->flex_contype[i] & m->flex_conaffinity[k]) ||
+                      (m->flex_contype[k] & m->flex_conaffinity[i]));
+  }
+  return any && flexTouches(imp, i);
 }
 
 bool djm_pluginPassive(const djmImport* imp, int i, djmNote note) {

@@ -55,6 +55,7 @@ DJM_CHECK(djm_optContactOff);     // import_check_contact.c
 DJM_CHECK(djm_flex);
 DJM_CHECK(djm_flexElasticity);
 DJM_CHECK(djm_flexContact);
+DJM_CHECK(djm_flexSelf);
 DJM_CHECK(djm_pluginPassive);
 
 // import_check_joint.c

@@ -8,6 +8,7 @@
 #include "import.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ROUNDING 1e-9   // of what is left
@@ -191,6 +192,99 @@ bool djm_flexIsMaterial(const djmImport* imp, int i) {
   return status == DJ_OK && good;
 }
 
+// ---- contact -----------------------------------------------------------------------------------
+
+int djm_ownGeoms(const djModel* m) {
+  int n = m->ngeom;
+  while (n > 0 && m->geom_flex[n - 1] >= 0) n--;
+  return n;
+}
+
+bool djm_vertexCollides(const mjModel* m, int i, int v) {
+  bool bits = m->flex_contype[i] || m->flex_conaffinity[i];
+  return bits && m->flex_radius[i] > 0 && m->body_geomnum[m->flex_vertbodyid[v]] == 0;
+}
+
+// Of three places the ball's centre is as far from all, or, where they are not acute, from two.
+static double holeOf(const double* a, const double* b, const double* c) {
+  double side[3] = {mju_dist3(a, b), mju_dist3(b, c), mju_dist3(c, a)}, u[3], w[3], n[3];
+  double most = fmax(side[0], fmax(side[1], side[2]));
+  double sum = side[0] * side[0] + side[1] * side[1] + side[2] * side[2];
+  mju_sub3(u, b, a);
+  mju_sub3(w, c, a);
+  mju_cross(n, u, w);
+  if (2 * most * most >= sum) return 0.5 * most;
+  return side[0] * side[1] * side[2] / (2 * mju_norm3(n));
+}
+
+double djm_flexHole(const mjModel* m, int i) {
+  int dim = m->flex_dim[i];
+  double most = 0;
+  for (int e = 0; e < m->flex_edgenum[i] && dim == 1; e++) {
+    most = fmax(most, 0.5 * m->flexedge_length0[m->flex_edgeadr[i] + e]);
+  }
+  double* vert = malloc(3 * (size_t)m->flex_vertnum[i] * sizeof *vert);
+  if (vert) placeVertices(vert, m, i);
+  const int* elem = m->flex_elem + m->flex_elemdataadr[i];
+  for (int e = 0; e < m->flex_elemnum[i] && dim > 1 && vert; e++, elem += dim + 1) {
+    for (int k = 0; k < (dim == 2 ? 1 : 4); k++) {   // a triangle, or the four of a tetrahedron
+      most = fmax(most, holeOf(vert + 3 * elem[k], vert + 3 * elem[(k + 1) % (dim + 1)],
+                               vert + 3 * elem[(k + 2) % (dim + 1)]));
+    }
+  }
+  free(vert);
+  return fmax(0, most - m->flex_radius[i]);
+}
+
+// A sphere about vertex v of MuJoCo's flex i, which is ours of that number.
+static void addSphere(djGeomDef* g, const mjModel* m, int i, int flex, int v) {
+  bool override = m->opt.enableflags & mjENBL_OVERRIDE;
+  const mjtNum* all = m->opt.o_friction;
+  *g = dj_defaultGeomDef();
+  g->body = m->flex_vertbodyid[v];
+  g->type = DJ_SPHERE;
+  g->size[0] = m->flex_radius[i];
+  mju_copy3(g->pos, m->flex_vert + 3 * v);
+  g->flex = flex;
+  g->contype = m->flex_contype[i];
+  g->conaffinity = m->flex_conaffinity[i];
+  g->condim = m->flex_condim[i];
+  g->priority = m->flex_priority[i];
+  mju_copy3(g->friction, m->flex_friction + 3 * i);
+  g->solref_restitution =
+      djm_solrefRestitution(override ? m->opt.o_solref : m->flex_solref + mjNREF * i);
+  g->margin = override ? 0.5 * m->opt.o_margin : m->flex_margin[i];
+  if (!override) return;
+  g->friction[0] = 0.5 * (all[0] + all[1]);
+  g->friction[1] = all[2];
+  g->friction[2] = all[3];
+}
+
+static int compareBodies(const void* a, const void* b) {
+  const djGeomDef *x = a, *y = b;
+  return x->body < y->body ? -1 : x->body > y->body;
+}
+
+// After the geoms of the scene.
+static djStatus addSpheres(djmImport* imp) {
+  const mjModel* m = imp->m;
+  int n = imp->def.ngeom, flex = 0;
+  djGeomDef* geom = djm_alloc(imp, (size_t)n + (size_t)m->nflexvert, sizeof *geom);
+  if (!geom) return DJ_NO_MEMORY;
+  if (n > 0) memcpy(geom, imp->def.geom, (size_t)n * sizeof *geom);
+  for (int i = 0; i < m->nflex; i++) {
+    if (djm_flexProblem(m, i)) continue;
+    for (int v = m->flex_vertadr[i]; v < m->flex_vertadr[i] + m->flex_vertnum[i]; v++) {
+      if (djm_vertexCollides(m, i, v)) addSphere(&geom[n++], m, i, flex, v);
+    }
+    flex++;
+  }
+  qsort(geom + imp->def.ngeom, (size_t)(n - imp->def.ngeom), sizeof *geom, compareBodies);
+  imp->def.geom = geom;
+  imp->def.ngeom = n;
+  return DJ_OK;
+}
+
 djStatus djm_importFlexes(djmImport* imp) {
   const mjModel* m = imp->m;
   djFlexDef* flex = djm_alloc(imp, (size_t)m->nflex, sizeof *flex);
@@ -203,5 +297,6 @@ djStatus djm_importFlexes(djmImport* imp) {
     if (status != DJ_OK) return status;
     imp->def.nflex++;
   }
-  return DJ_OK;
+  bool contact = imp->whole && !djm_disabled(m, mjDSBL_CONTACT);
+  return contact ? addSpheres(imp) : DJ_OK;
 }

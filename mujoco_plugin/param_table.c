@@ -70,7 +70,12 @@ bool djm_listParams(djmParamList* list, const djModel* model, const char* name) 
   *list = (djmParamList){n > 0 ? n : 0, NULL};
   if (n == DJ_NO_MEMORY) return false;
   list->param = malloc(sizeof *list->param * (size_t)(list->n + 1));
-  if (list->param && dj_matchParams(list->param, list->n, model, pattern, NULL) == n) return true;
+  if (list->param && dj_matchParams(list->param, list->n, model, pattern, NULL) == n) {
+    bool geoms = strncmp(name, "geom/", 5) == 0;
+    int own = djm_ownGeoms(model);
+    while (geoms && list->n > 0 && list->param[list->n - 1].id >= own) list->n--;
+    return true;
+  }
   free(list->param);
   return false;
 }

@@ -36,7 +36,8 @@ const djmParamRow* djm_findParam(const char* name);
 // Row i = 0, 1, ...; NULL after the last.
 const djmParamRow* djm_paramRow(int i);
 
-// The parameters of that name that a model of ours has; param is new memory. False: there is none.
+// The parameters of that name that a model of ours has, but for those of geoms of flexes; param is
+// new memory. False: there is none.
 typedef struct djmParamList {
   int n;
   djParam* param;

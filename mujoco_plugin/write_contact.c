@@ -102,7 +102,7 @@ static bool writeElements(djmWrite* w) {
   for (int i = 0; i < def.nsetting && good; i++) {
     const djSettingDef* s = &def.setting[i];
     int model;
-    if (s->model) continue;
+    if (s->model || s->geom >= djm_ownGeoms(w->wanted)) continue;
     const djSetting* row;
     for (int k = 0; (row = dj_contactSetting(&model, k)) && strcmp(row->name, s->name) != 0;) k++;
     djm_fieldName(field, sizeof field, s->name, w->wanted, s->geom, s->pair);

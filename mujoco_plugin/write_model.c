@@ -126,7 +126,7 @@ static bool addBodies(mjSpec* spec, const djModelDef* def, const double* low) {
     setName(joint->element, def->joint[i].name, i);
     fillJoint(joint, &def->joint[i]);
   }
-  for (int i = 0; i < def->ngeom; i++) {
+  for (int i = 0; i < def->ngeom && def->geom[i].flex < 0; i++) {
     mjsGeom* geom = mjs_addGeom(body[def->geom[i].body], NULL);
     setName(geom->element, def->geom[i].name, i);
     const int field = def->geom[i].type == DJ_HFIELD ? def->geom[i].hfield : -1;
@@ -342,7 +342,11 @@ static bool addFlexes(mjSpec* spec, const djModelDef* def) {
     const djFlexDef* f = &def->flex[i];
     mjsFlex* out = mjs_addFlex(spec);
     setName(out->element, f->name, i);
-    djm_addFlex(out, f, NULL);
+    const djGeomDef* contact = NULL;
+    for (int g = 0; g < def->ngeom && !contact; g++) {
+      if (def->geom[g].flex == i) contact = &def->geom[g];
+    }
+    djm_addFlex(out, f, contact);
     size_t size = (size_t)f->nvert * (sizeof(djmElementName) + 1) + 1, used = 0;
     char* names = malloc(size);
     if (!names) return false;

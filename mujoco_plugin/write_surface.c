@@ -6,6 +6,7 @@
 // result is the same model to us.
 
 #include "attach.h"
+#include "import.h"
 #include "write.h"
 
 #include <dijoco/surface.h>
@@ -161,7 +162,7 @@ static void run(void* arg) {
     return;
   }
   mj_deleteModel(m);
-  for (int g = 0; g < w->model->ngeom; g++) {
+  for (int g = 0; g < djm_ownGeoms(w->model); g++) {
     if (!replaceGeom(w, g)) return;
   }
   m = mj_compile(w->spec, NULL);

@@ -94,10 +94,10 @@ static const djReportCase cases[] = {
     {"option", "sleep", DJ_IGNORED,   // what is actuated never sleeps
      SCENE(FLAG("sleep='enable'"), A("", ""), ""),
      SCENE(FLAG("sleep='enable'"), A("", ""), MOTOR("")), 0},
-    {"flex/x", "flex", DJ_IGNORED,
+    {"flex/x", "contact", DJ_APPROXIMATED,
      SCENE("/>", RIGID("contype='1' conaffinity='0'"), ""),
      SCENE("/>", RIGID("contype='0' conaffinity='0'"), ""), 0},
-    {"flex/x", "flex", DJ_IGNORED,
+    {"flex/x", "contact", DJ_APPROXIMATED,
      SCENE("/>", RIGID("contype='0' conaffinity='1'"), ""),
      SCENE("/>", A("", ""), ""), 0},
     {"plugin/i", "passive", DJ_IGNORED,

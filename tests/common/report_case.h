@@ -24,6 +24,9 @@
 #define BB "<body name='B' pos='0 0 1'><freejoint/><geom name='b' size='.1' condim='1'/><geom " \
   "name='c' size='.1' condim='1'/></body>"
 #define PAIR(more) "<contact><pair name='p' geom1='f' geom2='b' " more "/></contact>"
+#define FLEX(attributes, inner) "<flexcomp name='x' type='grid' count='3 3 1' spacing='.1 .1 .1' " \
+  "mass='1' dim='2' pos='0 0 1' radius='.01' " attributes ">" inner "</flexcomp>"
+#define LONE "<contact contype='0' conaffinity='0'/>"
 #define ACT(text) "<actuator>" text "</actuator>"
 #define MOTOR(more) ACT("<motor name='u' joint='j' " more "/>")
 #define TENDON(more) "<tendon><fixed name='t' " more "><joint joint='j' coef='1'/><joint " \

@@ -76,7 +76,8 @@ typedef struct djSurfaceDef {
   double quat[4];             // unit quaternion, likewise; zeros: none is given, as pos
 } djSurfaceDef;
 
-// Geoms are listed in the order of their bodies.
+// Geoms are listed in the order of their bodies; after all others those of flexes, on bodies that
+// have no others, those of each body together.
 typedef struct djGeomDef {
   const char* name;           // may be NULL or ""
   int body;                   // id
@@ -107,6 +108,8 @@ typedef struct djGeomDef {
   const djSurfaceDef* surface;   // NULL: one that fits its shape
   int npoint;                 // points that are given; 0: none
   const double* point;        // (npoint x 3) m; in the geom's frame
+  int flex;                   // -1; of a flex one of whose vertices it stands for, a sphere about
+                              //   it: such do not collide with each other
 } djGeomDef;
 
 // A mesh collides as the convex hull of its vertices, unless its contact model sees its triangles.
@@ -465,6 +468,7 @@ typedef struct djContactSettings {
   X(int, geom_body, ngeom, 1)        /* id */                                                      \
   X(int, geom_mesh, ngeom, 1)        /* id, or -1 */                                               \
   X(int, geom_hfield, ngeom, 1)      /* id, or -1 */                                               \
+  X(int, geom_flex, ngeom, 1)        /* id of a flex whose vertex it stands for, or -1 */           \
   X(int, geom_contype, ngeom, 1)     /* bits */                                                    \
   X(int, geom_conaffinity, ngeom, 1) /* bits */                                                    \
   X(int, geom_condim, ngeom, 1)      /* 1: frictionless, 4: with torsion, 6: with rolling */       \

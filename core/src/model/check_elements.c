@@ -7,6 +7,7 @@
 #include "model/joint_type.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static bool inRange(int id, int n) { return id >= 0 && id < n; }
 
@@ -22,9 +23,11 @@ static const char* geomProblem(const djModelDef* def, int i) {
   double unit[4];
   if (!dj_geomRow((int)g->type)) return "unknown type";
   if (!inRange(g->body, def->nbody)) return "its body does not exist";
-  if (i > 0 && g->body < def->geom[i - 1].body) {
+  if (i > 0 && g->flex < 0 && g->body < def->geom[i - 1].body) {
     return "geoms must be listed in the order of their bodies";
   }
+  if (g->flex < -1 || g->flex >= def->nflex) return "its flex does not exist";
+  if (i > 0 && g->flex < 0 && def->geom[i - 1].flex >= 0) return "geoms of flexes must come last";
   if (g->type == DJ_MESH && !inRange(g->mesh, def->nmesh)) return "its mesh does not exist";
   if (g->type != DJ_MESH && g->mesh != -1) return "only geoms of type mesh have a mesh";
   if (g->type == DJ_HFIELD && g->hfield != -1 && !inRange(g->hfield, def->nhfield)) {
@@ -57,6 +60,25 @@ static djStatus checkGeoms(const djModelDef* def, djError* err) {
     if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
   }
   return DJ_OK;
+}
+
+// Bodies of the geoms of flexes have no others, and theirs are together.
+static djStatus checkProxies(const djModelDef* def, djError* err) {
+  if (def->ngeom == 0 || def->geom[def->ngeom - 1].flex < 0) return DJ_OK;
+  bool* taken = calloc((size_t)def->nbody, sizeof *taken);
+  if (!taken) return dj_failMemory(err);
+  djStatus status = DJ_OK;
+  for (int i = 0; i < def->ngeom && status == DJ_OK; i++) {
+    const djGeomDef* g = &def->geom[i];
+    bool follows = i > 0 && def->geom[i - 1].body == g->body && def->geom[i - 1].flex >= 0;
+    if (g->flex >= 0 && taken[g->body] && !follows) {
+      status = dj_fail(err, DJ_INVALID, "%s: its body has other geoms than those of flexes, or they are apart",
+                       dj_elementText("geom", g->name, i).text);
+    }
+    taken[g->body] = true;
+  }
+  free(taken);
+  return status;
 }
 
 static const char* hfieldProblem(const djHfieldDef* h) {
@@ -383,6 +405,7 @@ static djStatus checkPairs(const djModelDef* def, djError* err) {
 
 djStatus dj_checkElements(const djModelDef* def, djError* err) {
   djStatus status = checkGeoms(def, err);
+  if (status == DJ_OK) status = checkProxies(def, err);
   if (status == DJ_OK) status = checkMeshes(def, err);
   if (status == DJ_OK) status = checkHfields(def, err);
   if (status == DJ_OK) status = checkSites(def, err);

@@ -120,6 +120,7 @@ static void getGeoms(djGeomDef* geom, const djModel* m) {
     dj_copyNumbers(g->quat, m->geom_quat + 4 * i, 4);
     g->mesh = m->geom_mesh[i];
     g->hfield = m->geom_hfield[i];
+    g->flex = m->geom_flex[i];
     g->contype = m->geom_contype[i];
     g->conaffinity = m->geom_conaffinity[i];
     g->condim = m->geom_condim[i];

@@ -31,6 +31,7 @@ djGeomDef dj_defaultGeomDef(void) {
       .quat = {1, 0, 0, 0},
       .mesh = -1,
       .hfield = -1,
+      .flex = -1,
       .contype = 1,
       .conaffinity = 1,
       .condim = 3,

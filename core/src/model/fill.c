@@ -133,6 +133,7 @@ static void fillGeoms(djModel* m, const djModelDef* def) {
     m->geom_body[i] = g->body;
     m->geom_mesh[i] = g->mesh;
     m->geom_hfield[i] = g->hfield;
+    m->geom_flex[i] = g->flex;
     m->geom_contype[i] = g->contype;
     m->geom_conaffinity[i] = g->conaffinity;
     m->geom_condim[i] = g->condim;

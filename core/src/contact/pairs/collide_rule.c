@@ -15,9 +15,11 @@ int dj_explicitPair(const djModel* m, int g1, int g2) {
 //   listed as a pair, or
 //   Wa != Wb, na > 0 or nb > 0, bits match, no exclude, and with filterparent on not parent and
 //   child (unless one is the world).
+// Vertices of flexes do not collide with each other.
 bool dj_canCollide(const djModel* m, int g1, int g2) {
   if (g1 < 0 || g2 < 0 || g1 >= m->ngeom || g2 >= m->ngeom || g1 == g2) return false;
   if (m->npair > 0 && dj_explicitPair(m, g1, g2) >= 0) return true;
+  if (m->geom_flex[g1] >= 0 && m->geom_flex[g2] >= 0) return false;
   if (!((m->geom_contype[g1] & m->geom_conaffinity[g2]) ||
         (m->geom_contype[g2] & m->geom_conaffinity[g1]))) {
     return false;
