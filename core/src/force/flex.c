@@ -74,10 +74,10 @@ static void setPlaces(djFlexTerm* t, const djFlexSum* s) {
   }
 }
 
-static void clearTerm(djFlexTerm* t) {
+static void clearTerm(djFlexTerm* t, bool rates) {
   for (int i = 0; i < t->n; i++) {
     memset(t->K[i], 0, (size_t)t->n * sizeof t->K[i][0]);
-    memset(t->R[i], 0, (size_t)t->n * sizeof t->R[i][0]);
+    if (rates) memset(t->R[i], 0, (size_t)t->n * sizeof t->R[i][0]);
   }
 }
 
@@ -85,15 +85,15 @@ static void clearTerm(djFlexTerm* t) {
 static double sumTerms(State* s, const djMotion* at, const double* twist, int what) {
   double value = 0;
   const djModel* m = at->model;
-  bool slopes = (what & DJ_FLEX_SLOPES) != 0;
+  bool slopes = (what & DJ_FLEX_SLOPES) != 0, rates = (what & DJ_FLEX_RATES) != 0;
   dj_setFlexPlaces(&s->sum, at, twist);
-  dj_clearFlexSum(&s->sum, m, (what & DJ_FLEX_DAMPER) != 0);
+  dj_clearFlexSum(&s->sum, m, rates);
   djFlexMotion motion = motionOf(at);
   djFlexTerm t;
   for (int i = 0; i < s->law->count(m); i++) {
     if (!s->law->term(&t, m, i)) continue;
     setPlaces(&t, &s->sum);
-    if (slopes) clearTerm(&t);
+    if (slopes) clearTerm(&t, rates);
     s->law->evaluate(&t, &motion, i, what);
     value += t.value;
     dj_addFlexTerm(&s->sum, &t, m, slopes);
@@ -113,9 +113,11 @@ static int energyParts(const djMotion* at) {
 static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   State* s = state;
   if (!acts(s, at->model, energyParts(at))) return DJ_OK;
-  int what = energyParts(at) | (sum->derivatives ? DJ_FLEX_SLOPES : 0);
+  bool slopes = sum->derivatives && sum->matrices;
+  int what = energyParts(at) | (slopes ? DJ_FLEX_SLOPES : 0);
   sum->value += sumTerms(s, at, NULL, what | (s->majorizes ? DJ_FLEX_MAJORIZER : 0));
-  if (sum->derivatives) dj_projectFlex(sum, &s->sum, at);
+  if (slopes) dj_projectFlex(sum, &s->sum, at);
+  else if (sum->derivatives) dj_addFlexWrench(sum->wrench, &s->sum, at);
   return DJ_OK;
 }
 
@@ -129,15 +131,15 @@ static bool damps(const State* s, const djModel* m) {
   return false;
 }
 
-static void sumDamping(State* s, djTwistForces* twist, const djMotion* at) {
+static void sumDamping(State* s, djTwistForces* twist, const djMotion* at, bool slopes) {
   dj_openTwistForces(twist, at);
-  sumTerms(s, at, twist->V, DJ_FLEX_DAMPER | DJ_FLEX_SLOPES);
+  sumTerms(s, at, twist->V, DJ_FLEX_DAMPER | (slopes ? DJ_FLEX_SLOPES | DJ_FLEX_RATES : 0));
 }
 
 static void nonpotential(djForceSum* sum, double* gradient, void* state, const djMotion* at) {
   (void)gradient;   // of the sum of twists
   if (!at->prompt || !damps(state, at->model)) return;
-  sumDamping(state, sum->twist, at);
+  sumDamping(state, sum->twist, at, sum->matrices);
   dj_projectFlexTwists(sum, sum->twist, &((State*)state)->sum, at);
 }
 
@@ -145,10 +147,10 @@ static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
   State* s = state;
   if (!damps(s, at->model)) return DJ_OK;
   if (at->prompt) {
-    sumDamping(s, sum->twist, at);
+    sumDamping(s, sum->twist, at, true);
     dj_projectFlexTwistRates(sum, &s->sum, at);
   } else {
-    sumTerms(s, at, NULL, DJ_FLEX_DAMPER | DJ_FLEX_SLOPES);
+    sumTerms(s, at, NULL, DJ_FLEX_DAMPER | DJ_FLEX_SLOPES | DJ_FLEX_RATES);
     dj_projectFlexRates(sum, &s->sum, at);
   }
   return DJ_OK;
@@ -187,10 +189,11 @@ static djStatus params(djParamSums* sums, void* state, const djMotion* at, const
   if (sums->wants & DJ_BY_LAW) lawParams(sums, s, at, at->prompt ? sums->twist->V : NULL);
   if (!(sums->wants & DJ_BY_FRAME)) return DJ_OK;
   if (at->prompt && damps(s, m)) {
-    sumDamping(s, sums->twist, at);
+    sumDamping(s, sums->twist, at, true);
     dj_flexTwistCotangents(sums, s->scratch, &s->sum, at);
   }
-  sumTerms(s, at, NULL, energyParts(at) | DJ_FLEX_SLOPES);
+  int rates = energyParts(at) & DJ_FLEX_DAMPER ? DJ_FLEX_RATES : 0;
+  sumTerms(s, at, NULL, energyParts(at) | DJ_FLEX_SLOPES | rates);
   dj_flexCotangents(sums, &s->sum, at);
   return DJ_OK;
 }

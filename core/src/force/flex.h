@@ -14,8 +14,9 @@
 enum {
   DJ_FLEX_SPRING = 1,
   DJ_FLEX_DAMPER = 2,
-  DJ_FLEX_SLOPES = 4,      // second derivatives are asked for, too
-  DJ_FLEX_MAJORIZER = 8    // positive semi-definite ones
+  DJ_FLEX_SLOPES = 4,      // second derivatives are asked for, too,
+  DJ_FLEX_RATES = 8,       // and those by what rates are by,
+  DJ_FLEX_MAJORIZER = 16   // or positive semi-definite ones
 };
 
 // What all terms share.
@@ -26,7 +27,7 @@ typedef struct djFlexMotion {
   double lag;            // time over which MuJoCo's damping of elements looks back; 0: not at all
 } djFlexMotion;
 
-// One term. By what rates are by: of the damper alone.
+// One term.
 typedef struct djFlexTerm {
   int n;                 // vertices
   int vert[DJ_FLEX_VERT];
@@ -51,7 +52,7 @@ typedef struct djFlexLaw {
   int (*count)(const djModel* model);   // terms that there may be
   // Vertices and pairs of term i; false: there is none.
   bool (*term)(djFlexTerm* term, const djModel* model, int i);
-  // Value and f; K and R if they are asked for, of n x n blocks that are 0. what: DJ_FLEX_*.
+  // Value and f; K and R if they are asked for: adds to n x n blocks. what: DJ_FLEX_*.
   void (*evaluate)(djFlexTerm* term, const djFlexMotion* at, int i, int what);
   // Adds d(sum of f . u)/d parameter, u of the term's vertices.
   void (*params)(double* param, const djFlexTerm* term, const djFlexMotion* at, int i, int what,
@@ -86,6 +87,7 @@ static inline double* dj_flexBlock(double* K, const djModel* m, int p, int a) {
 
 // To bodies: wrenches and nested second derivatives of an energy; of wrenches by poses and twists;
 // by poses at `rate`.
+void dj_addFlexWrench(double* wrench, const djFlexSum* sum, const djMotion* at);   // (nbody x 6)
 void dj_projectFlex(djForceSum* out, const djFlexSum* sum, const djMotion* at);
 void dj_projectFlexTwists(djForceSum* out, djTwistForces* twist, const djFlexSum* sum,
                           const djMotion* at);
@@ -96,7 +98,7 @@ void dj_flexCotangents(djParamSums* out, const djFlexSum* sum, const djMotion* a
 void dj_flexTwistCotangents(djParamSums* out, double* scratch, const djFlexSum* sum,
                             const djMotion* at);
 
-// f and, with slopes, K and R of edges with vectors d: f = w d, w = S D, with dD_e = g_e . dd_e +
+// f and, if they are asked for, K and R of edges with vectors d: f = w d, w = S D, with dD_e = g_e . dd_e +
 // r_e . dy_e, y differences of what rates are by.
 typedef struct djFlexEdges {
   int n;

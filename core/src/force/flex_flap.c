@@ -92,7 +92,7 @@ static void evaluate(djFlexTerm* t, const djFlexMotion* at, int i, int what) {
     for (int b = 0; b < 4 && !drop; b++) {
       for (int r = 0; r < 9; r += 4) {
         t->K[a][b][r] += by_x * B[4 * a + b];
-        t->R[a][b][r] += by_y * B[4 * a + b];
+        if (what & DJ_FLEX_RATES) t->R[a][b][r] += by_y * B[4 * a + b];
       }
     }
   }

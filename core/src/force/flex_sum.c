@@ -71,6 +71,17 @@ void dj_clearFlexSum(djFlexSum* s, const djModel* m, bool rates) {
 
 // ---- terms -------------------------------------------------------------------------------------
 
+// Of edges a and b: rows and columns of their ends, with opposite signs.
+static void addDifference(double K[DJ_FLEX_VERT][DJ_FLEX_VERT][9], const int a[2], const int b[2],
+                          const djMat3* A) {
+  for (int i = 0; i < 9; i++) {
+    K[a[1]][b[1]][i] += A->m[i];
+    K[a[0]][b[0]][i] += A->m[i];
+    K[a[1]][b[0]][i] -= A->m[i];
+    K[a[0]][b[1]][i] -= A->m[i];
+  }
+}
+
 void dj_sumFlexEdges(djFlexTerm* t, const djFlexEdges* s, int what) {
   double w[DJ_FLEX_EDGE];
   for (int i = 0; i < t->n; i++) t->f[i][0] = t->f[i][1] = t->f[i][2] = 0;
@@ -82,24 +93,15 @@ void dj_sumFlexEdges(djFlexTerm* t, const djFlexEdges* s, int what) {
   }
   if (!(what & DJ_FLEX_SLOPES)) return;
   for (int e = 0; e < s->n; e++) {
-    const int* a = s->edge[e];
     double own = what & DJ_FLEX_MAJORIZER ? fmax(w[e], 0) : w[e];
     for (int k = 0; k < s->n; k++) {
-      const int* b = s->edge[k];
       djMat3 K = {{0}}, R = {{0}};
       if (k == e) K.m[0] = K.m[4] = K.m[8] = own;
       dju_addOuter3(&K, s->S[e][k], s->d[e], s->g[k]);
+      addDifference(t->K, s->edge[e], s->edge[k], &K);
+      if (!(what & DJ_FLEX_RATES)) continue;
       dju_addOuter3(&R, s->S[e][k], s->d[e], s->r[k]);
-      for (int i = 0; i < 9; i++) {
-        t->K[a[1]][b[1]][i] += K.m[i];
-        t->K[a[0]][b[0]][i] += K.m[i];
-        t->K[a[1]][b[0]][i] -= K.m[i];
-        t->K[a[0]][b[1]][i] -= K.m[i];
-        t->R[a[1]][b[1]][i] += R.m[i];
-        t->R[a[0]][b[0]][i] += R.m[i];
-        t->R[a[1]][b[0]][i] -= R.m[i];
-        t->R[a[0]][b[1]][i] -= R.m[i];
-      }
+      addDifference(t->R, s->edge[e], s->edge[k], &R);
     }
   }
 }
@@ -182,21 +184,31 @@ static void addCurvature(double N[36], djVec3 f, djVec3 r) {
   dju_addBlock6(N, 0, 3, -1, &F);
 }
 
-// Vertex v: wrench of its own, and with K its nested second derivative.
+// Nested second derivative of vertex v.
 static void ownBlock(double N[36], const djFlexSum* s, Arm a, int v) {
   between(N, s->K + 9 * (size_t)v, a.r, a.r);
   addCurvature(N, dju_load3(s->f + 3 * v), a.r);
 }
 
-void dj_projectFlex(djForceSum* out, const djFlexSum* s, const djMotion* at) {
+void dj_addFlexWrench(double* wrench, const djFlexSum* s, const djMotion* at) {
   const djModel* m = at->model;
   for (int v = 0; v < m->nflexvert; v++) {
-    double W[6], N[36];
+    double W[6];
     Arm a = armOf(m, s->x, at->ref, v);
     if (!s->vertex[v] || a.body < 0) continue;
     wrenchOf(W, dju_load3(s->f + 3 * v), a.r);
+    addTo(wrench + 6 * a.body, W, 6);
+  }
+}
+
+void dj_projectFlex(djForceSum* out, const djFlexSum* s, const djMotion* at) {
+  const djModel* m = at->model;
+  dj_addFlexWrench(out->wrench, s, at);
+  for (int v = 0; v < m->nflexvert; v++) {
+    double N[36];
+    Arm a = armOf(m, s->x, at->ref, v);
+    if (!s->vertex[v] || a.body < 0) continue;
     ownBlock(N, s, a, v);
-    addTo(out->wrench + 6 * a.body, W, 6);
     addTo(out->N + 36 * (size_t)a.body, N, 36);
   }
   for (int p = 0; p < dj_flexPairCount(m); p++) {
@@ -296,14 +308,8 @@ void dj_projectFlexTwists(djForceSum* out, djTwistForces* twist, const djFlexSum
                           const djMotion* at) {
   const djModel* m = at->model;
   Rates x = {.sum = out, .twist = twist, .s = s, .at = at};
-  for (int v = 0; v < m->nflexvert; v++) {
-    double W[6];
-    Arm a = armOf(m, s->x, at->ref, v);
-    if (!s->vertex[v] || a.body < 0) continue;
-    wrenchOf(W, dju_load3(s->f + 3 * v), a.r);
-    addTo(twist->W + 6 * a.body, W, 6);
-  }
-  visit(&x, s, m, at->ref, addTwist);
+  dj_addFlexWrench(twist->W, s, at);
+  if (out->matrices) visit(&x, s, m, at->ref, addTwist);
 }
 
 static void addTwistRate(void* user, int v, int w, Arm a, Arm b, const double* K,

@@ -8,6 +8,7 @@
 
 void dj_clearForceSum(djForceSum* s, const djModel* m) {
   s->value = 0;
+  s->matrices = true;
   memset(s->f, 0, (size_t)m->ncoord * sizeof(double));
   memset(s->k, 0, (size_t)m->ncoord * sizeof(double));
   memset(s->extra, 0, (size_t)m->ncoord * sizeof(double));

@@ -22,6 +22,7 @@ typedef struct djPathSlopes {
 typedef struct djForceSum {
   double value;        // of the energies; a force that the start fixes has one along the step
   bool derivatives;    // false: the value alone is wanted
+  bool matrices;       // false: of derivatives the gradient alone, N and H may be left as they are
   double* f;           // (ncoord) slope of the energy along each coordinate
   double* k;           // (ncoord) and its curvature
   double* extra;       // (ncoord) of f, what value is not of

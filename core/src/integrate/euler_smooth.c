@@ -27,6 +27,7 @@ djStatus dj_sumSmooth(double* r, djWork* w, const djModel* m, bool slopes) {
   double value = 0;
   dj_clearForceSum(&w->sum, m);
   w->sum.derivatives = true;
+  w->sum.matrices = slopes;
   w->sum.gradient = r;
   dj_clearMatrix(&w->H);
   memset(r, 0, (size_t)m->nv * sizeof(double));
