@@ -1,3 +1,4 @@
+#include "picture_flex.h"
 #include "picture_geom.h"
 
 #include <math.h>
@@ -100,7 +101,7 @@ static int fronts(const Camera* c, const djModel* m, const Poses* poses) {
   return count;
 }
 
-// Calls visit for every point of every moving geom.
+// Calls visit for every point of every moving geom and every moving vertex of a flex.
 typedef void (*Visit)(void* user, const double point[3]);
 static void each_point(const djModel* m, int n, const Poses* poses, Visit visit, void* user) {
   for (int g = 0; g < m->ngeom; g++) {
@@ -110,6 +111,13 @@ static void each_point(const djModel* m, int n, const Poses* poses, Visit visit,
       placed_make(&p, m, g, &poses[k]);
       for (int i = 0; i < p.npoint; i++) visit(user, p.point + 3 * i);
       placed_free(&p);
+    }
+  }
+  for (int v = 0; v < m->nflexvert; v++) {
+    for (int k = 0; k < n && picture_moves(m, m->flexvert_body[v]); k++) {
+      double point[3];
+      flex_vertex(point, m, v, &poses[k]);
+      visit(user, point);
     }
   }
 }
@@ -403,13 +411,15 @@ void picture_drawMarked(Buffer* out, const djModel* m, const Poses* poses, const
   int* order = tool_alloc((size_t)m->ngeom, sizeof *order);
   int n = 0;
   for (int g = 0; g < m->ngeom; g++) {
-    if (m->geom_type[g] == DJ_PLANE || !picture_draws(m, g)) continue;
+    bool drawn = m->geom_type[g] != DJ_PLANE && picture_draws(m, g) && m->geom_flex[g] < 0;
+    if (!drawn) continue;
     placed_make(&item[n].placed, m, g, poses);
     measure(&item[n], c);
     if (item[n].placed.finite && item[n].placed.npoint > 0) n++;
     else placed_free(&item[n].placed);
   }
   sort_items(order, item, n, c);
+  FlexParts parts = flex_parts(m, poses, c);
   buf_addf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">", c->width, c->height,
            label);
   for (int g = 0; g < m->ngeom; g++) {
@@ -421,9 +431,12 @@ void picture_drawMarked(Buffer* out, const djModel* m, const Poses* poses, const
   }
   for (int k = 0; k < n; k++) {
     const Item* next = &item[order[k]];
+    flex_draw(out, &parts, next->depth, m, c);
     if (next->high[0] < 0 || next->low[0] > c->width) continue;
     draw_geom(out, &next->placed, c, color_number(m, m->geom_body[next->placed.geom]));
   }
+  flex_draw(out, &parts, -INFINITY, m, c);
+  flex_freeParts(&parts);
   for (int k = 0; k < nmark; k++) draw_mark(out, &mark[k], c);
   buf_add(out, "</svg>\n");
   for (int k = 0; k < n; k++) placed_free(&item[k].placed);

@@ -34,6 +34,7 @@ int player_bodies(int* body, const Player* p) {
   for (int g = 0; g < m->ngeom; g++) {
     if (m->geom_type[g] == DJ_PLANE || picture_draws(m, g)) used[m->geom_body[g]] = true;
   }
+  for (int v = 0; v < m->nflexvert; v++) used[m->flexvert_body[v]] = true;
   used[p->traced] = true;
   int n = 0;
   for (int b = 0; b < m->nbody; b++) {
@@ -149,7 +150,9 @@ static void free_shapes(Shape* shape, int n) {
 }
 
 static void add_shape(Buffer* out, const djModel* m, int geom, const Shape* s) {
-  if (s->t.nface > 0) {
+  if (m->geom_flex[geom] >= 0) {   // the flex itself is drawn
+    buf_add(out, "{\"type\":\"none\",\"size\":[");
+  } else if (s->t.nface > 0) {
     add_triangles(out, &s->t, s->smooth);
   } else if (s->like >= 0) {
     buf_addf(out, "{\"type\":\"mesh\",\"like\":%d,\"size\":[", s->like);
@@ -204,6 +207,7 @@ static void write_geoms(Json* out, const Player* p, const int* geom, int ngeom) 
     json_end(out);
   }
   json_end(out);
+  player_flexes(out, m, body, nbody);
   free(body);
 }
 

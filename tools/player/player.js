@@ -19,6 +19,8 @@ const runs = film.runs.map(function (data, i) {
 const ramps = film.geoms.map((geom, g) => film.looks[0][g].type === "plane"
   ? makeRamp("#d9d4ca", 0.05) : makeRamp(geom.color, 0.12));
 
+const flexRamps = film.flexes.map((flex) => makeRamp(flex.color, 0.12));
+
 // Forces are drawn by the root of their size, the longest fifty-th like this one.
 const reference = (function () {
   const all = [];
@@ -84,6 +86,64 @@ function drawRun(picture, run, at, view, scale, ghost, many) {
     const ramp = own ? run.ramp : ramps[g];
     for (let k = 0; k < n / 3; k++) {
       picture.fill(v, 12 * k, ramp, 64 * solid.dark[k], ghost ? 0 : g + 1);
+    }
+  });
+  drawFlexes(picture, run, at, view, scale, ghost, many);
+}
+
+// Triangles of a flex between its vertices, or tubes of its edges: corners, three a triangle.
+function trianglesOf(flex, x) {
+  if (flex.face) return flex.face.map((i) => x[i]);
+  const out = [], r = flex.radius;
+  for (let i = 0; i < flex.edge.length; i += 2) {
+    const a = x[flex.edge[i]], b = x[flex.edge[i + 1]], d = b.map((y, k) => y - a[k]);
+    const k = d.map(Math.abs).indexOf(Math.min(...d.map(Math.abs)));
+    const e = [0, 1, 2].map((j) => j === k ? 1 : 0);
+    const u = unitOf(crossOf(d, e)), w = unitOf(crossOf(d, u)), ring = [];
+    for (let s = 0; s < 8; s++) {
+      const c = r * Math.cos(s * Math.PI / 4), t = r * Math.sin(s * Math.PI / 4);
+      ring.push([a, b].map((p) => p.map((y, j) => y + c * u[j] + t * w[j])));
+    }
+    ring.forEach(function (p, s) {
+      const q = ring[(s + 1) % 8];
+      out.push(p[0], q[0], q[1], p[0], q[1], p[1]);
+    });
+  }
+  return out;
+}
+
+// Both sides are shown, bright by where they look. Normals of a cloth are the means of those of the
+// triangles at a vertex.
+function drawFlexes(picture, run, at, view, scale, ghost, many) {
+  const w = picture.width / 2, h = picture.height / 2, v = new Float32Array(12);
+  film.flexes.forEach(function (flex, f) {
+    if (ghost && !many) return;
+    const x = [], ramp = many ? run.ramp : flexRamps[f], normal = new Map();
+    for (let i = 0; i < flex.vert.length; i += 4) {
+      x.push(moved(poseOf(run, at, flex.vert[i]), flex.vert.slice(i + 1, i + 4)));
+    }
+    const corners = trianglesOf(flex, x);
+    for (let i = 0; i < corners.length; i += 3) {
+      const [a, b, c] = corners.slice(i, i + 3);
+      const n = crossOf(b.map((y, k) => y - a[k]), c.map((y, k) => y - a[k]));
+      [a, b, c].forEach(function (p) {
+        const sum = normal.get(p) || [0, 0, 0];
+        normal.set(p, sum.map((y, k) => y + n[k]));
+      });
+    }
+    for (let i = 0; i < corners.length; i += 3) {
+      const [a, b, c] = corners.slice(i, i + 3);
+      const n = crossOf(b.map((y, k) => y - a[k]), c.map((y, k) => y - a[k]));
+      const back = dot(n, view.forward) > 0;
+      (back ? [a, c, b] : [a, b, c]).forEach(function (p, k) {
+        const d = p.map((y, j) => y - view.center[j]), m = unitOf(normal.get(p));
+        const bright = dot(view.light, m) * (dot(m, view.forward) > 0 ? -1 : 1);
+        v[4 * k] = w + scale * dot(view.right, d);
+        v[4 * k + 1] = h - scale * dot(view.up, d);
+        v[4 * k + 2] = dot(view.forward, d) + (ghost ? 0.003 * film.view.width : 0);
+        v[4 * k + 3] = bright > 0 ? 0.28 + 0.72 * bright : 0.28 + 0.28 * bright;
+      });
+      picture.fill(v, 0, ramp, 0, ghost ? 0 : film.geoms.length + f + 1);
     }
   });
 }
@@ -322,9 +382,10 @@ function hover(canvas, e) {
   const box = canvas.getBoundingClientRect();
   const x = Math.floor((e.clientX - box.left) / box.width * picture.width);
   const y = Math.floor((e.clientY - box.top) / box.height * picture.height);
-  const geom = film.geoms[picture.id[y * picture.width + x] - 1];
+  const id = picture.id[y * picture.width + x] - 1, geom = film.geoms[id];
+  const flex = film.flexes[id - film.geoms.length];
   const body = geom && film.bodies[geom.body].name;
-  canvas.title = !geom ? "" : geom.name && geom.name !== body ? geom.name + " of " + body : body;
+  canvas.title = flex ? flex.name : !geom ? "" : geom.name && geom.name !== body ? geom.name + " of " + body : body;
 }
 
 // ---- the page

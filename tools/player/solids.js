@@ -50,6 +50,12 @@ function matrix(q) {
 
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 const turned = (R, v) => [dot(R, v), dot(R.slice(3), v), dot(R.slice(6), v)];
+const crossOf = (u, v) => [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
+                           u[0] * v[1] - u[1] * v[0]];
+const unitOf = function (v) {
+  const s = Math.hypot(...v) || 1;
+  return v.map((x) => x / s);
+};
 const moved = (pose, v) => turned(pose.R, v).map((x, k) => x + pose.p[k]);
 
 // ---- shapes: corners with normals, three a triangle
