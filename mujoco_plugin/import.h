@@ -56,6 +56,8 @@ djStatus djm_importFlexes(djmImport* imp);
 // Why a flex is left out, or NULL; and whether its stiffness is that of a material.
 const char* djm_flexProblem(const mjModel* m, int i);
 bool djm_flexIsMaterial(const djmImport* imp, int i);
+// Whether MuJoCo's flexes have the lengths, stiffness and damping of those of a model of ours.
+bool djm_sameFlexes(const mjModel* m, const djModel* model);
 // Geoms of a model of ours that MuJoCo has: all but those of flexes, which come last.
 int djm_ownGeoms(const djModel* model);
 // Whether vertex v (of all) has a geom, a sphere of its flex's radius; and the radius of a ball that

@@ -129,7 +129,7 @@ static const djmCheck checks[] = {
      "its stiffness is that of no Saint Venant-Kirchhoff material at rest in qpos0: it has none"},
     {DJM_FLEX, "contact", DJ_APPROXIMATED, djm_flexContact, 0},
     {DJM_FLEX, "selfcollide", DJ_IGNORED, djm_flexSelf,
-     "it does not touch itself or other flexes (selfcollide=\"none\", and bits that keep flexes apart)"},
+     "it touches neither itself nor other flexes, as with selfcollide=\"none\" and bits that keep them apart"},
     {DJM_PLUGIN, "passive", DJ_IGNORED, djm_pluginPassive, "forces of a plugin are left out"},
     {DJM_SENSOR, "force", DJ_IGNORED, djm_sensorForce,
      "MuJoCo fills it without the forces of this contact and of these limits (djm_forward has them)"},

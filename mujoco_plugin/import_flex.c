@@ -192,6 +192,38 @@ bool djm_flexIsMaterial(const djmImport* imp, int i) {
   return status == DJ_OK && good;
 }
 
+static bool same(const double* a, const mjtNum* b, int n) {
+  double size = 0;
+  for (int k = 0; k < n; k++) size = fmax(size, fabs(b[k]));
+  for (int k = 0; k < n; k++) {
+    if (!(fabs(a[k] - b[k]) <= 10 * ROUNDING * size)) return false;
+  }
+  return true;
+}
+
+bool djm_sameFlexes(const mjModel* m, const djModel* x) {
+  bool good = true;
+  for (int i = 0, f = 0; i < m->nflex; i++) {
+    if (djm_flexProblem(m, i)) continue;
+    if (f >= x->nflex) return false;
+    int edge = x->flex_edgeadr[f], elem = x->flex_elemadr[f];
+    bool told = x->flex_young[f] > 0;   // else there is none, or of no material
+    const mjtNum *S = told ? stiffnessOf(m, i) : NULL, *B = told ? bendingOf(m, i) : NULL;
+    good = good && same(x->flexedge_length0 + edge, m->flexedge_length0 + m->flex_edgeadr[i],
+                        m->flex_edgenum[i]);
+    for (int e = 0; S && good && e < m->flex_elemnum[i]; e++) {
+      good = same(x->flexelem_stiffness + 21 * (elem + e), S + stride(m, i) * e, used(m, i));
+    }
+    if (B) good = good && same(x->flexedge_bending + 17 * edge, B, 17 * m->flex_edgenum[i]);
+    good = good && same(x->flex_damping + f, m->flex_damping + i, 1);
+    if (x->flex_dim[f] == 1) {
+      good = good && same(x->flex_edgestiffness + f, m->flex_edgestiffness + i, 1);
+    }
+    f++;
+  }
+  return good;
+}
+
 // ---- contact -----------------------------------------------------------------------------------
 
 int djm_ownGeoms(const djModel* m) {

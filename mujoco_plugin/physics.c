@@ -74,6 +74,7 @@ static const char* refused(const mjModel* m, const djModel* model) {
   if (m->nplastic > 0) return "springyield";
   if (m->opt.enableflags & mjENBL_SLEEP) return "flag sleep";
   if (m->na != model->na) return "an activation that is left out";
+  if (!djm_sameFlexes(m, model)) return "a flex that has been changed";
   return NULL;
 }
 

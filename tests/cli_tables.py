@@ -24,10 +24,13 @@ SCENE = dict(cli.SCENE, geoms=[
                  "anchor1": [0, 0, -1], "anchor2": [0.1, 0, 0.2], "active": False}],
     sites=[{"name": "tip", "body": "arm", "pos": [0, 0, -1]}],
     meshes=[{"name": "tetra", "vert": [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]}],
+    flexes=[{"name": "net", "dim": 2, "bodies": ["arm", "box", 0], "elastic2d": "both",
+             "young": 10, "thickness": 0.01, "vert": [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
+             "elements": [[0, 1, 2]]}],
     hfields=[{"name": "land", "size": [1, 1, 0.1], "heights": [[0.1, 0.2, 0.3], [0.2, 0.1, 0.2]]}])
 ELEMENT = {"body": "arm", "joint": "hinge", "geom": "cube", "mesh": "tetra", "site": "tip",
            "actuator": "motor", "tendon": "rope", "pair": "meeting", "equality": "hold",
-           "hfield": "land"}
+           "hfield": "land", "flex": "net"}
 
 
 class Tables(cli.Case):

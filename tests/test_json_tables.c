@@ -38,14 +38,16 @@ typedef struct Table {
 static const Table TABLE[] = {
     {dj_bodyKeys, sizeof(djBodyDef), {0, 0}, false, false},
     {dj_jointKeys, sizeof(djJointDef), {0, 0}, false, false},
-    {dj_geomKeys, sizeof(djGeomDef), {offsetof(djGeomDef, surface), sizeof(djGeomDef)}, false,
-     true},
+    {dj_geomKeys, sizeof(djGeomDef), {offsetof(djGeomDef, surface), offsetof(djGeomDef, flex)},
+     false, true},
     {dj_siteKeys, sizeof(djSiteDef), {0, 0}, false, false},
     {dj_tendonKeys, sizeof(djTendonDef), {offsetof(djTendonDef, nwrap),
                                           offsetof(djTendonDef, wrap) + sizeof(void*)},
      false, false},
     {dj_actuatorKeys, sizeof(djActuatorDef), {0, 0}, false, false},
     {dj_pairKeys, sizeof(djPairDef), {0, 0}, true, false},
+    {dj_flexKeys, sizeof(djFlexDef), {offsetof(djFlexDef, nvert), offsetof(djFlexDef, elastic2d)},
+     false, false},
     {dj_excludeKeys, sizeof(djExcludeDef), {0, 0}, false, false}};
 enum { NTABLE = sizeof TABLE / sizeof *TABLE };
 

@@ -366,9 +366,9 @@ static void testParameters(void** state) {
     char name[100], text[1000], back[100];
     djParam p, again;
     const char* elements[] = {"box", "slide", "foot", "cube", "tip", "motor", "rope", "cart",
-                              "pair", "gears"};
+                              "pair", "gears", "net"};
     int status = -1;
-    for (int k = 0; k < 10 && status < 0; k++) {
+    for (int k = 0; k < 11 && status < 0; k++) {
       nameOf(name, entry, elements[k]);
       status = dj_paramId(&p, m, name, &err);
     }
@@ -493,8 +493,8 @@ static void testMatch(void** state) {
   int all = 0;
   static const char* const kinds[] = {"body/*",   "joint/*",    "geom/*",   "mesh/*", "hfield/*",   "site/*",
                                       "tendon/*", "actuator/*", "option/*", "contact/*",
-                                      "pair/*",   "equality/*"};
-  for (int k = 0; k < 12; k++) all += (int)fmax(dj_matchParams(NULL, 0, m, kinds[k], &err), 0);
+                                      "pair/*",   "equality/*", "flex/*"};
+  for (int k = 0; k < 13; k++) all += (int)fmax(dj_matchParams(NULL, 0, m, kinds[k], &err), 0);
   assert_true(all > 50 && dj_matchParams(NULL, 0, m, "*", &err) == all);
   assert_true(dj_matchParams(NULL, 0, NULL, "geom/*/size", &err) < 0);
   assert_true(dj_matchParams(NULL, 0, m, NULL, &err) < 0);
