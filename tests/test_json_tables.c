@@ -38,8 +38,8 @@ typedef struct Table {
 static const Table TABLE[] = {
     {dj_bodyKeys, sizeof(djBodyDef), {0, 0}, false, false},
     {dj_jointKeys, sizeof(djJointDef), {0, 0}, false, false},
-    {dj_geomKeys, sizeof(djGeomDef), {offsetof(djGeomDef, surface), offsetof(djGeomDef, flex)},
-     false, true},
+    {dj_geomKeys, sizeof(djGeomDef), {offsetof(djGeomDef, surface), sizeof(djGeomDef)}, false,
+     true},
     {dj_siteKeys, sizeof(djSiteDef), {0, 0}, false, false},
     {dj_tendonKeys, sizeof(djTendonDef), {offsetof(djTendonDef, nwrap),
                                           offsetof(djTendonDef, wrap) + sizeof(void*)},

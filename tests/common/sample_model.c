@@ -226,7 +226,7 @@ void djt_fillSample(djSample* s) {
       {.name = "net", .dim = 2, .nvert = 5, .body = body, .pos = pos, .vert = rest, .nelem = 3,
        .elem = triangles, .elastic2d = DJ_ELASTIC_BOTH, .young = 1e3, .poisson = 0.3,
        .thickness = 0.01, .damping = 0.02, .edgedamping = 0.1, .radius = 0.003},
-      {.name = "", .dim = 1, .nvert = 4, .body = body, .vert = rest, .nelem = 3,
+      {.name = "line", .dim = 1, .nvert = 4, .body = body, .vert = rest, .nelem = 3,
        .elem = line, .edgestiffness = 10, .radius = 0.005}};
   d->nflex = 2;
   d->flex = flex;

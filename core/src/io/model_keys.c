@@ -68,7 +68,6 @@ const djKeySpec dj_geomKeys[] = {
     REAL(quat, 4),
     KEY(djGeomDef, DJ_KEY_MESH, mesh, 1),
     KEY(djGeomDef, DJ_KEY_HFIELD, hfield, 1),
-    KEY(djGeomDef, DJ_KEY_INT, flex, 1),
     KEY(djGeomDef, DJ_KEY_INT, contype, 1),
     KEY(djGeomDef, DJ_KEY_INT, conaffinity, 1),
     KEY(djGeomDef, DJ_KEY_INT, condim, 1),

@@ -22,7 +22,8 @@ typedef enum djKeyKind {
   DJ_KEY_MESH,
   DJ_KEY_HFIELD,
   DJ_KEY_SITE,
-  DJ_KEY_TENDON
+  DJ_KEY_TENDON,
+  DJ_KEY_FLEX
 } djKeyKind;
 
 typedef struct djKeySpec {

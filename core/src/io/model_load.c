@@ -31,7 +31,7 @@ typedef struct djLoader {
   djPool pool;
   djModelDef def;
   djError* err;
-  djNameIndex body, joint, geom, mesh, hfield, site, tendon;
+  djNameIndex body, joint, geom, mesh, hfield, site, tendon, flex;
 } djLoader;
 
 static int compareEntries(const void* a, const void* b) {
@@ -80,6 +80,7 @@ static djStatus readReference(int* id, const djLoader* l, djKeyKind kind, const 
                              : kind == DJ_KEY_SITE   ? &l->site
                              : kind == DJ_KEY_TENDON ? &l->tendon
                              : kind == DJ_KEY_HFIELD ? &l->hfield
+                             : kind == DJ_KEY_FLEX   ? &l->flex
                                                      : &l->mesh;
   const struct djNameEntry* e =
       bsearch(name, index->entry, (size_t)index->n, sizeof *index->entry, compareName);
@@ -128,7 +129,7 @@ static djStatus checkKeys(const cJSON* object, const djKeySpec* keys, const djAt
   const char* names[DJ_MAX_KEYS] = {NULL};
   int n = 0;
   while (n < DJ_MAX_KEYS - 1 && keys[n].key) names[n] = keys[n].key, n++;
-  if (keys == dj_geomKeys) names[n++] = "shape", names[n++] = "points";
+  if (keys == dj_geomKeys) names[n++] = "shape", names[n++] = "points", names[n++] = "flex";
   if (keys == dj_geomKeys || keys == dj_pairKeys) {
     dj_listOwnSettings(names, n, DJ_MAX_KEYS - 1, keys == dj_pairKeys);
   }
@@ -518,7 +519,7 @@ static djStatus readTop(djLoader* l, const cJSON* root) {
   return status == DJ_OK && option ? readOption(l, option) : status;
 }
 
-// Keys `shape` and `points` of geoms that have them.
+// Keys `shape`, `points` and `flex` of geoms that have them.
 static djStatus readShapes(djLoader* l, const cJSON* root) {
   const cJSON* list = dj_jsonGet(root, "geoms");
   djGeomDef* geom = (djGeomDef*)(size_t)l->def.geom;   // made by readList
@@ -528,7 +529,11 @@ static djStatus readShapes(djLoader* l, const cJSON* root) {
     const cJSON* item = dj_jsonGet(c, "shape");
     djElementText element = elementOf("geom", c, i);
     djAt at = {l->err, element.text};
+    const cJSON* flex = dj_jsonGet(c, "flex");
     if (item) status = dj_readShape(&geom[i].surface, item, &l->pool, &at);
+    if (flex && status == DJ_OK) {
+      status = readReference(&geom[i].flex, l, DJ_KEY_FLEX, flex, "flex", &at);
+    }
     const cJSON* points = dj_jsonGet(c, "points");
     int columns = 3;
     if (points && status == DJ_OK) {
@@ -579,6 +584,7 @@ static djStatus readElements(djLoader* l, const cJSON* root) {
   if (status == DJ_OK) status = indexNames(l, &l->hfield, dj_jsonGet(root, "hfields"));
   if (status == DJ_OK) status = indexNames(l, &l->site, dj_jsonGet(root, "sites"));
   if (status == DJ_OK) status = indexNames(l, &l->tendon, dj_jsonGet(root, "tendons"));
+  if (status == DJ_OK) status = indexNames(l, &l->flex, dj_jsonGet(root, "flexes"));
   for (size_t k = 0; k < sizeof lists / sizeof lists[0] && status == DJ_OK; k++) {
     status = readList(l, root, lists[k].name, lists[k].kind, lists[k].keys, lists[k].array,
                       lists[k].n, lists[k].size, lists[k].standard);

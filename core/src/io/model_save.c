@@ -52,6 +52,7 @@ static void addReference(djText* t, const djModelDef* def, djKeyKind kind, int i
   if (id >= 0 && kind == DJ_KEY_MESH) name = def->mesh[id].name;
   if (id >= 0 && kind == DJ_KEY_HFIELD) name = def->hfield[id].name;
   if (id >= 0 && kind == DJ_KEY_SITE) name = def->site[id].name;
+  if (id >= 0 && kind == DJ_KEY_FLEX) name = def->flex[id].name;
   if (id >= 0 && kind == DJ_KEY_TENDON) name = def->tendon[id].name;
   if (name && name[0]) dj_addQuoted(t, name);
   else dj_addInt(t, id);
@@ -148,6 +149,10 @@ static void addList(djText* t, const djModelDef* def, const char* name, const dj
       dj_addShape(t, def->geom[i].surface);
     }
     if (keys == dj_geomKeys) addPoints(t, &def->geom[i]);
+    if (keys == dj_geomKeys && def->geom[i].flex >= 0) {
+      dj_addText(t, ", \"flex\": ");
+      addReference(t, def, DJ_KEY_FLEX, def->geom[i].flex);
+    }
     if (keys == dj_pairKeys) dj_addOwnSettings(t, def, -1, i);
     dj_addText(t, "}");
   }
