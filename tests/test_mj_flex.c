@@ -282,10 +282,87 @@ static void testWritten(void** state) {
   }
 }
 
+// ---- contact and refusals ----------------------------------------------------------------------
+
+// A cloth upon a ball and a block on the ground: every vertex is a sphere that stays outside, and
+// the scenes come to rest about where MuJoCo's do.
+static void testContact(void** state) {
+  (void)state;
+  static const char kScene[] =
+      "<mujoco><option timestep='.005' integrator='discrete'/><worldbody><geom type='plane' "
+      "size='2 2 .1'/><geom type='sphere' size='.15' pos='0 0 .16'/>"
+      "<flexcomp name='x' type='grid' count='9 9 1' spacing='.05 .05 .05' mass='.2' dim='2' "
+      "radius='.01' pos='0 0 .34'><elasticity young='3e4' poisson='.2' thickness='.004' "
+      "damping='.01' elastic2d='both'/><contact selfcollide='none'/></flexcomp>"
+      "<flexcomp name='y' type='grid' count='3 3 3' spacing='.05 .05 .05' mass='.5' dim='3' "
+      "radius='.01' pos='.6 0 .09'><elasticity young='3e4' poisson='.2' damping='.01'/><contact "
+      "selfcollide='none' contype='2' conaffinity='1'/></flexcomp></worldbody></mujoco>";
+  static const djContactModel contacts[] = {DJ_SEPARATING_PLANE, DJ_PENALTY};
+  mjModel* m = djt_compile(kScene);
+  mjData* d = mj_makeData(m);
+  for (int k = 0; k < 120; k++) mj_step(m, d);
+  mj_kinematics(m, d);
+  for (size_t c = 0; c < sizeof contacts / sizeof *contacts; c++) {
+    djModel* x = djt_import(NULL, m);
+    djData* data;
+    djError err;
+    djOption o = x->opt;
+    o.contact = contacts[c];
+    assert_int_equal(dj_setOption(x, &o, &err), DJ_OK);
+    assert_int_equal(x->ngeom, m->ngeom + m->nflexvert);
+    assert_true(dj_makeData(&data, x, &err) == DJ_OK);
+    for (int k = 0; k < 120; k++) assert_true(dj_step(x, data) >= 0);
+    double deepest = INFINITY, apart_z[2] = {0, 0};
+    for (int v = 0; v < x->nflexvert; v++) {
+      const double* p = data->xpos + 3 * x->flexvert_body[v];
+      double centre[3] = {p[0], p[1], p[2] - 0.16};
+      deepest = fmin(deepest, fmin(p[2] - 0.01, mju_norm3(centre) - 0.16));
+      int flex = v >= x->flex_vertadr[1];
+      apart_z[flex] += (p[2] - d->xpos[3 * m->flex_vertbodyid[v] + 2]) / x->flex_vertnum[flex];
+    }
+    print_message("contact %d: deepest %.1e m, mean heights %.1e and %.1e m from MuJoCo's\n",
+                  (int)contacts[c], deepest, apart_z[0], apart_z[1]);
+    assert_true(deepest > -2e-3 && fabs(apart_z[0]) < 0.02 && fabs(apart_z[1]) < 3e-3);
+    assert_int_equal(data->stats.unconverged_steps, 0);
+    dj_deleteData(data);
+    dj_deleteModel(x);
+  }
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
+// What is not carried is left out by its name: stiffness of no material, rods, mocap bodies.
+static void testRefused(void** state) {
+  (void)state;
+  mjModel* m = compile(3, 0.002, 0);
+  m->flex_stiffness[0] *= 1.001;
+  djReport* report;
+  djModel* x = djt_import(&report, m);
+  bool told = false;
+  for (int i = 0; i < report->n; i++) {
+    told |= strcmp(report->entry[i].feature, "elasticity") == 0 &&
+            report->entry[i].state == DJ_IGNORED;
+  }
+  assert_true(told && x->nflex == 1 && x->flex_young[0] == 0);
+  dj_deleteReport(report);
+  dj_deleteModel(x);
+  mj_deleteModel(m);
+  m = djt_compile("<mujoco><worldbody><flexcomp name='x' type='grid' dim='1' count='4 1 1' "
+                  "spacing='.1 .1 .1' mass='1' radius='.01' pos='0 0 1'><elasticity young='1e6'/>"
+                  TOUCHES "</flexcomp></worldbody></mujoco>");
+  x = djt_import(&report, m);
+  assert_int_equal(x->nflex, 0);
+  assert_true(report->n == 1 && strstr(report->entry[0].note, "rod"));
+  dj_deleteReport(report);
+  dj_deleteModel(x);
+  mj_deleteModel(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testRead),     cmocka_unit_test(testForces), cmocka_unit_test(testSteps),
       cmocka_unit_test(testImplicit), cmocka_unit_test(testWritten),
+      cmocka_unit_test(testContact),  cmocka_unit_test(testRefused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
