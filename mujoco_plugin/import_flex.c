@@ -1,9 +1,10 @@
 // Flexes: vertices, elements, and the material that a compiled model no longer names.
 //
 // With P, Q the stiffness that mu = 1 and lambda = 1 give (docs/flex.md), flex_stiffness is mu P +
-// lambda Q, and flex_bending the rigidity D times that of D = 1: least squares give mu, lambda and D,
-// and these young, poisson and, of cloth that stretches and bends, thickness. Where but one of both
-// acts, thickness counts as 2 radius. What is left of the squares says whether it is a material's.
+// lambda Q, and flex_bending the rigidity D times that of D = 1: least squares give mu, lambda and
+// D, and these young, poisson and, of cloth that stretches and bends, thickness. Where but one of
+// both acts, thickness counts as 2 radius. What is left of the squares says whether it is a
+// material's.
 
 #include "import.h"
 
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDING 1e-9   // of what is left
+#define ROUNDING 1e-9 // of what is left
 
 // A model of the flex alone, on the world (body: nvert zeros), with that material.
 static djStatus alone(djModel** model, djFlexDef f, const int* body, double young, double poisson,
@@ -103,7 +104,7 @@ static void setMaterial(djFlexDef* f, const double fit[3]) {
     f->young = 2 * mu * (1 + f->poisson);
     return;
   }
-  if (mu > 0) {   // lambda/mu = 2 poisson/(1 - poisson)
+  if (mu > 0) { // lambda/mu = 2 poisson/(1 - poisson)
     f->poisson = fmax(0, lambda / (2 * mu + lambda));
     double stiffness = 2 * mu * (1 + f->poisson);
     if (D > 0) f->thickness = sqrt(12 * D * (1 - f->poisson * f->poisson) / stiffness);
@@ -130,7 +131,8 @@ const char* djm_flexProblem(const mjModel* m, int i) {
   int dim = m->flex_dim[i];
   if (m->flex_interp[i]) return "its vertices are interpolated between nodes (dof)";
   if (m->flex_plasticmode[i]) return "it is plastic (yield)";
-  if (dim == 1 && m->flex_bendingadr[i] >= 0) return "it bends and twists as a rod (young of dim 1)";
+  if (dim == 1 && m->flex_bendingadr[i] >= 0)
+    return "it bends and twists as a rod (young of dim 1)";
   if (m->flex_passive[i]) return "its contact is passive";
   for (int v = m->flex_vertadr[i]; v < m->flex_vertadr[i] + m->flex_vertnum[i]; v++) {
     if (m->body_mocapid[m->body_rootid[m->flex_vertbodyid[v]]] >= 0) {
@@ -207,7 +209,7 @@ bool djm_sameFlexes(const mjModel* m, const djModel* x) {
     if (djm_flexProblem(m, i)) continue;
     if (f >= x->nflex) return false;
     int edge = x->flex_edgeadr[f], elem = x->flex_elemadr[f];
-    bool told = x->flex_young[f] > 0;   // else there is none, or of no material
+    bool told = x->flex_young[f] > 0; // else there is none, or of no material
     const mjtNum *S = told ? stiffnessOf(m, i) : NULL, *B = told ? bendingOf(m, i) : NULL;
     good = good && same(x->flexedge_length0 + edge, m->flexedge_length0 + m->flex_edgeadr[i],
                         m->flex_edgenum[i]);
@@ -259,7 +261,7 @@ double djm_flexHole(const mjModel* m, int i) {
   if (vert) placeVertices(vert, m, i);
   const int* elem = m->flex_elem + m->flex_elemdataadr[i];
   for (int e = 0; e < m->flex_elemnum[i] && dim > 1 && vert; e++, elem += dim + 1) {
-    for (int k = 0; k < (dim == 2 ? 1 : 4); k++) {   // a triangle, or the four of a tetrahedron
+    for (int k = 0; k < (dim == 2 ? 1 : 4); k++) { // a triangle, or the four of a tetrahedron
       most = fmax(most, holeOf(vert + 3 * elem[k], vert + 3 * elem[(k + 1) % (dim + 1)],
                                vert + 3 * elem[(k + 2) % (dim + 1)]));
     }

@@ -21,8 +21,7 @@ static int numberOf(const mjModel* m, int flex) {
 
 void djm_writeFlexes(djmWrite* w) {
   const djModel *a = w->wanted, *b = w->base;
-  for (mjsElement* e = mjs_firstElement(w->spec, mjOBJ_FLEX); e;
-       e = mjs_nextElement(w->spec, e)) {
+  for (mjsElement* e = mjs_firstElement(w->spec, mjOBJ_FLEX); e; e = mjs_nextElement(w->spec, e)) {
     int id = mjs_getId(e), i = id < 0 || id >= w->m->nflex ? -1 : numberOf(w->m, id);
     if (i < 0 || i >= a->nflex || i >= b->nflex) continue;
     mjsFlex* flex = mjs_asFlex(e);

@@ -37,9 +37,9 @@ static void testTransition(void** state) {
 
 static void testParams(void** state) {
   static const char* const name[] = {
-      "flex/#0/edgestiffness", "flex/#0/vert", "flex/#1/young", "flex/#1/poisson",
-      "flex/#1/thickness",     "flex/#1/vert", "flex/#1/damping", "flex/#2/young",
-      "flex/#2/poisson",       "flex/#2/damping", "flex/#2/vert",  "body/#2/pos",
+      "flex/#0/edgestiffness", "flex/#0/vert",    "flex/#1/young",   "flex/#1/poisson",
+      "flex/#1/thickness",     "flex/#1/vert",    "flex/#1/damping", "flex/#2/young",
+      "flex/#2/poisson",       "flex/#2/damping", "flex/#2/vert",    "body/#2/pos",
       "body/#2/quat",          "body/#1/mass"};
   enum { N = sizeof name / sizeof name[0], T = 5 };
   djRng rng = {62};
@@ -55,8 +55,8 @@ static void testParams(void** state) {
     memcpy(v0, run.d->qvel, (size_t)m->nv * sizeof(double));
     djLossTerm loss[2] = {{.type = DJ_LOSS_VELOCITY, .id = 1, .target = {0.1}, .weight = 1},
                           {.type = DJ_LOSS_VELOCITY, .id = 3, .target = {0.2}, .weight = 1}};
-    run.r = (djRollout){.horizon = T, .qpos0 = q0, .qvel0 = v0, .nloss = 2, .loss = loss,
-                        .refinement_steps = 6};
+    run.r = (djRollout){
+        .horizon = T, .qpos0 = q0, .qvel0 = v0, .nloss = 2, .loss = loss, .refinement_steps = 6};
     worst = djt_worst(worst, djt_runNamed(&run, name, N, 1e-3, 0, 1e-3));
     free(q0);
     free(v0);
@@ -101,7 +101,8 @@ static void testMajorizer(void** state) {
             for (int c = 0; c < 3 * exact.n; c++) {
               const int at = 3 * (r % 3) + c % 3;
               double a = exact.K[r / 3][c / 3][at], b = convex.K[r / 3][c / 3][at];
-              assert_true(fabs(a - exact.K[c / 3][r / 3][3 * (c % 3) + r % 3]) <= 1e-9 * (1 + fabs(a)));
+              assert_true(fabs(a - exact.K[c / 3][r / 3][3 * (c % 3) + r % 3]) <=
+                          1e-9 * (1 + fabs(a)));
               sum[0] += x[r] * a * x[c];
               sum[1] += x[r] * b * x[c];
               size += fabs(a) + fabs(b);
@@ -116,15 +117,20 @@ static void testMajorizer(void** state) {
   }
 }
 
-#define ROW(id)                                                                      \
-  {"transition " #id, testTransition, NULL, NULL, (void*)(size_t)&all[id]},          \
-      {"params " #id, testParams, NULL, NULL, (void*)(size_t)&all[id]}
+#define ROW(id)                                                                                    \
+  {"transition " #id, testTransition, NULL, NULL, (void*)(size_t)&all[id]}, {                      \
+    "params " #id, testParams, NULL, NULL, (void*)(size_t)&all[id]                                 \
+  }
 
 int main(void) {
   static const djIntegrator all[DJ_NINTEGRATOR] = {DJ_POSITION, DJ_VARIATIONAL, DJ_BDF1,
-                                                   DJ_MIDPOINT, DJ_BDF2, DJ_EULER};
-  const struct CMUnitTest tests[] = {ROW(DJ_POSITION), ROW(DJ_VARIATIONAL), ROW(DJ_BDF1),
-                                     ROW(DJ_MIDPOINT), ROW(DJ_BDF2), ROW(DJ_EULER),
+                                                   DJ_MIDPOINT, DJ_BDF2,        DJ_EULER};
+  const struct CMUnitTest tests[] = {ROW(DJ_POSITION),
+                                     ROW(DJ_VARIATIONAL),
+                                     ROW(DJ_BDF1),
+                                     ROW(DJ_MIDPOINT),
+                                     ROW(DJ_BDF2),
+                                     ROW(DJ_EULER),
                                      cmocka_unit_test(testMajorizer)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

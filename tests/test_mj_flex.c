@@ -1,7 +1,7 @@
 // Ropes, cloth and solids of MJCF: what is read, forces and steps beside MuJoCo's, what is written,
 // and what is refused by its name.
 
-#define _GNU_SOURCE   // mkstemps
+#define _GNU_SOURCE // mkstemps
 #include "common/mjcf.h"
 #include "common/near.h"
 #include "common/random.h"
@@ -18,16 +18,19 @@
 #include <unistd.h>
 
 #define TOUCHES "<contact contype='0' conaffinity='0' selfcollide='none'/>"
-#define COMP(attributes, inner) "<flexcomp name='x' mass='1' radius='.01' pos='0 0 1' " \
+#define COMP(attributes, inner)                                                                    \
+  "<flexcomp name='x' mass='1' radius='.01' pos='0 0 1' "                                          \
   "euler='20 30 40' " attributes ">" inner TOUCHES "</flexcomp>"
 #define GRID(dim, count) "type='grid' dim='" dim "' count='" count "' spacing='.1 .1 .1'"
 #define ELASTIC(more) "<elasticity young='1e4' poisson='.2' damping='.01' " more "/>"
-#define CURVED "type='direct' dim='2' point='0 0 0 .11 0 .02 .21 .01 -.01 .01 .1 .03 .1 .12 .08 " \
-  ".2 .1 .05 0 .2 0 .12 .21 .06 .2 .2 -.02' element='0 1 4 0 4 3 1 2 5 1 5 4 3 4 7 3 7 6 4 5 8 4 8 7'"
+#define CURVED                                                                                     \
+  "type='direct' dim='2' point='0 0 0 .11 0 .02 .21 .01 -.01 .01 .1 .03 .1 .12 .08 "               \
+  ".2 .1 .05 0 .2 0 .12 .21 .06 .2 .2 -.02' element='0 1 4 0 4 3 1 2 5 1 5 4 3 4 7 3 7 6 4 5 8 4 " \
+  "8 7'"
 
 static const struct {
   const char *name, *text;
-  double young, poisson, thickness;   // as imported
+  double young, poisson, thickness; // as imported
 } scenes[] = {
     {"rope", COMP(GRID("1", "5 1 1"), "<edge stiffness='100' damping='1'/>"), 0, 0, 0},
     {"bend", COMP(GRID("2", "4 3 1"), ELASTIC("thickness='.013' elastic2d='bend'")),
@@ -36,23 +39,29 @@ static const struct {
      0.2, 0.02},
     {"both", COMP(GRID("2", "4 3 1"), ELASTIC("thickness='.013' elastic2d='both'")), 1e4, 0.2,
      0.013},
-    {"pinned", COMP(GRID("2", "4 3 1"), "<pin id='0 1'/>" ELASTIC("thickness='.013' "
-                                                               "elastic2d='both'")),
+    {"pinned",
+     COMP(GRID("2", "4 3 1"), "<pin id='0 1'/>" ELASTIC("thickness='.013' "
+                                                        "elastic2d='both'")),
      1e4, 0.2, 0.013},
     {"curved", COMP(CURVED, ELASTIC("thickness='.013' elastic2d='both'")), 1e4, 0.2, 0.013},
     {"solid", COMP(GRID("3", "3 3 3"), ELASTIC("")), 1e4, 0.2, 0},
     // vertices that ride on a body that turns
-    {"ridden", "<body name='b' pos='0 0 1'><joint type='ball'/><geom size='.1' mass='1' contype='0' "
-     "conaffinity='0'/>" COMP(GRID("2", "3 3 1"), "<pin id='0 1 2'/>"
-                              ELASTIC("thickness='.013' elastic2d='both'")) "</body>",
+    {"ridden",
+     "<body name='b' pos='0 0 1'><joint type='ball'/><geom size='.1' mass='1' contype='0' "
+     "conaffinity='0'/>" COMP(
+         GRID("2", "3 3 1"),
+         "<pin id='0 1 2'/>" ELASTIC("thickness='.013' elastic2d='both'")) "</body>",
      1e4, 0.2, 0.013},
 };
 enum { NSCENE = sizeof scenes / sizeof *scenes };
 
 static char* sceneText(int i, double timestep, double gravity) {
   char* text;
-  if (asprintf(&text, "<mujoco><option timestep='%.9g' gravity='0 0 %g'/><worldbody>%s</worldbody>"
-               "</mujoco>", timestep, gravity, scenes[i].text) < 0) abort();
+  if (asprintf(&text,
+               "<mujoco><option timestep='%.9g' gravity='0 0 %g'/><worldbody>%s</worldbody>"
+               "</mujoco>",
+               timestep, gravity, scenes[i].text) < 0)
+    abort();
   return text;
 }
 
@@ -98,15 +107,16 @@ static void testRead(void** state) {
     djt_near(x->flex_poisson[0], scenes[i].poisson, 1e-12);
     if (m->flex_dim[0] == 2) djt_near(x->flex_thickness[0], scenes[i].thickness, 1e-13);
     assert_true(apart(x->flexedge_length0, m->flexedge_length0, (int)m->nflexedge) < 1e-15);
-    double worst = 0, size = m->nflexstiffness ? largest(m->flex_stiffness, (int)m->nflexstiffness)
-                                               : 1;
+    double worst = 0,
+           size = m->nflexstiffness ? largest(m->flex_stiffness, (int)m->nflexstiffness) : 1;
     for (int e = 0; e < x->nflexelem && m->nflexstiffness && size > 0; e++) {
-      worst = fmax(worst, apart(x->flexelem_stiffness + 21 * e, m->flex_stiffness + stride * e,
-                                used) / size);
+      worst =
+          fmax(worst,
+               apart(x->flexelem_stiffness + 21 * e, m->flex_stiffness + stride * e, used) / size);
     }
     if (m->nflexbending) {
       worst = fmax(worst, apart(x->flexedge_bending, m->flex_bending, (int)m->nflexbending) /
-                          largest(m->flex_bending, (int)m->nflexbending));
+                              largest(m->flex_bending, (int)m->nflexbending));
     }
     print_message("%-8s stiffness and bending: %.1e\n", scenes[i].name, worst);
     assert_true(worst < 1e-13);
@@ -143,14 +153,14 @@ static void testForces(void** state) {
       shake(d, m, &rng, 0.03, 0);
       mj_forward(m, d);
       forceOf(f, x, m, d);
-      spring = fmax(spring, apart(f, d->qfrc_spring, (int)m->nv) /
-                            largest(d->qfrc_spring, (int)m->nv));
+      spring =
+          fmax(spring, apart(f, d->qfrc_spring, (int)m->nv) / largest(d->qfrc_spring, (int)m->nv));
       shake(d, m, &rng, 0.03, 1);
       mj_forward(m, d);
       forceOf(f, x, m, d);
       for (int k = 0; k < m->nv; k++) f[k] -= d->qfrc_spring[k];
-      damper = fmax(damper, apart(f, d->qfrc_damper, (int)m->nv) /
-                            largest(d->qfrc_damper, (int)m->nv));
+      damper =
+          fmax(damper, apart(f, d->qfrc_damper, (int)m->nv) / largest(d->qfrc_damper, (int)m->nv));
     }
     print_message("%-8s spring %.1e, damper %.1e\n", scenes[i].name, spring, damper);
     assert_true(spring < 1e-12 && damper < 1e-8);
@@ -178,7 +188,8 @@ static void testSteps(void** state) {
       mj_step(m, d);
       assert_true(dj_step(x, data) >= 0);
     }
-    double far = fmax(apart(d->qpos, data->qpos, (int)m->nq), apart(d->qvel, data->qvel, (int)m->nv));
+    double far =
+        fmax(apart(d->qpos, data->qpos, (int)m->nq), apart(d->qvel, data->qvel, (int)m->nv));
     print_message("%-8s after 100 steps: %.1e\n", scenes[i].name, far);
     assert_true(far < 1e-9);
     dj_deleteData(data);
@@ -193,7 +204,7 @@ static void testImplicit(void** state) {
   (void)state;
   static const djIntegrator methods[] = {DJ_POSITION, DJ_BDF1, DJ_BDF2, DJ_MIDPOINT};
   djRng rng = {9};
-  for (int i = 3; i < 7; i += 3) {   // cloth and solid
+  for (int i = 3; i < 7; i += 3) { // cloth and solid
     mjModel* m = compile(i, 0.01, 0);
     mjData* d = mj_makeData(m);
     shake(d, m, &rng, 0.02, 0.1);
@@ -251,7 +262,8 @@ static void testWritten(void** state) {
       setNumber(x, "flex/x/damping", 0.02);
       if (x->flex_dim[0] == 2) setNumber(x, "flex/x/thickness", 0.0171);
     }
-    if (djm_makeMJCF(&out, path, x, NULL, &err) != DJ_OK) fail_msg("%s: %s", scenes[i].name, err.text);
+    if (djm_makeMJCF(&out, path, x, NULL, &err) != DJ_OK)
+      fail_msg("%s: %s", scenes[i].name, err.text);
     mjModel* w = djt_compile(out);
     djModel* y = djt_import(NULL, w);
     assert_true(djm_checkFlexes(y, x, 1e-10, &err));
@@ -263,7 +275,8 @@ static void testWritten(void** state) {
     file = mkstemps(json, 5);
     close(file);
     if (dj_saveModel(x, json, &err) != DJ_OK) fail_msg("%s", err.text);
-    if (djm_makeMJCF(&out, json, x, NULL, &err) != DJ_OK) fail_msg("%s: %s", scenes[i].name, err.text);
+    if (djm_makeMJCF(&out, json, x, NULL, &err) != DJ_OK)
+      fail_msg("%s: %s", scenes[i].name, err.text);
     free(out);
     djParam p;
     assert_int_equal(dj_paramId(&p, x, "flex/x/vert", &err), DJ_OK);
@@ -340,16 +353,17 @@ static void testRefused(void** state) {
   djModel* x = djt_import(&report, m);
   bool told = false;
   for (int i = 0; i < report->n; i++) {
-    told |= strcmp(report->entry[i].feature, "elasticity") == 0 &&
-            report->entry[i].state == DJ_IGNORED;
+    told |=
+        strcmp(report->entry[i].feature, "elasticity") == 0 && report->entry[i].state == DJ_IGNORED;
   }
   assert_true(told && x->nflex == 1 && x->flex_young[0] == 0);
   dj_deleteReport(report);
   dj_deleteModel(x);
   mj_deleteModel(m);
-  m = djt_compile("<mujoco><worldbody><flexcomp name='x' type='grid' dim='1' count='4 1 1' "
-                  "spacing='.1 .1 .1' mass='1' radius='.01' pos='0 0 1'><elasticity young='1e6'/>"
-                  TOUCHES "</flexcomp></worldbody></mujoco>");
+  m = djt_compile(
+      "<mujoco><worldbody><flexcomp name='x' type='grid' dim='1' count='4 1 1' "
+      "spacing='.1 .1 .1' mass='1' radius='.01' pos='0 0 1'><elasticity young='1e6'/>" TOUCHES
+      "</flexcomp></worldbody></mujoco>");
   x = djt_import(&report, m);
   assert_int_equal(x->nflex, 0);
   assert_true(report->n == 1 && strstr(report->entry[0].note, "rod"));
@@ -360,9 +374,9 @@ static void testRefused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testRead),     cmocka_unit_test(testForces), cmocka_unit_test(testSteps),
-      cmocka_unit_test(testImplicit), cmocka_unit_test(testWritten),
-      cmocka_unit_test(testContact),  cmocka_unit_test(testRefused),
+      cmocka_unit_test(testRead),     cmocka_unit_test(testForces),  cmocka_unit_test(testSteps),
+      cmocka_unit_test(testImplicit), cmocka_unit_test(testWritten), cmocka_unit_test(testContact),
+      cmocka_unit_test(testRefused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,8 +83,11 @@ void flex_draw(Buffer* out, FlexParts* parts, double depth, const djModel* m, co
       buf_addf(out, "%c%.1f %.1f", k ? 'L' : 'M', at.x, at.y);
     }
     double wide = fmax(2 * m->flex_radius[p->flex] * c->scale, 1);
-    if (p->corners == 3) buf_addf(out, "Z\" fill=\"%s\" stroke=\"%s\" stroke-width=\".5\"/>", color, color);
-    else buf_addf(out, "\" stroke=\"%s\" stroke-width=\"%.2f\" stroke-linecap=\"round\"/>", color, wide);
+    if (p->corners == 3)
+      buf_addf(out, "Z\" fill=\"%s\" stroke=\"%s\" stroke-width=\".5\"/>", color, color);
+    else
+      buf_addf(out, "\" stroke=\"%s\" stroke-width=\"%.2f\" stroke-linecap=\"round\"/>", color,
+               wide);
   }
 }
 

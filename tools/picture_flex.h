@@ -6,9 +6,9 @@
 #include "picture.h"
 
 typedef struct FlexPart {
-  int flex, corners;      // a triangle or an edge
-  double point[3][3];     // world
-  double depth;           // of its middle
+  int flex, corners;  // a triangle or an edge
+  double point[3][3]; // world
+  double depth;       // of its middle
 } FlexPart;
 
 // All of them from back to front, of which so many are drawn.
@@ -27,4 +27,4 @@ void flex_draw(Buffer* out, FlexParts* parts, double depth, const djModel* model
 // Where a vertex of the model is.
 void flex_vertex(double out[3], const djModel* model, int vertex, const Poses* poses);
 
-#endif  // DJ_TOOLS_PICTURE_FLEX_H_
+#endif // DJ_TOOLS_PICTURE_FLEX_H_

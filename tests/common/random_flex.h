@@ -18,10 +18,10 @@ typedef struct djtFlexes {
 } djtFlexes;
 
 // Vertices at rest, about which elements are neither small nor flat.
-static const double djt_flexRest[3 * DJT_FLEX_VERT] = {0,   0,    0,   0.5, 0.1, 0.1, 0.1, 0.6, 0,
-                                                      0.6, 0.65, 0.3, 0.2, 0.3, 0.7, 1.1, 0.3, 0.4};
+static const double djt_flexRest[3 * DJT_FLEX_VERT] = {
+    0, 0, 0, 0.5, 0.1, 0.1, 0.1, 0.6, 0, 0.6, 0.65, 0.3, 0.2, 0.3, 0.7, 1.1, 0.3, 0.4};
 static const int djt_rope[] = {0, 1, 1, 2, 2, 3, 3, 0};
-static const int djt_cloth[] = {0, 1, 2, 2, 1, 3, 3, 1, 5, 2, 3, 4};   // three flaps
+static const int djt_cloth[] = {0, 1, 2, 2, 1, 3, 3, 1, 5, 2, 3, 4}; // three flaps
 static const int djt_solid[] = {0, 1, 2, 4, 1, 3, 2, 4, 1, 5, 3, 4};
 
 static inline void djt_addFlexes(djModelDef* def, djtFlexes* t, djRng* rng) {
@@ -40,8 +40,10 @@ static inline void djt_addFlexes(djModelDef* def, djtFlexes* t, djRng* rng) {
     f->elastic2d = DJ_ELASTIC_BOTH;
     f->damping = djt_uniform(rng, 0.01, 0.05);
     f->edgedamping = djt_uniform(rng, 0.1, 0.5);
-    if (i == 0) f->edgestiffness = djt_uniform(rng, 2, 8);
-    else f->young = djt_uniform(rng, 10, 30);
+    if (i == 0)
+      f->edgestiffness = djt_uniform(rng, 2, 8);
+    else
+      f->young = djt_uniform(rng, 10, 30);
     f->poisson = djt_uniform(rng, 0.1, 0.4);
     f->thickness = djt_uniform(rng, 0.2, 0.4);
     for (int v = 0; v < DJT_FLEX_VERT; v++) t->body[i][v] = djt_integer(rng, def->nbody);
@@ -54,4 +56,4 @@ static inline void djt_addFlexes(djModelDef* def, djtFlexes* t, djRng* rng) {
   def->flex = t->flex;
 }
 
-#endif  // DJ_TESTS_RANDOM_FLEX_H_
+#endif // DJ_TESTS_RANDOM_FLEX_H_

@@ -6,9 +6,9 @@
 
 typedef struct State {
   const djFlexLaw* law;
-  bool majorizes;        // the evaluation under way asks for substitutes
+  bool majorizes; // the evaluation under way asks for substitutes
   djFlexSum sum;
-  double* scratch;       // (nbody x 18)
+  double* scratch; // (nbody x 18)
 } State;
 
 static size_t size(const djModel* m) {
@@ -116,8 +116,10 @@ static djStatus evaluate(djForceSum* sum, void* state, const djMotion* at) {
   bool slopes = sum->derivatives && sum->matrices;
   int what = energyParts(at) | (slopes ? DJ_FLEX_SLOPES : 0);
   sum->value += sumTerms(s, at, NULL, what | (s->majorizes ? DJ_FLEX_MAJORIZER : 0));
-  if (slopes) dj_projectFlex(sum, &s->sum, at);
-  else if (sum->derivatives) dj_addFlexWrench(sum->wrench, &s->sum, at);
+  if (slopes)
+    dj_projectFlex(sum, &s->sum, at);
+  else if (sum->derivatives)
+    dj_addFlexWrench(sum->wrench, &s->sum, at);
   return DJ_OK;
 }
 
@@ -137,7 +139,7 @@ static void sumDamping(State* s, djTwistForces* twist, const djMotion* at, bool 
 }
 
 static void nonpotential(djForceSum* sum, double* gradient, void* state, const djMotion* at) {
-  (void)gradient;   // of the sum of twists
+  (void)gradient; // of the sum of twists
   if (!at->prompt || !damps(state, at->model)) return;
   sumDamping(state, sum->twist, at, sum->matrices);
   dj_projectFlexTwists(sum, sum->twist, &((State*)state)->sum, at);
@@ -172,8 +174,7 @@ static void lawParams(djParamSums* sums, State* s, const djMotion* at, const dou
     for (int k = 0; k < t.n; k++) {
       int b = m->flexvert_body[t.vert[k]];
       const double* x = sums->x + 6 * b;
-      u[k] = dju_add3(dju_load3(x + 3),
-                      dju_cross3(dju_load3(x), dju_sub3(t.x[k], at->ref[b])));
+      u[k] = dju_add3(dju_load3(x + 3), dju_cross3(dju_load3(x), dju_sub3(t.x[k], at->ref[b])));
     }
     s->law->params(sums->param, &t, &motion, i, what, u);
   }
@@ -213,24 +214,24 @@ static double potentialOf(const djMotion* at, const djFlexLaw* law) {
   return sum;
 }
 
-#define ROW(row, name_, law)                                                                  \
-  static djStatus make_##name_(void* state, const djModel* m, djError* err) {                 \
-    (void)err;                                                                                \
-    return makeLaw(state, m, &law);                                                           \
-  }                                                                                           \
-  static double potential_##name_(const djMotion* at) { return potentialOf(at, &law); }       \
-  const djForceRow row = {.name = #name_,                                                     \
-                                        .size = size,                                         \
-                                        .make = make_##name_,                                 \
-                                        .begin = begin,                                       \
-                                        .find = find,                                         \
-                                        .couple = couple,                                     \
-                                        .evaluate = evaluate,                                 \
-                                        .nonpotential = nonpotential,                         \
-                                        .start = start,                                       \
-                                        .params = params,                                     \
-                                        .params_of = DJ_BY_LAW | DJ_BY_FRAME,                 \
-                                        .potential = potential_##name_};
+#define ROW(row, name_, law)                                                                       \
+  static djStatus make_##name_(void* state, const djModel* m, djError* err) {                      \
+    (void)err;                                                                                     \
+    return makeLaw(state, m, &law);                                                                \
+  }                                                                                                \
+  static double potential_##name_(const djMotion* at) { return potentialOf(at, &law); }            \
+  const djForceRow row = {.name = #name_,                                                          \
+                          .size = size,                                                            \
+                          .make = make_##name_,                                                    \
+                          .begin = begin,                                                          \
+                          .find = find,                                                            \
+                          .couple = couple,                                                        \
+                          .evaluate = evaluate,                                                    \
+                          .nonpotential = nonpotential,                                            \
+                          .start = start,                                                          \
+                          .params = params,                                                        \
+                          .params_of = DJ_BY_LAW | DJ_BY_FRAME,                                    \
+                          .potential = potential_##name_};
 
 ROW(dj_flexEdgeForce, flex_edge, dj_flexEdgeLaw)
 ROW(dj_flexElementForce, flex_element, dj_flexElementLaw)

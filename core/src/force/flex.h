@@ -14,29 +14,29 @@
 enum {
   DJ_FLEX_SPRING = 1,
   DJ_FLEX_DAMPER = 2,
-  DJ_FLEX_SLOPES = 4,      // second derivatives are asked for, too,
-  DJ_FLEX_RATES = 8,       // and those by what rates are by,
-  DJ_FLEX_MAJORIZER = 16   // or positive semi-definite ones
+  DJ_FLEX_SLOPES = 4,    // second derivatives are asked for, too,
+  DJ_FLEX_RATES = 8,     // and those by what rates are by,
+  DJ_FLEX_MAJORIZER = 16 // or positive semi-definite ones
 };
 
 // What all terms share.
 typedef struct djFlexMotion {
   const djModel* model;
-  bool prompt;           // rates are by velocities
-  double h;              // time since `rate`
-  double lag;            // time over which MuJoCo's damping of elements looks back; 0: not at all
+  bool prompt; // rates are by velocities
+  double h;    // time since `rate`
+  double lag;  // time over which MuJoCo's damping of elements looks back; 0: not at all
 } djFlexMotion;
 
 // One term.
 typedef struct djFlexTerm {
-  int n;                 // vertices
+  int n; // vertices
   int vert[DJ_FLEX_VERT];
-  int pair[DJ_FLEX_EDGE];   // of vertices i < k, at dj_flexPair(i, k); -1: they have no part
-  djVec3 x[DJ_FLEX_VERT], y[DJ_FLEX_VERT];   // places; places at `rate`, or velocities
-  double value;          // energy
+  int pair[DJ_FLEX_EDGE]; // of vertices i < k, at dj_flexPair(i, k); -1: they have no part
+  djVec3 x[DJ_FLEX_VERT], y[DJ_FLEX_VERT]; // places; places at `rate`, or velocities
+  double value;                            // energy
   double f[DJ_FLEX_VERT][3];
-  double K[DJ_FLEX_VERT][DJ_FLEX_VERT][9];   // of f by x
-  double R[DJ_FLEX_VERT][DJ_FLEX_VERT][9];   // and by y
+  double K[DJ_FLEX_VERT][DJ_FLEX_VERT][9]; // of f by x
+  double R[DJ_FLEX_VERT][DJ_FLEX_VERT][9]; // and by y
 } djFlexTerm;
 
 static inline int dj_flexPair(int i, int k) { return i == 0 ? k - 1 : i + k; }
@@ -49,7 +49,7 @@ static inline const int* dj_flexPairVertices(const djModel* m, int p) {
 }
 
 typedef struct djFlexLaw {
-  int (*count)(const djModel* model);   // terms that there may be
+  int (*count)(const djModel* model); // terms that there may be
   // Vertices and pairs of term i; false: there is none.
   bool (*term)(djFlexTerm* term, const djModel* model, int i);
   // Value and f; K and R if they are asked for: adds to n x n blocks. what: DJ_FLEX_*.
@@ -63,11 +63,11 @@ extern const djFlexLaw dj_flexEdgeLaw, dj_flexElementLaw, dj_flexFlapLaw;
 
 // Sums by vertices and pairs: blocks of a vertex and itself, then two of each pair.
 typedef struct djFlexSum {
-  double *x, *y;         // (nflexvert x 3)
-  double* f;             // (nflexvert x 3)
-  double *K, *R;         // ((nflexvert + 2 pairs) x 9)
-  bool *vertex, *pair;   // that have a part
-  bool rates;            // R is set
+  double *x, *y;       // (nflexvert x 3)
+  double* f;           // (nflexvert x 3)
+  double *K, *R;       // ((nflexvert + 2 pairs) x 9)
+  bool *vertex, *pair; // that have a part
+  bool rates;          // R is set
 } djFlexSum;
 
 size_t dj_flexSumSize(const djModel* model);
@@ -87,7 +87,7 @@ static inline double* dj_flexBlock(double* K, const djModel* m, int p, int a) {
 
 // To bodies: wrenches and nested second derivatives of an energy; of wrenches by poses and twists;
 // by poses at `rate`.
-void dj_addFlexWrench(double* wrench, const djFlexSum* sum, const djMotion* at);   // (nbody x 6)
+void dj_addFlexWrench(double* wrench, const djFlexSum* sum, const djMotion* at); // (nbody x 6)
 void dj_projectFlex(djForceSum* out, const djFlexSum* sum, const djMotion* at);
 void dj_projectFlexTwists(djForceSum* out, djTwistForces* twist, const djFlexSum* sum,
                           const djMotion* at);
@@ -98,8 +98,8 @@ void dj_flexCotangents(djParamSums* out, const djFlexSum* sum, const djMotion* a
 void dj_flexTwistCotangents(djParamSums* out, double* scratch, const djFlexSum* sum,
                             const djMotion* at);
 
-// f and, if they are asked for, K and R of edges with vectors d: f = w d, w = S D, with dD_e = g_e . dd_e +
-// r_e . dy_e, y differences of what rates are by.
+// f and, if they are asked for, K and R of edges with vectors d: f = w d, w = S D, with dD_e = g_e
+// . dd_e + r_e . dy_e, y differences of what rates are by.
 typedef struct djFlexEdges {
   int n;
   const int (*edge)[2];
@@ -108,4 +108,4 @@ typedef struct djFlexEdges {
 } djFlexEdges;
 void dj_sumFlexEdges(djFlexTerm* term, const djFlexEdges* edges, int what);
 
-#endif  // DJ_FORCE_FLEX_H_
+#endif // DJ_FORCE_FLEX_H_

@@ -1,6 +1,6 @@
 // The law of edges: k (l - l0) along an edge of length l, and c times the rate of l. In a step the
-// rate is (l - l_rate)/h, of an energy c (l - l_rate)^2/(2 h); of prompt motions d . v/l, d and v the
-// differences of places and velocities.
+// rate is (l - l_rate)/h, of an energy c (l - l_rate)^2/(2 h); of prompt motions d . v/l, d and v
+// the differences of places and velocities.
 
 #include "force/flex.h"
 

@@ -22,9 +22,7 @@ static bool term(djFlexTerm* t, const djModel* m, int i) {
   return true;
 }
 
-static djVec3 along(const djVec3* x, const int edge[2]) {
-  return dju_sub3(x[edge[1]], x[edge[0]]);
-}
+static djVec3 along(const djVec3* x, const int edge[2]) { return dju_sub3(x[edge[1]], x[edge[0]]); }
 
 // What damping adds to D by a coefficient of 1, g and r with it.
 static double dampedAt(djVec3* g, djVec3* r, djVec3 d, djVec3 y, const djFlexMotion* at) {

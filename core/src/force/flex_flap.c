@@ -1,5 +1,5 @@
-// The law of flaps, see model/flex_law.h: the energy x^T B x/2 + beta det(x). Damping is c B v, with
-// v = (x - x_rate)/h, of an energy, or velocities.
+// The law of flaps, see model/flex_law.h: the energy x^T B x/2 + beta det(x). Damping is c B v,
+// with v = (x - x_rate)/h, of an energy, or velocities.
 
 #include "force/flex.h"
 
@@ -114,8 +114,10 @@ static void params(double* param, const djFlexTerm* t, const djFlexMotion* at, i
   volumeSlope(g, e, t);
   for (int a = 0; a < 4; a++) {
     djVec3 v = rateOf(at, t, a), x = t->x[a];
-    if (!(what & DJ_FLEX_SPRING)) x = (djVec3){0, 0, 0};
-    else w += dju_dot3(u[a], g[a]);
+    if (!(what & DJ_FLEX_SPRING))
+      x = (djVec3){0, 0, 0};
+    else
+      w += dju_dot3(u[a], g[a]);
     y[a] = dju_madd3(x, c, v);
     U = dju_madd3(U, flap.c[a].f, u[a]);
     X = dju_madd3(X, flap.c[a].f, x);

@@ -1,8 +1,8 @@
-// From vertices to bodies. A vertex at p = X(local) of body b moves with a twist (w, v) about ref by
-// P (w, v) = v + w x r, r = p - ref. Of an energy with derivatives f_i, K_ij by vertices,
+// From vertices to bodies. A vertex at p = X(local) of body b moves with a twist (w, v) about ref
+// by P (w, v) = v + w x r, r = p - ref. Of an energy with derivatives f_i, K_ij by vertices,
 //   wrench_b = sum P_i^T f_i,
-// and the nested second derivative (model/kinematics.h) of bodies a and b is sum P_i^T K_ij P_j, for
-// a = b with f . (w1 x (w2 x r + v2)) besides. Of wrenches g_i(x, v) that are no gradient,
+// and the nested second derivative (model/kinematics.h) of bodies a and b is sum P_i^T K_ij P_j,
+// for a = b with f . (w1 x (w2 x r + v2)) besides. Of wrenches g_i(x, v) that are no gradient,
 //   by the pose of b, twists held: P_i^T (K_ij P_j + R_ij [W_b] P_j), and of the own vertex the
 //     change of its arm, (P e) x g;  by the twist: P_i^T R_ij P_j.
 
@@ -229,7 +229,8 @@ void dj_projectFlex(djForceSum* out, const djFlexSum* s, const djMotion* at) {
 
 // ---- by rates ----------------------------------------------------------------------------------
 
-// Calls f of blocks of vertices v and w, both of which move, in both orders, and of each and itself.
+// Calls f of blocks of vertices v and w, both of which move, in both orders, and of each and
+// itself.
 typedef void (*djFlexVisit)(void* user, int v, int w, Arm a, Arm b, const double* K,
                             const double* R);
 
@@ -270,9 +271,11 @@ static void addRate(void* user, int v, int w, Arm a, Arm b, const double* K, con
   const Rates* x = user;
   double M[36];
   rateBlock(M, x, a, w, R);
-  if (a.body == b.body) addTo(x->out->Nrate + 36 * (size_t)a.body, M, 36);
-  else dj_projectCrossMixed(x->out->Rrate, x->at->model, x->at->at.kin, x->at->rate.kin, a.body,
-                            b.body, M);
+  if (a.body == b.body)
+    addTo(x->out->Nrate + 36 * (size_t)a.body, M, 36);
+  else
+    dj_projectCrossMixed(x->out->Rrate, x->at->model, x->at->at.kin, x->at->rate.kin, a.body,
+                         b.body, M);
 }
 
 void dj_projectFlexRates(djStartSum* out, const djFlexSum* s, const djMotion* at) {
@@ -312,8 +315,7 @@ void dj_projectFlexTwists(djForceSum* out, djTwistForces* twist, const djFlexSum
   if (out->matrices) visit(&x, s, m, at->ref, addTwist);
 }
 
-static void addTwistRate(void* user, int v, int w, Arm a, Arm b, const double* K,
-                         const double* R) {
+static void addTwistRate(void* user, int v, int w, Arm a, Arm b, const double* K, const double* R) {
   (void)v, (void)w, (void)K;
   const Rates* x = user;
   double T6[36];
@@ -328,8 +330,7 @@ void dj_projectFlexTwistRates(djStartSum* out, const djFlexSum* s, const djMotio
 
 // ---- cotangents --------------------------------------------------------------------------------
 
-static void addCotangent(void* user, int v, int w, Arm a, Arm b, const double* K,
-                         const double* R) {
+static void addCotangent(void* user, int v, int w, Arm a, Arm b, const double* K, const double* R) {
   const Rates* x = user;
   djParamSums* out = x->params;
   double N[36], M[36], g[6];

@@ -93,8 +93,10 @@ void dj_addFlexLists(djText* t, const djFlexDef* f, const djModelDef* def) {
   for (int i = 0; i < f->nvert; i++) {
     const char* name = def->body[f->body[i]].name;
     if (i > 0) dj_addText(t, ", ");
-    if (name && name[0]) dj_addQuoted(t, name);
-    else dj_addInt(t, f->body[i]);
+    if (name && name[0])
+      dj_addQuoted(t, name);
+    else
+      dj_addInt(t, f->body[i]);
   }
   dj_addText(t, "]");
   if (anyPlace(f->pos, f->nvert)) addPlaces(t, "pos", f->pos, f->nvert);

@@ -9,7 +9,7 @@
 #include <dijoco/model.h>
 
 // Those of its keys that are no lists are in a table of model_keys.h.
-extern const char* const dj_flexLists[];   // NULL ends it
+extern const char* const dj_flexLists[]; // NULL ends it
 
 // The body that an item names.
 typedef djStatus (*djBodyOf)(int* id, const void* user, const cJSON* item, const djAt* at);
@@ -21,4 +21,4 @@ djStatus dj_readFlexLists(djFlexDef* flex, const cJSON* object, djBodyOf body, c
 // Those lists, each with a comma before it; a body by its name or number.
 void dj_addFlexLists(djText* text, const djFlexDef* flex, const djModelDef* def);
 
-#endif  // DJ_IO_MODEL_FLEX_H_
+#endif // DJ_IO_MODEL_FLEX_H_

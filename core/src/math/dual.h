@@ -57,4 +57,4 @@ static inline void dju_dualCross3(djDual out[3], const djDual a[3], const djDual
   }
 }
 
-#endif  // DJ_MATH_DUAL_H_
+#endif // DJ_MATH_DUAL_H_

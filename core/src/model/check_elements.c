@@ -72,7 +72,7 @@ static djStatus checkProxies(const djModelDef* def, djError* err) {
     const djGeomDef* g = &def->geom[i];
     bool follows = i > 0 && def->geom[i - 1].body == g->body && def->geom[i - 1].flex >= 0;
     if (g->flex >= 0 && taken[g->body] && !follows) {
-      status = dj_fail(err, DJ_INVALID, "%s: its body has other geoms than those of flexes, or they are apart",
+      status = dj_fail(err, DJ_INVALID, "%s: its body has other geoms, or those of flexes are apart",
                        dj_elementText("geom", g->name, i).text);
     }
     taken[g->body] = true;

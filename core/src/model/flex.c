@@ -132,7 +132,7 @@ static int numberEdges(int* edge, int* elem_edge, Met* met, const djFlexDef* f) 
     met[i] = (Met){a < b ? a : b, a < b ? b : a, i};
   }
   qsort(met, (size_t)n, sizeof *met, compareEdges);
-  for (int i = 0, first = 0; i < n; i++) {   // each names the first place of its edge
+  for (int i = 0, first = 0; i < n; i++) { // each names the first place of its edge
     if (i == 0 || met[i].a != met[i - 1].a || met[i].b != met[i - 1].b) first = met[i].at;
     elem_edge[met[i].at] = first;
   }

@@ -7,13 +7,13 @@
 
 #include <dijoco/setting.h>
 
-// Sizes of all flexes of a definition, and the edges of all elements, those of each flex numbered by
-// where they are met first.
+// Sizes of all flexes of a definition, and the edges of all elements, those of each flex numbered
+// by where they are met first.
 typedef struct djFlexList {
   int nvert, nedge, nelem;
-  int* edge;       // (as many as elements have x 2) vertices of the flex, the lower one first
-  int* elem_edge;  // (nelem x DJ_FLEX_EDGE) edges of the model; -1: no more
-  int* nedge_of;   // (nflex) edges
+  int* edge;      // (as many as elements have x 2) vertices of the flex, the lower one first
+  int* elem_edge; // (nelem x DJ_FLEX_EDGE) edges of the model; -1: no more
+  int* nedge_of;  // (nflex) edges
 } djFlexList;
 
 djStatus dj_checkFlexes(const djModelDef* def, djError* err);
@@ -43,4 +43,4 @@ bool dj_flapPlaces(const double* place[4], const djModel* model, int edge, const
 // Vertices of a flap; false: likewise.
 bool dj_flapVertices(int vert[4], const djModel* model, int edge);
 
-#endif  // DJ_MODEL_FLEX_H_
+#endif // DJ_MODEL_FLEX_H_

@@ -20,7 +20,7 @@ djFlexMaterial dj_flexMaterial(const djModel* m, int f) {
   if (m->flex_dim[f] == 1) stretch = 0;
   double part = flat ? t : 1, a = 1 + nu, b = flat ? 1 - nu : 1 - 2 * nu, c = 1 - nu * nu;
   double mu = stretch / (2 * a), lambda = stretch * nu / (a * b), D = bend / (12 * c);
-  double slope = flat ? 1 + nu * nu : 1 + 2 * nu * nu;   // of nu/(a b), times (a b)^2
+  double slope = flat ? 1 + nu * nu : 1 + 2 * nu * nu; // of nu/(a b), times (a b)^2
   return (djFlexMaterial){
       .mu = E * part * mu,
       .lambda = E * part * lambda,
@@ -133,8 +133,9 @@ void dj_flexStiffness(double S[DJ_FLEX_STIFFNESS], const djFlexRest* r, const dj
   }
   for (int e = 0, k = 0; e < count; e++) {
     for (int f = e; f < count; f++) {
-      S[k++] = 4 * r->volume * (mat->mu * traceOf(X[e], X[f], n) +
-                                0.5 * mat->lambda * trace(X[e], n) * trace(X[f], n));
+      S[k++] =
+          4 * r->volume *
+          (mat->mu * traceOf(X[e], X[f], n) + 0.5 * mat->lambda * trace(X[e], n) * trace(X[f], n));
     }
   }
 }
@@ -202,7 +203,7 @@ void dj_flap(djFlap* flap, const double* const vert[4]) {
   for (int i = 0; i < 12; i++) x[i / 3][i % 3] = dju_dual(vert[i / 3][i % 3], i);
   for (int i = 0; i < 3; i++) dju_dualSub3(e[i], x[i + 1], x[0]);
   for (int i = 3; i < 5; i++) dju_dualSub3(e[i], x[i - 1], x[1]);
-  djDual area[2], cot[2][2], sum = {0};   // twice an area; cotangents at 0 and at 1
+  djDual area[2], cot[2][2], sum = {0}; // twice an area; cotangents at 0 and at 1
   for (int s = 0; s < 2; s++) {
     dju_dualCross3(n, e[0], e[1 + s]);
     area[s] = dju_dualSqrt(dju_dualDot3(n, n));
@@ -210,9 +211,9 @@ void dj_flap(djFlap* flap, const double* const vert[4]) {
     cot[s][1] = dju_dualScale(-1, dju_dualDiv(dju_dualDot3(e[0], e[3 + s]), area[s]));
     flap->c[2 + s] = dju_dualScale(-1, dju_dualAdd(cot[s][0], cot[s][1]));
     sum = dju_dualAdd(sum, dju_dualScale(0.5, area[s]));
-    for (int k = 0; k < 3; k++) {   // across the edge, as long as it
-      t[s][k] = dju_dualAdd(dju_dualMul(cot[s][1], e[1 + s][k]),
-                            dju_dualMul(cot[s][0], e[3 + s][k]));
+    for (int k = 0; k < 3; k++) { // across the edge, as long as it
+      t[s][k] =
+          dju_dualAdd(dju_dualMul(cot[s][1], e[1 + s][k]), dju_dualMul(cot[s][0], e[3 + s][k]));
     }
   }
   flap->c[0] = dju_dualAdd(cot[0][1], cot[1][1]);

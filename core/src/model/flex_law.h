@@ -31,16 +31,16 @@ extern const int dj_flexEdges[4][DJ_FLEX_EDGE][2];
 // mu and lambda, of dim 2 times thickness, and D of flaps: values and derivatives.
 typedef struct djFlexMaterial {
   double mu, lambda, rigidity;
-  double by_young[3], by_poisson[3], by_thickness[3];   // of the three
+  double by_young[3], by_poisson[3], by_thickness[3]; // of the three
 } djFlexMaterial;
 djFlexMaterial dj_flexMaterial(const djModel* model, int flex);
 
 // An element at rest.
 typedef struct djFlexRest {
   int dim;
-  double e[3][3];      // edge vectors
-  double A[9];         // (dim x dim)
-  double volume;       // or area
+  double e[3][3]; // edge vectors
+  double A[9];    // (dim x dim)
+  double volume;  // or area
 } djFlexRest;
 // rest: places of its vertices. False: it has no volume.
 bool dj_flexRest(djFlexRest* rest, int dim, const double* const vert[DJ_FLEX_VERT]);
@@ -54,8 +54,8 @@ void dj_mulFlexStiffness(double* y, const double S[DJ_FLEX_STIFFNESS], const dou
 // phi = D^T S d/2 of edges: derivatives by mu and lambda, and by places at rest. strained: D has
 // minus the squared lengths there; else it does not depend on them.
 void dj_flexStiffnessParams(double by_material[2], double by_rest[DJ_FLEX_VERT][3],
-                            const djFlexRest* rest, const djFlexMaterial* material,
-                            const double* D, const double* d, bool strained);
+                            const djFlexRest* rest, const djFlexMaterial* material, const double* D,
+                            const double* d, bool strained);
 
 // c, and B/D = scale c c^T, beta/D, with derivatives by places at rest.
 typedef struct djFlap {
@@ -64,4 +64,4 @@ typedef struct djFlap {
 void dj_flap(djFlap* flap, const double* const vert[4]);
 void dj_flapBending(double out[DJ_FLEX_BENDING], const djFlap* flap, double rigidity);
 
-#endif  // DJ_MODEL_FLEX_LAW_H_
+#endif // DJ_MODEL_FLEX_LAW_H_
