@@ -63,7 +63,7 @@ int djm_ownGeoms(const djModel* model);
 // Whether vertex v (of all) has a geom, a sphere of its flex's radius; and the radius of a ball that
 // passes between those of flex i at rest.
 bool djm_vertexCollides(const mjModel* m, int i, int v);
-double djm_flexHole(const mjModel* m, int i);
+double djm_flexHole(const djmImport* imp, int i);
 
 // Contact models and settings of single pairs and geoms, whose <custom> fields have a '/'.
 bool djm_isOwnSetting(const char* name);

@@ -103,7 +103,7 @@ bool djm_flexContact(const djmImport* imp, int i, djmNote note) {
   snprintf(note, sizeof(djmNote),
            "its vertices touch, as spheres of its radius, but for those on bodies with geoms: a ball "
            "of radius %.3g m passes through the largest hole between them at rest",
-           djm_flexHole(imp->m, i));
+           djm_flexHole(imp, i));
   return true;
 }
 

@@ -239,35 +239,10 @@ bool djm_vertexCollides(const mjModel* m, int i, int v) {
   return bits && m->flex_radius[i] > 0 && m->body_geomnum[m->flex_vertbodyid[v]] == 0;
 }
 
-// Of three places the ball's centre is as far from all, or, where they are not acute, from two.
-static double holeOf(const double* a, const double* b, const double* c) {
-  double side[3] = {mju_dist3(a, b), mju_dist3(b, c), mju_dist3(c, a)}, u[3], w[3], n[3];
-  double most = fmax(side[0], fmax(side[1], side[2]));
-  double sum = side[0] * side[0] + side[1] * side[1] + side[2] * side[2];
-  mju_sub3(u, b, a);
-  mju_sub3(w, c, a);
-  mju_cross(n, u, w);
-  if (2 * most * most >= sum) return 0.5 * most;
-  return side[0] * side[1] * side[2] / (2 * mju_norm3(n));
-}
-
-double djm_flexHole(const mjModel* m, int i) {
-  int dim = m->flex_dim[i];
-  double most = 0;
-  for (int e = 0; e < m->flex_edgenum[i] && dim == 1; e++) {
-    most = fmax(most, 0.5 * m->flexedge_length0[m->flex_edgeadr[i] + e]);
-  }
-  double* vert = malloc(3 * (size_t)m->flex_vertnum[i] * sizeof *vert);
-  if (vert) placeVertices(vert, m, i);
-  const int* elem = m->flex_elem + m->flex_elemdataadr[i];
-  for (int e = 0; e < m->flex_elemnum[i] && dim > 1 && vert; e++, elem += dim + 1) {
-    for (int k = 0; k < (dim == 2 ? 1 : 4); k++) { // a triangle, or the four of a tetrahedron
-      most = fmax(most, holeOf(vert + 3 * elem[k], vert + 3 * elem[(k + 1) % (dim + 1)],
-                               vert + 3 * elem[(k + 2) % (dim + 1)]));
-    }
-  }
-  free(vert);
-  return fmax(0, most - m->flex_radius[i]);
+double djm_flexHole(const djmImport* imp, int i) {
+  int flex = 0;
+  for (int k = 0; k < i; k++) flex += djm_flexProblem(imp->m, k) == NULL;
+  return dj_flexHole(imp->model, flex);
 }
 
 // A sphere about vertex v of MuJoCo's flex i, which is ours of that number.

@@ -126,6 +126,46 @@ static void print_points(const djModel* m) {
   }
 }
 
+// ------------------------------ flexes ----------------------------------------------------------
+
+static bool flex_touches(const djModel* m, int flex) {
+  for (int g = m->ngeom - 1; g >= 0 && m->geom_flex[g] >= 0; g--) {
+    if (m->geom_flex[g] == flex) return true;
+  }
+  return false;
+}
+
+static void write_flexes(Json* out, const djModel* m) {
+  if (m->nflex == 0) return;
+  json_list(out, "flexes");
+  for (int f = 0; f < m->nflex; f++) {
+    json_object(out, NULL);
+    json_text(out, "name", dj_id2name(m, DJ_OBJ_FLEX, f));
+    json_integer(out, "dim", m->flex_dim[f]);
+    json_integer(out, "vertices", m->flex_vertnum[f]);
+    json_integer(out, "edges", m->flex_edgenum[f]);
+    json_integer(out, "elements", m->flex_elemnum[f]);
+    json_bool(out, "touches", flex_touches(m, f));
+    json_number(out, "radius", m->flex_radius[f]);
+    json_number(out, "hole", dj_flexHole(m, f));
+    json_end(out);
+  }
+  json_end(out);
+}
+
+static void print_flexes(const djModel* m) {
+  for (int f = 0; f < m->nflex; f++) {
+    const char* name = dj_id2name(m, DJ_OBJ_FLEX, f);
+    printf("  flex %s: dim %d, %d vertices, %d edges, %d elements", name,
+           m->flex_dim[f], m->flex_vertnum[f], m->flex_edgenum[f],
+           m->flex_elemnum[f]);
+    if (flex_touches(m, f)) {
+      printf("; its vertices touch, balls up to radius %.3g m pass between them", dj_flexHole(m, f));
+    }
+    printf("\n");
+  }
+}
+
 // ------------------------------ features --------------------------------------------------------
 
 #ifdef DJ_HAVE_MUJOCO
@@ -263,6 +303,7 @@ static void write_json(Buffer* text, const Scene* s, const djSurface* surface, i
   json_integer(&out, "ngeom", m->ngeom);
   json_integer(&out, "npair", m->npair);
   json_integer(&out, "nmesh", m->nmesh);
+  json_integer(&out, "nflex", m->nflex);
   json_integer(&out, "nsite", m->nsite);
   json_integer(&out, "ntendon", m->ntendon);
   json_integer(&out, "nkey", m->nkey);
@@ -274,6 +315,7 @@ static void write_json(Buffer* text, const Scene* s, const djSurface* surface, i
   write_surfaces(&out, m, surface);
   json_end(&out);
   write_points(&out, m);
+  write_flexes(&out, m);
   overlap_write(&out, m);
   features_write(&out, s, key);
   json_text(&out, "state", state_name(s, has_surfaces(m, surface)));
@@ -396,6 +438,7 @@ static void print_text(const Scene* s, const djSurface* surface, int key, bool a
          m->nv, m->ngeom, m->nmesh);
   if (m->ntendon > 0) printf("tendons %d, ", m->ntendon);
   printf("actuators %d, keyframes %d\n", m->nu, m->nkey);
+  print_flexes(m);
   printf("  total mass %.6g kg, timestep %.6g s\n", m->total_mass, m->opt.timestep);
   printf("  contact: %s\n", dj_contactName(m->opt.contact));
   printf("  support %.4g, barrier coefficient (stiffness) %.4g J, skin %.4g m, range %.4g m\n",

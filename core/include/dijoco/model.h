@@ -760,6 +760,11 @@ DJ_API const char* dj_dynName(djDyn dyn);
 DJ_API const char* dj_id2name(const djModel* model, djObject type, int id);
 DJ_API int dj_name2id(const djModel* model, djObject type, const char* name);
 
+// Radius of the largest ball that passes between vertices of a flex that is at rest, spheres of its
+// radius: through a triangle, or between the ends of an edge where there are none. m; 0: none does,
+// or there is no such flex.
+DJ_API double dj_flexHole(const djModel* model, int flex);
+
 // A geom type as files and queries have it ("box"...), "" of an unknown one. nsize, or NULL: how
 // many sizes it needs; -1: sizes do not describe it (mesh, height field).
 DJ_API const char* dj_geomName(int* nsize, djGeomType type);

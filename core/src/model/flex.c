@@ -337,3 +337,32 @@ void dj_setFlexLaw(djModel* m, int f) {
     dj_flexStiffness(m->flexelem_stiffness + DJ_FLEX_STIFFNESS * (size_t)e, &rest, &material);
   }
 }
+
+// ---- holes -------------------------------------------------------------------------------------
+
+// A ball's centre is as far from three places, or, where their triangle is not acute, from two.
+static double holeOf(const double* a, const double* b, const double* c) {
+  djVec3 u = dju_sub3(dju_load3(b), dju_load3(a)), v = dju_sub3(dju_load3(c), dju_load3(a));
+  double s[3] = {dju_norm3(u), dju_norm3(v), dju_norm3(dju_sub3(u, v))};
+  double most = fmax(s[0], fmax(s[1], s[2]));
+  if (2 * most * most >= s[0] * s[0] + s[1] * s[1] + s[2] * s[2]) return 0.5 * most;
+  return s[0] * s[1] * s[2] / (2 * dju_norm3(dju_cross3(u, v)));
+}
+
+double dj_flexHole(const djModel* m, int f) {
+  double most = 0;
+  if (!m || f < 0 || f >= m->nflex) return 0;
+  int dim = m->flex_dim[f], end = m->flex_edgeadr[f] + m->flex_edgenum[f];
+  for (int e = m->flex_edgeadr[f]; e < end && dim == 1; e++) {
+    most = fmax(most, 0.5 * m->flexedge_length0[e]);
+  }
+  end = m->flex_elemadr[f] + m->flex_elemnum[f];
+  for (int e = m->flex_elemadr[f]; e < end && dim > 1; e++) {
+    const double* place[DJ_FLEX_VERT];
+    dj_elementPlaces(place, m, e, m->flexvert_rest);
+    for (int k = 0; k < (dim == 2 ? 1 : 4); k++) {   // a triangle, or the four of a tetrahedron
+      most = fmax(most, holeOf(place[k], place[(k + 1) % (dim + 1)], place[(k + 2) % (dim + 1)]));
+    }
+  }
+  return fmax(0, most - m->flex_radius[f]);
+}
