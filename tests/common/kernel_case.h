@@ -28,6 +28,11 @@ enum { NVARIANT = sizeof surfaceVariants / sizeof surfaceVariants[0] };
 static const double sizesApart[] = {0.5, 3, 30};
 enum { NAPART = 3 };
 
+// To long_range all solids are triangles: a box and meshes say what others would.
+static inline bool ofTriangles(int type) {
+  return type == DJ_PLANE || type == DJ_BOX || type == DJ_MESH;
+}
+
 // Every row of the table, or those whose shapes may not overlap, every pair of types; the
 // separating plane of two convex shapes with a guide, too, implicit surfaces by all laws.
 static inline void forKernels(PairTest test, uint64_t seed, bool barriers) {
@@ -44,6 +49,7 @@ static inline void forKernels(PairTest test, uint64_t seed, bool barriers) {
       int a = i / NTYPE % NTYPE, b = i % NTYPE;
       bool guided = i >= NTYPE * NTYPE;
       if (!k->takes(kernelTypes[a], kernelTypes[b])) continue;
+      if (k == &dj_longRange && !(ofTriangles(kernelTypes[a]) && ofTriangles(kernelTypes[b]))) continue;
       if (guided && isGround(kernelTypes[b])) continue;
       kernel_guide = guided ? GUIDE : 0;
       for (kernel_variant = 0; kernel_variant < (surfaces ? NVARIANT : 1); kernel_variant++) {
@@ -98,6 +104,7 @@ static inline void useKernel(PairCase* c, const djKernel* k) {
   assert_int_equal(dj_applyRules(c->setting, k, &scale, given, NULL), DJ_OK);
   if (k == &dj_implicitSurface) fitCase(c);
   if (k == &dj_penalty) penaltyCase(c, NULL);
+  if (k == &dj_longRange) longCase(c);
 }
 
 static inline djTraits traitsOf(const djKernel* k, PairCase* c) {
@@ -111,6 +118,7 @@ static inline double rangeOf(const djKernel* k, PairCase* c) {
 // The gap that is a part of the range; where that is zero or infinite, of a length.
 static inline double gapOf(const djKernel* k, PairCase* c, double part) {
   double range = rangeOf(k, c);
+  if (k->everywhere) return 0.02 + 0.2 * fabs(part); // there is no range, nor recovery
   if (range == 0) return -0.05 * (1 - part);
   return part * (range < INFINITY ? range : 1);
 }
@@ -155,7 +163,7 @@ static inline void movingPair(PairCase* c, const djKernel* k, Random* r, int typ
   }
   c->K = 1e-3;
   c->guide = k == &dj_separatingPlane ? kernel_guide : 0;
-  c->friction = 0.5;
+  c->friction = k->frictionless ? 0 : 0.5;
   c->in.cone = someCone(moving_pairs++);
   c->in.recover = true;
   c->in.force_cap = 0.2;

@@ -175,6 +175,7 @@ typedef enum djContactModel {
   DJ_SEPARATING_PLANE = 0,
   DJ_IMPLICIT_SURFACE = 1,
   DJ_PENALTY = 2,
+  DJ_LONG_RANGE = 3,
   DJ_NCONTACT
 } djContactModel;
 

@@ -6,7 +6,8 @@
 #define KERNELS(X)                          \
   X("separating_plane", dj_separatingPlane) \
   X("implicit_surface", dj_implicitSurface) \
-  X("penalty", dj_penalty)
+  X("penalty", dj_penalty)                  \
+  X("long_range", dj_longRange)
 
 #define DECLARATION(name, row) extern const djKernel row;
 KERNELS(DECLARATION)
