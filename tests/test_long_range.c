@@ -251,7 +251,10 @@ static void openPair(Pair* p, djRng* rng, bool plane) {
   if (plane) {
     p->shape[1] = (djShape){.type = DJ_PLANE, .normal = {0, 0.6, 0.8}, .offset = -6};
   }
-  const double setting[DJ_LONG_NSETTING] = {100, 1, 0.7, 0.3};
+  const double setting[DJ_LONG_NSETTING] = {[DJ_LONG_TRIANGLES] = 100,
+                                            [DJ_LONG_STIFFNESS_SCALE] = 1,
+                                            [DJ_LONG_LENGTH_SCALE] = 0.7,
+                                            [DJ_LONG_STIFFNESS] = 0.3};
   memcpy(p->setting, setting, sizeof setting);
   p->in = (djPairInput){.a = &p->shape[0], .b = &p->shape[1], .pose_a = &p->pose[0],
                         .pose_b = &p->pose[1], .start_a = &p->pose[0], .start_b = &p->pose[1],
@@ -346,6 +349,73 @@ static void testProducts(void** state) {
   assert_true(tried > 40);
 }
 
+// Queries: the value's derivatives by vertices, and those by twists that follow from them.
+static void testQuery(void** state) {
+  (void)state;
+  djRng rng = {23};
+  SolidMesh solid[2] = {makeTorus(1, 0.3, 8, 5), makeBallSolid(1)};
+  int tried = 0;
+  for (int i = 0; i < 12; i++) {
+    djcShape shape[2];
+    double *vert[2], *dir[2], *by[2], y[4], sum = 0, force[2][3] = {{0}};
+    for (int k = 0; k < 2; k++) {
+      const SolidMesh* s = &solid[k];
+      const size_t n = 3 * (size_t)s->nvert;
+      vert[k] = malloc(n * sizeof(double));
+      dir[k] = malloc(n * sizeof(double));
+      by[k] = malloc(n * sizeof(double));
+      const djPose T = randomPlace(&rng, k ? 0 : 2.7);
+      for (int v = 0; v < s->nvert; v++) {
+        dju_store3(vert[k] + 3 * v, dju_transform(&T, dju_load3(s->vert + 3 * v)));
+      }
+      for (size_t v = 0; v < n; v++) vert[k][v] += djt_uniform(&rng, -0.02, 0.02);
+      djt_uniforms(dir[k], (int)n, &rng, -1, 1);
+      shape[k] = (djcShape){.nvert = s->nvert, .vert = vert[k], .ntri = s->ntri, .tri = s->tri};
+    }
+    djcOption option = djc_defaultOption();
+    option.model = DJ_LONG_RANGE;
+    djcResult r;
+    assert_true(djc_pair(&r, by[0], by[1], NULL, &shape[0], &shape[1], &option) >= 0);
+    for (int k = 0; k < 2 && isfinite(r.value); k++) {
+      for (int v = 0; v < 3 * solid[k].nvert; v++) {
+        sum += by[k][v] * dir[k][v];
+        force[k][v % 3] += by[k][v];
+      }
+    }
+    if (isfinite(r.value)) {
+      assert_true(r.visited > r.exact && r.exact > 0 && r.gap > 0);
+      const double scale = djt_largest(r.twist_gradient, 12);
+      for (int k = 0; k < 6; k++) {
+        assert_true(fabs(force[k / 3][k % 3] - r.twist_gradient[k / 3 * 6 + 3 + k % 3]) < 1e-9 * scale);
+      }
+      for (int s = 0; s < 4; s++) {
+        static const double step[4] = {1e-4, -2e-4, 1.5e-4, -1e-4}; // to 1, -1, .5, -.5 of 1e-4
+        for (int k = 0; k < 2; k++) {
+          for (int v = 0; v < 3 * solid[k].nvert; v++) {
+            vert[k][v] += step[s] * dir[k][v];
+          }
+        }
+        djcResult at;
+        assert_true(djc_pair(&at, NULL, NULL, NULL, &shape[0], &shape[1], &option) >= 0);
+        y[s] = at.value;
+      }
+      const double one = (y[0] - y[1]) / 2e-4, two = (y[2] - y[3]) / 1e-4;
+      const double best = two + (two - one) / 3;
+      if (fabs(best - two) < 1e-4 * (1 + fabs(best))) {
+        tried++;
+        assert_true(fabs(best - sum) < 1e-6 * (1 + fabs(sum)));
+      }
+    }
+    for (int k = 0; k < 2; k++) {
+      free(vert[k]);
+      free(dir[k]);
+      free(by[k]);
+    }
+  }
+  assert_true(tried > 5);
+  for (int k = 0; k < 2; k++) freeSolid(&solid[k]);
+}
+
 // ------------------------------------------ shapes ---------------------------------------------
 
 // Closed, outward, of at least as many triangles as wanted, and all vertices on the geom.
@@ -429,8 +499,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testPlanks),        cmocka_unit_test(testRing),
       cmocka_unit_test(testTunnel),        cmocka_unit_test(testRefused),
-      cmocka_unit_test(testProducts),      cmocka_unit_test(testTessellations),
-      cmocka_unit_test(testDistances),
+      cmocka_unit_test(testProducts),      cmocka_unit_test(testQuery),
+      cmocka_unit_test(testTessellations), cmocka_unit_test(testDistances),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "contact/triangles/long_range.h"
 
 #include "contact/triangles/long_range_pair.h"
+#include "contact/triangles/long_range_query.h"
 #include "contact/triangles/long_range_shape.h"
 #include "contact/triangles/long_range_vjp.h"
 #include "contact/triangles/mesh_distance.h"
@@ -175,4 +176,6 @@ const djKernel dj_longRange = {
     .max_step = maxStep,
     .eval = eval,
     .vjp = vjp,
+    .queryShapes = dj_longQueryShapes,
+    .query = dj_longQuery,
 };

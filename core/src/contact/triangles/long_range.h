@@ -6,6 +6,7 @@
 #include "contact/kernel.h"
 
 enum {
+  DJ_LONG_WEIGHTING,
   DJ_LONG_TRIANGLES,
   DJ_LONG_STIFFNESS_SCALE,
   DJ_LONG_LENGTH_SCALE,

@@ -17,8 +17,14 @@ static double stiffness(const djContactScale* scale, const double* x) {
   return fmin(fmax(x[DJ_LONG_STIFFNESS_SCALE] * k, DBL_MIN), DJ_LARGEST_FORCE);
 }
 
+// How a node's potential follows from its children's.
+static const djChoice weightings[] = {{"mean", 0}, {NULL, 0}};
+
 #define NAMED(text, of) .name = text, .unit = of, .size = 1
 const djSetting dj_longSettings[DJ_LONG_NSETTING] = {
+    [DJ_LONG_WEIGHTING] = {NAMED("weighting", ""), .ways = DJ_BY_SCENE,
+                           .kind = DJ_SETTING_CHOICE, .choice = weightings, .standard = {0},
+                           .help = "of triangles; mean: by power means of distances"},
     [DJ_LONG_TRIANGLES] = {NAMED("triangles", ""), .ways = DJ_BY_SCENE, .least = 1,
                            .most = MOST_TRIANGLES, .standard = {128},
                            .help = "of geoms that are no meshes, at least"},

@@ -14,9 +14,9 @@
 
 // ------------------------------------------ triangles ------------------------------------------
 
-// Vertices, their parts; the number of triangles, nodes, triangles.
+// Vertices, their parts, zeros for erosion; the number of triangles, nodes, triangles.
 int dj_trianglesSize(int nvert, int ntri) {
-  return 4 * dj_paddedCount(nvert) + 1 + DJ_SPHERE_NODE * (2 * ntri - 1) + 3 * ntri;
+  return 5 * dj_paddedCount(nvert) + 1 + DJ_SPHERE_NODE * (2 * ntri - 1) + 3 * ntri;
 }
 
 static void fillBounds(djShape* s) {
@@ -45,7 +45,10 @@ djStatus dj_fitTriangles(djShape* s, double* mem, int nvert, const double* vert,
     s->vert[k] = mem + k * s->npad;
   }
   double* part = mem + 3 * s->npad;
-  double* fit = part + s->npad;
+  double* zero = part + s->npad;
+  double* fit = zero + s->npad;
+  memset(zero, 0, (size_t)s->npad * sizeof *zero);
+  for (int k = 0; k < 3; k++) s->move[k] = zero;
   djSphereNode* node = (djSphereNode*)(void*)(fit + 1);
   double* own = fit + 1 + DJ_SPHERE_NODE * (2 * ntri - 1);
   const int numbers = 1 + DJ_SPHERE_NODE * (2 * ntri - 1) + 3 * ntri;

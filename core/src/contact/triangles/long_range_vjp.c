@@ -3,6 +3,9 @@
 // once for L of all pairs and their changes, then from the roots on for cotangents and theirs. A
 // number with its change is a dual number here.
 //
+// Without a motion, and with the cotangent of L as its change, changes are what cotangents of U would
+// be: so U itself is differentiated by shapes.
+//
 // In a's own frame the cotangent of a point that a carries is R^T y, which changes by
 // R^T (dy - w x y).
 
@@ -231,8 +234,13 @@ static djStatus recordTape(djMeanDistance* L, djMeanTape* tape, djMeanPair* p) {
   return tape->record ? dj_meanDistance(L, p) : DJ_NO_MEMORY;
 }
 
+static Dual cotangentOf(const djLongLaw* law, double change, bool whole) {
+  return whole ? (Dual){0, law->by} : (Dual){law->by, law->by2 * change};
+}
+
+// whole: of U, and there is no motion.
 static djStatus vjpMeshes(djPairGrad* grad, djLongPair* pair, const djPairInput* in,
-                          djVec3 w, djVec3 v) {
+                          djVec3 w, djVec3 v, bool whole) {
   djMeanPair* p = &pair->mean;
   const size_t na = 2 * (size_t)p->a->ntri - 1, nb = 2 * (size_t)p->b->ntri - 1;
   djMeanTape tape = {.n = 0};
@@ -246,7 +254,7 @@ static djStatus vjpMeshes(djPairGrad* grad, djLongPair* pair, const djPairInput*
     Way way = {.p = p, .tape = &tape, .w = w, .v = v, .by_a = by, .by_b = by + na,
                .vert_a = grad->a->vert, .vert_b = grad->b->vert};
     const djLongLaw law = dj_longLaw(d.L, in->setting);
-    takePair(&way, (Dual){law.by, law.by2 * tape.record[0].L[1]}, 0, 0);
+    takePair(&way, cotangentOf(&law, tape.record[0].L[1], whole), 0, 0);
     dj_sphereTreeParams(grad->a->vert, way.by_a, p->a);
     dj_sphereTreeParams(grad->b->vert, way.by_b, p->b);
   }
@@ -271,7 +279,7 @@ static void takeParts(djSphereGrad* by, const double* part, const djSphereTree* 
 }
 
 static djStatus vjpPlane(djPairGrad* grad, djLongPair* pair, const djPairInput* in, djVec3 w,
-                         djVec3 v) {
+                         djVec3 v, bool whole) {
   djHalfPair* p = &pair->half;
   djSphereTree tree;
   djMeanDistance d;
@@ -282,7 +290,7 @@ static djStatus vjpPlane(djPairGrad* grad, djLongPair* pair, const djPairInput* 
   const double along[6] = {w.x, w.y, w.z, v.x, v.y, v.z};
   for (int k = 0; k < 6; k++) change += d.g[k] * along[k];
   const djLongLaw law = dj_longLaw(d.L, in->setting);
-  const Dual bar = {law.by, law.by2 * change}, L = {d.L, change};
+  const Dual bar = cotangentOf(&law, change, whole), L = {d.L, change};
   const size_t nnode = 2 * (size_t)tree.ntri - 1;
   djSphereGrad* by = calloc(nnode, sizeof *by);
   double* part = calloc((size_t)p->nvert, sizeof *part);
@@ -333,5 +341,15 @@ djStatus dj_longVjp(djPairGrad* grad, const djPairInput* in, const double lambda
   unit[DJ_LONG_STIFFNESS] = 1;
   const double slope = dj_longLaw(d.L, unit).by;
   for (int k = 0; k < 6; k++) grad->setting[DJ_LONG_STIFFNESS] += slope * d.g[k] * along[k];
-  return pair.plane ? vjpPlane(grad, &pair, in, w, v) : vjpMeshes(grad, &pair, in, w, v);
+  return pair.plane ? vjpPlane(grad, &pair, in, w, v, false)
+                    : vjpMeshes(grad, &pair, in, w, v, false);
+}
+
+djStatus dj_longGradient(djPairGrad* grad, const djPairInput* in) {
+  djLongPair pair;
+  const djVec3 none = {0, 0, 0};
+  const djStatus status = dj_openLongPair(&pair, in, 1);
+  if (status < 0) return status;
+  return pair.plane ? vjpPlane(grad, &pair, in, none, none, true)
+                    : vjpMeshes(grad, &pair, in, none, none, true);
 }
