@@ -6,6 +6,9 @@
 #include "common/worst.h"
 #include "contact/contact.h"
 #include "contact/triangles/long_range.h"
+#include "contact/triangles/long_range_pair.h"
+#include "contact/triangles/long_range_query.h"
+#include "contact/triangles/long_range_vjp.h"
 #include "contact/triangles/long_range_shape.h"
 #include "contact/triangles/mesh_distance.h"
 #include "contact/triangles/tessellation.h"
@@ -256,9 +259,15 @@ static void openPair(Pair* p, djRng* rng, bool plane) {
                                             [DJ_LONG_LENGTH_SCALE] = 0.7,
                                             [DJ_LONG_STIFFNESS] = 0.3};
   memcpy(p->setting, setting, sizeof setting);
-  p->in = (djPairInput){.a = &p->shape[0], .b = &p->shape[1], .pose_a = &p->pose[0],
-                        .pose_b = &p->pose[1], .start_a = &p->pose[0], .start_b = &p->pose[1],
-                        .ref_a = {0.3, 0.2, -0.1}, .ref_b = {-0.4, 0.1, 0.2}, .h = 0.01,
+  p->in = (djPairInput){.a = &p->shape[0],
+                        .b = &p->shape[1],
+                        .pose_a = &p->pose[0],
+                        .pose_b = &p->pose[1],
+                        .start_a = &p->pose[0],
+                        .start_b = &p->pose[1],
+                        .ref_a = {0.3, 0.2, -0.1},
+                        .ref_b = {-0.4, 0.1, 0.2},
+                        .h = 0.01,
                         .setting = p->setting};
 }
 
@@ -386,7 +395,8 @@ static void testQuery(void** state) {
       assert_true(r.visited > r.exact && r.exact > 0 && r.gap > 0);
       const double scale = djt_largest(r.twist_gradient, 12);
       for (int k = 0; k < 6; k++) {
-        assert_true(fabs(force[k / 3][k % 3] - r.twist_gradient[k / 3 * 6 + 3 + k % 3]) < 1e-9 * scale);
+        assert_true(fabs(force[k / 3][k % 3] - r.twist_gradient[k / 3 * 6 + 3 + k % 3]) <
+                    1e-9 * scale);
       }
       for (int s = 0; s < 4; s++) {
         static const double step[4] = {1e-4, -2e-4, 1.5e-4, -1e-4}; // to 1, -1, .5, -.5 of 1e-4

@@ -4,6 +4,7 @@
 #include "common/triangle_case.h"
 #include "common/worst.h"
 #include "contact/triangles/half_distance.h"
+#include "contact/triangles/sphere_tree.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -323,8 +324,12 @@ static void testHalfSpaces(void** state) {
     djt_uniforms(c, 3, &rng, -1, 1);
     djt_unitVector(n, &rng);
     Along w = {.plane = true};
-    w.half = (djHalfPair){.nvert = A.nvert, .weight = part, .place = randomPlace(&rng, 1),
-                          .c = dju_load3(c), .normal = dju_load3(n), .order = 2};
+    w.half = (djHalfPair){.nvert = A.nvert,
+                          .weight = part,
+                          .place = randomPlace(&rng, 1),
+                          .c = dju_load3(c),
+                          .normal = dju_load3(n),
+                          .order = 2};
     for (int k = 0; k < 3; k++) w.half.vert[k] = A.tree.vert[k];
     djMeanDistance d;
     dj_halfDistance(&d, &least, &w.half);
@@ -347,7 +352,8 @@ static void testBlends(void** state) {
   while (thresholds < 200) {
     TreeMesh A = someTree(&rng, thresholds % NSOLID), B = someTree(&rng, 1 + thresholds % 3);
     djMeanPair p = {.a = &A.tree, .b = &B.tree, .place = randomPlace(&rng, 0), .order = 2};
-    const int i = djt_integer(&rng, 2 * A.tree.ntri - 1), j = djt_integer(&rng, 2 * B.tree.ntri - 1);
+    const int i = djt_integer(&rng, 2 * A.tree.ntri - 1),
+              j = djt_integer(&rng, 2 * B.tree.ntri - 1);
     const djSphereNode *a = &A.node[i], *b = &B.node[j];
     // so that these nodes are at the threshold
     const double r = (1 + thresholds % 2) * (a->R + b->R);
@@ -402,14 +408,16 @@ static void testNear(void** state) {
   SolidMesh box = makeBoxSolid(0.5, 0.5, 0.5);
   TreeMesh A = makeTree(&box), B = makeTree(&box);
   freeSolid(&box);
-  const double turn[4][3] = {{0, 0, 0}, {0, 0, 0.3}, {0.7853981633974483, 0, 0},
+  const double turn[4][3] = {{0, 0, 0},
+                             {0, 0, 0.3},
+                             {0.7853981633974483, 0, 0},
                              {0.7853981633974483, 0.6154797086703873, 0}};
   for (int k = 0; k < 4; k++) {
     for (double gap = 1e-2; gap > 0.9e-8; gap *= 0.1) {
       djPose T = {.R = dju_eye3()};
       for (int c = 0; c < 3; c++) {
-        const djVec3 w = dju_vec3(c == 0 ? turn[k][0] : 0, c == 1 ? turn[k][1] : 0,
-                                  c == 2 ? turn[k][2] : 0);
+        const djVec3 w =
+            dju_vec3(c == 0 ? turn[k][0] : 0, c == 1 ? turn[k][1] : 0, c == 2 ? turn[k][2] : 0);
         T.R = dju_mulMM(dju_quatToMat(dju_expQuat(w)), T.R);
       }
       double low = INFINITY;
@@ -441,8 +449,10 @@ static double gapOfForce(const TreeMesh* A, const TreeMesh* B, djPose T, djVec3 
     p.place.p = dju_scale3(r, u);
     const bool apart = dj_meanDistance(&d, &p) >= 0;
     const double e = exp(-0.5 * d.L), f = e * (1 + e) * dju_dot3(dju_load3(d.g + 3), u);
-    if (apart && f < force) high = r;
-    else low = r;
+    if (apart && f < force)
+      high = r;
+    else
+      low = r;
   }
   return high;
 }

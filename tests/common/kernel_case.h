@@ -49,7 +49,8 @@ static inline void forKernels(PairTest test, uint64_t seed, bool barriers) {
       int a = i / NTYPE % NTYPE, b = i % NTYPE;
       bool guided = i >= NTYPE * NTYPE;
       if (!k->takes(kernelTypes[a], kernelTypes[b])) continue;
-      if (k == &dj_longRange && !(ofTriangles(kernelTypes[a]) && ofTriangles(kernelTypes[b]))) continue;
+      const bool few = ofTriangles(kernelTypes[a]) && ofTriangles(kernelTypes[b]);
+      if (k == &dj_longRange && !few) continue;
       if (guided && isGround(kernelTypes[b])) continue;
       kernel_guide = guided ? GUIDE : 0;
       for (kernel_variant = 0; kernel_variant < (surfaces ? NVARIANT : 1); kernel_variant++) {

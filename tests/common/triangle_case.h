@@ -37,7 +37,7 @@ static inline void freeTree(TreeMesh* t) {
 // Every triangle in four, new vertices in the middles of edges; of a ball on it.
 static inline SolidMesh splitSolid(const SolidMesh* s, bool ball) {
   SolidMesh out = allocSolid(s->nvert + 3 * s->ntri / 2, 4 * s->ntri);
-  int* middle = calloc((size_t)s->nvert * (size_t)s->nvert, sizeof *middle), n = s->nvert;
+  int *middle = calloc((size_t)s->nvert * (size_t)s->nvert, sizeof *middle), n = s->nvert;
   memcpy(out.vert, s->vert, 3 * (size_t)s->nvert * sizeof(double));
   for (int t = 0; t < s->ntri; t++) {
     int m[3];

@@ -38,8 +38,13 @@ djStatus dj_openLongPair(djLongPair* p, const djPairInput* in, int order) {
                         dju_mulMtM(in->pose_b->R, in->pose_a->R)};
   const djVec3 c = dju_untransform(in->pose_b, in->ref_a);
   if (p->plane) {
-    p->half = (djHalfPair){.nvert = in->a->nvert, .weight = in->a->weight, .place = place, .c = c,
-                           .normal = in->b->normal, .offset = in->b->offset, .order = order};
+    p->half = (djHalfPair){.nvert = in->a->nvert,
+                           .weight = in->a->weight,
+                           .place = place,
+                           .c = c,
+                           .normal = in->b->normal,
+                           .offset = in->b->offset,
+                           .order = order};
     for (int k = 0; k < 3; k++) p->half.vert[k] = in->a->vert[k];
     return DJ_OK;
   }
@@ -61,8 +66,8 @@ djStatus dj_longDistance(djMeanDistance* out, double* gap, djLongPair* p) {
 
 static void turnVectors(double* x, const djMat3* R, int n, int stride) {
   for (int k = 0; k < n; k++) {
-    const djVec3 v = dju_mulMV(*R, dju_vec3(x[3 * k * stride], x[(3 * k + 1) * stride],
-                                            x[(3 * k + 2) * stride]));
+    const djVec3 v = dju_mulMV(
+        *R, dju_vec3(x[3 * k * stride], x[(3 * k + 1) * stride], x[(3 * k + 2) * stride]));
     x[3 * k * stride] = v.x;
     x[(3 * k + 1) * stride] = v.y;
     x[(3 * k + 2) * stride] = v.z;
@@ -83,7 +88,8 @@ static void opposite(double* out, const double* g, djVec3 s, int stride) {
 static void ownColumns(double K[144], const double g[6], const double* H, const djMat3* axes) {
   double full[36];
   for (int i = 0; i < 6; i++) {
-    for (int j = 0; j < 6; j++) full[6 * i + j] = H[i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i];
+    for (int j = 0; j < 6; j++)
+      full[6 * i + j] = H[i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i];
   }
   for (int i = 0; i < 6; i++) turnVectors(full + i, axes, 2, 6);
   for (int i = 0; i < 6; i++) turnVectors(full + 6 * i, axes, 2, 1);

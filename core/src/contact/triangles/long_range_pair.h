@@ -16,12 +16,12 @@ typedef struct djLongLaw {
 djLongLaw dj_longLaw(double L, const double* setting);
 
 typedef struct djLongPair {
-  bool plane;            // b is one
+  bool plane; // b is one
   djSphereTree a, b;
   djHalfPair half;
   djMeanPair mean;
-  djMat3 axes;           // of b's frame, in the world
-  djVec3 apart;          // ref_a - ref_b
+  djMat3 axes;  // of b's frame, in the world
+  djVec3 apart; // ref_a - ref_b
 } djLongPair;
 
 // order: of derivatives. DJ_INVALID: shapes or poses are not as they must be.

@@ -130,9 +130,9 @@ djStatus dj_longQueryShapes(djContactQuery* q, djError* err) {
 
 static djStatus setGap(djContactQuery* q, djError* err) {
   djDistance d;
-  const djGeomPair pair = {.a = q->in.a, .b = q->in.b, .pose_a = q->in.pose_a,
-                           .pose_b = q->in.pose_b};
-  const djStatus status = dj_longRange.gap(&d, NULL, &pair);
+  const djGeomPair pair = {
+      .a = q->in.a, .b = q->in.b, .pose_a = q->in.pose_a, .pose_b = q->in.pose_b};
+  const djStatus status = q->kernel->gap(&d, NULL, &pair);
   q->result->gap = d.gap;
   return status < 0 ? dj_fail(err, status, "a and b: too large or too small to compute with")
                     : DJ_OK;
@@ -183,7 +183,7 @@ djStatus dj_longQuery(djContactQuery* q, djError* err) {
     r->value = INFINITY;
     return DJ_OK;
   }
-  if (status >= 0) status = dj_longRange.eval(&out, q->state, &q->in, DJ_EVAL_HESSIAN);
+  if (status >= 0) status = q->kernel->eval(&out, q->state, &q->in, DJ_EVAL_HESSIAN);
   if (status < 0) return dj_fail(err, status, "the pair could not be evaluated");
   r->value = out.value;
   memcpy(r->twist_gradient, out.gradient, sizeof out.gradient);

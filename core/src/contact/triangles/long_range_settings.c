@@ -22,8 +22,8 @@ static const djChoice weightings[] = {{"mean", 0}, {NULL, 0}};
 
 #define NAMED(text, of) .name = text, .unit = of, .size = 1
 const djSetting dj_longSettings[DJ_LONG_NSETTING] = {
-    [DJ_LONG_WEIGHTING] = {NAMED("weighting", ""), .ways = DJ_BY_SCENE,
-                           .kind = DJ_SETTING_CHOICE, .choice = weightings, .standard = {0},
+    [DJ_LONG_WEIGHTING] = {NAMED("weighting", ""), .ways = DJ_BY_SCENE, .kind = DJ_SETTING_CHOICE,
+                           .choice = weightings, .standard = {0},
                            .help = "of triangles; mean: by power means of distances"},
     [DJ_LONG_TRIANGLES] = {NAMED("triangles", ""), .ways = DJ_BY_SCENE, .least = 1,
                            .most = MOST_TRIANGLES, .standard = {128},
@@ -31,8 +31,8 @@ const djSetting dj_longSettings[DJ_LONG_NSETTING] = {
     [DJ_LONG_STIFFNESS_SCALE] = {NAMED("stiffness_scale", ""), .ways = DJ_BY_PAIR, .zero = true,
                                  .most = 1e6, .standard = {1},
                                  .help = "factor of the default stiffness"},
-    [DJ_LONG_LENGTH_SCALE] = {NAMED("length_scale", "m"), .ways = DJ_BY_PAIR,
-                              .least = DJ_SMALLEST, .most = DJ_LARGEST, .standard = {1},
+    [DJ_LONG_LENGTH_SCALE] = {NAMED("length_scale", "m"), .ways = DJ_BY_PAIR, .least = DJ_SMALLEST,
+                              .most = DJ_LARGEST, .standard = {1},
                               .help = "length unit of the potential's distance"},
     [DJ_LONG_STIFFNESS] = {NAMED("stiffness", "J"), .ways = DJ_BY_PAIR, .automatic = true,
                            .zero = true, .most = DJ_LARGEST_FORCE,

@@ -261,8 +261,8 @@ djStatus dj_longShapeParams(double* param, const djGeomSource* from, const djSha
     return DJ_OK;
   }
   djTessellation t = {0};
-  double* vert = isMesh(from) ? dj_paramEntry(param, m, DJ_FIELD_MESH_VERT, m->geom_mesh[geom])
-                              : NULL;
+  double* vert =
+      isMesh(from) ? dj_paramEntry(param, m, DJ_FIELD_MESH_VERT, m->geom_mesh[geom]) : NULL;
   if (!vert) openGeom(&t, from);
   for (int i = 0; i < s->nvert; i++) {
     const djVec3 by = {grad->vert[0][i], grad->vert[1][i], grad->vert[2][i]};

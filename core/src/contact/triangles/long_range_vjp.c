@@ -1,10 +1,10 @@
 // lambda . gradient is how U changes along the motion lambda. Its derivative by a number of a shape
-// is then how dU/dnumber changes along that motion: the recursion of mean_distance.h is gone through
-// once for L of all pairs and their changes, then from the roots on for cotangents and theirs. A
-// number with its change is a dual number here.
+// is then how dU/dnumber changes along that motion: the recursion of mean_distance.h is gone
+// through once for L of all pairs and their changes, then from the roots on for cotangents and
+// theirs. A number with its change is a dual number here.
 //
-// Without a motion, and with the cotangent of L as its change, changes are what cotangents of U would
-// be: so U itself is differentiated by shapes.
+// Without a motion, and with the cotangent of L as its change, changes are what cotangents of U
+// would be: so U itself is differentiated by shapes.
 //
 // In a's own frame the cotangent of a point that a carries is R^T y, which changes by
 // R^T (dy - w x y).
@@ -150,8 +150,10 @@ static void takeLeaf(const Way* way, Dual bar, int i, int j) {
     const Dual force = {t.force[k], -t.bend[k] * turning.x[k]};
     const Dual by = scaled(1 / l, times(over(by_P, P), force));
     const DualVec y = timesVec(by, (DualVec){t.n, turning.n});
-    if (k < 3) addVertex(way->vert_a, p->a, (int)a->first, k, ofA(&p->place.R, way->w, y));
-    else addVertex(way->vert_b, p->b, (int)b->first, k - 3, dju_neg3(y.d));
+    if (k < 3)
+      addVertex(way->vert_a, p->a, (int)a->first, k, ofA(&p->place.R, way->w, y));
+    else
+      addVertex(way->vert_b, p->b, (int)b->first, k - 3, dju_neg3(y.d));
   }
 }
 
@@ -239,8 +241,8 @@ static Dual cotangentOf(const djLongLaw* law, double change, bool whole) {
 }
 
 // whole: of U, and there is no motion.
-static djStatus vjpMeshes(djPairGrad* grad, djLongPair* pair, const djPairInput* in,
-                          djVec3 w, djVec3 v, bool whole) {
+static djStatus vjpMeshes(djPairGrad* grad, djLongPair* pair, const djPairInput* in, djVec3 w,
+                          djVec3 v, bool whole) {
   djMeanPair* p = &pair->mean;
   const size_t na = 2 * (size_t)p->a->ntri - 1, nb = 2 * (size_t)p->b->ntri - 1;
   djMeanTape tape = {.n = 0};
@@ -251,8 +253,14 @@ static djStatus vjpMeshes(djPairGrad* grad, djLongPair* pair, const djPairInput*
   djSphereGrad* by = calloc(na + nb, sizeof *by);
   if (!by) status = DJ_NO_MEMORY;
   if (status >= 0) {
-    Way way = {.p = p, .tape = &tape, .w = w, .v = v, .by_a = by, .by_b = by + na,
-               .vert_a = grad->a->vert, .vert_b = grad->b->vert};
+    Way way = {.p = p,
+               .tape = &tape,
+               .w = w,
+               .v = v,
+               .by_a = by,
+               .by_b = by + na,
+               .vert_a = grad->a->vert,
+               .vert_b = grad->b->vert};
     const djLongLaw law = dj_longLaw(d.L, in->setting);
     takePair(&way, cotangentOf(&law, tape.record[0].L[1], whole), 0, 0);
     dj_sphereTreeParams(grad->a->vert, way.by_a, p->a);
@@ -296,8 +304,8 @@ static djStatus vjpPlane(djPairGrad* grad, djLongPair* pair, const djPairInput* 
   double* part = calloc((size_t)p->nvert, sizeof *part);
   if (by && part) {
     for (int i = 0; i < p->nvert; i++) {
-      const djVec3 x = dju_transform(&p->place,
-                                     dju_vec3(p->vert[0][i], p->vert[1][i], p->vert[2][i]));
+      const djVec3 x =
+          dju_transform(&p->place, dju_vec3(p->vert[0][i], p->vert[1][i], p->vert[2][i]));
       const djVec3 move = dju_add3(v, dju_cross3(w, dju_sub3(x, p->c)));
       const Dual z = {dju_dot3(p->normal, x) - p->offset, dju_dot3(p->normal, move)};
       const Dual log_z = {log(z.x), z.d / z.x};

@@ -198,7 +198,8 @@ static bool childrenOf(djMeanDistance* out, djMeanPair* p, int i, int j) {
 }
 
 // D = (1 - phi) D_ch + phi D_c, out is D_ch's.
-static void blend(djMeanDistance* out, const djMeanSquare* q, double S, double V, double t, int order) {
+static void blend(djMeanDistance* out, const djMeanSquare* q, double S, double V, double t,
+                  int order) {
   djMeanDistance far;
   double phi[3];
   dj_quintic(phi, t);

@@ -30,37 +30,38 @@
 enum { DJ_PACKED6 = 21 };
 
 typedef struct djMeanDistance {
-  double L;             // -infinite: they touch
-  double g[6];          // by (w, v)
+  double L;    // -infinite: they touch
+  double g[6]; // by (w, v)
   double H[DJ_PACKED6];
 } djMeanDistance;
 
-// L of pairs of nodes and of their children, with their change along a motion, in the order in which
-// pairs are visited.
+// L of pairs of nodes and of their children, with their change along a motion, in the order in
+// which pairs are visited.
 typedef struct djMeanRecord {
   double L[2], near[2];
 } djMeanRecord;
 typedef struct djMeanTape {
-  double along[6];      // the motion
+  double along[6]; // the motion
   djMeanRecord* record;
-  size_t n, room;       // more are wanted where n > room: these are left out
+  size_t n, room; // more are wanted where n > room: these are left out
 } djMeanTape;
 
 typedef struct djMeanPair {
   const djSphereTree *a, *b;
-  djPose place;         // of a's frame in b's
-  djVec3 c;             // in b's frame
-  int order;            // of the derivatives that are found: 0, 1, 2
-  djMeanTape* tape;     // or NULL; with order 1
+  djPose place;     // of a's frame in b's
+  djVec3 c;         // in b's frame
+  int order;        // of the derivatives that are found: 0, 1, 2
+  djMeanTape* tape; // or NULL; with order 1
   // out
-  long visited, exact;  // pairs of nodes; of triangles whose plane was found
-  djStatus status;      // of the planes
+  long visited, exact; // pairs of nodes; of triangles whose plane was found
+  djStatus status;     // of the planes
 } djMeanPair;
 
 // DJ_OVERLAP: triangles touch. DJ_NOT_CONVERGED: some plane is the best that was found.
 djStatus dj_meanDistance(djMeanDistance* out, djMeanPair* pair);
 
-// ---- parts, for derivatives of other kinds -------------------------------------------------------
+// ---- parts, for derivatives of other kinds
+// -------------------------------------------------------
 
 // phi with two derivatives.
 static inline void dj_quintic(double phi[3], double t) {

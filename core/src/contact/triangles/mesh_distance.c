@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#define SHARE 0.9     // of the gap, in one advance
+#define SHARE 0.9 // of the gap, in one advance
 #define ADVANCES 20
-#define LEFT 0.1      // of the first gap
+#define LEFT 0.1 // of the first gap
 
 static double clamp(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 

@@ -19,8 +19,8 @@ void dj_meshDistance(djMeshDistance* out, const djSphereTree* a, const djSphereT
 void dj_triangleDistance(djMeshDistance* out, const djVec3 a[3], const djVec3 b[3], double enough);
 
 // The part of a motion from place to trial that leaves the meshes apart all the way: its center (of
-// a, in its frame) moves straight while a turns evenly. It ends where a tenth of the gap is left, or
-// after some advances, each by no more than the gap.
+// a, in its frame) moves straight while a turns evenly. It ends where a tenth of the gap is left,
+// or after some advances, each by no more than the gap.
 double dj_meshAdvance(double* gap, const djSphereTree* a, const djSphereTree* b,
                       const djPose* place, const djPose* trial, djVec3 center, double bound);
 

@@ -103,8 +103,10 @@ static void fitRadius(djSphereNode* node, const djSphereTree* t) {
 void dj_fitSphereTree(djSphereNode* node, const djSphereTree* t) {
   for (int i = 2 * t->ntri - 2; i >= 0; i--) {
     const int right = (int)node[i].right;
-    if (right == 0) fitLeaf(&node[i], t);
-    else fitPair(&node[i], &node[i + 1], &node[right]);
+    if (right == 0)
+      fitLeaf(&node[i], t);
+    else
+      fitPair(&node[i], &node[i + 1], &node[right]);
     fitRadius(&node[i], t);
   }
 }

@@ -131,10 +131,14 @@ static int boxVertex(int n, int x, int y, int z) {
   if (z == 0) return x + (n + 1) * y;
   if (z == n) return layer + 4 * n * (n - 1) + x + (n + 1) * y;
   int at = 0; // around the ring
-  if (y == 0) at = x;
-  else if (x == n) at = n + y;
-  else if (y == n) at = 3 * n - x;
-  else at = 4 * n - y;
+  if (y == 0)
+    at = x;
+  else if (x == n)
+    at = n + y;
+  else if (y == n)
+    at = 3 * n - x;
+  else
+    at = 4 * n - y;
   return layer + 4 * n * (z - 1) + at;
 }
 
@@ -188,6 +192,8 @@ void dj_tessellationVertex(djVec3 f[3], const djTessellation* t, int i) {
 }
 
 void dj_tessellationTriangles(int* tri, const djTessellation* t) {
-  if (t->type == DJ_BOX) boxTriangles(tri, t->n);
-  else roundTriangles(tri, t);
+  if (t->type == DJ_BOX)
+    boxTriangles(tri, t->n);
+  else
+    roundTriangles(tri, t);
 }

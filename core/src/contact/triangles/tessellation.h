@@ -11,9 +11,9 @@
 #include <stdbool.h>
 
 typedef struct djTessellation {
-  int type;      // of a geom
-  int n;         // parts of an edge of a box; of round ones rings between the poles
-  int around;    // segments of these
+  int type;   // of a geom
+  int n;      // parts of an edge of a box; of round ones rings between the poles
+  int around; // segments of these
   int nvert, ntri;
 } djTessellation;
 

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST 80         // iterations
-#define START 0.1       // gap over l at which any plane is as good to start from
-#define DONE 1e-14      // of the squared decrement over P: the next step is the last
-#define NEAR 1e-2       // likewise: full steps need no search
-#define BOUNDARY 0.9    // of the way to it
+#define MOST 80      // iterations
+#define START 0.1    // gap over l at which any plane is as good to start from
+#define DONE 1e-14   // of the squared decrement over P: the next step is the last
+#define NEAR 1e-2    // likewise: full steps need no search
+#define BOUNDARY 0.9 // of the way to it
 
 // ------------------------------------------ start ----------------------------------------------
 

@@ -24,16 +24,16 @@
 
 typedef struct djTrianglePlane {
   double l;
-  djVec3 v[6];        // a's vertices, then b's, about z, over l
-  djVec3 z;           // between the triangles, over l
-  djVec3 n;           // from a to b
-  double o;           // n.v + o
+  djVec3 v[6]; // a's vertices, then b's, about z, over l
+  djVec3 z;    // between the triangles, over l
+  djVec3 n;    // from a to b
+  double o;    // n.v + o
   double x[6];
-  double force[6];    // 2 x^-3
-  double bend[6];     // 6 x^-4
+  double force[6]; // 2 x^-3
+  double bend[6];  // 6 x^-4
   double P;
-  djVec3 axis[3];     // n/|n|, and two across
-  double factor[16];  // of the Hessian by o and n along the axes: lower Cholesky factor
+  djVec3 axis[3];    // n/|n|, and two across
+  double factor[16]; // of the Hessian by o and n along the axes: lower Cholesky factor
   int iterations;
 } djTrianglePlane;
 
