@@ -75,9 +75,9 @@ static void test_parse(void** state) {
                                          "guide_factor", "law", "exponent", "damping",
                                          "kn", "kt", "kd", "scale", "vertices", "implicit",
                                          "spin", "wrap_onset", "equality", "softness",
-                                         "recovery_load"};
+                                         "recovery_load", "triangles"};
     bool given = (row->ways & DJ_BY_TASK) != 0;
-    for (int k = 0; k < 21; k++) given = given && strcmp(row->name, others[k]) != 0;
+    for (int k = 0; k < 22; k++) given = given && strcmp(row->name, others[k]) != 0;
     if (dj_isGiven(&t->settings, row) != given) fail_msg("%s", row->name);
   }
   djOption o = dj_defaultOption();

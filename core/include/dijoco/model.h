@@ -365,6 +365,7 @@ typedef struct djContactSettings {
   double exponent;         // 1
   double damping;          // s/m
   double kn, kt, kd;       // N/m, N s/m, N s/m2
+  double triangles;        // 1, of geoms that are no meshes
   double scale;            // 1
   double range;            // 2 s L/(1-s), m: surfaces of contact shapes act on each other below
                            //   this

@@ -153,6 +153,10 @@ static const djSetting contactRows[] = {
     {OPTION_IN_FORCE(scale), .kind = DJ_SETTING_REAL, .unit = "", .symbol = "S", .ways = BY_ALL,
      .group = "contact", .automatic = true, .zero = true, .most = DJ_LARGEST,
      .rule = "the contact model's", .help = "factor of kn, kt and kd"},
+    {OPTION_IN_FORCE(triangles), .kind = DJ_SETTING_REAL, .unit = "", .symbol = "N",
+     .ways = BY_ALL, .group = "contact", .automatic = true, .least = 1, .most = 1e5,
+     .rule = "the contact model's",
+     .help = "of geoms that are no meshes, at least, in contact between triangles"},
 };
 
 #define COUNT(rows) ((int)(sizeof rows / sizeof rows[0]))
