@@ -193,7 +193,8 @@ bool djm_pairFriction(const djmImport* imp, int i, djmNote note) {
 static bool concaveGeom(djmConcave* c, const djmImport* imp, int i) {
   const mjModel* m = imp->m;
   if (m->geom_type[i] != mjGEOM_MESH || !djm_geomCollides(imp, i)) return false;
-  if (actsAtPoints(djm_kernelOf(imp, i))) return false;
+  const int kernel = djm_kernelOf(imp, i);
+  if (actsAtPoints(kernel) || kernel == DJ_LONG_RANGE) return false; // they see the mesh itself
   *c = djm_concave(m, m->geom_dataid[i]);
   return djm_isConcave(c, m->geom_rbound[i]);
 }

@@ -209,9 +209,31 @@ class Contact(cli.Case):
         self.assertEqual(results[-1]["status"], "error")
         plane = {"geom": "plane", "pose": [0, 0, 0, 1, 0, 0, 0]}
         self.assertEqual(self.ask(changed(a=plane, b=plane), status=2)["status"], "error")
-        for model in ("long_range",):
-            r = self.ask(changed(model=model), status=2)
-            self.assertIn("not available", r["message"])
+
+    def test_triangles(self):
+        """long_range sees triangles, and says what it went through; bad ones are refused."""
+        vertices = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+        faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+        box = {"geom": "box", "size": [0.5] * 3, "pose": [2, 0, 0, 1, 0, 0, 0]}
+
+        def query(triangles=None, model="long_range", **more):
+            own = {"vertices": vertices, **({"triangles": triangles} if triangles else {})}
+            return {"model": model, "a": own, "b": box, **more}
+        r = self.ask(query(faces, hessian=True))
+        self.assertAlmostEqual(r["gap"], 0.5)
+        self.assertTrue(0 < r["exact"] < r["visited"])
+        self.assertEqual(len(r["twist_hessian"]), 12)
+        self.assertAlmostEqual(sum(v[0] for v in r["gradient_a"]), r["twist_gradient"][3])
+        self.assertAlmostEqual(self.ask(query())["value"], r["value"])  # those of the hull
+        for bad, text in ((query(faces[:3]), "open"), (query([[0, 1, 4]]), "no vertex"),
+                          (query(faces, model="penalty"), ""),
+                          (query(faces, model="separating_plane"), "triangles"),
+                          (query(faces, params={"weighting": "other"}), "weighting"),
+                          (query(faces, params={"stiffness": -1}), "stiffness"),
+                          (query(faces, friction={"coefficient": 1, "dt": 1}), "friction")):
+            r = self.ask(bad, status=2)
+            self.assertEqual(r["status"], "error")
+            self.assertIn(text, r["message"])
 
     def test_too_large(self):
         """Numbers whose products overflow are errors; what can be computed is computed."""

@@ -15,7 +15,7 @@ HEIGHT = {"base": 0, "math": 1, "shape": 2, "model": 2, "contact": 3, "solve": 3
           "optimize": 8, "batch": 8}
 # Rooms of a layer that has subfolders, and their heights. Headers of the layer's own folder may be
 # included by its rooms, those of a room by itself, by higher ones and by files of the own folder.
-ROOMS = {"contact": {"shapes": 0, "friction": 0, "plane": 1, "implicit": 1, "penalty": 1, "pairs": 1, "query": 1}}
+ROOMS = {"contact": {"shapes": 0, "friction": 0, "plane": 1, "implicit": 1, "penalty": 1, "triangles": 1, "pairs": 1, "query": 1}}
 TALKING = "printf vprintf puts putchar perror exit _exit _Exit quick_exit abort assert".split()
 WRITING = """fwrite fputs fputc putc fprintf vfprintf write mkdir""".split()
 # Opening for writing and changing names: in one place, where nothing is lost (dijoco/file.h).

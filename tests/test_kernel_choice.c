@@ -27,7 +27,7 @@
 
 #include <dijoco/io.h>
 
-enum { PLANE, IMPLICIT, PENALTY, DAMPED, SPRING, CHARGE, NBALL = 4 };
+enum { PLANE, IMPLICIT, PENALTY, DAMPED, LONG_RANGE, SPRING, CHARGE, NBALL = 4 };
 
 // A floor, three balls and a box that touch it; `option`, `floor`, `ball` (the first), `pairs`:
 // more members, from a comma on, or lists.
@@ -152,7 +152,7 @@ static void testRefused(void** state) {
   } bad[] = {
       {"", "", ", \"contact\": \"sprung\"", "",
        "geom 'ball': contact: unknown value 'sprung', expected one of separating_plane, "
-       "implicit_surface, penalty, damped, spring, charge, swirl, none"},
+       "implicit_surface, penalty, damped, long_range, spring, charge, swirl, none"},
       {"", "", ", \"stiffness\": -1", "", "geom 'ball': stiffness: must be positive"},
       {"", "", ", \"damping\": -1", "", "geom 'ball': damping: must not be negative"},
       {"", "", ", \"damping\": \"x\"", "", "geom 'ball': damping: must be a number"},

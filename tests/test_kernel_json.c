@@ -76,14 +76,15 @@ static void testRefused(void** state) {
 static void testNames(void** state) {
   (void)state;
   const char* names[60];
-  assert_int_equal(dj_listModels(names, 0, DJ_MAX_MODELS), 7);
+  assert_int_equal(dj_listModels(names, 0, DJ_MAX_MODELS), 8);
   assert_string_equal(names[0], "separating_plane");
   assert_string_equal(names[1], "implicit_surface");
   assert_string_equal(names[2], "penalty");
   assert_string_equal(names[3], "damped");
-  assert_string_equal(names[4], "spring");
-  assert_string_equal(names[5], "charge");
-  assert_string_equal(names[6], "swirl");
+  assert_string_equal(names[4], "long_range");
+  assert_string_equal(names[5], "spring");
+  assert_string_equal(names[6], "charge");
+  assert_string_equal(names[7], "swirl");
   assert_int_equal(dj_listModels(names, 0, 1), 1);
   int n = dj_listOwnSettings(names, 0, 60, false), stiffness = 0, damping = 0, different = 0, of;
   for (int i = 0; i < dj_settingSlots(); i++) {

@@ -54,7 +54,7 @@ static void openBuilder(Builder* s, djModel* m) {
   memset(s, 0, sizeof *s);
   assert_true(m->ngeom <= MOST && m->nbody <= MOST && 2 * m->nmesh <= 6);
   s->b = (djShapeBuilder){m, s->hull, s->grid, s->collides, s->inner, 0, s->use, s->skin, s->mass,
-                          s->push, NULL};
+                          s->push, NULL, NULL};
   s->b.nuse = dj_kernelsInUse(s->use, m);
 }
 

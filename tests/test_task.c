@@ -75,7 +75,7 @@ static void test_parse(void** state) {
                                          "guide_factor", "law", "exponent", "damping",
                                          "kn", "kt", "kd", "scale", "vertices", "implicit",
                                          "spin", "wrap_onset", "equality", "softness",
-                                         "recovery_load", "theta", "sigma", "damping_time",
+                                         "recovery_load", "triangles", "theta", "sigma", "damping_time",
                                          "alpha", "friction_law", "sigma_t", "detect", "cut",
                                          "invariant", "coordinate_derivative", "normal"};
     bool given = (row->ways & DJ_BY_TASK) != 0;

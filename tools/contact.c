@@ -21,6 +21,7 @@ typedef struct Query {
   djcShape a, b;
   double *vert_a, *vert_b;  // owned
   double *weight_a, *weight_b;   // owned
+  int* tri[2];
   bool gap;                 // the smoothed gap alone, with `smoothing`
   double smoothing;
   djcOption option;
@@ -59,9 +60,28 @@ static void read_geom(Query* q, djcShape* s, const cJSON* in, const char* path) 
   for (int i = 0; i < 4; i++) s->quat[i] = pose[3 + i] / norm / sqrt(length);
 }
 
+// Rows of three vertices, of models that see triangles.
+static void read_triangles(Query* q, djcShape* s, const cJSON* in, const char* path) {
+  Reader* r = &q->reader;
+  if (q->option.model != DJ_LONG_RANGE) {
+    read_fail(r, path, "triangles", "%s has none", dj_contactName(q->option.model));
+    return;
+  }
+  double* index = read_points(r, in, path, "triangles", &s->ntri);
+  if (!index) return;
+  int* tri = tool_alloc(3 * (size_t)s->ntri, sizeof *tri);
+  for (int i = 0; i < 3 * s->ntri && !r->failed; i++) {
+    if (index[i] >= 0 && index[i] < s->nvert && index[i] == floor(index[i])) tri[i] = (int)index[i];
+    else read_fail(r, path, "triangles", "[%d][%d] = %g is no vertex", i / 3, i % 3, index[i]);
+  }
+  free(index);
+  q->tri[path[0] == 'b'] = tri;
+  s->tri = tri;
+}
+
 static void read_shape(Query* q, djcShape* s, double** vert, const cJSON* entry,
                        const char* path) {
-  static const char* const keys[] = {"vertices", "radius", "origin", NULL};
+  static const char* const keys[] = {"vertices", "radius", "origin", "triangles", NULL};
   Reader* r = &q->reader;
   const cJSON* in = read_object(r, entry, "", path, true);
   if (!in) return;
@@ -75,6 +95,7 @@ static void read_shape(Query* q, djcShape* s, double** vert, const cJSON* entry,
     s->vert = *vert;
     read_number(r, in, path, "radius", &s->radius);
     if (s->radius < 0) read_fail(r, path, "radius", "must not be negative");
+    if (cJSON_GetObjectItemCaseSensitive(in, "triangles")) read_triangles(q, s, in, path);
     for (int i = 0; i < s->nvert; i++) {
       for (int k = 0; k < 3; k++) s->origin[k] += (*vert)[3 * i + k] / s->nvert;
     }
@@ -217,7 +238,7 @@ static void read_query(Query* q, const cJSON* entry) {
   static const char* const keys[] = {"model",    "params",  "hessian", "a",
                                      "b",        "friction", "twist_a", "twist_b",
                                      "guide_scale", "guide_weights_a", "guide_weights_b", NULL};
-  static const char* const planned[] = {"long_range", "damped"};
+  static const char* const planned = "damped";
   *q = (Query){.option = djc_defaultOption()};
   Reader* r = &q->reader;
   if (!cJSON_IsObject(entry)) {
@@ -234,9 +255,7 @@ static void read_query(Query* q, const cJSON* entry) {
     if (strcmp(model, dj_contactName((djContactModel)i)) == 0) number = i;
   }
   if (model && strcmp(model, dj_contactName((djContactModel)number)) != 0) {
-    for (int i = 0; i < 2; i++) {
-      if (strcmp(model, planned[i]) == 0) read_fail(r, "", "model", "%s is not available", model);
-    }
+    if (strcmp(model, planned) == 0) read_fail(r, "", "model", "%s is not available", model);
     read_fail(r, "", "model", "unknown model '%.60s'", model);
   }
   if (r->failed || !read_keys(r, entry, "", keys)) return;
@@ -288,6 +307,10 @@ static void write_result(Json* out, const Query* q, const djcResult* r, const do
     json_matrix(out, "hessian", n, n, finite ? hessian : NULL);
     json_matrix(out, "twist_hessian", 12, 12, finite ? r->twist_hessian : NULL);
   }
+  if (q->option.model == DJ_LONG_RANGE) {
+    json_integer(out, "visited", r->visited);
+    json_integer(out, "exact", r->exact);
+  }
   if (!r->energy) json_matrix(out, "twist_jac", 12, 12, r->twist_jac);
   if (q->option.friction.enabled) write_friction(out, r, finite);
   json_end(out);
@@ -333,6 +356,8 @@ static void free_query(Query* q) {
   free(q->vert_b);
   free(q->weight_a);
   free(q->weight_b);
+  free(q->tri[0]);
+  free(q->tri[1]);
 }
 
 // Answer one entry; returns its exit status. message: why it is an error.
@@ -371,7 +396,8 @@ static int answer(Json* out, const cJSON* entry, char* message, size_t size) {
     size_t n = 3 * (size_t)(q.a.nvert + q.b.nvert);
     if (q.a.nvert) gradient_a = tool_alloc(3 * (size_t)q.a.nvert, sizeof(double));
     if (q.b.nvert) gradient_b = tool_alloc(3 * (size_t)q.b.nvert, sizeof(double));
-    if (q.hessian && q.a.nvert && q.b.nvert) hessian = tool_alloc(n, n * sizeof(double));
+    const bool vertices = q.a.nvert && q.b.nvert && q.option.model != DJ_LONG_RANGE;
+    if (q.hessian && vertices) hessian = tool_alloc(n, n * sizeof(double));
     djStatus status = djc_pair(&result, gradient_a, gradient_b, hessian, &q.a, &q.b, &q.option);
     result.status = status;
     if (status < 0) {

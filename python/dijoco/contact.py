@@ -29,7 +29,8 @@ _ARMS, _CAPS = ("plane", "paper"), ("magnitude", "paper")
 class _CShape(ctypes.Structure):
     _fields_ = [("nvert", c_int), ("vert", c_void_p), ("radius", c_double), ("geom", c_int),
                 ("size", c_double * 3), ("pos", c_double * 3), ("quat", c_double * 4),
-                ("origin", c_double * 3), ("nweight", c_int), ("weight", c_void_p)]
+                ("origin", c_double * 3), ("nweight", c_int), ("weight", c_void_p),
+                ("ntri", c_int), ("tri", c_void_p)]
 
 
 class _CFriction(ctypes.Structure):
@@ -54,7 +55,8 @@ class _CResult(ctypes.Structure):
                 ("iterations", c_int), ("twist_gradient", c_double * 12),
                 ("twist_hessian", c_double * 144), ("friction_value", c_double),
                 ("friction_wrench_a", c_double * 6), ("friction_wrench_b", c_double * 6),
-                ("energy", c_bool), ("twist_jac", c_double * 144)]
+                ("energy", c_bool), ("twist_jac", c_double * 144),
+                ("visited", c_int), ("exact", c_int)]
 
 
 _lib.check_structs({"djcShape": _CShape, "djcFriction": _CFriction, "djcSetting": _CSetting,

@@ -37,7 +37,12 @@ static inline int variantsOf(const djKernel* k) {
 static const double sizesApart[] = {0.5, 3, 30};
 enum { NAPART = 3 };
 
-// Every row of the table, or those whose shapes may not overlap, every pair of types; the
+// To long_range all solids are triangles: a box and meshes say what others would.
+static inline bool ofTriangles(int type) {
+  return type == DJ_PLANE || type == DJ_BOX || type == DJ_MESH;
+}
+
+// Every row of the table, or those whose shapes may not overlap and recover, every pair of types; the
 // separating plane of two convex shapes with a guide, too, implicit surfaces by all laws.
 static inline void forKernels(PairTest test, uint64_t seed, bool barriers) {
   for (int m = 0; m < dj_kernelCount(); m++) {
@@ -47,12 +52,14 @@ static inline void forKernels(PairTest test, uint64_t seed, bool barriers) {
     assert_string_equal(k->name, dj_kernelName(m));
     assert_int_equal(dj_kernelNamed(k->name), m);
     const bool surfaces = k == &dj_implicitSurface; // by one of its laws a barrier
-    if (barriers && k->traits.overlaps && !surfaces) continue;
+    if (barriers && ((k->traits.overlaps && !surfaces) || !k->recovers)) continue;
     int pairs = 0, most = k == &dj_separatingPlane ? 2 : 1;
     for (int i = 0; i < most * NTYPE * NTYPE; i++) {
       int a = i / NTYPE % NTYPE, b = i % NTYPE;
       bool guided = i >= NTYPE * NTYPE;
       if (!k->takes(kernelTypes[a], kernelTypes[b])) continue;
+      const bool few = ofTriangles(kernelTypes[a]) && ofTriangles(kernelTypes[b]);
+      if (k == &dj_longRange && !few) continue;
       if (guided && isGround(kernelTypes[b])) continue;
       kernel_guide = guided ? GUIDE : 0;
       for (kernel_variant = 0; kernel_variant < variantsOf(k); kernel_variant++) {
@@ -118,6 +125,7 @@ static inline void useKernel(PairCase* c, const djKernel* k) {
   assert_int_equal(dj_applyRules(c->setting, k, &scale, given, NULL), DJ_OK);
   if (k == &dj_implicitSurface) fitCase(c);
   if (k == &dj_penalty || k == &dj_damped) penaltyCase(c, NULL);
+  if (k == &dj_longRange) longCase(c);
 }
 
 static inline djTraits traitsOf(const djKernel* k, PairCase* c) {
@@ -132,6 +140,7 @@ static inline double rangeOf(const djKernel* k, PairCase* c) {
 static inline double gapOf(const djKernel* k, PairCase* c, double part) {
   double range = rangeOf(k, c);
   if (k == &dj_damped) return 0.2 * part;
+  if (k->everywhere) return 0.02 + 0.2 * fabs(part); // there is no range, nor recovery
   if (range == 0) return -0.05 * (1 - part);
   return part * (range < INFINITY ? range : 1);
 }
@@ -176,7 +185,7 @@ static inline void movingPair(PairCase* c, const djKernel* k, Random* r, int typ
   }
   c->K = 1e-3;
   c->guide = k == &dj_separatingPlane ? kernel_guide : 0;
-  c->friction = 0.5;
+  c->friction = k->frictionless ? 0 : 0.5;
   c->in.cone = someCone(moving_pairs++);
   c->in.recover = true;
   c->in.force_cap = 0.2;

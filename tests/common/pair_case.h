@@ -14,6 +14,9 @@
 #include "contact/penalty/penalty_shape.h"
 #include "contact/plane/recovery.h"
 #include "contact/plane/separating_plane.h"
+#include "contact/triangles/long_range.h"
+#include "contact/triangles/long_range_shape.h"
+#include "contact/triangles/tessellation.h"
 #include "shape/terrain.h"
 #include "model/geom_row.h"
 #include "shape/curve.h"
@@ -290,6 +293,73 @@ static inline void penaltyCase(PairCase* c, const double* given) {
   }
 }
 
+// Triangles of both shapes for long_range: of meshes those of their hull, of others a few.
+static inline void longCase(PairCase* c) {
+  for (int k = 0; k < 2; k++) {
+    djShape* s = &c->shape[k].shape;
+    const djHull* hull = s->type == DJ_MESH ? &c->shape[k].hull : NULL;
+    if (s->type == DJ_PLANE) continue;
+    djTessellation t = {.nvert = hull ? hull->nvert : 0, .ntri = hull ? hull->nface : 0};
+    double size[3];
+    djPose frame;
+    sizesOf(size, &frame, s);
+    if (!hull && !dj_openTessellation(&t, s->type, 20)) abort();
+    double* vert = calloc(3 * (size_t)t.nvert, sizeof *vert);
+    int* tri = malloc(3 * (size_t)t.ntri * sizeof *tri);
+    for (int i = 0; i < t.nvert; i++) {
+      djVec3 f[3];
+      if (hull) memcpy(vert + 3 * i, hull->vert + 3 * i, 3 * sizeof *vert);
+      else dj_tessellationVertex(f, &t, i);
+      for (int j = 0; j < 3 && !hull; j++) dju_addTo3(vert + 3 * i, size[j], f[j]);
+    }
+    if (hull) memcpy(tri, hull->face, 3 * (size_t)t.ntri * sizeof *tri);
+    else dj_tessellationTriangles(tri, &t);
+    free(c->fit[k]);
+    c->fit[k] = malloc((size_t)dj_trianglesSize(t.nvert, t.ntri) * sizeof(double));
+    s->curved = false;
+    s->radius = 0;
+    if (dj_fitTriangles(s, c->fit[k], t.nvert, vert, t.ntri, tri, NULL) < 0) abort();
+    free(vert);
+    free(tri);
+  }
+}
+
+static inline double kernelGap(PairCase* c) {
+  djDistance d;
+  const djPairInput* in = pairInput(c);
+  const djGeomPair pair = {.a = in->a, .b = in->b, .pose_a = in->pose_a, .pose_b = in->pose_b};
+  if (c->kernel->gap(&d, NULL, &pair) != DJ_OK) abort();
+  return d.gap;
+}
+
+// Moves b apart, along the line of the centres or a plane along its normal, until the gap of
+// triangles is as wanted.
+static inline void setTrianglesGap(PairCase* c, double gap) {
+  const djShape *a = &c->shape[0].shape, *b = &c->shape[1].shape;
+  djVec3 u = dju_mulMV(c->now[1].R, dju_neg3(b->normal));
+  if (b->type != DJ_PLANE) {
+    u = dju_sub3(dju_transform(&c->now[1], b->center), dju_transform(&c->now[0], a->center));
+    u = dju_scale3(1 / dju_norm3(u), u);
+  }
+  c->now[1].p = dju_madd3(c->now[1].p, 10 * c->size, u);
+  const djVec3 far = c->now[1].p;
+  double low = -30 * c->size, high = 0; // from afar the gap falls until they touch
+  for (int i = 0; i < 3000 && b->type != DJ_PLANE && low < high - 0.02 * c->size; i++) {
+    c->now[1].p = dju_madd3(far, high - 0.01 * c->size, u);
+    if (kernelGap(c) < gap) low = high - 0.01 * c->size;
+    else high -= 0.01 * c->size;
+  }
+  for (int i = 0; i < 60; i++) {
+    const double t = 0.5 * (low + high);
+    c->now[1].p = dju_madd3(far, t, u);
+    if (kernelGap(c) < gap) low = t;
+    else high = t;
+  }
+  c->now[1].p = dju_madd3(far, high, u);
+  c->start[0] = c->now[0];
+  c->start[1] = c->now[1];
+}
+
 static inline double pointGap(PairCase* c, djVec3 b) {
   djDistance d;
   c->now[1].p = b;
@@ -389,6 +459,10 @@ static inline void setGap(PairCase* c, double gap) {
   }
   if (c->kernel == &dj_penalty || c->kernel == &dj_damped) {
     setPointGap(c, gap);
+    return;
+  }
+  if (c->kernel == &dj_longRange) {
+    setTrianglesGap(c, gap);
     return;
   }
   if (c->shape[1].shape.type == DJ_HFIELD) {

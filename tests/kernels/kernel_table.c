@@ -4,6 +4,7 @@
 #include "contact/implicit/implicit_surface.h"
 #include "contact/penalty/penalty.h"
 #include "contact/plane/separating_plane.h"
+#include "contact/triangles/long_range.h"
 #include "charge_kernel.h"
 #include "spring_kernel.h"
 #include "swirl_kernel.h"
@@ -13,6 +14,7 @@
   X("implicit_surface", dj_implicitSurface) \
   X("penalty", dj_penalty)                  \
   X("damped", dj_damped)                    \
+  X("long_range", dj_longRange)             \
   X("spring", test_springKernel)            \
   X("charge", test_chargeKernel)            \
   X("swirl", test_swirlKernel)

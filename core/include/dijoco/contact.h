@@ -23,6 +23,8 @@ typedef struct djcShape {
   double origin[3];       // m; point that twists refer to
   int nweight;            // 0: a guide's weights are from the flat facets, else those of the
   const double* weight;   // (nweight) vertices of the contact shape: parts of its surface, >= 0; 1
+  int ntri;               // triangles of vertices, outward and closed, for long_range; 0: of their hull
+  const int* tri;         // (ntri x 3) vertex indices
 } djcShape;
 
 // Friction over one step of two shapes, given as they are at its start. The barrier
@@ -75,6 +77,7 @@ typedef struct djcResult {
                               //   0, twist_gradient minus the wrenches, friction included
   double twist_jac[144];      // (12 x 12) derivative of twist_gradient by twist_a, then twist_b:
                               //   N m, N by rad/s, m/s
+  int visited, exact;         // of long_range: pairs of nodes gone through; planes found of triangles
 } djcResult;
 
 // Separating plane, s = 0.01, L = 1 m, no friction.

@@ -398,6 +398,7 @@ typedef struct djContactSettings {
   double exponent;         // 1
   double damping;          // s/m
   double kn, kt, kd;       // N/m, N s/m, N s/m2
+  double triangles;        // 1, of geoms that are no meshes
   double scale;            // 1
   double sigma, damping_time, alpha, sigma_t;   // N m, s, 1, W
   double detect, cut;      // m, N

@@ -176,6 +176,7 @@ typedef enum djContactModel {
   DJ_IMPLICIT_SURFACE = 1,
   DJ_PENALTY = 2,
   DJ_DAMPED = 3,
+  DJ_LONG_RANGE = 4,
   DJ_NCONTACT
 } djContactModel;
 
@@ -269,6 +270,7 @@ typedef struct djOption {
   double damping;           // s/m, of a law: force times 1 + damping times approach speed; auto
   double kn, kt, kd;        // N/m, N s/m, N s/m2, of points of penalty contact; auto
   double scale;             // 1, times these; auto
+  double triangles;         // 1, of geoms that are no meshes, in contact between triangles; auto
   double guide_factor;      // 1, times the default rule of guide; 0: no guide unless it is given
   double guide_radius;      // m, of a ball about a geom that holds it; auto: each geom's own
   double guide_part;        // 1, a geom's part of its body's surface; auto: each geom's own

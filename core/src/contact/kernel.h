@@ -43,6 +43,7 @@ typedef struct djGeomSource {
   double skin;               // what the row's `skin` found, m
   double deeper;             // by how much more its contact is to begin inside of it, m
   bool all;                  // shapes of a mesh have all its vertices, not its hull's alone
+  const djShape* old;        // what the kernel made of it before; or NULL
 } djGeomSource;
 
 // What the list of near pairs must know of a shape.
@@ -235,6 +236,8 @@ typedef struct djKernel {
   bool (*afar)(const double* setting);
   // What is wrong with settings that are given together (negative: not given). Or NULL: nothing.
   const char* (*conflict)(const djContactScale* scale, const double* given);
+  bool frictionless;               // pairs with friction are refused
+  bool everywhere;                 // what acts afar is the pair's own energy, and no guide's
   // Takes back settings that a pair of geoms does not have. Or NULL.
   void (*limit)(double* setting, const djModel* model, int geom1, int geom2);
   // How much smaller than the geom its contact shape is (djGeomSource.skin), metres; found where

@@ -7,7 +7,8 @@
   X("separating_plane", dj_separatingPlane) \
   X("implicit_surface", dj_implicitSurface) \
   X("penalty", dj_penalty)                  \
-  X("damped", dj_damped)
+  X("damped", dj_damped)                    \
+  X("long_range", dj_longRange)
 
 #define DECLARATION(name, row) extern const djKernel row;
 KERNELS(DECLARATION)

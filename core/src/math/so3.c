@@ -1,5 +1,23 @@
 #include "math/so3.h"
 
+djQuat dju_quatOf(djMat3 R) {
+  const double* r = R.m;
+  const double square[4] = {1 + r[0] + r[4] + r[8], 1 + r[0] - r[4] - r[8], 1 - r[0] + r[4] - r[8],
+                            1 - r[0] - r[4] + r[8]};
+  int k = 0;
+  for (int i = 1; i < 4; i++) {
+    if (square[i] > square[k]) k = i;
+  }
+  // 4 q_i q_j
+  const double pair[4][4] = {{square[0], r[7] - r[5], r[2] - r[6], r[3] - r[1]},
+                             {r[7] - r[5], square[1], r[1] + r[3], r[2] + r[6]},
+                             {r[2] - r[6], r[1] + r[3], square[2], r[5] + r[7]},
+                             {r[3] - r[1], r[2] + r[6], r[5] + r[7], square[3]}};
+  double norm = 0;
+  for (int i = 0; i < 4; i++) norm = hypot(norm, pair[k][i]);
+  return (djQuat){pair[k][0] / norm, pair[k][1] / norm, pair[k][2] / norm, pair[k][3] / norm};
+}
+
 double dju_turnNorm(const djMat3* R0, const djMat3* R1) {
   double sum = 0;
   for (int k = 0; k < 9; k++) sum += (R1->m[k] - R0->m[k]) * (R1->m[k] - R0->m[k]);

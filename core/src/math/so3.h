@@ -11,6 +11,9 @@ djQuat dju_expQuat(djVec3 w);
 // Rotation vector of a unit quaternion, angle in [0, pi].
 djVec3 dju_logQuat(djQuat q);
 
+// Unit quaternion of a rotation, by the largest of its entries.
+djQuat dju_quatOf(djMat3 R);
+
 // Norm of R1 - R0, whose singular values are (2 sin(t/2), 2 sin(t/2), 0), t the angle between both.
 double dju_turnNorm(const djMat3* R0, const djMat3* R1);
 

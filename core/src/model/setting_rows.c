@@ -198,6 +198,10 @@ static const djSetting contactRows[] = {
     {OPTION(normal), .kind = DJ_SETTING_CHOICE, .choice = dj_dampedNormals, .unit = "",
      .symbol = "NAME", .ways = BY_ALL, .group = "contact",
      .help = "of damped contact: the poses that normals are of"},
+    {OPTION_IN_FORCE(triangles), .kind = DJ_SETTING_REAL, .unit = "", .symbol = "N",
+     .ways = BY_ALL, .group = "contact", .automatic = true, .least = 1, .most = 1e5,
+     .rule = "the contact model's",
+     .help = "of geoms that are no meshes, at least, in contact between triangles"},
 };
 
 #define COUNT(rows) ((int)(sizeof rows / sizeof rows[0]))

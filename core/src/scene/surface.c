@@ -7,6 +7,7 @@
 #include "contact/implicit/implicit_fit.h"
 #include "contact/implicit/implicit_surface.h"
 #include "contact/shapes/convex.h"
+#include "math/so3.h"
 #include "shape/curve.h"
 #include "shape/implicit_pair.h"
 
@@ -109,25 +110,6 @@ static djStatus refuse(djError* err, const djModel* m, int geom) {
                  known ? dj_id2name(m, DJ_OBJ_GEOM, geom) : "");
 }
 
-// A unit quaternion of a rotation, by the largest of its entries.
-static void quatOf(double q[4], djMat3 R) {
-  const double* r = R.m;
-  const double square[4] = {1 + r[0] + r[4] + r[8], 1 + r[0] - r[4] - r[8], 1 - r[0] + r[4] - r[8],
-                            1 - r[0] - r[4] + r[8]};
-  int k = 0;
-  for (int i = 1; i < 4; i++) {
-    if (square[i] > square[k]) k = i;
-  }
-  // 4 q_i q_j
-  const double pair[4][4] = {{square[0], r[7] - r[5], r[2] - r[6], r[3] - r[1]},
-                             {r[7] - r[5], square[1], r[1] + r[3], r[2] + r[6]},
-                             {r[2] - r[6], r[1] + r[3], square[2], r[5] + r[7]},
-                             {r[3] - r[1], r[2] + r[6], r[5] + r[7], square[3]}};
-  double norm = 0;
-  for (int i = 0; i < 4; i++) norm = hypot(norm, pair[k][i]);
-  for (int i = 0; i < 4; i++) q[i] = pair[k][i] / norm;
-}
-
 djStatus dj_geomSurface(djSurface* out, const djModel* m, int geom, djError* err) {
   const int i = out && m ? shapeOf(m, geom) : -1;
   if (i < 0) return refuse(err, m, geom);
@@ -144,7 +126,7 @@ djStatus dj_geomSurface(djSurface* out, const djModel* m, int geom, djError* err
                      .nsize = both.surface.nsize,
                      .size = both.surface.size};
   dju_store3(out->pos, both.frame.p);
-  quatOf(out->quat, both.frame.R);
+  dju_storeQuat(out->quat, dju_quatOf(both.frame.R));
   measure(&out->outside, &out->inside, &both);
   // Exact but for rounding.
   const double rounding = 1e-9 * both.surface.outer;

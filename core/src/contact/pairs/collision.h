@@ -18,6 +18,8 @@ typedef struct djShapeBuilder {
   double* skin;            // (nuse x ngeom) infinite: of a plane, as the other geom's
   double *mass, *push;     // (nbody) scratch
   const djWatch* watch;    // told while hulls are made; or NULL
+  const struct djCollision* old;   // that new data replace: kernels may keep what shapes had; NULL:
+                                   //   shapes are made again in their place, or for the first time
 } djShapeBuilder;
 
 // "geom 'name'" for messages.

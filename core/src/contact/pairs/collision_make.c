@@ -73,14 +73,30 @@ static void fillReach(struct djCollision* c, const djModel* m, int body) {
   for (int g = first; g < end; g++) c->reach[body] = fmax(c->reach[body], reachOf(c, m, g));
 }
 
+// What the kernel made of the geom before; false: nothing.
+static bool oldShape(djShape* old, const struct djCollision* c, const djShapeBuilder* b, int u,
+                     int geom) {
+  int at = b->old ? 0 : u;
+  for (; b->old && at < b->old->nuse; at++) {
+    if (b->old->use[at] == b->use[u]) break;
+  }
+  const struct djCollision* from = b->old ? b->old : c;
+  if (at == from->nuse || !from->shape) return false;
+  *old = from->shape[at * b->model->ngeom + geom];
+  return old->own != NULL;
+}
+
 static djStatus makeShape(struct djCollision* c, double* mem, const djShapeBuilder* b, int u,
                           int geom, djError* err) {
   int i = u * b->model->ngeom + geom;
+  djShape old;
+  const bool had = oldShape(&old, c, b, u, geom);
   memset(&c->shape[i], 0, sizeof c->shape[i]);
   memset(&c->bounds[i], 0, sizeof c->bounds[i]);
   c->shape[i].type = -1;
   if (!dj_hasShape(b, u, geom)) return DJ_OK;
   djGeomSource from = dj_buildSource(b, u, geom);
+  from.old = had ? &old : NULL;
   djStatus status = dj_kernel(b->use[u])->makeShape(&c->shape[i], &c->bounds[i], mem, &from, err);
   c->shape[i].own = mem;
   char text[80];
@@ -232,6 +248,24 @@ static void freeData(struct djCollision* c) {
   free(c);
 }
 
+// Pairs of kernels that have no friction must not ask for any.
+static djStatus checkFriction(const djModel* m, const struct djCollision* c, djError* err) {
+  bool some = false;
+  for (int u = 0; u < c->nuse; u++) some = some || dj_kernel(c->use[u])->frictionless;
+  for (int a = 0; a < m->ngeom && some; a++) {
+    for (int b = a + 1; b < m->ngeom; b++) {
+      if (!dj_isContactPair(m, a, b)) continue;
+      const djKernel* kernel = dj_kernel(dj_pairKernel(m, a, b));
+      if (!kernel->frictionless || !(dj_pairCoefficients(m, a, b).friction > 0)) continue;
+      char one[80], other[80];
+      return dj_fail(err, DJ_UNSUPPORTED,
+                     "%s and %s: %s has no friction: condim must be 1, or friction 0",
+                     dj_geomText(one, m, a), dj_geomText(other, m, b), kernel->name);
+    }
+  }
+  return DJ_OK;
+}
+
 // New data for the model, with the builder's hulls, in place of the old.
 static djStatus assemble(djShapeBuilder* b, djError* err) {
   djModel* m = b->model;
@@ -259,7 +293,9 @@ static djStatus assemble(djShapeBuilder* b, djError* err) {
   c->grid = b->grid;
   c->version = 0;
   m->collision = c;   // coefficients of pairs look there
+  b->old = old;
   djStatus status = fillShapes(c, vert, list, b, err);
+  if (status >= 0) status = checkFriction(m, c, err);
   if (status < 0) {
     m->collision = old;
     c->hull = NULL;   // the builder's still

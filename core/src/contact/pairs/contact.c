@@ -395,7 +395,8 @@ static djStatus evalAll(double* value, djContacts* c, const djModel* m, const dj
   if (status < 0) return status;
   for (int k = 0; k < c->npair; k++) {
     djNearPair* p = &c->pair[k];
-    if (!p->near && !(p->afar && guides) && !dj_mayReach(c, m, p)) continue;
+    const bool acts = p->afar && (guides || p->kernel->everywhere);
+    if (!p->near && !acts && !dj_mayReach(c, m, p)) continue;
     status = evalPair(c, m, p, pose, flags);
     if (status == DJ_CROWDED) {
       status = dj_growSlots(c, c->nslot + 1);
@@ -458,7 +459,8 @@ djStatus dj_visitRows(int* n, const djRowVisit* v, djContacts* c, const djModel*
   c->ahead = true;
   for (int k = 0; k < c->npair && status >= 0 && *n >= 0; k++) {
     djNearPair* p = &c->pair[k];
-    if (!p->near && !dj_mayReach(c, m, p)) continue;
+    const bool acts = p->afar && p->kernel->everywhere;
+    if (!p->near && !acts && !dj_mayReach(c, m, p)) continue;
     status = visitPair(n, v, c, m, p, pose);
   }
   return status;

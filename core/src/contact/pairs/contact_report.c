@@ -115,7 +115,7 @@ static djStatus reportPair(djData* d, uint64_t kink[DJ_NKINK], djContacts* c, co
     if (status < 0) return status;
     gap = at.gap;
   }
-  if (!beyond) d->stats.gap = fmin(d->stats.gap, gap);
+  if (!beyond || p->kernel->everywhere) d->stats.gap = fmin(d->stats.gap, gap);
   djContactPair* out = &d->pair[d->npair++];
   bool swap = p->a > p->b;   // in the order of geom ids
   out->geom1 = p->low;

@@ -1,0 +1,181 @@
+// Contact by the paper's idea of long-range influence ("Efficient Differentiable Contact Model with
+// Long-Range Influence", eqs. 3-8), between closed triangle meshes, concave ones too, and half
+// spaces: a potential of their mean distance D (mean_distance.h, half_distance.h),
+//
+//   U = 12 stiffness (1 + (D/length_scale)^(-1/2))^2,
+//
+// which is infinite where triangles touch and acts at all distances. It depends on how two bodies
+// lie to each other alone.
+
+#include "contact/triangles/long_range.h"
+
+#include "contact/triangles/long_range_pair.h"
+#include "contact/triangles/long_range_query.h"
+#include "contact/triangles/long_range_shape.h"
+#include "contact/triangles/long_range_vjp.h"
+#include "contact/triangles/mesh_distance.h"
+#include "model/geom_row.h"
+
+#include <math.h>
+#include <string.h>
+
+// Friction may come by a parameter.
+static bool isGood(const djPairInput* in) {
+  return in && in->setting && dj_settingsValid(&dj_longRange, in->setting) && !(in->friction > 0);
+}
+
+static djStatus openPair(djLongPair* pair, const djPairInput* in, int order) {
+  if (!isGood(in)) return DJ_INVALID;
+  return dj_openLongPair(pair, in, order);
+}
+
+static djStatus eval(djPairOutput* out, djPairState* state, const djPairInput* in, int flags) {
+  const bool second = (flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) != 0;
+  djLongPair pair;
+  djMeanDistance d;
+  (void)state;
+  *out = (djPairOutput){.active = true, .twist_jac = out->twist_jac};
+  djStatus status = openPair(&pair, in, second ? 2 : flags & DJ_EVAL_GRADIENT ? 1 : 0);
+  if (status < 0) return status;
+  status = dj_longDistance(&d, &out->gap, &pair);
+  if (status == DJ_OVERLAP) {
+    out->value = INFINITY;
+    return DJ_OK;
+  }
+  if (status < 0) return status;
+  const djLongLaw law = dj_longLaw(d.L, in->setting);
+  out->value = law.U;
+  if (!second && !(flags & DJ_EVAL_GRADIENT)) return status;
+  double g[6], H[DJ_PACKED6];
+  for (int i = 0, k = 0; i < 6; i++) {
+    g[i] = law.by * d.g[i];
+    for (int j = 0; j <= i && second; j++, k++) H[k] = law.by * d.H[k] + law.by2 * d.g[i] * d.g[j];
+  }
+  dj_completeLong(out->gradient, second ? out->hessian : NULL, g, H, &pair);
+  return status;
+}
+
+static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
+                    const double lambda[12]) {
+  (void)state;
+  if (!isGood(in)) return DJ_INVALID;
+  return dj_longVjp(grad, in, lambda);
+}
+
+// ------------------------------------------ gaps -----------------------------------------------
+
+static djPose placeOf(const djPose* a, const djPose* b) {
+  return (djPose){dju_untransform(b, a->p), dju_mulMtM(b->R, a->R)};
+}
+
+// Of vertices above a half space.
+static void planeGap(djDistance* d, const djGeomPair* g) {
+  const djVec3 n = dju_mulMV(g->pose_b->R, g->b->normal);
+  const djPose place = placeOf(g->pose_a, g->pose_b);
+  d->gap = INFINITY;
+  d->normal = dju_neg3(n);
+  for (int i = 0; i < g->a->nvert; i++) {
+    const djVec3 x = {g->a->vert[0][i], g->a->vert[1][i], g->a->vert[2][i]};
+    const double z = dju_dot3(g->b->normal, dju_transform(&place, x)) - g->b->offset;
+    if (!(z < d->gap)) continue;
+    d->gap = z;
+    d->point_a = dju_transform(g->pose_a, x);
+    d->point_b = dju_madd3(d->point_a, -z, n);
+  }
+}
+
+static djStatus gap(djDistance* d, djDistanceCache* cache, const djGeomPair* g) {
+  (void)cache;
+  d->iterations = 0;
+  if (g->b->type == DJ_PLANE) {
+    planeGap(d, g);
+    return isfinite(d->gap) ? DJ_OK : DJ_INVALID;
+  }
+  djSphereTree a, b;
+  djMeshDistance m;
+  dj_openTriangles(&a, g->a);
+  dj_openTriangles(&b, g->b);
+  const djPose place = placeOf(g->pose_a, g->pose_b);
+  dj_meshDistance(&m, &a, &b, &place);
+  d->gap = m.gap;
+  d->normal = dju_mulMV(g->pose_b->R, m.normal);
+  d->point_a = dju_transform(g->pose_b, m.on_a);
+  d->point_b = dju_transform(g->pose_b, m.on_b);
+  return isfinite(d->gap) ? DJ_OK : DJ_INVALID;
+}
+
+static djStatus depth(double* depth, const djVec3* along, const djGeomPair* g) {
+  djDistance d;
+  (void)along;
+  const djStatus status = gap(&d, NULL, g);
+  *depth = -d.gap;
+  return status;
+}
+
+// ------------------------------------------ steps ----------------------------------------------
+
+// A half space has no other side: its pairs' values are infinite behind it, and a search goes back.
+static double room(const double* setting, const djShape* a, const djShape* b) {
+  (void)setting;
+  (void)a;
+  return b->type == DJ_PLANE ? INFINITY : 0;
+}
+
+static djStatus maxStep(double* factor, double* gap, const djGeomPair* g,
+                        const djPairMotion* motion) {
+  djSphereTree a, b;
+  dj_openTriangles(&a, g->a);
+  dj_openTriangles(&b, g->b);
+  const djPose from = placeOf(g->pose_a, g->pose_b), to = placeOf(motion->trial_a, motion->trial_b);
+  const double part = dj_meshAdvance(gap, &a, &b, &from, &to, g->a->center, g->a->bound);
+  if (part < *factor) *factor = part;
+  return DJ_OK;
+}
+
+// ------------------------------------------ row ------------------------------------------------
+
+static bool isSolid(int type) {
+  return type == DJ_MESH || type == DJ_BOX || type == DJ_SPHERE || type == DJ_CAPSULE ||
+         type == DJ_CYLINDER || type == DJ_ELLIPSOID;
+}
+
+static bool takes(int type_a, int type_b) {
+  return isSolid(type_a) && (type_b == DJ_PLANE || isSolid(type_b));
+}
+
+static double range(const double* setting) {
+  (void)setting;
+  return 0;
+}
+
+static bool afar(const double* setting) {
+  (void)setting;
+  return true;
+}
+
+const djKernel dj_longRange = {
+    .name = "long_range",
+    .smoothness = DJ_C2,
+    .where = "where vertices move, also where another vertex becomes the farthest of a ball",
+    .traits = {.energy = true, .symmetric = true, .limits = true},
+    .nsetting = DJ_LONG_NSETTING,
+    .setting = dj_longSettings,
+    .rule = dj_longRules,
+    .takes = takes,
+    .range = range,
+    .afar = afar,
+    .frictionless = true,
+    .everywhere = true,
+    .shapeSize = dj_longShapeSize,
+    .makeShape = dj_makeLongShape,
+    .shapeParams = dj_longShapeParams,
+    .gap = gap,
+    .depth = depth,
+    .share = 0.5,
+    .room = room,
+    .max_step = maxStep,
+    .eval = eval,
+    .vjp = vjp,
+    .queryShapes = dj_longQueryShapes,
+    .query = dj_longQuery,
+};

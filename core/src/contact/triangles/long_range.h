@@ -1,0 +1,22 @@
+// The contact kernel long_range: a potential of the mean distance of triangle meshes.
+
+#ifndef DJ_CONTACT_TRIANGLES_LONG_RANGE_H_
+#define DJ_CONTACT_TRIANGLES_LONG_RANGE_H_
+
+#include "contact/kernel.h"
+
+enum {
+  DJ_LONG_WEIGHTING,
+  DJ_LONG_TRIANGLES,
+  DJ_LONG_STIFFNESS_SCALE,
+  DJ_LONG_LENGTH_SCALE,
+  DJ_LONG_STIFFNESS,
+  DJ_LONG_NSETTING
+};
+
+extern const djSetting dj_longSettings[DJ_LONG_NSETTING];
+extern const djKernelRule dj_longRules[DJ_LONG_NSETTING];
+
+extern const djKernel dj_longRange;
+
+#endif // DJ_CONTACT_TRIANGLES_LONG_RANGE_H_

@@ -1,0 +1,46 @@
+// Settings of long_range, and their default rules. With W the weight on the lighter of both geoms
+// and r the smaller inner radius, W rests at a mean distance of r/100:
+//   W = 12 stiffness e (1 + e)/D,  e = sqrt(length_scale/D),  D = r/100.
+
+#include "contact/triangles/long_range.h"
+#include "model/check.h"
+
+#include <float.h>
+
+#define REST 0.01
+#define MOST_TRIANGLES 1e5
+
+static double stiffness(const djContactScale* scale, const double* x) {
+  const double D = REST * fmin(scale->radius[0], scale->radius[1]);
+  const double e = sqrt(x[DJ_LONG_LENGTH_SCALE] / D);
+  const double k = scale->weight * D / (12 * e * (1 + e));
+  return fmin(fmax(x[DJ_LONG_STIFFNESS_SCALE] * k, DBL_MIN), DJ_LARGEST_FORCE);
+}
+
+// How a node's potential follows from its children's.
+static const djChoice weightings[] = {{"mean", 0}, {NULL, 0}};
+
+#define NAMED(text, of) .name = text, .unit = of, .size = 1
+const djSetting dj_longSettings[DJ_LONG_NSETTING] = {
+    [DJ_LONG_WEIGHTING] = {NAMED("weighting", ""), .ways = DJ_BY_SCENE, .kind = DJ_SETTING_CHOICE,
+                           .choice = weightings, .standard = {0},
+                           .help = "of triangles; mean: by power means of distances"},
+    [DJ_LONG_TRIANGLES] = {NAMED("triangles", ""), .ways = DJ_BY_SCENE, .least = 1,
+                           .most = MOST_TRIANGLES, .standard = {128},
+                           .help = "of geoms that are no meshes, at least"},
+    [DJ_LONG_STIFFNESS_SCALE] = {NAMED("stiffness_scale", ""), .ways = DJ_BY_PAIR, .zero = true,
+                                 .most = 1e6, .standard = {1},
+                                 .help = "factor of the default stiffness"},
+    [DJ_LONG_LENGTH_SCALE] = {NAMED("length_scale", "m"), .ways = DJ_BY_PAIR, .least = DJ_SMALLEST,
+                              .most = DJ_LARGEST, .standard = {1},
+                              .help = "length unit of the potential's distance"},
+    [DJ_LONG_STIFFNESS] = {NAMED("stiffness", "J"), .ways = DJ_BY_PAIR, .automatic = true,
+                           .zero = true, .most = DJ_LARGEST_FORCE,
+                           .rule = "the lighter geom's weight rests at 0.01 r of the smaller one",
+                           .help = "coefficient of the potential 12 (1 + D^-1/2)^2"}};
+
+const djKernelRule dj_longRules[DJ_LONG_NSETTING] = {
+    [DJ_LONG_STIFFNESS] = {.rule = stiffness,
+                           .param = {"contact/long_range/stiffness", "J",
+                                     "coefficient of the potential of triangles", NULL},
+                           .factor = DJ_LONG_STIFFNESS_SCALE + 1}};

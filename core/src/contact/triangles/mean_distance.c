@@ -1,0 +1,266 @@
+#include "contact/triangles/mean_distance.h"
+
+#include <math.h>
+#include <string.h>
+
+static int at(int i, int j) { return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i; }
+
+// H += s g g^T
+static void addOuter(double H[DJ_PACKED6], double s, const double g[6]) {
+  for (int i = 0, k = 0; i < 6; i++) {
+    const double row = s * g[i];
+    for (int j = 0; j <= i; j++) H[k++] += row * g[j];
+  }
+}
+
+// H += s (g k^T + k g^T)
+static void addOuters(double H[DJ_PACKED6], double s, const double g[6], const double k[6]) {
+  for (int i = 0, n = 0; i < 6; i++) {
+    for (int j = 0; j <= i; j++) H[n++] += s * (g[i] * k[j] + k[i] * g[j]);
+  }
+}
+
+static void addPacked(double H[DJ_PACKED6], double s, const double K[DJ_PACKED6]) {
+  for (int i = 0; i < DJ_PACKED6; i++) H[i] += s * K[i];
+}
+
+// ------------------------------------------ far ------------------------------------------------
+
+// s = |d|^2 with d = x_a - x_b, y = x_a - c: by a motion of a
+//   |d + v + w x y + w x (w x y)/2|^2 = s + 2 d.(v + w x y) + |v + w x y|^2 + d.(w x (w x y)) + ...
+void dj_meanSquare(djMeanSquare* q, const djMeanPair* p, const djSphereNode* a,
+                   const djSphereNode* b) {
+  const djVec3 x = dju_transform(&p->place, dju_load3(a->x)), d = dju_sub3(x, dju_load3(b->x));
+  q->s = dju_dot3(d, d);
+  if (p->order < 1) return;
+  const djVec3 arm = dju_sub3(x, p->c), turn = dju_cross3(arm, d);
+  dju_store3(q->g, dju_scale3(2, turn));
+  dju_store3(q->g + 3, dju_scale3(2, d));
+  if (p->order < 2) return;
+  const double y[3] = {arm.x, arm.y, arm.z}, e[3] = {d.x, d.y, d.z};
+  const double trace = 2 * dju_dot3(arm, arm) - 2 * dju_dot3(arm, d);
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j <= i; j++) {
+      q->H[at(i, j)] = y[i] * e[j] + e[i] * y[j] - 2 * y[i] * y[j] + (i == j ? trace : 0);
+      q->H[at(3 + i, 3 + j)] = i == j ? 2 : 0;
+    }
+    const int k = (i + 1) % 3, m = (i + 2) % 3; // 2 [y]x, row i
+    q->H[at(3 + i, i)] = 0;
+    q->H[at(3 + k, i)] = -2 * y[m];
+    q->H[at(3 + m, i)] = 2 * y[k];
+  }
+}
+
+// L = log(s + V)/2
+static void farOf(djMeanDistance* out, const djMeanSquare* q, double V, int order) {
+  const double D2 = q->s + V, half = 0.5 / D2;
+  out->L = 0.5 * log(D2);
+  for (int i = 0; i < 6 && order > 0; i++) out->g[i] = half * q->g[i];
+  if (order < 2) return;
+  for (int i = 0; i < DJ_PACKED6; i++) out->H[i] = half * q->H[i];
+  addOuter(out->H, -2 * half * half, q->g);
+}
+
+// ------------------------------------------ triangles ------------------------------------------
+
+void dj_leafDistance(double L[3], double P, double l, double V) {
+  const double q = DJ_MEAN_Q, alpha = DJ_MEAN_ALPHA, E = cbrt(P / DJ_TRIANGLE_C), F = E - 1;
+  const double rho = l / (F * sqrt(F)), square = rho * rho, part = square / (square + V);
+  const double by = -0.5 * E / F, by2 = E / (6 * F * F); // of log rho
+  const double slope = (alpha + (q - alpha) * part) / q;
+  L[0] = (alpha * log(rho) + 0.5 * (q - alpha) * log(square + V)) / q;
+  L[1] = slope * by;
+  L[2] = slope * by2 + 2 * (q - alpha) / q * part * (1 - part) * by * by;
+}
+
+// About a place near both, so that coordinates have more digits.
+djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* p, const djSphereNode* a,
+                      const djSphereNode* b) {
+  djVec3 va[3], vb[3];
+  const djVec3 origin = dju_load3(b->x);
+  for (int k = 0; k < 3; k++) {
+    const djVec3 x = dju_transform(&p->place, dj_treeVertex(p->a, (int)a->first, k));
+    va[k] = dju_sub3(x, origin);
+    vb[k] = dju_sub3(dj_treeVertex(p->b, (int)b->first, k), origin);
+  }
+  const double l = a->R + b->R;
+  const djStatus status = dj_findTrianglePlane(out, va, vb, l);
+  *c = dju_sub3(dju_scale3(1 / l, dju_sub3(p->c, origin)), out->z);
+  return status;
+}
+
+// P by a motion of a, whose vertices have x = -(n.v + o): with j = (y x n, n)
+//   gradient   sum 2 x^-3 j
+//   Hessian    sum 6 x^-4 j j^T + 2 x^-3 (y n^T + n y^T - 2 y.n I)/2 on turns,
+//              less W (by planes)^-1 W^T,  W = sum 6 x^-4 j (v, 1)^T + 2 x^-3 ([y]x; I | 0).
+// Lengths are over l.
+static void planeTerms(double g[6], double H[DJ_PACKED6], const djTrianglePlane* t, djVec3 c,
+                       int order) {
+  double W[6][4] = {{0}};
+  const double n[3] = {t->n.x, t->n.y, t->n.z};
+  memset(g, 0, 6 * sizeof(double));
+  if (order > 1) memset(H, 0, DJ_PACKED6 * sizeof(double));
+  for (int k = 0; k < 3; k++) {
+    const djVec3 arm = dju_sub3(t->v[k], c), turn = dju_cross3(arm, t->n);
+    const double j[6] = {turn.x, turn.y, turn.z, n[0], n[1], n[2]}, f = t->force[k];
+    for (int i = 0; i < 6; i++) g[i] += f * j[i];
+    if (order < 2) continue;
+    addOuter(H, t->bend[k], j);
+    const double y[3] = {arm.x, arm.y, arm.z}, along = dju_dot3(arm, t->n);
+    for (int i = 0; i < 3; i++) {
+      for (int m = 0; m <= i; m++) {
+        H[at(i, m)] += f * (0.5 * (y[i] * n[m] + n[i] * y[m]) - (i == m ? along : 0));
+      }
+    }
+    for (int m = 0; m < 3; m++) { // along the axes of the plane
+      const djVec3 across = dju_cross3(arm, t->axis[m]), axis = t->axis[m];
+      const double by = t->bend[k] * dju_dot3(t->v[k], axis);
+      const double add[6] = {across.x, across.y, across.z, axis.x, axis.y, axis.z};
+      for (int i = 0; i < 6; i++) W[i][1 + m] += by * j[i] + f * add[i];
+    }
+    for (int i = 0; i < 6; i++) W[i][0] += t->bend[k] * j[i];
+  }
+  if (order < 2) return;
+  const double* L = t->factor;
+  double column[6];
+  for (int k = 0; k < 4; k++) {
+    for (int i = 0; i < 6; i++) {
+      for (int m = 0; m < k; m++) W[i][k] -= L[4 * k + m] * W[i][m];
+      column[i] = W[i][k] /= L[5 * k];
+    }
+    addOuter(H, -1, column);
+  }
+}
+
+static bool leafOf(djMeanDistance* out, djMeanPair* p, const djSphereNode* a,
+                   const djSphereNode* b) {
+  djTrianglePlane t;
+  djVec3 c;
+  const double l = a->R + b->R;
+  const djStatus status = dj_leafPlane(&t, &c, p, a, b);
+  p->exact++;
+  if (status < 0) return false;
+  if (status > 0) p->status = status;
+  double L[3];
+  dj_leafDistance(L, t.P, l, a->V + b->V);
+  out->L = L[0];
+  if (p->order < 1) return true;
+  planeTerms(out->g, out->H, &t, c, p->order);
+  for (int i = 0; i < 6; i++) out->g[i] *= (i < 3 ? 1 : 1 / l) / t.P; // of log P
+  if (p->order > 1) {
+    for (int i = 0, k = 0; i < 6; i++) {
+      for (int j = 0; j <= i; j++) out->H[k++] *= (i < 3 ? 1 : 1 / l) * (j < 3 ? 1 : 1 / l) / t.P;
+    }
+    // of log P, then of L
+    for (int k = 0; k < DJ_PACKED6; k++) out->H[k] *= L[1];
+    addOuter(out->H, L[2] - L[1], out->g);
+  }
+  for (int i = 0; i < 6; i++) out->g[i] *= L[1];
+  return true;
+}
+
+// ------------------------------------------ pairs ----------------------------------------------
+
+static bool visit(djMeanDistance* out, djMeanPair* p, int i, int j);
+
+static bool childrenOf(djMeanDistance* out, djMeanPair* p, int i, int j) {
+  const djSphereNode *a = &p->a->node[i], *b = &p->b->node[j];
+  int ca[2], cb[2], n = 0;
+  const int na = dj_childrenOf(ca, p->a, i), nb = dj_childrenOf(cb, p->b, j);
+  if (na == 1 && nb == 1) return leafOf(out, p, a, b);
+  djMeanDistance of[4];
+  double weight[4], least = INFINITY, sum = 0;
+  for (int k = 0; k < na; k++) {
+    for (int m = 0; m < nb; m++) {
+      if (!visit(&of[n], p, ca[k], cb[m])) return false;
+      weight[n] = p->a->node[ca[k]].m * p->b->node[cb[m]].m / (a->m * b->m);
+      least = of[n].L < least ? of[n].L : least;
+      n++;
+    }
+  }
+  for (int k = 0; k < n; k++) {
+    weight[k] *= exp(-DJ_MEAN_Q * (of[k].L - least));
+    sum += weight[k];
+  }
+  out->L = least - log(sum) / DJ_MEAN_Q;
+  if (p->order < 1) return true;
+  memset(out->g, 0, sizeof out->g);
+  if (p->order > 1) memset(out->H, 0, sizeof out->H);
+  for (int k = 0; k < n; k++) {
+    const double part = weight[k] / sum;
+    for (int m = 0; m < 6; m++) out->g[m] += part * of[k].g[m];
+    if (p->order < 2) continue;
+    addPacked(out->H, part, of[k].H);
+    addOuter(out->H, -DJ_MEAN_Q * part, of[k].g);
+  }
+  if (p->order > 1) addOuter(out->H, DJ_MEAN_Q, out->g);
+  return true;
+}
+
+// D = (1 - phi) D_ch + phi D_c, out is D_ch's.
+static void blend(djMeanDistance* out, const djMeanSquare* q, double S, double V, double t,
+                  int order) {
+  djMeanDistance far;
+  double phi[3];
+  dj_quintic(phi, t);
+  farOf(&far, q, V, order);
+  const double near = exp(out->L), Dc = exp(far.L), D = (1 - phi[0]) * near + phi[0] * Dc;
+  out->L = log(D);
+  if (order < 1) return;
+  const double kn = (1 - phi[0]) * near / D, kf = phi[0] * Dc / D, apart = (Dc - near) / D;
+  const double r = sqrt(q->s), by = 0.5 / (r * S); // of t by s
+  double gt[6], cross[6], g[6];
+  for (int i = 0; i < 6; i++) {
+    gt[i] = by * q->g[i];
+    cross[i] = (Dc * far.g[i] - near * out->g[i]) / D;
+    g[i] = kn * out->g[i] + kf * far.g[i] + apart * phi[1] * gt[i];
+  }
+  if (order > 1) {
+    double H[DJ_PACKED6] = {0};
+    addPacked(H, kn, out->H);
+    addOuter(H, kn, out->g);
+    addPacked(H, kf, far.H);
+    addOuter(H, kf, far.g);
+    addPacked(H, apart * phi[1] * by, q->H);
+    addOuter(H, -apart * phi[1] * by * 0.5 / q->s, q->g);
+    addOuter(H, apart * phi[2], gt);
+    addOuters(H, phi[1], gt, cross);
+    addOuter(H, -1, g);
+    memcpy(out->H, H, sizeof H);
+  }
+  memcpy(out->g, g, sizeof g);
+}
+
+static void record(djMeanTape* tape, size_t at, const djMeanDistance* d, bool near) {
+  if (at >= tape->room) return;
+  double* to = near ? tape->record[at].near : tape->record[at].L;
+  to[0] = d->L;
+  to[1] = 0;
+  for (int k = 0; k < 6; k++) to[1] += d->g[k] * tape->along[k];
+}
+
+static bool visit(djMeanDistance* out, djMeanPair* p, int i, int j) {
+  const djSphereNode *a = &p->a->node[i], *b = &p->b->node[j];
+  djMeanSquare q;
+  const size_t at = p->tape ? p->tape->n++ : 0;
+  p->visited++;
+  dj_meanSquare(&q, p, a, b);
+  const double S = a->R + b->R, V = a->V + b->V, t = sqrt(q.s) / S - 1;
+  if (t >= 1) {
+    farOf(out, &q, V, p->order);
+  } else {
+    if (!childrenOf(out, p, i, j)) return false;
+    if (p->tape) record(p->tape, at, out, true);
+    if (t > 0) blend(out, &q, S, V, t, p->order);
+  }
+  if (p->tape) record(p->tape, at, out, false);
+  return true;
+}
+
+djStatus dj_meanDistance(djMeanDistance* out, djMeanPair* p) {
+  p->visited = p->exact = 0;
+  p->status = DJ_OK;
+  if (visit(out, p, 0, 0)) return p->status;
+  *out = (djMeanDistance){.L = -INFINITY};
+  return DJ_OVERLAP;
+}

@@ -1,0 +1,100 @@
+// The mean distance D of two closed meshes, after "Efficient Differentiable Contact Model with
+// Long-Range Influence", with means of distances instead of sums of energies: so that D hardly
+// depends on how a surface is cut into triangles.
+//
+// Of two triangles i and j, with rho as their plane says (triangle_plane.h):
+//   D_ij = rho^(alpha/q) (rho^2 + V_i + V_j)^((q-alpha)/2q),        q = 14, alpha = 12,
+// of two nodes I and J of their trees, r = |x_I - x_J|:
+//   far      D_c  = sqrt(r^2 + V_I + V_J)                            a mean of squares
+//   near     D_ch = [sum_cd (m_c m_d)/(m_I m_J) D_cd^-q]^(-1/q)      of their children; two
+//                                                                    triangles: D_ij
+//   D = (1 - phi) D_ch + phi D_c,  phi = 6 t^5 - 15 t^4 + 10 t^3 of t = r/S - 1, S = R_I + R_J.
+// D_ch <= D_c; D is C2 where the meshes are apart, and 0 where triangles touch.
+//
+// Here is L = log D with derivatives by a motion of a, x -> c + exp(w)(x - c) + v, (w, v) = 0, all
+// in the frame of b. Over children with parts p_c = weight_c D_c^-q / sum
+//   dL_ch = sum p_c dL_c,  ddL_ch = sum p_c (ddL_c - q dL_c dL_c^T) + q dL_ch dL_ch^T.
+
+#ifndef DJ_CONTACT_TRIANGLES_MEAN_DISTANCE_H_
+#define DJ_CONTACT_TRIANGLES_MEAN_DISTANCE_H_
+
+#include "contact/triangles/sphere_tree.h"
+#include "contact/triangles/triangle_plane.h"
+
+#include <stddef.h>
+
+#define DJ_MEAN_Q 14.0
+#define DJ_MEAN_ALPHA 12.0
+
+// Of a symmetric matrix (6 x 6) the entries i, j <= i are at i (i + 1)/2 + j.
+enum { DJ_PACKED6 = 21 };
+
+typedef struct djMeanDistance {
+  double L;    // -infinite: they touch
+  double g[6]; // by (w, v)
+  double H[DJ_PACKED6];
+} djMeanDistance;
+
+// L of pairs of nodes and of their children, with their change along a motion, in the order in
+// which pairs are visited.
+typedef struct djMeanRecord {
+  double L[2], near[2];
+} djMeanRecord;
+typedef struct djMeanTape {
+  double along[6]; // the motion
+  djMeanRecord* record;
+  size_t n, room; // more are wanted where n > room: these are left out
+} djMeanTape;
+
+typedef struct djMeanPair {
+  const djSphereTree *a, *b;
+  djPose place;     // of a's frame in b's
+  djVec3 c;         // in b's frame
+  int order;        // of the derivatives that are found: 0, 1, 2
+  djMeanTape* tape; // or NULL; with order 1
+  // out
+  long visited, exact; // pairs of nodes; of triangles whose plane was found
+  djStatus status;     // of the planes
+} djMeanPair;
+
+// DJ_OVERLAP: triangles touch. DJ_NOT_CONVERGED: some plane is the best that was found.
+djStatus dj_meanDistance(djMeanDistance* out, djMeanPair* pair);
+
+// ---- parts, for derivatives of other kinds
+// -------------------------------------------------------
+
+// phi with two derivatives.
+static inline void dj_quintic(double phi[3], double t) {
+  if (t <= 0 || t >= 1) {
+    phi[0] = t >= 1;
+    phi[1] = phi[2] = 0;
+    return;
+  }
+  phi[0] = t * t * t * (t * (6 * t - 15) + 10);
+  phi[1] = 30 * t * t * (t - 1) * (t - 1);
+  phi[2] = 60 * t * (2 * t - 1) * (t - 1);
+}
+
+// Children of a node: returns how many; of a triangle itself.
+static inline int dj_childrenOf(int child[2], const djSphereTree* t, int i) {
+  const int right = (int)t->node[i].right;
+  child[0] = right > 0 ? i + 1 : i;
+  child[1] = right;
+  return right > 0 ? 2 : 1;
+}
+
+// |x_a - x_b|^2 with derivatives by motions of a.
+typedef struct djMeanSquare {
+  double s, g[6], H[DJ_PACKED6];
+} djMeanSquare;
+void dj_meanSquare(djMeanSquare* out, const djMeanPair* pair, const djSphereNode* a,
+                   const djSphereNode* b);
+
+// The plane of two triangles; c: the pair's, as the plane's vertices are.
+djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* pair,
+                      const djSphereNode* a, const djSphereNode* b);
+
+// log D_ij, with two derivatives by log P.
+void dj_leafDistance(double L[3], double P, double l, double V);
+
+#endif // DJ_CONTACT_TRIANGLES_MEAN_DISTANCE_H_

@@ -1,0 +1,50 @@
+// A tree of balls over the triangles of a closed mesh.
+//
+// A node has the mass m of its triangles, which is their area, its centre x, their centroid, their
+// second moment V about it over their mass, and the radius R of a ball about x that holds them:
+//   leaf       V = sum_3 |v - x|^2/12
+//   others     V = sum_c m_c/m (V_c + |x_c - x|^2)
+//   all        R = max |v - x|
+// Where vertices move triangles stay together as they were, and numbers are found anew.
+
+#ifndef DJ_CONTACT_TRIANGLES_SPHERE_TREE_H_
+#define DJ_CONTACT_TRIANGLES_SPHERE_TREE_H_
+
+#include "math/vec.h"
+
+#include <dijoco/types.h>
+
+// The left child is the next node; right: the other one, 0 of a leaf. Its triangles are first ..
+// first + n - 1. far: the vertex that is farthest from x.
+typedef struct djSphereNode {
+  double x[3], R, V, m;
+  double right, first, n, far;
+} djSphereNode;
+enum { DJ_SPHERE_NODE = 10 }; // numbers of it
+
+typedef struct djSphereTree {
+  int ntri;
+  const djSphereNode* node; // (2 ntri - 1)
+  const double* tri;        // (ntri x 3) vertices, in the order of leaves
+  const double* vert[3];    // (nvert) each
+} djSphereTree;
+
+static inline djVec3 dj_treeVertex(const djSphereTree* t, int triangle, int k) {
+  const int i = (int)t->tri[3 * triangle + k];
+  return dju_vec3(t->vert[0][i], t->vert[1][i], t->vert[2][i]);
+}
+
+// Parts the triangles of `from` (ntri x 3) by where they are: fills right, first and n of nodes,
+// and tri.
+djStatus dj_growSphereTree(djSphereNode* node, double* tri, const int* from, int ntri,
+                           const double* const vert[3]);
+// The rest of the nodes.
+void dj_fitSphereTree(djSphereNode* node, const djSphereTree* tree);
+
+// By x, R, V and m of each node. Adds derivatives by vertices to vert; by is spoilt.
+typedef struct djSphereGrad {
+  double x[3], R, V, m;
+} djSphereGrad;
+void dj_sphereTreeParams(double* const vert[3], djSphereGrad* by, const djSphereTree* tree);
+
+#endif // DJ_CONTACT_TRIANGLES_SPHERE_TREE_H_

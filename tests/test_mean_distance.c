@@ -1,0 +1,490 @@
+// The mean distance of triangle meshes: trees, planes between triangles, the recursion against a
+// plain one, derivatives, blends, scales, and how little it depends on how a surface is cut.
+
+#include "common/triangle_case.h"
+#include "common/worst.h"
+#include "contact/triangles/half_distance.h"
+#include "contact/triangles/sphere_tree.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { NSOLID = 5 };
+
+// A ball, boxes, a ring, an L; vertices moved by a little, so that no two distances are equal.
+static TreeMesh someTree(djRng* rng, int kind) {
+  SolidMesh s = kind == 0   ? makeBallSolid(1)
+                : kind == 1 ? makeBoxSolid(0.5, 0.7, 0.3)
+                : kind == 2 ? makeTorus(1, 0.3, 8, 5)
+                : kind == 3 ? makeL()
+                            : makeSplitBox(1, 0.2, 0.1, 1);
+  for (int i = 0; i < 3 * s.nvert; i++) s.vert[i] += djt_uniform(rng, -0.03, 0.03);
+  TreeMesh t = makeTree(&s);
+  freeSolid(&s);
+  return t;
+}
+
+// ------------------------------------------ trees ----------------------------------------------
+
+static void testTrees(void** state) {
+  (void)state;
+  djRng rng = {1};
+  for (int kind = 0; kind < NSOLID; kind++) {
+    TreeMesh m = someTree(&rng, kind);
+    const djSphereTree* t = &m.tree;
+    for (int i = 0; i < 2 * t->ntri - 1; i++) {
+      const djSphereNode* node = &t->node[i];
+      double area = 0, square = 0, most = 0;
+      djVec3 sum = {0, 0, 0}, x = dju_load3(node->x);
+      for (int k = (int)node->first; k < (int)(node->first + node->n); k++) {
+        djVec3 v[3], e[2];
+        for (int c = 0; c < 3; c++) v[c] = dj_treeVertex(t, k, c);
+        e[0] = dju_sub3(v[1], v[0]);
+        e[1] = dju_sub3(v[2], v[0]);
+        const double a = 0.5 * dju_norm3(dju_cross3(e[0], e[1]));
+        area += a;
+        for (int c = 0; c < 3; c++) {
+          const djVec3 arm = dju_sub3(v[c], x), edge = dju_sub3(v[(c + 1) % 3], x);
+          sum = dju_madd3(sum, a / 3, v[c]);
+          // a second moment is that of the middles of edges
+          const djVec3 mid = dju_scale3(0.5, dju_add3(arm, edge));
+          square += a / 3 * dju_dot3(mid, mid);
+          most = djt_worst(most, dju_norm3(arm));
+        }
+      }
+      assert_true(fabs(node->m - area) < 1e-12 * area);
+      assert_true(dju_norm3(dju_sub3(dju_scale3(1 / area, sum), x)) < 1e-12);
+      assert_true(fabs(node->V - square / area) < 1e-12);
+      assert_true(fabs(node->R - most) < 1e-12);
+    }
+    freeTree(&m);
+  }
+}
+
+// By vertices, of numbers of all nodes with random weights.
+static double weighted(const djSphereTree* t, const djSphereGrad* w) {
+  double sum = 0;
+  for (int i = 0; i < 2 * t->ntri - 1; i++) {
+    const djSphereNode* n = &t->node[i];
+    for (int k = 0; k < 3; k++) sum += w[i].x[k] * n->x[k];
+    sum += w[i].R * n->R + w[i].V * n->V + w[i].m * n->m;
+  }
+  return sum;
+}
+
+static void testTreeParams(void** state) {
+  (void)state;
+  djRng rng = {2};
+  for (int kind = 0; kind < NSOLID; kind++) {
+    TreeMesh m = someTree(&rng, kind);
+    const size_t nnode = 2 * (size_t)m.tree.ntri - 1, nv = 3 * (size_t)m.nvert;
+    djSphereGrad *w = malloc(nnode * sizeof *w), *by = malloc(nnode * sizeof *by);
+    double *out = calloc(nv, sizeof *out), *dir = malloc(nv * sizeof *dir), sum = 0, y[2];
+    djt_uniforms((double*)w, (int)(6 * nnode), &rng, -1, 1);
+    memcpy(by, w, nnode * sizeof *w);
+    djt_uniforms(dir, (int)nv, &rng, -1, 1);
+    double* const vert[3] = {out, out + m.nvert, out + 2 * m.nvert};
+    dj_sphereTreeParams(vert, by, &m.tree);
+    for (size_t i = 0; i < nv; i++) sum += out[i] * dir[i];
+    for (int s = 0; s < 2; s++) {
+      for (size_t i = 0; i < nv; i++) m.vert[i] += (s ? -2e-5 : 1e-5) * dir[i];
+      dj_fitSphereTree(m.node, &m.tree);
+      y[s] = weighted(&m.tree, w);
+    }
+    assert_true(fabs((y[0] - y[1]) / 2e-5 - sum) < 1e-7 * (1 + fabs(sum)));
+    free(w);
+    free(by);
+    free(out);
+    free(dir);
+    freeTree(&m);
+  }
+}
+
+// ------------------------------------------ planes ---------------------------------------------
+
+static double sumOf(const djVec3 a[3], const djVec3 b[3], double l, djVec3 n, double o) {
+  const double room = 1 - dju_norm3(n);
+  double sum = DJ_TRIANGLE_C / (l * l * room * room);
+  bool good = room > 0;
+  for (int k = 0; k < 3; k++) {
+    const double xa = -dju_dot3(n, a[k]) - o, xb = dju_dot3(n, b[k]) + o;
+    good = good && xa > 0 && xb > 0;
+    sum += 1 / (xa * xa) + 1 / (xb * xb);
+  }
+  return good ? sum : INFINITY;
+}
+
+// No plane about the one that was found has less.
+static void testPlanes(void** state) {
+  (void)state;
+  djRng rng = {3};
+  int apart = 0;
+  for (int i = 0; i < 2000; i++) {
+    djVec3 a[3], b[3];
+    const double far = djt_uniform(&rng, 0, 2);
+    for (int k = 0; k < 3; k++) {
+      double v[6];
+      djt_uniforms(v, 6, &rng, -1, 1);
+      a[k] = dju_load3(v);
+      b[k] = dju_add3(dju_load3(v + 3), dju_vec3(far, 0, 0));
+    }
+    djTrianglePlane p;
+    djVec3 u;
+    const double l = 1.3, gap = dj_partTriangles(&u, a, b, INFINITY);
+    const djStatus status = dj_findTrianglePlane(&p, a, b, l);
+    assert_int_equal(status, gap > 0 ? DJ_OK : DJ_OVERLAP);
+    if (gap <= 0) continue;
+    apart++;
+    const double o = l * (p.o - dju_dot3(p.n, p.z)), least = sumOf(a, b, l, p.n, o);
+    assert_true(fabs(least * l * l - p.P) < 1e-9 * p.P);
+    for (int k = 0; k < 20; k++) {
+      double d[4];
+      djt_uniforms(d, 4, &rng, -1, 1);
+      const double e = pow(10, -1 - k % 4) * fmin(gap, 1);
+      const djVec3 n = dju_madd3(p.n, e, dju_load3(d));
+      assert_true(sumOf(a, b, l, n, o + e * d[3]) >= least * (1 - 1e-12));
+    }
+    assert_true(p.iterations < 40);
+  }
+  assert_true(apart > 500);
+}
+
+// Of small triangles rho is their distance, so that D_ij is D_c.
+static void testSmallTriangles(void** state) {
+  (void)state;
+  djVec3 a[3], b[3];
+  djRng rng = {4};
+  for (int k = 0; k < 3; k++) {
+    double v[6];
+    djt_uniforms(v, 6, &rng, -1e-7, 1e-7);
+    a[k] = dju_load3(v);
+    b[k] = dju_add3(dju_load3(v + 3), dju_vec3(0.3, 0.4, 1.2));
+  }
+  djTrianglePlane p;
+  double L[3];
+  assert_int_equal(dj_findTrianglePlane(&p, a, b, 0.7), DJ_OK);
+  dj_leafDistance(L, p.P, 0.7, 0);
+  assert_true(fabs(L[0] - log(1.3)) < 1e-6);
+}
+
+// ------------------------------------------ the recursion --------------------------------------
+
+// As mean_distance.h has it, in distances.
+static double plainDistance(const TreeMesh* A, const TreeMesh* B, const djPose* T, int i, int j) {
+  const djSphereNode *a = &A->node[i], *b = &B->node[j];
+  const double r = dju_norm3(dju_sub3(dju_transform(T, dju_load3(a->x)), dju_load3(b->x)));
+  const double S = a->R + b->R, Dc = sqrt(r * r + a->V + b->V);
+  if (r >= 2 * S) return Dc;
+  int ca[2] = {i + 1, (int)a->right}, cb[2] = {j + 1, (int)b->right};
+  const int na = a->right > 0 ? 2 : 1, nb = b->right > 0 ? 2 : 1;
+  if (na == 1) ca[0] = i;
+  if (nb == 1) cb[0] = j;
+  double Dch = 0;
+  if (na * nb == 1) {
+    djVec3 v[6];
+    djTrianglePlane p;
+    for (int k = 0; k < 3; k++) {
+      v[k] = dju_transform(T, dj_treeVertex(&A->tree, (int)a->first, k));
+      v[3 + k] = dj_treeVertex(&B->tree, (int)b->first, k);
+    }
+    if (dj_findTrianglePlane(&p, v, v + 3, S) < 0) return 0;
+    const double P = p.P / (S * S);
+    const double rho = pow(pow(P / 24, 1 / 3.0) - pow(S, -2 / 3.0), -1.5);
+    Dch = pow(rho, 12 / 14.0) * pow(rho * rho + a->V + b->V, 2 / 28.0);
+  } else {
+    for (int k = 0; k < na * nb; k++) {
+      const int c = ca[k / nb], d = cb[k % nb];
+      Dch += A->node[c].m * B->node[d].m * pow(plainDistance(A, B, T, c, d), -14);
+    }
+    Dch = pow(Dch / (a->m * b->m), -1 / 14.0);
+  }
+  const double t = r / S - 1, phi = t > 0 ? t * t * t * (6 * t * t - 15 * t + 10) : 0;
+  assert_true(Dch <= Dc * (1 + 1e-12));
+  return (1 - phi) * Dch + phi * Dc;
+}
+
+static void testValues(void** state) {
+  (void)state;
+  djRng rng = {5};
+  for (int i = 0; i < 200; i++) {
+    TreeMesh A = someTree(&rng, i % NSOLID), B = someTree(&rng, i / NSOLID % NSOLID);
+    const djPose T = randomPlace(&rng, djt_uniform(&rng, 0.5, 6));
+    djMeanPair p = {.a = &A.tree, .b = &B.tree, .place = T};
+    djMeanDistance d;
+    const djStatus status = dj_meanDistance(&d, &p);
+    const double D = plainDistance(&A, &B, &T, 0, 0);
+    assert_int_equal(status, D > 0 ? DJ_OK : DJ_OVERLAP);
+    assert_true(D > 0 ? fabs(d.L - log(D)) < 1e-10 : d.L == -INFINITY);
+    freeTree(&A);
+    freeTree(&B);
+  }
+}
+
+// Meshes of another unit of length.
+static void testScale(void** state) {
+  (void)state;
+  djRng rng = {6};
+  for (int i = 0; i < 20; i++) {
+    TreeMesh A = someTree(&rng, i % NSOLID), B = someTree(&rng, (i + 1) % NSOLID);
+    djPose T = randomPlace(&rng, 2.5);
+    djMeanPair p = {.a = &A.tree, .b = &B.tree, .place = T};
+    djMeanDistance d[2];
+    const djStatus status = dj_meanDistance(&d[0], &p);
+    for (int k = 0; k < 3 * A.nvert; k++) A.vert[k] *= 1e3;
+    for (int k = 0; k < 3 * B.nvert; k++) B.vert[k] *= 1e3;
+    dj_fitSphereTree(A.node, &A.tree);
+    dj_fitSphereTree(B.node, &B.tree);
+    p.place.p = dju_scale3(1e3, T.p);
+    assert_int_equal(dj_meanDistance(&d[1], &p), status);
+    if (status == DJ_OK) assert_true(fabs(d[1].L - d[0].L - log(1e3)) < 1e-10);
+    freeTree(&A);
+    freeTree(&B);
+  }
+}
+
+// ------------------------------------------ derivatives ----------------------------------------
+
+typedef struct Along {
+  djMeanPair pair;
+  djHalfPair half;
+  bool plane;
+  double dir[6];
+} Along;
+
+static djStatus distanceAt(djMeanDistance* d, Along* w, double e) {
+  double least;
+  djPose* place = w->plane ? &w->half.place : &w->pair.place;
+  const djPose T = *place;
+  *place = movePlace(&T, w->plane ? w->half.c : w->pair.c, w->dir, e);
+  const djStatus status =
+      w->plane ? dj_halfDistance(d, &least, &w->half) : dj_meanDistance(d, &w->pair);
+  *place = T;
+  return status;
+}
+
+// First and second differences of L, extrapolated, against gradient and Hessian.
+static void checkAlong(double worst[2], Along* w) {
+  djMeanDistance at, e[2];
+  double g = 0, H = 0, slope[3], bend[3];
+  if (distanceAt(&at, w, 0) < 0) return;
+  for (int i = 0, k = 0; i < 6; i++) {
+    g += at.g[i] * w->dir[i];
+    for (int j = 0; j <= i; j++) H += (i == j ? 1 : 2) * at.H[k++] * w->dir[i] * w->dir[j];
+  }
+  double h = fmin(4e-3, 0.02 * exp(at.L));
+  for (int m = 0; m < 3; m++, h *= 0.5) {
+    for (int s = 0; s < 2; s++) assert_int_equal(distanceAt(&e[s], w, s ? -h : h), DJ_OK);
+    slope[m] = (e[0].L - e[1].L) / (2 * h);
+    bend[m] = (e[0].L - 2 * at.L + e[1].L) / (h * h);
+  }
+  double* both[2] = {slope, bend};
+  const double want[2] = {g, H};
+  for (int k = 0; k < 2; k++) {
+    double* x = both[k];
+    const double once = x[1] + (x[1] - x[0]) / 3, twice = x[2] + (x[2] - x[1]) / 3;
+    const double best = twice + (twice - once) / 15;
+    const double doubt = fabs(best - twice);
+    const double error = fabs(best - want[k]) / (1 + fabs(want[k]));
+    // blends begin and end with a third derivative that jumps: differences tell it themselves
+    if (error > (k ? 1e-5 : 1e-8) + 3 * doubt) worst[k] = djt_worst(worst[k], error);
+  }
+}
+
+static void testDerivatives(void** state) {
+  (void)state;
+  djRng rng = {7};
+  double worst[2] = {0, 0};
+  for (int i = 0; i < 300; i++) {
+    TreeMesh A = someTree(&rng, i % NSOLID), B = someTree(&rng, i / NSOLID % NSOLID);
+    Along w = {.pair = {.a = &A.tree, .b = &B.tree, .place = randomPlace(&rng, 0), .order = 2}};
+    w.pair.place = randomPlace(&rng, djt_uniform(&rng, 0.8, 6));
+    double c[3];
+    djt_uniforms(c, 3, &rng, -1, 1);
+    w.pair.c = dju_load3(c);
+    djt_uniforms(w.dir, 6, &rng, -1, 1);
+    checkAlong(worst, &w);
+    freeTree(&A);
+    freeTree(&B);
+  }
+  assert_true(worst[0] == 0 && worst[1] == 0);
+}
+
+static void testHalfSpaces(void** state) {
+  (void)state;
+  djRng rng = {8};
+  double worst[2] = {0, 0};
+  for (int i = 0; i < 60; i++) {
+    TreeMesh A = someTree(&rng, i % NSOLID);
+    double *part = malloc((size_t)A.nvert * sizeof *part), c[3], n[3], least;
+    for (int k = 0; k < A.nvert; k++) part[k] = 1.0 / A.nvert;
+    djt_uniforms(c, 3, &rng, -1, 1);
+    djt_unitVector(n, &rng);
+    Along w = {.plane = true};
+    w.half = (djHalfPair){.nvert = A.nvert,
+                          .weight = part,
+                          .place = randomPlace(&rng, 1),
+                          .c = dju_load3(c),
+                          .normal = dju_load3(n),
+                          .order = 2};
+    for (int k = 0; k < 3; k++) w.half.vert[k] = A.tree.vert[k];
+    djMeanDistance d;
+    dj_halfDistance(&d, &least, &w.half);
+    w.half.offset = least - djt_uniform(&rng, 0.01, 2);
+    djt_uniforms(w.dir, 6, &rng, -1, 1);
+    checkAlong(worst, &w);
+    w.half.offset = least + 1e-9;
+    assert_int_equal(dj_halfDistance(&d, &least, &w.half), DJ_OVERLAP);
+    free(part);
+    freeTree(&A);
+  }
+  assert_true(worst[0] == 0 && worst[1] == 0);
+}
+
+// Second derivatives on both sides of where blends of nodes begin and end.
+static void testBlends(void** state) {
+  (void)state;
+  djRng rng = {9};
+  int thresholds = 0;
+  while (thresholds < 200) {
+    TreeMesh A = someTree(&rng, thresholds % NSOLID), B = someTree(&rng, 1 + thresholds % 3);
+    djMeanPair p = {.a = &A.tree, .b = &B.tree, .place = randomPlace(&rng, 0), .order = 2};
+    const int i = djt_integer(&rng, 2 * A.tree.ntri - 1),
+              j = djt_integer(&rng, 2 * B.tree.ntri - 1);
+    const djSphereNode *a = &A.node[i], *b = &B.node[j];
+    // so that these nodes are at the threshold
+    const double r = (1 + thresholds % 2) * (a->R + b->R);
+    double u[3];
+    djt_unitVector(u, &rng);
+    const djVec3 x = dju_mulMV(p.place.R, dju_load3(a->x)), way = dju_load3(u);
+    djMeanDistance d[2];
+    djStatus status = DJ_OK;
+    for (int s = 0; s < 2 && status == DJ_OK; s++) {
+      const djVec3 to = dju_madd3(dju_load3(b->x), r * (1 + (s ? 1e-9 : -1e-9)), way);
+      p.place.p = dju_sub3(to, x);
+      status = dj_meanDistance(&d[s], &p);
+    }
+    if (status == DJ_OK) {
+      thresholds++;
+      const double g = djt_largest(d[0].g, 6), H = djt_largest(d[0].H, DJ_PACKED6);
+      assert_true(fabs(d[0].L - d[1].L) < 1e-8 * (1 + g * r));
+      for (int k = 0; k < 6; k++) assert_true(fabs(d[0].g[k] - d[1].g[k]) < 1e-6 * (g + 1));
+      for (int k = 0; k < DJ_PACKED6; k++) {
+        assert_true(fabs(d[0].H[k] - d[1].H[k]) < 1e-6 * (H + g * g + 1));
+      }
+    }
+    freeTree(&A);
+    freeTree(&B);
+  }
+}
+
+// ------------------------------------------ forces ---------------------------------------------
+
+// Along the line of the centres, whatever the shapes, where balls about them are apart.
+static void testRepels(void** state) {
+  (void)state;
+  djRng rng = {10};
+  for (int i = 0; i < 500; i++) {
+    TreeMesh A = someTree(&rng, i % NSOLID), B = someTree(&rng, i / NSOLID % NSOLID);
+    djPose T = randomPlace(&rng, 1);
+    const djVec3 u = T.p, x = dju_mulMV(T.R, dju_load3(A.node->x));
+    const double r = (A.node->R + B.node->R) * djt_uniform(&rng, 1, 3);
+    T.p = dju_sub3(dju_madd3(dju_load3(B.node->x), r, u), x);
+    djMeanPair p = {.a = &A.tree, .b = &B.tree, .place = T, .order = 1};
+    djMeanDistance d;
+    assert_int_equal(dj_meanDistance(&d, &p), DJ_OK);
+    assert_true(dju_dot3(dju_load3(d.g + 3), u) > 0);
+    freeTree(&A);
+    freeTree(&B);
+  }
+}
+
+// Faces, edges and corners 1e-8 of their size apart: log D falls by up to 12/14 of log gap.
+static void testNear(void** state) {
+  (void)state;
+  SolidMesh box = makeBoxSolid(0.5, 0.5, 0.5);
+  TreeMesh A = makeTree(&box), B = makeTree(&box);
+  freeSolid(&box);
+  const double turn[4][3] = {{0, 0, 0},
+                             {0, 0, 0.3},
+                             {0.7853981633974483, 0, 0},
+                             {0.7853981633974483, 0.6154797086703873, 0}};
+  for (int k = 0; k < 4; k++) {
+    for (double gap = 1e-2; gap > 0.9e-8; gap *= 0.1) {
+      djPose T = {.R = dju_eye3()};
+      for (int c = 0; c < 3; c++) {
+        const djVec3 w =
+            dju_vec3(c == 0 ? turn[k][0] : 0, c == 1 ? turn[k][1] : 0, c == 2 ? turn[k][2] : 0);
+        T.R = dju_mulMM(dju_quatToMat(dju_expQuat(w)), T.R);
+      }
+      double low = INFINITY;
+      for (int i = 0; i < 8; i++) {
+        const djVec3 v = {A.tree.vert[0][i], A.tree.vert[1][i], A.tree.vert[2][i]};
+        low = fmin(low, dju_mulMV(T.R, v).z);
+      }
+      T.p = dju_vec3(0.1, 0.05, 0.5 + gap - low);
+      djMeanPair p = {.a = &A.tree, .b = &B.tree, .place = T, .c = T.p, .order = 2};
+      djMeanDistance d;
+      assert_true(dj_meanDistance(&d, &p) == DJ_OK);
+      assert_true(isfinite(d.L) && isfinite(djt_largest(d.g, 6)));
+      assert_true(isfinite(djt_largest(d.H, DJ_PACKED6)));
+      const double slope = d.g[5] * gap;
+      if (gap < 1e-4) assert_true(slope > 0.7 && slope < 12 / 14.0 + 1e-3);
+    }
+  }
+  freeTree(&A);
+  freeTree(&B);
+}
+
+// The gap, along a line, at which dU/dgap of (1 + D^-1/2)^2 is `force`.
+static double gapOfForce(const TreeMesh* A, const TreeMesh* B, djPose T, djVec3 u, double force) {
+  double low = 0, high = 3;
+  for (int i = 0; i < 40; i++) {
+    const double r = 0.5 * (low + high);
+    djMeanPair p = {.a = &A->tree, .b = &B->tree, .place = T, .order = 1};
+    djMeanDistance d;
+    p.place.p = dju_scale3(r, u);
+    const bool apart = dj_meanDistance(&d, &p) >= 0;
+    const double e = exp(-0.5 * d.L), f = e * (1 + e) * dju_dot3(dju_load3(d.g + 3), u);
+    if (apart && f < force)
+      high = r;
+    else
+      low = r;
+  }
+  return high;
+}
+
+// Boxes of 192, 768 triangles as of 3072: in the gap, not the distance of centres.
+static void testCuts(void** state) {
+  (void)state;
+  djRng rng = {11};
+  TreeMesh t[3];
+  for (int k = 0; k < 3; k++) {
+    SolidMesh s = makeSplitBox(1, 0.2, 0.1, 2 + k);
+    t[k] = makeTree(&s);
+    freeSolid(&s);
+  }
+  for (int i = 0; i < 4; i++) {
+    const djPose T = randomPlace(&rng, 1);
+    const double near = gapOfForce(&t[0], &t[0], T, T.p, 1e12); // where they touch
+    double gap[3];
+    for (int k = 0; k < 3; k++) gap[k] = gapOfForce(&t[k], &t[k], T, T.p, 1e4) - near;
+    for (int k = 0; k < 2; k++) assert_true(gap[k] > 0.7 * gap[2] && gap[k] < 1.3 * gap[2]);
+  }
+  for (int k = 0; k < 3; k++) freeTree(&t[k]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testTrees),       cmocka_unit_test(testTreeParams),
+      cmocka_unit_test(testPlanes),      cmocka_unit_test(testSmallTriangles),
+      cmocka_unit_test(testValues),      cmocka_unit_test(testScale),
+      cmocka_unit_test(testDerivatives), cmocka_unit_test(testHalfSpaces),
+      cmocka_unit_test(testBlends),      cmocka_unit_test(testRepels),
+      cmocka_unit_test(testNear),        cmocka_unit_test(testCuts),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
