@@ -161,6 +161,18 @@ class LongRange(cli.Case):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(len(done.stdout.splitlines()), 13, done.stdout)
 
+    def test_round(self):
+        """With guide_decay pushers go round what they push, in 16 scenes; without it not all do."""
+        script = os.path.join(cli.SOURCE, "scripts", "guide_round.py")
+        for decay, step, missed in (("0.25", "30", 0), ("1.5", "90", 2)):
+            done = subprocess.run([sys.executable, script, "--command", cli.BIN, "--out",
+                                   self.path("out"), "--step", step, "--decay", decay],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  check=False)
+            runs = 2 + 2 * 180 // int(step)
+            self.assertEqual(done.returncode, missed > 0, done.stdout + done.stderr)
+            self.assertIn("%d of %d reach" % (runs - missed, runs), done.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -667,6 +667,7 @@ DJ_API djStatus dj_addMeshVertices(djModel* model, int n, const int* mesh, const
                                    djError* err);
 
 // Whether the guide acts in derivatives alone, as option guide_backward_only, on an unshared model;
+// with false one with a guide_decay is in the run, too, which options refuse: to see its forces;
 // default rules are not applied anew.
 DJ_API djStatus dj_setGuideBackwardOnly(djModel* model, bool only);
 // Whether some pair of geoms may have a guide that acts in runs; in derivatives alone, which are

@@ -40,6 +40,7 @@ const char* dj_rowProblem(djProblemText* what, const djSetting* row, const doubl
 // The row's bounds alone, which default rules may not leave either.
 static inline bool dj_settingInRange(const djSetting* row, double value) {
   if (value == 0) return row->zero || row->kind == DJ_SETTING_CHOICE;
+  if (value == row->also) return true;
   return (value > 0 || (row->negative && value < 0)) && (row->below == 0 || value < row->below);
 }
 
