@@ -51,6 +51,7 @@ int optimize_load(OptimizeRun* r, const Options* o) {
   dj_copyStages(&r->how, r->stage, -1);
   status = choose_optimizer(&r->how, r->stage, o);
   if (status) return status;
+  r->how.receding.nthread = o->threads > 0 ? (int)o->threads : 0;
   if (r->how.receding.horizon > 0 &&
       djd_makeReceding(&r->receding, g->design, &r->how, &err) < 0) {
     return scene_fail(o, o->argument[0], &err);
