@@ -2,15 +2,15 @@
 // has and smooth seeded changes of it, compared by the guided loss.
 //
 // Descent sees the slope alone: not round a wall, nor left from right on the line. A change of what
-// varies is a path of random terms that begins at 0, by tau = (row + 1)/rows of the window, for each
-// column of its own:
+// varies is a path of random terms that begins at 0, by tau = (row + 1)/rows of the window, and for
+// each column another:
 //
 //   change(tau) = S sum_j xi_j 2^1/2 sin((j - 1/2) pi tau)/((j - 1/2) pi),  j = 1..4,
 //
 // xi_j normal: the first terms of a Brownian path, so that S is about what it deviates by at the
 // window's end. The guided loss is that of the window's run with the guide in it, which before
-// contact tells who is nearer. A plan whose loss without it is 0, so that every target is within its
-// tolerance, stays.
+// contact tells who is nearer. A plan whose loss without it is 0, all targets being within their
+// tolerances, stays.
 
 #ifndef DJ_GRADIENT_CANDIDATES_H_
 #define DJ_GRADIENT_CANDIDATES_H_
