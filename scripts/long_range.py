@@ -18,7 +18,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TASKS = ROOT / "models" / "long_range"
-NAMES = ["billiards", "push", "sort", "gather", "gather_bunny", "ant_push", "puck", "franka_push"]
+NAMES = ["billiards", "push", "sort", "gather", "gather_bunny", "ant_push", "puck", "button",
+         "franka_push"]
 JITTER = 0.02   # m, of free bodies, each way
 
 
@@ -48,8 +49,12 @@ def layout(command, scene):
 
 def jittered(command, task, name, seed):
     """The task with other places of what it moves; the marks of what is to stay where it is go with
-    it. Seed 0: its own."""
+    it. Of a task whose windows have candidates the next seed instead. Seed 0: its own."""
     task = dict(task, scene=str(TASKS / name / task["scene"]))
+    windows = task["optimizer"].get("receding", {})
+    if "seed" in windows:
+        windows["seed"] += seed
+        return task
     if seed == 0:
         return task
     rows = first_state(command, task)
@@ -77,7 +82,8 @@ def first_state(command, task):
 
 
 def mujoco_loss(command, folder, task):
-    """The final loss of the written scene in stock MuJoCo: bodies' frames are at their centres."""
+    """The final loss of the written scene in stock MuJoCo: bodies' frames are at their centres. NaN
+    where some body is not free."""
     result = json.loads((folder / "task.json").read_text())
     start = result["initial"]
     files = []
@@ -93,6 +99,8 @@ def mujoco_loss(command, folder, task):
     with open(out, newline="") as file:
         row = list(csv.DictReader(file))[-1]
     place, loss = layout(command, task["scene"]), 0
+    if any(term["body"] not in place for term in task["loss"]):
+        return math.nan
     for term in task["loss"]:
         at = place[term["body"]]
         x = [float(row["qpos[%d]" % (at + k)]) for k in range(3)]

@@ -83,6 +83,21 @@ class Guide(cli.Case):
         self.assertIn("guide_backward_only", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
 
+    def test_decay(self):
+        """By it gradients fall less with the distance; runs are the same."""
+        shares = []
+        for decay in (1.5, 0.25):
+            both = dict(guide=0.05, guide_backward_only=True, guide_decay=decay)
+            near = self.speed_gradient(guide_bodies=[["hand", "right"]], **both)
+            far = self.speed_gradient(guide_bodies=[["hand", "left"]], **both)
+            shares.append(abs(far / near))
+        self.assertEqual(self.speed_gradient(guide=0.05, guide_backward_only=True),
+                         self.speed_gradient(guide=0.05, guide_backward_only=True,
+                                             guide_decay=1.5))
+        self.assertGreater(shares[1], 1.2 * shares[0])
+        text = self.run_cli("help", "settings")[1]
+        self.assertIn("guide_decay", text)
+
     def test_no_surrogate_without_a_guide(self):
         for arguments in (["--guide", "0"], ["--guide-factor", "0"], ["--contact", "none"]):
             task = self.task(guide_backward_only=True)
@@ -146,6 +161,10 @@ class Guide(cli.Case):
         bad("guide_length", guide=1, guide_length=0)
         bad("guide_part", guide=1, guide_part=2)
         bad("guide_backward_only", guide=1, guide_backward_only="perhaps")
+        self.refused("grad", self.task(guide=1, guide_decay=0.25),
+                     names=["guide_decay", "guide_backward_only"])
+        for decay in (-0.5, 0, 1, 1.4, 1.6, "slow"):
+            bad("guide_decay", guide=1, guide_backward_only=True, guide_decay=decay)
         self.bad_body("'nobody'", guide=1, guide_bodies=[["hand", "nobody"]])
         self.bad_body("'x*'", guide=1, guide_bodies=[["hand", "left"], ["x*", "hand"]])
         for wrong in ("hand left", {"hand": "left"}, ["hand", "left"], [["hand"]],

@@ -45,6 +45,8 @@ class Settings(cli.Case):
                   "sigma", "damping_time", "sigma_t", "detect", "without_effect"]
         if name == "guide_factor":
             follow += ["guide"]
+        if name == "guide_decay":   # goes with the other
+            follow += ["guide_backward_only"]
         if name == "preset":
             follow += ["support_scale", "stiffness_scale", "friction_eps_scale"]
         for key in settings:
@@ -84,7 +86,8 @@ class Settings(cli.Case):
                 continue
             value, bad = others(row)
             with self.subTest(option=option):
-                found = self.run_json("simulate", self.scene, "--time", "0", option, value)
+                more = ["--guide-backward-only", "true"] if option == "--guide-decay" else []
+                found = self.run_json("simulate", self.scene, "--time", "0", option, value, *more)
                 self.expect(found["settings"], row["name"], value)
                 self.assertIn(option + " ", self.run_cli("simulate", "--help")[1])
                 self.refused("inspect", self.scene, option, value, option, value,
@@ -93,7 +96,7 @@ class Settings(cli.Case):
                     self.refused("inspect", self.scene, option, word, names=[option])
                 # Written into a scene.
                 out = self.path("out.json")
-                self.run_json("convert", self.scene, option, value, "--out", out)
+                self.run_json("convert", self.scene, option, value, "--out", out, *more)
                 again = self.run_json("inspect", out)["settings"]
                 self.expect(again, row["name"], value)
                 os.unlink(out)
@@ -105,7 +108,7 @@ class Settings(cli.Case):
                               "friction_eps", "overlap", "vertices", "friction", "friction_arms",
                               "friction_cap", "inner_radius", "load", "support_scale",
                               "stiffness_scale", "guide", "guide_length", "guide_radius",
-                              "guide_part", "guide_factor", "guide_backward_only",
+                              "guide_part", "guide_factor", "guide_backward_only", "guide_decay",
                               "friction_eps_scale", "recovery_stiffness", "preset",
                               "law", "exponent", "damping", "kn", "kt", "kd", "scale", "softness",
                               "recovery_load", "sigma", "damping_time", "alpha", "friction_law",
@@ -117,6 +120,8 @@ class Settings(cli.Case):
             value, bad = others(row) if row["values"] != "3 numbers" else (1, [])
             key = {"contact": "model"}.get(name, name)
             given = {"contact": {key: value}} if name in groups["contact"] else {name: value}
+            if name == "guide_decay":
+                given["contact"]["guide_backward_only"] = True
             task = self.write("t.json", dict(TASK, **given))
             if "task" not in row["also by"].split(", "):
                 self.refused("grad", task, names=[name])

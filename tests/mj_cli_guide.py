@@ -145,6 +145,49 @@ class Guide(cli.Case):
         self.assertEqual(r["loss_first"], flat["loss_first"])
         self.assertLess(r["loss_last"], 0.9 * r["loss_first"])
 
+    def test_reach(self):
+        """How near those came that the guide acts between: by the poses of the run, and by a touch."""
+        r = self.optimize(TASK)
+        with open(os.path.join(self.out, "final.json")) as f:
+            self.assertEqual(json.load(f)["guide"], r["guide"])
+        run = ["--time", "0.3", "--qvel", self.write("v.txt", "0.2" + 12 * " 0"), "--ctrl",
+               os.path.join(self.out, "ctrl.csv")]
+        places = self.places(self.scene, *run)
+        (one,) = r["guide"]
+        self.assertEqual((one["bodies"], one["touched"]), (["hand", "box"], False))
+        # the ball's centre is beside the box's face, which hardly turns
+        gaps = [box[0] - 0.05 - hand[0] - 0.05 for hand, box, _ in places]
+        self.assertAlmostEqual(one["distance_first"], 0.2, delta=1e-9)
+        self.assertAlmostEqual(one["distance_first"], gaps[0], delta=1e-9)
+        self.assertAlmostEqual(one["distance_least"], min(gaps), delta=1e-3)
+        self.assertLess(one["distance_least"], one["distance_first"])
+        text = self.run_cli("optimize", self.path("task.json"), "--out", self.out)[1]
+        self.assertIn("  hand never came nearer to box than %.2g m\n" % one["distance_least"], text)
+
+        bound = {**TASK, "ctrl": 30 * [[-1]], "optimizer": {**TASK["optimizer"], "rate": 1e-10}}
+        task = self.write("bound.json", bound)
+        text = self.run_cli("optimize", task, "--out", self.out, "--guide", "1e-9")[1]
+        self.assertIn("; motor at its bound\n", text)
+
+        thrown = {**TASK, "initial": {"qvel": [2] + 12 * [0]}}
+        one, other = self.optimize(thrown, "--guide", "1e-6", "--guide-bodies",
+                                   "hand box, hand other")["guide"]
+        self.assertEqual((one["touched"], other["touched"]), (True, False))
+        self.assertLess(one["distance_least"], 1e-4)
+        self.assertAlmostEqual(other["distance_least"], 0.2, delta=1e-9)
+        for more in (["--guide", "0"], ["--contact", "none"]):
+            self.assertEqual(self.optimize(TASK, *more)["guide"], [])
+
+        # of all bodies, of which there are many, one line
+        self.write("many.xml", XML.replace("</worldbody>", "".join(
+            '<body pos="0 0 %g"><freejoint/><geom size="0.05"/></body>' % (1 + 0.2 * i)
+            for i in range(4)) + "</worldbody>") % GUIDE)
+        many = {**TASK, "scene": "many.xml", "initial": {}}
+        self.assertEqual(len(self.optimize(many)["guide"]), 21)
+        text = self.run_cli("optimize", self.path("task.json"), "--out", self.out)[1]
+        self.assertEqual(text.count("never"), 1)
+        self.assertIn("21 of 21 pairs", text)
+
     def test_anneal(self):
         """The result is that of the last value, and the written task has it."""
         task = {**TASK, "optimizer": {**TASK["optimizer"], "anneal": {"contact/guide": [0.1, 0]}}}

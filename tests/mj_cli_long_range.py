@@ -25,6 +25,7 @@ TASKS = {
     "gather_bunny": ("blob0", (0, -0.8, 0), (0, -1, 0), ["ctrl"], "rod"),
     "ant_push": ("box", (1, 0.7, 0.2), (-1.2, 0, 0), ["ctrl"], "ant"),
     "puck": ("disc", (0.02, 0.2, 0.04), (1, 0, 0), ["ctrl"], "cylinder"),
+    "button": ("button", None, None, ["ctrl"], "hand"),
     "franka_push": ("blob0", None, None, ["ctrl"], "hand"),
 }
 NAMES = [a for a in sys.argv[1:] if a in TASKS] or ["push", "franka_push"]
@@ -160,6 +161,31 @@ class LongRange(cli.Case):
                               stderr=subprocess.PIPE, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(len(done.stdout.splitlines()), 13, done.stdout)
+
+    def test_button(self):
+        """An arm finds its way round a plate by candidates, of two seeds, and not without."""
+        script = os.path.join(cli.SOURCE, "scripts", "long_range.py")
+        done = subprocess.run([sys.executable, script, "--command", cli.BIN, "--jitters", "1",
+                               "--out", self.path("out"), "button"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        task = load("button")
+        task["optimizer"]["receding"]["candidates"] = 1
+        r = self.run_json("optimize", self.write("one.json", json.dumps(task)), "--out",
+                          self.path("one"))
+        self.assertGreaterEqual(r["loss_last"], r["loss_first"])
+
+    def test_round(self):
+        """With guide_decay pushers go round what they push, in 16 scenes; without it not all do."""
+        script = os.path.join(cli.SOURCE, "scripts", "guide_round.py")
+        for decay, step, missed in (("0.25", "30", 0), ("1.5", "90", 2)):
+            done = subprocess.run([sys.executable, script, "--command", cli.BIN, "--out",
+                                   self.path("out"), "--step", step, "--decay", decay],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  check=False)
+            runs = 2 + 2 * 180 // int(step)
+            self.assertEqual(done.returncode, missed > 0, done.stdout + done.stderr)
+            self.assertIn("%d of %d reach" % (runs - missed, runs), done.stdout)
 
 
 if __name__ == "__main__":

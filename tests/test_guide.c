@@ -21,7 +21,7 @@ enum { NV = 6 };
 typedef struct Query {
   double vert[2][3 * NV], weight[2][NV];
   djcShape shape[2];
-  djcSetting setting[2];   // guide, guide_length
+  djcSetting setting[3];   // guide, guide_length, guide_decay
   djcOption option;
 } Query;
 
@@ -46,7 +46,8 @@ static void newQuery(Query* q, djRng* rng, double apart, double size) {
   q->option.support = 0.02;
   q->option.length_scale = 0.5 * size;
   q->option.guide_scale = 0.25 * size;
-  q->option.nsetting = 2;
+  q->setting[2] = (djcSetting){"guide_decay", 1.5};
+  q->option.nsetting = 3;
   q->option.setting = q->setting;
 }
 
@@ -93,7 +94,7 @@ static void testFormula(void** state) {
     if (!(r.gap > 1e-3)) continue;
     q.option.nsetting = 0;
     plain = solve(&q);
-    q.option.nsetting = 2;
+    q.option.nsetting = 3;
     if (plain.value > 0) {   // the plane told is the barrier's
       near++;
       Query far = q;
@@ -174,9 +175,10 @@ static void testTwists(void** state) {
   djRng rng = {5};
   static const double apart[] = {0.3, 0.5, 2};
   const double quat[4] = {1, 0, 0, 0}, zero[3] = {0, 0, 0};
-  for (int k = 0; k < 30; k++) {
+  for (int k = 0; k < 60; k++) {
     Query q;
     newQuery(&q, &rng, apart[k % 3], 1);
+    if (k > 29) q.setting[2].value = djt_uniform(&rng, 0.1, 0.9);
     djcPair* pair;
     assert_int_equal(djc_makePair(&pair, &q.shape[0], &q.shape[1], &q.option, NULL), DJ_OK);
     double value, g[12], H[144], y[2], gy[2][12], unused[144];
@@ -215,9 +217,10 @@ static void testVertices(void** state) {
   enum { N = 6 * NV };
   static double H[N * N], unused[N * N];
   int done = 0;
-  for (int k = 0; k < 24; k++) {
+  for (int k = 0; k < 48; k++) {
     Query q;
     newQuery(&q, &rng, apart[k % 4], 1);
+    if (k > 23) q.setting[2].value = djt_uniform(&rng, 0.1, 0.9);
     djcResult r;
     double g[N], y[2], gy[2][N];
     djcShape *a = &q.shape[0], *b = &q.shape[1];
@@ -240,7 +243,42 @@ static void testVertices(void** state) {
       }
     }
   }
-  assert_true(done > 15);
+  assert_true(done > 30);
+}
+
+// Two balls: with a decay p < 1 the force at l is that without, and falls as d^-p far away; all of
+// it is proportional to the guide.
+static void testDecay(void** state) {
+  (void)state;
+  static const double decay[] = {0.1, 0.25, 0.5, 0.9};
+  for (int k = 0; k < 4; k++) {
+    double force[3], value[2];   // at l, at 1e7 l, at 1e8 l
+    for (int i = 0; i < 3; i++) {
+      double l = 0.3, apart = i == 0 ? l : i == 1 ? 1e7 * l : 1e8 * l;
+      for (int j = 0; j < 3; j++) {
+        djcSetting setting[3] = {{"guide", j == 2 ? 0.2 : 0.1}, {"guide_length", 0.03},
+                                 {"guide_decay", j ? decay[k] : 1.5}};
+        djcShape ball[2] = {{.geom = DJ_SPHERE, .size = {0.05}, .quat = {1}},
+                            {.geom = DJ_SPHERE, .size = {0.1}, .quat = {1}, .pos = {apart}}};
+        djcOption o = djc_defaultOption();
+        djcResult r;
+        o.support = 1e-9;
+        o.guide_scale = l;
+        o.nsetting = 3;
+        o.setting = setting;
+        assert_int_equal(djc_pair(&r, NULL, NULL, NULL, &ball[0], &ball[1], &o), DJ_OK);
+        double f = -r.twist_gradient[9];
+        if (j == 0) force[0] = f;
+        if (j == 1 && i == 0) djt_near(f, force[0], 1e-12 * f);
+        if (j == 1) force[i] = f, value[0] = r.value;
+        if (j < 2) continue;
+        djt_near(f, 2 * force[i], 1e-12 * f);
+        djt_near(r.value, 2 * value[0], 1e-12 * fabs(r.value));
+      }
+      assert_true(force[i] > 0);
+    }
+    djt_near(log10(force[1] / force[2]), decay[k], 1e-3);
+  }
 }
 
 // All lengths times a factor: the same value, slopes over it. Repulsive at all sizes.
@@ -280,6 +318,13 @@ static void testRefused(void** state) {
   newQuery(&q, &rng, 1, 1);
   q.setting[1].value = 0;
   expectRefused(&q, "guide_length");
+  newQuery(&q, &rng, 1, 1);
+  for (int k = 0; k < 3; k++) {
+    static const double wrong[] = {0, 1, 1.4};
+    q.setting[1].value = 0.03;
+    q.setting[2].value = wrong[k];
+    expectRefused(&q, "guide_decay");
+  }
   newQuery(&q, &rng, 1, 1);
   q.shape[1].nweight = 3;
   expectRefused(&q, "b: 3 weights, expected one for each of 6");
@@ -405,7 +450,7 @@ static void testParams(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testFormula), cmocka_unit_test(testTip), cmocka_unit_test(testTwists),
-      cmocka_unit_test(testVertices),
+      cmocka_unit_test(testVertices), cmocka_unit_test(testDecay),
       cmocka_unit_test(testScale), cmocka_unit_test(testRefused), cmocka_unit_test(testSurface),
       cmocka_unit_test(testLanes), cmocka_unit_test(testCoupling), cmocka_unit_test(testParams)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,8 @@ static void testFiles(void** state) {
   (void)state;
   static const char* const path = DIJOCO_BUILD_DIR "/tests/guide_model.json";
   static const char* const contact[] = {
-      "\"guide\":0.25,\"guide_length\":0.3,\"guide_backward_only\":true",
+      "\"guide\":0.25,\"guide_length\":0.3,\"guide_backward_only\":true,"
+      "\"guide_decay\":0.25",
       "\"guide\":\"auto\",\"guide_part\":0.5"};
   for (int k = 0; k < 2; k++) {
     djModel *m, *again, *copy;
@@ -57,6 +58,7 @@ static void testFiles(void** state) {
       assert_true(o->contact.guide == m->contact.guide && o->contact.guide > 0);
       assert_true(o->contact.guide_length == m->contact.guide_length);
       assert_int_equal(o->opt.guide_backward_only, k == 0);
+      assert_true(o->opt.guide_decay == (k == 0 ? 0.25 : 1.5));
       assert_memory_equal(o->geom_part, m->geom_part, 2 * sizeof(double));
     }
     if (k == 0) assert_true(m->contact.guide == 0.25 && m->contact.guide_length == 0.3);
@@ -79,6 +81,10 @@ static void testBadFiles(void** state) {
       {"\"guide_length\":\"auto\"", "", "guide_length"},
       {"\"guide_part\":2", "", "guide_part"},
       {"\"guide_backward_only\":2", "", "guide_backward_only"},
+      {"\"guide_decay\":0.25", "", "guide_backward_only"},
+      {"\"guide_decay\":1,\"guide_backward_only\":true", "", "guide_decay"},
+      {"\"guide_decay\":1.6,\"guide_backward_only\":true", "", "or 1.5"},
+      {"\"guide_decay\":0,\"guide_backward_only\":true", "", "guide_decay"},
       {"\"guide_factor\":-1", "", "guide_factor"}};
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     djModel* m;

@@ -290,6 +290,19 @@ static void testNames(void** state) {
     if (!told) fail_msg("%s", err.text);
     assert_int_equal(m->nguide, 3);   // as it was
   }
+  int pair[6] = {0};
+  setGuide(m, 1e-2);
+  assert_int_equal(dj_guidedBodies(NULL, 0, m), 3);
+  setBodies(m, "rod box, box rod");
+  assert_int_equal(dj_guidedBodies(pair, 2, m), 1);
+  assert_true(pair[0] + pair[1] == ROD + BOX && pair[0] < pair[1] && pair[2] == 0);
+  setBodies(m, "* *");
+  assert_int_equal(dj_guidedBodies(pair, 2, m), 3);   // a body has none with itself
+  assert_true(pair[3] > 0 && pair[4] == 0);
+  setGuide(m, 0);
+  assert_int_equal(dj_guidedBodies(pair, 2, m), 0);
+  assert_int_equal(dj_guidedBodies(pair, 2, NULL), 0);
+  setBodies(m, " rod\tb*,\n *x   ball ");
   const char* none[] = {"ball", NULL};
   assert_int_equal(dj_setGuideBodies(m, 1, none, &err), DJ_INVALID);
   assert_int_equal(dj_setGuideBodies(m, -1, none, &err), DJ_INVALID);

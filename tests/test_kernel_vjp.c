@@ -32,6 +32,7 @@ typedef struct Kind {
   bool shrunk;       // inflation that leaves no radii
   bool thin;         // skins beyond the inner radii
   double guide;      // J
+  double decay;      // of it; 0: the default
   double deeper;     // m; a step before the start; 0: nothing is known of that
 } Kind;
 
@@ -66,6 +67,7 @@ static void openCase(Case* x, const djKernel* k, Random* r, int type_a, int type
   for (int i = 0; i < 2; i++) openVaried(&x->v[i], &c->shape[i], r, 0.3);
   for (int i = 0; i < 12; i++) x->lambda[i] = uniform(r, -1, 1);
   c->guide = kind->guide;
+  c->decay = kind->decay;
   if (kind->deeper > 0) setPast(c, k, r, kind->deeper);
   static int cases;
   const djCone cone = c->in.cone = someCone(cases++);
@@ -237,9 +239,10 @@ static void testGuided(void** state) {
   kind.part = 0.4;
   checkPairs(&kind, 1e-4, 1e-6, 0.1);
   static const double apart[3] = {0.5, 3, 30}, least[3] = {1e-3, 1e-4, 1e-6};
-  for (int i = 0; i < 3; i++) {
-    kind.part = apart[i] * size;
-    checkPairs(&kind, 1e-3, 1e-6, least[i]);
+  for (int i = 0; i < 6; i++) {
+    kind.part = apart[i % 3] * size;
+    kind.decay = i < 3 ? 0 : 0.3;
+    checkPairs(&kind, 1e-3, 1e-6, least[i % 3]);
   }
 }
 

@@ -18,10 +18,13 @@
 
 // ------------------------------ custom fields ---------------------------------------------------
 
+// Beside what some settings go with.
 static mjModel* withCustom(const char* kind, const char* name, const char* data) {
   char text[1000];
+  bool other = strcmp(name, "dijoco_guide_backward_only") != 0;
   snprintf(text, sizeof(text), "<mujoco><custom><numeric name='other' data='1 2'/><text "
-           "name='note' data='n'/><%s name='%s' data='%s'/></custom>" WORLD, kind, name, data);
+           "name='note' data='n'/>%s<%s name='%s' data='%s'/></custom>" WORLD,
+           other ? "<text name='dijoco_guide_backward_only' data='true'/>" : "", kind, name, data);
   return djt_compile(text);
 }
 
@@ -69,7 +72,7 @@ static void assertWritten(const djModel* m, const djSetting* s, const double* wa
 
 static void testCustom(void** state) {
   (void)state;
-  mjModel* plain = djt_compile("<mujoco>" WORLD);
+  mjModel* plain = withCustom("numeric", "third", "1");
   djModel* none = djt_import(NULL, plain);
   const djSetting* s;
   int n = 0;

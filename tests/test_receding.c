@@ -355,17 +355,19 @@ static bool countFrame(void* user, const djRecedingFrame* frame) {
 static void testRestart(void** state) {
   (void)state;
   static const char* const list[] = {all_ctrl, TANH(2, ZEROS)};
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 4; i++) {   // then with candidates
     DesignCase c;
-    djt_openPush(&c, 11, list[i]);
+    djt_openPush(&c, 11, list[i % 2]);
     djOptimizer how = recedingAdam(5, 2, 3);
+    how.receding.candidates = i < 2 ? 0 : 3;
+    how.receding.spread = 0.4;
     Count count = {.frame = -1};
     djRecedingCallback callback = {countIteration, countFrame, &count};
     djRecedingRun* whole = djt_recede(&c, &how, &callback);
     assert_int_equal(count.frames, 6);
     assert_int_equal(count.iterations, 18);
     assert_int_equal(whole->iterations, 18);
-    assert_int_equal(whole->evaluations, 24);
+    assert_int_equal(whole->evaluations, i < 2 ? 24 : 24 + 6 * 4);
     for (int f = 0; f < 11; f += 2) {
       for (int iteration = -1; iteration < 4; iteration++) {
         count = (Count){.frame = f, .iteration = iteration};
@@ -377,8 +379,8 @@ static void testRestart(void** state) {
         djt_sameBits(part->ctrl, whole->ctrl, NU * (size_t)next);
         // the same task, from what is there
         DesignCase rest;
-        djt_openPush(&rest, 11, list[i]);
-        double* values = i == 0 ? rest.p->ctrl : rest.p->free[0].value;
+        djt_openPush(&rest, 11, list[i % 2]);
+        double* values = i % 2 == 0 ? rest.p->ctrl : rest.p->free[0].value;
         memcpy(values, part->x, (size_t)c.d->n * sizeof *values);
         djd_deleteDesign(rest.d);
         assert_int_equal(djd_makeDesign(&rest.d, rest.m, rest.p, NULL), DJ_OK);
@@ -405,6 +407,63 @@ static void testRestart(void** state) {
     assert_int_equal(whole->iterations, 18);
     djt_checkReplay(&c, whole);
     djd_deleteReceding(whole);
+    djt_closeDesign(&c);
+  }
+}
+
+static djRecedingRun* chooseBy(const DesignCase* c, int candidates, int seed, int nthread,
+                               int iterations) {
+  djOptimizer how = recedingAdam(5, 2, iterations);
+  how.receding.candidates = candidates;
+  how.receding.spread = 0.5;
+  how.receding.seed = seed;
+  how.receding.nthread = nthread;
+  return djt_recede(c, &how, NULL);
+}
+
+// One candidate is none. Of more the best is taken: the more there are the less its loss, which is
+// no more than the plan's. They are seeded, keep bounds, and are the same for any threads.
+static void testCandidates(void** state) {
+  (void)state;
+  static const char* const list[] = {
+      "\"ctrl\":[0.5,0.2],\"variables\":[{\"name\":\"ctrl\",\"min\":-0.1,\"max\":0.9}]",
+      TANH(2, ZEROS)};
+  static const int count[] = {1, 4, 30};
+  for (int i = 0; i < 2; i++) {
+    DesignCase c;
+    djt_openPush(&c, 11, list[i]);
+    size_t n = (size_t)c.d->n;
+    djOptimizer how = recedingAdam(5, 2, 3);
+    djRecedingRun *plain = djt_recede(&c, &how, NULL), *one = chooseBy(&c, 1, 3, 0, 3);
+    djt_sameBits(one->x, plain->x, n);
+    assert_int_equal(one->evaluations, plain->evaluations);
+    djd_deleteReceding(one);
+    djd_deleteReceding(plain);
+    double before = INFINITY;
+    int changed = 0;
+    for (int k = 0; k < 3; k++) {
+      djRecedingRun* run = chooseBy(&c, count[k], 3, 0, 0);   // nothing but the choice
+      assert_true(run->frame[0].loss <= before);
+      before = run->frame[0].loss;
+      for (int f = 0; f < run->nframe; f++) {
+        assert_in_range(run->frame[f].candidate, 0, count[k] - 1);
+        changed += run->frame[f].candidate > 0;
+      }
+      for (size_t j = 0; j < n && i == 0; j++) assert_true(run->x[j] >= -0.1 && run->x[j] <= 0.9);
+      djt_checkReplay(&c, run);
+      djd_deleteReceding(run);
+    }
+    assert_true(changed > 3);
+    djRecedingRun* run = chooseBy(&c, 7, 3, 1, 2);
+    for (int k = 2; k < 5; k++) {
+      djRecedingRun* other = chooseBy(&c, 7, 3, k, 2);
+      djt_sameBits(other->x, run->x, n);
+      djd_deleteReceding(other);
+    }
+    djRecedingRun* other = chooseBy(&c, 7, 4, 1, 2);
+    assert_memory_not_equal(other->x, run->x, n * sizeof(double));
+    djd_deleteReceding(other);
+    djd_deleteReceding(run);
     djt_closeDesign(&c);
   }
 }
@@ -508,18 +567,25 @@ static void testRefused(void** state) {
   djt_closeDesign(&c);
 }
 
+#define WINDOW(horizon_, apply_, frame_, nwindow_, window_)                                    \
+  {.horizon = horizon_, .apply = apply_, .frame = frame_, .nwindow = nwindow_, .window = window_}
+
 static void testNumbersRefused(void** state) {
   (void)state;
   static const double seven[7] = {0};
   static const struct {
     djReceding r;
     const char* text;
-  } list[] = {{{7, 1, 0, 0, NULL}, "horizon: 7"}, {{0, 1, 0, 0, NULL}, "horizon: 0"},
-              {{-1, 1, 0, 0, NULL}, "horizon: -1"}, {{4, 0, 0, 0, NULL}, "apply: 0"},
-              {{4, 5, 0, 0, NULL}, "apply: 5"}, {{4, 2, 6, 0, NULL}, "frame: 6"},
-              {{4, 2, 3, 0, NULL}, "frame: 3"}, {{4, 2, -2, 0, NULL}, "frame: -2"},
-              {{4, 2, 2, 8, NULL}, "window: NULL"},
-              {{4, 2, 2, 7, seven}, "window: must be 8 numbers"}};
+  } list[] = {{WINDOW(7, 1, 0, 0, NULL), "horizon: 7"}, {WINDOW(0, 1, 0, 0, NULL), "horizon: 0"},
+              {WINDOW(-1, 1, 0, 0, NULL), "horizon: -1"}, {WINDOW(4, 0, 0, 0, NULL), "apply: 0"},
+              {WINDOW(4, 5, 0, 0, NULL), "apply: 5"}, {WINDOW(4, 2, 6, 0, NULL), "frame: 6"},
+              {WINDOW(4, 2, 3, 0, NULL), "frame: 3"}, {WINDOW(4, 2, -2, 0, NULL), "frame: -2"},
+              {WINDOW(4, 2, 2, 8, NULL), "window: NULL"},
+              {WINDOW(4, 2, 2, 7, seven), "window: must be 8 numbers"},
+              {{.horizon = 4, .apply = 2, .candidates = -1}, "candidates"},
+              {{.horizon = 4, .apply = 2, .candidates = 3}, "spread"},
+              {{.horizon = 4, .apply = 2, .candidates = 3, .spread = NAN}, "spread"},
+              {{.horizon = 4, .apply = 2, .candidates = 3, .spread = 1, .seed = -1}, "seed"}};
   DesignCase c;
   djRecedingRun* run;
   djError err = {""};
@@ -557,6 +623,11 @@ static void testTask(void** state) {
     const char *receding, *text;   // NULL: taken
   } list[] = {{"{\"horizon\":3}", NULL},
               {"{\"horizon\":6,\"apply\":6,\"frame\":0,\"window\":[1,2]}", NULL},
+              {"{\"horizon\":3,\"candidates\":8,\"spread\":0.5,\"seed\":3}", NULL},
+              {"{\"horizon\":3,\"candidates\":0,\"spread\":0.5}", "receding: candidates"},
+              {"{\"horizon\":3,\"candidates\":8}", "spread"},
+              {"{\"horizon\":3,\"spread\":-1}", "receding: spread"},
+              {"{\"horizon\":3,\"seed\":1.5}", "receding: seed"},
               {"{\"apply\":1}", "horizon: is missing"}, {"{}", "horizon: is missing"},
               {"{\"horizon\":7}", "horizon: 7"}, {"{\"horizon\":0}", "receding: horizon"},
               {"{\"horizon\":2.5}", "receding: horizon"}, {"{\"horizon\":-3}", "receding: horizon"},
@@ -580,10 +651,12 @@ static void testTask(void** state) {
     }
     if (status < 0) continue;
     const djReceding* r = &task->optimizer.receding;
-    assert_int_equal(r->horizon, i == 0 ? 3 : 6);
-    assert_int_equal(r->apply, i == 0 ? 1 : 6);
-    assert_int_equal(r->nwindow, i == 0 ? 0 : 2);
-    assert_true(i == 0 || r->window[1] == 2);
+    assert_int_equal(r->horizon, i == 1 ? 6 : 3);
+    assert_int_equal(r->apply, i == 1 ? 6 : 1);
+    assert_int_equal(r->nwindow, i == 1 ? 2 : 0);
+    assert_true(i != 1 || r->window[1] == 2);
+    assert_int_equal(r->candidates, i == 2 ? 8 : 1);
+    assert_true(r->spread == (i == 2 ? 0.5 : 0) && r->seed == (i == 2 ? 3 : 0));
     assert_true(task->optimizer.rate == 0.5);
     dj_deleteTask(task);
   }
@@ -594,7 +667,7 @@ static void testKeys(void** state) {
   (void)state;
   djOptimizer o = dj_defaultOptimizer();
   djError err = {""};
-  static const double value[] = {12, 1, 0};
+  static const double value[] = {12, 1, 0, 1, 0, 0};
   assert_int_equal(o.receding.horizon, 0);
   assert_int_equal(dj_setReceding(&o, "horizon", 0, &err), DJ_INVALID);
   assert_int_equal(dj_setReceding(&o, "hurry", 1, &err), DJ_INVALID);
@@ -648,7 +721,7 @@ int main(void) {
       cmocka_unit_test(testReplay), cmocka_unit_test(testShift), cmocka_unit_test(testRows),
       cmocka_unit_test(testNaive),
       cmocka_unit_test(testLinearMaps), cmocka_unit_test(testConstants),
-      cmocka_unit_test(testRestart), cmocka_unit_test(testFrame), cmocka_unit_test(testZero),
+      cmocka_unit_test(testRestart), cmocka_unit_test(testCandidates), cmocka_unit_test(testFrame), cmocka_unit_test(testZero),
       cmocka_unit_test(testRefused), cmocka_unit_test(testNumbersRefused),
       cmocka_unit_test(testTask), cmocka_unit_test(testKeys), cmocka_unit_test(testArray)};
   return cmocka_run_group_tests_name("receding", tests, NULL, NULL);

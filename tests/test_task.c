@@ -36,7 +36,7 @@ static const char full[] =
     "\"length_scale\":2,\"skin\":0,\"friction_eps\":1e-8,\"overlap\":\"error\","
     "\"friction\":\"implicit\",\"load\":3,"
     "\"inner_radius\":0.1,\"guide\":0.2,\"guide_length\":0.3,\"guide_radius\":0.4,"
-    "\"guide_part\":0.5,\"guide_backward_only\":true,\"recovery_stiffness\":0.1,\"support_scale\":2,\"stiffness_scale\":3,"
+    "\"guide_part\":0.5,\"guide_backward_only\":true,\"guide_decay\":0.25,\"recovery_stiffness\":0.1,\"support_scale\":2,\"stiffness_scale\":3,"
     "\"friction_eps_scale\":4,\"preset\":\"smooth\"},\n"
     " \"integrator\":\"position\",\"timestep\":0.01,\"tolerance\":1e-5,\"horizon\":3,\n"
     " \"initial\":{\"keyframe\":\"away\",\"qvel\":[1,2,3,4,5,6,7,8,9,10,11]},\n"

@@ -48,6 +48,7 @@ static void add_rule(Buffer* out, const djSetting* s) {
   else if (!s->zero && s->least >= 1) buf_addf(out, "at least %s", number(text, s->least));
   else if (!s->negative) buf_add(out, s->zero ? "at least 0" : "more than 0");
   if (s->below > 0) buf_addf(out, ", less than %s", number(text, s->below));
+  if (s->also > 0) buf_addf(out, ", or %s", number(text, s->also));
 }
 
 static void add_standard(Buffer* out, const djSetting* s) {

@@ -158,6 +158,7 @@ static void write_bias(Json* out, const OptimizeRun* r) {
   json_number(out, "position", r->bias);
   json_number(out, "loss_plain", r->loss[plain ? PLAIN : AT_END]);
   json_end(out);
+  reach_write(out, r);
 }
 
 static void write_final(Buffer* text, const OptimizeRun* r) {
@@ -306,6 +307,7 @@ static void print_text(const Outcome* w) {
     printf("  facets of hulls were renewed %d times; the loss jumped by %.3g at most\n",
            r->result.renewals, r->result.largest_jump);
   }
+  reach_print(r);
   if (w->replay.done) {
     const Largest* l = &w->replay.record.difference.position;
     char name[16];

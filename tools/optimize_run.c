@@ -51,6 +51,7 @@ int optimize_load(OptimizeRun* r, const Options* o) {
   dj_copyStages(&r->how, r->stage, -1);
   status = choose_optimizer(&r->how, r->stage, o);
   if (status) return status;
+  r->how.receding.nthread = o->threads > 0 ? (int)o->threads : 0;
   if (r->how.receding.horizon > 0 &&
       djd_makeReceding(&r->receding, g->design, &r->how, &err) < 0) {
     return scene_fail(o, o->argument[0], &err);
@@ -92,6 +93,7 @@ void optimize_free(OptimizeRun* r) {
   }
   free(r->row);
   free(r->row_loss);
+  free(r->reach);
   free(r->x);
   free(r->stage);
   free(r->begun);
@@ -112,6 +114,19 @@ static void copy(double* to, const double* from, size_t n) {
   if (n > 0) memcpy(to, from, n * sizeof *to);
 }
 
+djData* optimize_begin(const djDesign* d) {
+  const djModel* m = d->model;
+  const djRollout* rollout = &d->rollout;
+  djData* data = NULL;
+  if (dj_makeData(&data, m, NULL) < 0) return NULL;
+  if (d->problem->key >= 0) dj_resetKey(m, data, d->problem->key);
+  copy(data->qpos, rollout->qpos0, (size_t)m->nq);
+  copy(data->qvel, rollout->qvel0, (size_t)m->nv);
+  copy(data->act, rollout->act0, (size_t)m->na);
+  dj_setHistory(data, m, rollout->history_qpos0, rollout->history_qvel0);
+  return data;
+}
+
 // Step through the design's present point.
 static void record_course(Course* c, djDesign* d, bool filmed) {
   const djModel* m = d->model;
@@ -123,15 +138,10 @@ static void record_course(Course* c, djDesign* d, bool filmed) {
   c->qpos = tool_alloc(n * (size_t)m->nq, sizeof(double));
   c->ctrl = tool_alloc((n - 1) * nu, sizeof(double));
   copy(c->ctrl, rollout->ctrl, (n - 1) * nu);
-  djData* data = NULL;
+  djData* data = optimize_begin(d);
   TouchList touch = {0};
-  if (dj_makeData(&data, m, NULL) < 0) return;
+  if (!data) return;
   if (filmed) film_open(&c->film, m, rollout->horizon);
-  if (d->problem->key >= 0) dj_resetKey(m, data, d->problem->key);
-  copy(data->qpos, rollout->qpos0, (size_t)m->nq);
-  copy(data->qvel, rollout->qvel0, (size_t)m->nv);
-  copy(data->act, rollout->act0, (size_t)m->na);
-  dj_setHistory(data, m, rollout->history_qpos0, rollout->history_qvel0);
   double start = data->time;
   bool good = dj_forward(m, data) >= 0;
   for (size_t k = 0; k < n && good; k++) {
@@ -344,6 +354,7 @@ int optimize_run(OptimizeRun* r) {
   if (!status) status = r->receding ? recede(r) : minimise(r);
   d->rollout.watch = (djWatch){0};
   if (!status) status = keep_point(r, AT_END, r->x);
+  if (!status) reach_find(r);
   if (!status) status = keep_plain(r);
   if (!status && r->course[PLAIN].xpos) {   // the design is to be that of the result
     double loss;

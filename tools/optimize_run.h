@@ -41,6 +41,14 @@ typedef struct Course {
   Film film;                // of the start and the result
 } Course;
 
+// Bodies that a guide acts between, in the run of the result.
+typedef struct Reach {
+  int scene;
+  int body[2];
+  double first, least;      // m, between their colliding geoms: at the start, and ever
+  bool touched;
+} Reach;
+
 // The start, the result, and the result without the tail of a guide.
 enum { AT_START, AT_END, PLAIN, OPTIMIZE_POINTS };
 
@@ -71,6 +79,8 @@ typedef struct OptimizeRun {
   long fallback[OPTIMIZE_POINTS], recovering[OPTIMIZE_POINTS];   // djStats
   double** value[OPTIMIZE_POINTS];    // (nvariable) nvalue numbers each
   Course course[OPTIMIZE_POINTS];     // of the first scene
+  int nreach;
+  Reach* reach;             // (nreach) scene after scene
 } OptimizeRun;
 
 // What came out of replaying a scene after the first.
@@ -103,6 +113,15 @@ void optimize_free(OptimizeRun* r);
 const char* optimize_status(const OptimizeRun* r);
 // Why a run ended, as the summary has it.
 const char* optimize_stopName(djStop stop);
+
+// New data at the start of a design's present point, before its first step; NULL: there is none.
+djData* optimize_begin(const djDesign* d);
+
+// What guides reached: found by a run of all scenes at the present point.
+void reach_find(OptimizeRun* r);
+void reach_write(Json* out, const OptimizeRun* r);
+// A line for each pair that never touched, or where these are many one of all.
+void reach_print(const OptimizeRun* r);
 
 Poses course_poses(const OptimizeRun* r, const Course* c, int sample);
 

@@ -9,7 +9,8 @@ import textwrap
 HERE = pathlib.Path(__file__).resolve().parent
 
 # Of each task: dt (s), steps H, window of the receding horizon, rate and iterations of Adam, as
-# published; steps of a window that are executed (apply: 1), preset of contact, factor on its support,
+# published; steps of a window that are executed (apply: 1), plans it begins with the best of (candidates:
+# 1) and their spread (rad), preset of contact, factor on its support,
 # whether Adam normalizes (it does); tail coefficient (J), in derivatives alone (backward) or in the run too;
 # tolerance (m).
 TASKS = {
@@ -27,6 +28,8 @@ TASKS = {
                      tolerance=0.2),
     "puck": dict(dt=0.04, steps=200, window=48, apply=4, rate=1e-2, iterations=50, guide=1e-3,
                  backward=True, tolerance=0.05),
+    "button": dict(dt=0.04, steps=120, window=48, apply=12, candidates=128, spread=1.0, rate=2e-2,
+                   iterations=30, guide=1e-4, backward=True, tolerance=0.015),
     "franka_push": dict(dt=0.04, steps=120, window=32, rate=1e-2, iterations=60, guide=3e-5,
                         backward=True, tolerance=0.05),
 }
@@ -92,6 +95,8 @@ def write_task(name, task, guided=None, file="task"):
         optimizer["normalize"] = 1
     if row["window"]:
         optimizer["receding"] = {"horizon": row["window"], "apply": row.get("apply", 1)}
+    if "candidates" in row:
+        optimizer["receding"].update(candidates=row["candidates"], spread=row["spread"], seed=1)
     contact = {"model": "separating_plane", "guide": row["guide"]}
     for key in ("preset", "support_scale"):
         if key in row:
@@ -169,7 +174,7 @@ def begin(name, what, eye, dt, size, **option):
     x = Xml()
     x.lines += textwrap.wrap("<!-- " + what + " -->", 100, subsequent_indent="     ")
     x.open("mujoco", model=name)
-    if name == "franka_push":
+    if name in ("button", "franka_push"):
         x.one("compiler", angle="radian")
     x.one("option", timestep=dt, integrator="implicitfast", cone="elliptic", impratio=10, **option)
     x.eye, x.floor = eye, size
@@ -582,6 +587,56 @@ def ant_push(dt):
         "loss": [com("ant_push", "box", ANT["mark"], half)],
         "variables": [{"name": hinge} for hinge in hinges]
     }, [["ant", "box"], ["*_upper", "box"], ["*_lower", "box"]])
+
+
+# The button
+
+BUTTON = dict(at=(0.8, 0, 0.1), pressed=0.025, reach=0.06, lengths=(0.45, 0.45, 0.36),
+              start=(1.745, -2.094, -1.396), plate=dict(pos=(0.55, 0, 0.1), size=(0.01, 0.26, 0.1)))
+
+
+def button(dt):
+    x = begin("button",
+              "An arm of three joints about the vertical behind a plate, and a button on a spring "
+              "beyond it, which the hand is to press away from the plate. Controls are the "
+              "joints' targets.",
+              (1.6, 1.2), dt, 2)
+    x.open("default")
+    x.one("geom", friction=0.5, density=300, contype=2, conaffinity=1)
+    x.open("default", class_="arm")
+    x.one("geom", contype=1, conaffinity=2, rgba=STEEL)
+    x.one("joint", axis=(0, 0, 1), damping=0.5, armature=0.02, range=(-2.9, 2.9))
+    x.close("default", "default")
+    world(x, contype=0, conaffinity=0)
+    x.one("geom", name="plate", type="box", **BUTTON["plate"], rgba=WHITE)
+    at = (0, 0, BUTTON["at"][2])
+    for name, joint, length in zip(("link1", "link2", "hand"), ("joint1", "joint2", "joint3"),
+                                   BUTTON["lengths"]):
+        x.open("body", name=name, pos=at, gravcomp=1, childclass="arm")
+        x.one("joint", name=joint)
+        x.one("geom", name=name, type="capsule", fromto=(0, 0, 0, length, 0, 0), size=0.03)
+        at = (length, 0, 0)
+    x.close(*3 * ["body"])
+    x.open("body", name="button", pos=BUTTON["at"], gravcomp=1)
+    x.one("joint", name="button", type="slide", axis=(1, 0, 0), stiffness=100, damping=5,
+          range=(0, BUTTON["reach"]))
+    x.one("geom", name="button", type="cylinder", size=(0.04, 0.02), euler=(0, math.pi / 2, 0),
+          mass=0.1, rgba=RED)
+    x.close("body", "worldbody")
+    x.open("actuator")
+    for joint, kp, kv in (("joint1", 200, 12), ("joint2", 200, 12), ("joint3", 100, 6)):
+        x.one("position", name=joint, joint=joint, kp=kp, kv=kv, ctrlrange=(-2.9, 2.9))
+    x.close("actuator")
+    x.open("keyframe")
+    x.one("key", name="start", qpos=(*BUTTON["start"], 0), ctrl=BUTTON["start"])
+    x.close("keyframe")
+    end(x, "button")
+    place = (rounded(BUTTON["at"][0] + BUTTON["pressed"]), BUTTON["at"][1])
+    write_task("button", {
+        "initial": {"keyframe": "start"},
+        "loss": [com("button", "button", place, BUTTON["at"][2])],
+        "variables": [{"name": "ctrl"}]
+    }, [["hand", "button"]])
 
 
 # The arm

@@ -149,6 +149,19 @@ class Option(collections.abc.MutableMapping):
         call(core.dj_setOptionEntry, self._model._address, _lib.text(name, "option"),
              array.ctypes.data, array.size)
 
+    def update(self, *values, **more):
+        """Set several. A guide_decay below 1, which goes with guide_backward_only, comes after it,
+        and is taken back before."""
+        values = dict(*values, **more)
+        decay = values.pop("guide_decay", None)
+        first = decay is not None and decay == setting.TABLE["guide_decay"].default
+        if first:
+            self["guide_decay"] = decay
+        for name, value in values.items():
+            self[name] = value
+        if decay is not None and not first:
+            self["guide_decay"] = decay
+
     def __delitem__(self, name):
         row = setting.TABLE.get(name)
         if row is None:
@@ -227,10 +240,10 @@ class Model:
         pairs = settings.pop("guide_bodies", None)
         if pairs is not None:
             self._guide(pairs)
-        for name, value in settings.items():
+        for name in settings:
             if name not in setting.TABLE:
                 raise TypeError(setting.unknown(name, ("guide_bodies",), "setting"))
-            self._option[name] = value
+        self._option.update(settings)
         return self
 
     def _guide(self, pairs):

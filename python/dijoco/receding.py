@@ -19,9 +19,10 @@ _lib.check_structs({"djRecedingCallback": _CRecedingCallback})
 
 
 def receding(task, horizon=None, apply=None, iterations=None, callback=None, folder=None,
-             allow_ignored=False, **optimizer):
+             allow_ignored=False, candidates=None, spread=None, seed=None, **optimizer):
     """Optimise a task's controls over windows of `horizon` steps that move on through it; of each
-    the first `apply` steps are executed (docs/tasks.md). What is not given is the task's own. task:
+    the first `apply` steps are executed (docs/tasks.md). With `candidates` each begins with the best of
+    so many plans, changed by about `spread` by `seed`. What is not given is the task's own. task:
     as for `Design`, or a `Design`, which the callback then must not call. Keys of the optimizer may
     be given as for `optimize`.
 
@@ -31,15 +32,18 @@ def receding(task, horizon=None, apply=None, iterations=None, callback=None, fol
 
     ctrl (steps, nu), of which `executed` rows were executed, and what follows is planned; qpos,
     qvel, act (executed + 1, ...), the states; frames, a list with a dict for each window: frame,
-    iterations, loss_first, loss_last, stop (as in `optimize`); loss_first and loss_last, the task's
+    iterations, loss_first, loss_last, stop (as in `optimize`), candidate (0: its own plan); loss_first and loss_last, the task's
     own with the controls given and with ctrl; iterations, evaluations, unconverged_steps; x and
     values (see `Design.values`); window, x with which the next window would start; design.
     """
     design = task if isinstance(task, Design) else Design(task, folder, allow_ignored)
     how = _optimizer(design, iterations, optimizer)
-    for name, value in (("horizon", horizon), ("apply", apply)):
+    for name, value in (("horizon", horizon), ("apply", apply), ("candidates", candidates),
+                        ("seed", seed)):
         if value is not None:
             call(core.dj_setReceding, how, name.encode(), float(_lib.integer(value, name)))
+    if spread is not None:
+        call(core.dj_setReceding, how, b"spread", float(spread))
     failure, run = [], c_void_p()
     with design._lock:
         call(core.djd_makeReceding, byref(run), design._address, how)
@@ -70,12 +74,14 @@ def _result(design, run):
         return _array(run, name)[0].item()
 
     frames = zip(*(_array(run, "frame." + name).tolist()
-                   for name in ("frame", "iterations", "first_loss", "loss", "stop")))
+                   for name in ("frame", "iterations", "first_loss", "loss", "stop",
+                                "candidate")))
     out = {name: _array(run, name, flat=False) for name in ("ctrl", "qpos", "qvel", "act")}
     x = _array(run, "x")
     return {**out, "executed": number("next"),
             "frames": [{"frame": f, "iterations": n, "loss_first": first, "loss_last": last,
-                        "stop": STOPS[stop]} for f, n, first, last, stop in frames],
+                        "stop": STOPS[stop], "candidate": k}
+                       for f, n, first, last, stop, k in frames],
             "loss_first": number("first_loss"), "loss_last": number("loss"),
             "iterations": number("iterations"), "evaluations": number("evaluations"),
             "unconverged_steps": number("unconverged_steps"), "x": x,

@@ -30,7 +30,7 @@ class _CSetting(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("kind", c_int), ("size", c_int),
                 ("choice", POINTER(_CChoice)), ("zero", c_bool), ("negative", c_bool),
                 ("automatic", c_bool), ("mujoco", c_bool), ("per_geom", c_bool),
-                ("least", c_double), ("below", c_double), ("most", c_double),
+                ("least", c_double), ("below", c_double), ("most", c_double), ("also", c_double),
                 ("standard", c_double * 3), ("ways", c_uint), ("group", c_char_p),
                 ("unit", c_char_p), ("symbol", c_char_p), ("automatic_by", c_char_p),
                 ("rule", c_char_p), ("help", c_char_p),

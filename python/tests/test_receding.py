@@ -69,6 +69,21 @@ def test_arguments(folder):
     assert len(one["frames"]) == 30 and one["iterations"] <= 30
 
 
+def test_candidates(folder):
+    plain = dijoco.receding(PUSH, folder=folder)
+    one = dijoco.receding(PUSH, candidates=1, spread=0.3, seed=5, folder=folder)
+    np.testing.assert_array_equal(one["ctrl"], plain["ctrl"])
+    assert all(f["candidate"] == 0 for f in plain["frames"])
+    runs = [dijoco.receding(PUSH, candidates=20, spread=0.3, seed=seed, folder=folder)
+            for seed in (5, 5, 6)]
+    np.testing.assert_array_equal(runs[0]["ctrl"], runs[1]["ctrl"])
+    assert (runs[0]["ctrl"] != runs[2]["ctrl"]).any()
+    assert any(f["candidate"] > 0 for f in runs[0]["frames"])
+    assert runs[0]["evaluations"] >= plain["evaluations"]
+    with pytest.raises(dijoco.Error, match="spread"):
+        dijoco.receding(PUSH, candidates=20, folder=folder)
+
+
 def test_callback_and_restart(folder):
     whole = dijoco.receding(PUSH, folder=folder)
     seen = []

@@ -26,6 +26,11 @@ def another(setting):
     return max(0.0123, 1.23 * setting.least), bad
 
 
+def beside(setting):
+    """What it goes with."""
+    return {"guide_backward_only": True} if setting.name == "guide_decay" else {}
+
+
 def test_table(box):
     assert len(set(NAMES)) == len(NAMES) >= 20 and NAMES == list(box.option)
     for setting in TABLE:
@@ -37,6 +42,8 @@ def test_table(box):
 @pytest.mark.parametrize("setting", TABLE, ids=NAMES)
 def test_option(box, setting):
     value, bad = another(setting)
+    for name, more in beside(setting).items():
+        box.option[name] = more
     before = dict(box.option)
     for wrong in bad:
         with pytest.raises((ValueError, TypeError, dijoco.Error), match=setting.name):
@@ -52,13 +59,13 @@ def test_option(box, setting):
 def test_keyword(box, root, tmp_path, setting):
     value, bad = another(setting)
     path = root / "examples" / "box.json"
-    for model in (dijoco.Model.load(path, **{setting.name: value}),
-                  dijoco.Model.from_text(path.read_text(), **{setting.name: value}),
-                  box.copy(**{setting.name: value})):
+    given = dict(beside(setting), **{setting.name: value})
+    for model in (dijoco.Model.load(path, **given),
+                  dijoco.Model.from_text(path.read_text(), **given), box.copy(**given)):
         np.testing.assert_equal(model.option[setting.name], value)
     for wrong in bad:
         with pytest.raises((ValueError, TypeError, dijoco.Error), match=setting.name):
-            dijoco.Model.load(path, **{setting.name: wrong})
+            dijoco.Model.load(path, **dict(given, **{setting.name: wrong}))
     model.save(tmp_path / "saved.json")
     np.testing.assert_equal(dijoco.Model.load(tmp_path / "saved.json").option[setting.name], value)
 
@@ -73,8 +80,20 @@ def test_task(root, setting):
         found = dijoco.grad(dict(task, **{setting.name: value}))
     except dijoco.Error as error:   # a key of `contact`
         assert setting.name in str(error)
-        found = dijoco.grad(dict(task, contact={setting.name: value}))
+        found = dijoco.grad(dict(task, contact=dict(beside(setting), **{setting.name: value})))
     assert found["settings"][setting.name] == value
+
+
+def test_guide_decay(box):
+    """In any order with what it goes with; alone it is refused."""
+    with pytest.raises(dijoco.Error, match="guide_backward_only"):
+        box.option["guide_decay"] = 0.25
+    for names in (["guide_decay", "guide_backward_only"], ["guide_backward_only", "guide_decay"]):
+        for values in ((0.25, True), (1.5, False)):
+            box.option.update({n: values[n != "guide_decay"] for n in names})
+            assert box.option["guide_decay"] == values[0]
+    with pytest.raises(dijoco.Error, match="guide_backward_only"):
+        box.copy(guide_backward_only=True, guide_decay=0.25).option["guide_backward_only"] = False
 
 
 def test_flags_by_name(box):

@@ -32,6 +32,7 @@ typedef struct PairCase {
   const djKernel* kernel;        // whose settings are in force; NULL: the separating plane
   double setting[DJ_MAX_OF_KERNEL];
   double s, L, K, guide, friction;   // of the separating plane
+  double decay;                  // of its guide; 0: the default
   double weight[2][64];          // of a mesh's vertices, in a guide
   double twist[2][6];
   djPose rate[2];                // from which displacements count, where apart
@@ -186,6 +187,7 @@ static inline const djPairInput* pairInput(PairCase* c) {
     c->setting[DJ_PLANE_RECOVERY] = 0.5;
     c->setting[DJ_PLANE_GUIDE] = c->guide;
     c->setting[DJ_PLANE_GUIDE_LENGTH] = 0.1 * c->L;
+    c->setting[DJ_PLANE_GUIDE_DECAY] = c->decay > 0 ? c->decay : DJ_TAIL_DECAY;
   }
   in->friction = c->friction;
   int n = in->a->npad + in->b->npad;

@@ -735,12 +735,16 @@ DJ_API djStatus dj_addMeshVertices(djModel* model, int n, const int* mesh, const
                                    djError* err);
 
 // Whether the guide acts in derivatives alone, as option guide_backward_only, on an unshared model;
+// with false one with a guide_decay is in the run, too, which options refuse: to see its forces;
 // default rules are not applied anew.
 DJ_API djStatus dj_setGuideBackwardOnly(djModel* model, bool only);
 // Whether some pair of geoms may have a guide that acts in runs; in derivatives alone, which are
 // then not those of the run.
 DJ_API bool dj_guidesRuns(const djModel* model);
 DJ_API bool dj_guidesDerivatives(const djModel* model);
+// Pairs of bodies between some of whose geoms a guide may act, in runs or in derivatives alone, in
+// order, the lower id first: the first n of them into body (n x 2). Returns how many there are.
+DJ_API int dj_guidedBodies(int* body, int n, const djModel* model);
 
 // Replace the options of an unshared model; the default rules are applied anew.
 DJ_API djStatus dj_setOption(djModel* model, const djOption* option, djError* err);

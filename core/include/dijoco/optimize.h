@@ -31,6 +31,10 @@ typedef struct djReceding {
   int frame;                // first step that is not executed yet; those before have their controls
   int nwindow;              // numbers of window; 0: not given
   const double* window;     // (nwindow) units of x; what the window at frame starts with
+  int candidates;           // plans of which a window begins with the best; 0, 1: with its own
+  double spread;            // units of x; what the others deviate by at the window's end, about
+  int seed;                 // of theirs
+  int nthread;              // that compare them, which changes no result; 0: one for each processor
 } djReceding;
 
 // A parameter and its values.

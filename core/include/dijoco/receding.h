@@ -1,7 +1,8 @@
 // Receding horizon: the controls of a task are optimised over windows of a few steps that move on
 // through it. Frame after frame a window starts from the present state, with the controls of the
 // last one moved on (the last row is repeated); its loss is minimised by a fresh optimizer, and the
-// first controls of the best iterate are executed.
+// first controls of the best iterate are executed. Of several candidates, its own plan and seeded
+// changes of it, a window begins with the one that has the least loss with the guide in the run.
 //
 //   djOptimizer how = *dj_taskOptimizer(task);
 //   how.receding = (djReceding){.horizon = 48, .apply = 1};
@@ -27,6 +28,7 @@ typedef struct djRecedingFrame {
   djStop stop;              // why they ended
   double first_loss;        // of the window as it began, units of the loss
   double loss;              // at its best iterate, units of the loss
+  int candidate;            // that it began with; 0: its own plan
 } djRecedingFrame;
 
 // Called after each iteration at the window of a frame, 0 being its start. False: stop there;
@@ -84,7 +86,7 @@ DJ_API djStatus djd_receding(djRecedingRun* run, const djRecedingCallback* callb
 // Fields by name, for other languages (see array.h): next, horizon, nframe, iterations,
 // evaluations, refused, unconverged_steps, first_loss, loss; x, ctrl (horizon x nu), qpos, qvel,
 // act (next+1 rows), start; of frames, a row each: frame.frame, .iterations, .stop, .first_loss,
-// .loss. DJ_INVALID: no such field, or no row.
+// .loss, .candidate. DJ_INVALID: no such field, or no row.
 DJ_API djStatus djd_recedingArray(djArray* array, const djRecedingRun* run, const char* name);
 
 #ifdef __cplusplus

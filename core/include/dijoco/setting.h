@@ -49,6 +49,7 @@ typedef struct djSetting {
   double least;            // units of `unit`: smallest positive value; 0: any
   double below;            // units of `unit`: all values are less; 0: no bound
   double most;             // units of `unit`: largest magnitude; 0: any
+  double also;             // units of `unit`: may be, though it is not below; 0: none
   double standard[3];      // units of `unit`: default, where it is not automatic
   unsigned ways;           // sum of djWay
   const char* group;       // key of a task whose object holds it; NULL: the top level
@@ -116,7 +117,7 @@ DJ_API bool dj_isOption(const djModel* model, int i);
 // model, since no pair of geoms is of that contact model: kn without penalty contact.
 DJ_API bool dj_isIdle(const djModel* model, const djSetting* setting);
 
-enum { DJ_MAX_PRESET = 20 };   // settings of a preset
+enum { DJ_MAX_PRESET = 24 };   // settings of a preset
 
 // A preset of contact: what takes the place of defaults under a name, where the user gives nothing.
 typedef struct djPreset {

@@ -276,6 +276,8 @@ typedef struct djOption {
   double guide_part;        // 1, a geom's part of its body's surface; auto: each geom's own
   double guide_length;      // a, m: distance below which it levels off; auto
   int guide_backward_only;  // 1: the tail acts in derivatives alone, not in the run
+  double guide_decay;       // 1.5, 1: power of the distance by which the tail's force falls; less
+                            //   than 1 with guide_backward_only alone
   double guide;             // c, J: tail by which convex geoms repel from afar; 0: none; auto
   djRestitution restitution;   // where coefficients of restitution are from
   djSoftness softness;      // how deep contact begins

@@ -127,6 +127,9 @@ bool dj_isContactPair(const djModel* model, int geom1, int geom2);
 // has their types, else the first that has. -1: none.
 int dj_pairKernel(const djModel* model, int geom1, int geom2);
 
+// Whether a pair of geoms, the lower one first, acts at all distances.
+bool dj_actsAfar(const djModel* model, int low, int high);
+
 // Settings in force have been changed by a parameter: what follows from them.
 void dj_settingsChanged(djModel* model);
 

@@ -2,6 +2,7 @@
 // the run of what is executed.
 
 #include "base/status.h"
+#include "gradient/candidates.h"
 #include "gradient/design_parts.h"
 #include "gradient/window.h"
 #include "integrate/work.h"
@@ -16,6 +17,7 @@
 
 typedef struct djRecedingMemory {
   djWindow* window;
+  djCandidates* candidates;   // NULL: there is but one
   djPhases* phases;     // of its design, which is the only one
   djOptimizer how;
   djData* data;         // what is executed
@@ -65,6 +67,7 @@ static djStatus makeRun(djRecedingRun* run, djError* err) {
   }
   if (takeNumbers(run, &w->pool) < 0) return dj_failMemory(err);
   status = djd_makePhases(&w->phases, run->window, 1, 1, err);
+  if (status == DJ_OK) status = dj_makeCandidates(&w->candidates, w->window, r, err);
   if (status == DJ_OK) status = dj_makeData(&w->data, run->window->model, err);
   int key = run->design->problem->key;
   if (status == DJ_OK && key >= 0) dj_resetKey(run->window->model, w->data, key);
@@ -98,6 +101,7 @@ void djd_deleteReceding(djRecedingRun* run) {
   if (!run) return;
   djRecedingMemory* w = memoryOf(run);
   djd_deletePhases(w->phases);
+  dj_deleteCandidates(w->candidates);
   dj_deleteData(w->data);
   dj_deleteWindow(w->window);
   dj_poolFree(&w->pool);
@@ -177,6 +181,10 @@ static djStatus runFrame(bool* more, djRecedingRun* run, const djRecedingCallbac
   int apply = w->how.receding.apply, left = run->horizon - run->next;
   dj_placeWindow(w->window, w->data, run->next);
   dj_copyNumbers(w->x, run->start, run->window->n);
+  int candidate = 0;
+  if (w->candidates) {
+    candidate = dj_chooseCandidate(w->x, &run->evaluations, w->candidates, run->next);
+  }
   djStatus status = djd_optimizePhases(&result, w->x, w->phases, &w->how, tellStep, &watch, err);
   if (status < 0) return status;
   run->iterations += result.iterations;
@@ -191,7 +199,8 @@ static djStatus runFrame(bool* more, djRecedingRun* run, const djRecedingCallbac
   if (status < 0) return status;
   dj_pasteWindow(run->x, w->window, w->x, frame, run->next);
   djRecedingFrame* f = &run->frame[run->nframe++];
-  *f = (djRecedingFrame){frame, result.iterations, result.stop, result.first_loss, result.loss};
+  *f = (djRecedingFrame){frame,           result.iterations, result.stop, result.first_loss,
+                         result.loss, candidate};
   dj_shiftWindow(w->x, w->window, n);
   dj_copyNumbers(run->start, w->x, run->window->n);
   *more = !callback || !callback->frame || callback->frame(callback->user, f);
@@ -280,7 +289,7 @@ djStatus djd_recedingArray(djArray* array, const djRecedingRun* run, const char*
                       sizeof *run->frame);                                                   \
     return DJ_OK;                                                                            \
   }
-  X(frame) X(iterations) X(first_loss) X(loss) X(stop)
+  X(frame) X(iterations) X(first_loss) X(loss) X(stop) X(candidate)
 #undef X
   return DJ_INVALID;
 }

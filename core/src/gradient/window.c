@@ -5,6 +5,7 @@
 #include "integrate/work.h"
 #include "model/make.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,12 @@ djStatus dj_checkReceding(const djReceding* r, int horizon, djError* err) {
   if (r->frame < 0 || r->frame >= horizon || r->frame % r->apply != 0) {
     return dj_fail(err, DJ_INVALID, "%s: frame: %d is no multiple of apply below the task's %d "
                                     "steps", at, r->frame, horizon);
+  }
+  if (r->candidates < 0 || !isfinite(r->spread) || r->spread < 0 || r->seed < 0) {
+    return dj_fail(err, DJ_INVALID, "%s: candidates, spread, seed: must not be negative", at);
+  }
+  if (r->candidates > 1 && r->spread == 0) {
+    return dj_fail(err, DJ_INVALID, "%s: spread: candidates without it are all the same", at);
   }
   if (r->nwindow > 0 && !r->window) return dj_fail(err, DJ_INVALID, "%s: window: NULL", at);
   return DJ_OK;

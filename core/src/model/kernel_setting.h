@@ -14,7 +14,7 @@
 #include <dijoco/entry.h>
 #include <dijoco/model.h>
 
-#define DJ_MAX_OF_KERNEL 20   // settings
+#define DJ_MAX_OF_KERNEL 24   // settings
 
 // What default rules look at: sizes of a pair of geoms (or of one geom, as of a pair of two like
 // it) when the model was compiled.

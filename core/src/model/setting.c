@@ -158,5 +158,10 @@ djStatus dj_checkOption(const djOption* o, djError* err) {
     return dj_fail(err, DJ_INVALID, "option: %s%s %s", s->name,
                    s->kind == DJ_SETTING_CHOICE ? ":" : "", problem);
   }
+  if (o->guide_decay < 1 && !o->guide_backward_only) {
+    return dj_fail(err, DJ_INVALID,
+                   "option: guide_decay: %g, less than 1, goes with guide_backward_only",
+                   o->guide_decay);
+  }
   return DJ_OK;
 }

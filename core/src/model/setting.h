@@ -41,6 +41,7 @@ const char* dj_rowProblem(djProblemText* what, const djSetting* row, const doubl
 static inline bool dj_settingInRange(const djSetting* row, double value) {
   if (row->kind == DJ_SETTING_CHOICE) return dj_isChoice(row->choice, (int)value);
   if (value == 0) return row->zero;
+  if (value == row->also) return true;
   return (value > 0 || (row->negative && value < 0)) && (row->below == 0 || value < row->below);
 }
 

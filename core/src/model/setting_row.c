@@ -73,7 +73,10 @@ static const char* numberProblem(djProblemText* what, const djSetting* row, doub
   }
   if (value == 0 && !row->zero) return say(what, "must be positive");
   if (row->below > 0 && !(value < row->below)) {
-    return sayNumber(what, "must be less than", row->below);
+    if (row->also == 0) return sayNumber(what, "must be less than", row->below);
+    if (value == row->also) return NULL;
+    snprintf(what->text, sizeof what->text, "must be less than %g, or %g", row->below, row->also);
+    return what->text;
   }
   if (row->most > 0 && fabs(value) > row->most) {
     return sayNumber(what, "is larger than", row->most);

@@ -68,6 +68,12 @@ static const djSetting receding_rows[] = {
      .help = "so many are executed of each before the next one begins"},
     {WHOLE(frame), .unit = "steps", .symbol = "N", .zero = true,
      .help = "where the first window begins, after steps that are executed as given"},
+    {WHOLE(candidates), .unit = "", .symbol = "K", .standard = {1}, .most = 1e6,
+     .help = "plans, its own and changes of it, of which a window begins with the best"},
+    {.name = "spread", .offset = offsetof(djReceding, spread), .size = 1,
+     .kind = DJ_SETTING_REAL, .ways = DJ_BY_TASK, .unit = "", .symbol = "S", .zero = true,
+     .help = "what changes deviate by at the window's end"},
+    {WHOLE(seed), .unit = "", .symbol = "N", .zero = true, .help = "of the changes"},
 };
 enum { NRECEDING = sizeof receding_rows / sizeof receding_rows[0] };
 

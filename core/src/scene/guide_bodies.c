@@ -110,6 +110,35 @@ djStatus dj_setGuideText(djModel* m, const char* text, djError* err) {
   return status;
 }
 
+// ------------------------------------------ which they are -------------------------------------
+
+static bool actBetween(const djModel* m, int body1, int body2) {
+  int end1 = m->body_geomadr[body1] + m->body_geomnum[body1];
+  int end2 = m->body_geomadr[body2] + m->body_geomnum[body2];
+  for (int i = m->body_geomadr[body1]; i < end1; i++) {
+    for (int j = m->body_geomadr[body2]; j < end2; j++) {
+      if (dj_actsAfar(m, i, j)) return true;
+    }
+  }
+  return false;
+}
+
+int dj_guidedBodies(int* body, int n, const djModel* m) {
+  int found = 0;
+  if (!m || !dj_ownContact(m)) return 0;
+  for (int i = 0; i < m->nbody; i++) {
+    for (int j = i + 1; j < m->nbody; j++) {
+      if (!dj_isGuided(m, i, j) || !actBetween(m, i, j)) continue;
+      if (body && found < n) {
+        body[2 * found] = i;
+        body[2 * found + 1] = j;
+      }
+      found++;
+    }
+  }
+  return found;
+}
+
 // ------------------------------------------ in runs --------------------------------------------
 
 djStatus dj_setGuideBackwardOnly(djModel* m, bool only) {

@@ -349,7 +349,7 @@ static int addAfar(djContacts* c, int n) {
   return total;
 }
 
-static bool actsAfar(const djModel* m, int low, int high) {
+bool dj_actsAfar(const djModel* m, int low, int high) {
   double setting[DJ_MAX_OF_KERNEL];
   if (!dj_isContactPair(m, low, high)) return false;
   int kernel = dj_pairKernel(m, low, high);
@@ -372,7 +372,7 @@ djStatus dj_listAfar(djContacts* c, const djModel* m) {
   if (!someActAfar(c, m)) return DJ_OK;
   for (int i = 0; i < c->nbox; i++) {
     for (int k = i + 1; k < c->nbox; k++) {
-      if (!actsAfar(m, c->box_geom[i], c->box_geom[k])) continue;
+      if (!dj_actsAfar(m, c->box_geom[i], c->box_geom[k])) continue;
       if (c->nafar == c->maxafar) {
         size_t more = 2 * (size_t)c->maxafar + 64;
         djBoxPair* grown = realloc(c->afar, more * sizeof *grown);

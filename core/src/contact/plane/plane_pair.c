@@ -26,7 +26,10 @@ bool dj_isPlaneInput(const djPairInput* in) {
   if (!(part > 0 && part <= 1) || !(in->recovery_part > 0)) return false;
   double guide = in->setting[DJ_PLANE_GUIDE];
   if (!(guide >= 0) || isinf(guide)) return false;
-  if (!(in->setting[DJ_PLANE_GUIDE_LENGTH] > 0)) return false;
+  double p = in->setting[DJ_PLANE_GUIDE_DECAY];
+  if (!(in->setting[DJ_PLANE_GUIDE_LENGTH] > 0) || !((p > 0 && p < 1) || p == DJ_TAIL_DECAY)) {
+    return false;
+  }
   return in->setting[DJ_PLANE_STIFFNESS] >= 0 && in->scratch && isfinite(L + in->inflate);
 }
 

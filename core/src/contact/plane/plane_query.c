@@ -88,7 +88,7 @@ typedef struct djTerms {
   djVertexTerm* term;   // (n)
   const djPlaneSolution* plane;
   double share;           // q
-  const djTailWork* tail;   // with lambda; NULL: share is 1
+  const djTailWork* tail;   // with lambda and E of U; NULL: share is 1, and it is U itself
 } djTerms;
 
 static double partOf(const djTerms* t, int i) {
@@ -110,15 +110,18 @@ static void drawRows(double* x, int width, const djTerms* t) {
   }
 }
 
-// gradient += dU/dz_i = P' dD/dz_i, by y. work: (3 n)
+// gradient += E' dU/dz_i, dU/dz_i = P' dD/dz_i, by y; work (3 n) is that of U.
 static void addGradient(double* const gradient[2], double* work, const djTerms* t) {
+  double slope = t->tail ? t->tail->law[1] : 1;
   for (int i = 0; i < t->n; i++) {
     dju_store3(work + 3 * i, dju_scale3(t->term[i].first / t->L, t->term[i].dir));
   }
   drawRows(work, 3, t);
   for (int i = 0; i < t->n; i++) {
     double* to = i < t->na ? gradient[0] : gradient[1];
-    for (int k = 0; k < 3 && to; k++) to[3 * (i < t->na ? i : i - t->na) + k] += work[3 * i + k];
+    for (int k = 0; k < 3 && to; k++) {
+      to[3 * (i < t->na ? i : i - t->na) + k] += slope * work[3 * i + k];
+    }
   }
 }
 
@@ -136,9 +139,12 @@ static void spreadRow(double* row, const djTerms* t, int i) {
 
 // With U_p,xi = (P'' (z,1) n^T + sigma P' (I; 0))/L and Z_i = D^-1/2 L^-1 U_p,xi (4 x 3), by y,
 // added:
-//   H_ij = (T^T P'' T)_ij n n^T/L^2 - Z_i^T Z_j.   Vertices out of reach have zero rows.
-// Z: (n x 12) workspace; row: (n).
-static void addHessian(double* hessian, double* Z, double* row, const djTerms* t) {
+//   H_ij = (T^T P'' T)_ij n n^T/L^2 - Z_i^T Z_j,   of E:  E' H_ij + E'' U_i U_j^T, U_i = dU/dy_i.
+// Vertices out of reach have zero rows.
+// Z: (n x 12) workspace; row: (n); by: (n x 3) U_i.
+static void addHessian(double* hessian, double* Z, double* row, const double* by,
+                       const djTerms* t) {
+  double slope = t->tail ? t->tail->law[1] : 1, curve = t->tail ? t->tail->law[2] : 0;
   int n = t->n;
   size_t width = 3 * (size_t)n;
   djVec3 normal = dju_load3(t->plane->p);
@@ -165,9 +171,10 @@ static void addHessian(double* hessian, double* Z, double* row, const djTerms* t
       for (int k = 0; k < 3; k++) {
         double* to = hessian + (3 * (size_t)i + (size_t)k) * width + 3 * (size_t)j;
         for (int l = 0; l < 3; l++) {
-          to[l] += inv * inv * row[j] * (m[k] * m[l]) -
-                   ((Zi[k] * Zj[l] + Zi[3 + k] * Zj[3 + l]) +
-                    (Zi[6 + k] * Zj[6 + l] + Zi[9 + k] * Zj[9 + l]));
+          double H = inv * inv * row[j] * (m[k] * m[l]) -
+                     ((Zi[k] * Zj[l] + Zi[3 + k] * Zj[3 + l]) +
+                      (Zi[6 + k] * Zj[6 + l] + Zi[9 + k] * Zj[9 + l]));
+          to[l] += slope * H + curve * (by[3 * i + k] * by[3 * j + l]);
         }
       }
     }
@@ -177,10 +184,11 @@ static void addHessian(double* hessian, double* Z, double* row, const djTerms* t
 // Adds derivatives by the vertices of t, whose terms are set.
 static djStatus addTerms(djContactQuery* q, const djTerms* t, djError* err) {
   double* const gradient[2] = {q->gradient[0], q->gradient[1]};
-  double* work = malloc(13 * (size_t)t->n * sizeof *work);
+  size_t n = (size_t)t->n;
+  double *work = malloc(16 * n * sizeof *work), *by = work + 13 * n;
   if (!work) return dj_failMemory(err);
-  addGradient(gradient, work, t);
-  if (q->hessian) addHessian(q->hessian, work, work + 12 * (size_t)t->n, t);
+  addGradient(gradient, by, t);
+  if (q->hessian) addHessian(q->hessian, work, work + 12 * n, by, t);
   free(work);
   return DJ_OK;
 }
@@ -214,7 +222,7 @@ static djStatus queryTail(djContactQuery* q, djTerms* t, djError* err) {
   djTailWork w;
   djStatus status = dj_findTail(&w, (djPlaneState*)q->state, &q->in);
   if (status < 0) return dj_fail(err, status, "the plane of the guide could not be computed");
-  r->value += w.plane.value;
+  r->value += w.law[0];
   if (w.kind == DJ_PLANE_ZERO) return status;
   double gradient[12], hessian[144], told[4], o;
   bool alone = !r->has_plane;

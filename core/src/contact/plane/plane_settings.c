@@ -229,6 +229,12 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
                                .rule = "0.1 l, of thin geoms 0.3 (r^3 l)^1/4; l, r: sums of "
                                        "bounding and inner radii",
                                .help = "distance below which the tail levels off"},
+    [DJ_PLANE_GUIDE_DECAY] = {ROW(guide_decay), AS_GIVEN(guide_decay),
+                              .ways = WAYS & ~DJ_BY_PLUGIN, .unit = "", .symbol = "P",
+                              .below = 1, .also = DJ_TAIL_DECAY,
+                              .standard = {DJ_TAIL_DECAY},
+                              .help = "power of the distance by which the tail's force falls; "
+                                      "below 1 with guide_backward_only alone"},
 };
 
 const djKernelRule dj_planeRules[DJ_PLANE_NSETTING] = {

@@ -150,6 +150,20 @@ static djStatus solve(djTailWork* w, djPlaneState* state) {
   return w->kind == DJ_PLANE_LOST ? DJ_NOT_CONVERGED : DJ_OK;
 }
 
+static void findLaw(djTailWork* w) {
+  const djTail* t = &w->tail;
+  double p = w->in->setting[DJ_PLANE_GUIDE_DECAY], U = w->plane.value, c = 0.25 * t->cap;
+  w->law[0] = U;
+  w->law[1] = 1;
+  w->law[2] = 0;
+  if (p == DJ_TAIL_DECAY) return;
+  double l = w->in->guide_scale / w->L, k = 2 * (1 - p), n = fmax(0.5 - t->offset / l, 0);
+  double V = c * l * (4 * n / (l * (1 - n)) + 2 / (0.5 * n * l + t->offset)), power = pow(V / U, k);
+  w->law[0] = -V / k * power;
+  w->law[1] = V / U * power;
+  w->law[2] = -(k + 1) / U * w->law[1];
+}
+
 djStatus dj_findTail(djTailWork* w, djPlaneState* state, const djPairInput* in) {
   djStatus status = openTail(w, in);
   if (status) return status;
@@ -164,6 +178,7 @@ djStatus dj_findTail(djTailWork* w, djPlaneState* state, const djPairInput* in) 
     status = solve(w, state);
     keep(&state->tail_known, w, status);
   }
+  findLaw(w);
   djVec3 ref[2] = {in->ref_a, in->ref_b};
   for (int k = 0; k < 2; k++) {
     dju_store3(w->ref[k], dju_scale3(1 / w->L, dju_sub3(ref[k], w->center)));
@@ -171,13 +186,20 @@ djStatus dj_findTail(djTailWork* w, djPlaneState* state, const djPairInput* in) 
   return status;
 }
 
+// Of U.
 static void twist(double gradient[12], double mixed[48], double hessian[144], const djTailWork* w) {
   static const double point[2];   // nothing is round
   dj_planeTwist(gradient, mixed, hessian, &w->plane, w->ref, point, 1, w->L);
 }
 
 void dj_tailTwist(double gradient[12], double hessian[144], const djTailWork* w) {
+  const double* E = w->law;
   twist(gradient, NULL, hessian, w);
+  if (E[2] == 0) return;   // it is U itself
+  for (int i = 0; i < 144 && hessian; i++) {
+    hessian[i] = E[1] * hessian[i] + E[2] * (gradient[i / 12] * gradient[i % 12]);
+  }
+  for (int i = 0; i < 12; i++) gradient[i] *= E[1];
 }
 
 // ------------------------------------------ what it does ---------------------------------------
@@ -187,11 +209,11 @@ djStatus dj_addTail(djPairOutput* out, djPlaneState* state, const djPairInput* i
   djStatus status = dj_findTail(&w, state, in);
   if (status < 0) return status;
   out->active = true;
-  out->value += w.plane.value;
+  out->value += w.law[0];
   if (!flags || w.kind == DJ_PLANE_ZERO) return status;
   bool second = flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER);
   double gradient[12], hessian[144];
-  twist(gradient, NULL, second ? hessian : NULL, &w);
+  dj_tailTwist(gradient, second ? hessian : NULL, &w);
   for (int i = 0; i < 12; i++) out->gradient[i] += gradient[i];
   for (int i = 0; i < 144 && second; i++) out->hessian[i] += hessian[i];
   return status;
@@ -203,7 +225,7 @@ djStatus dj_reportTail(djPairReport* out, djPlaneState* state, const djPairInput
   if (status < 0 || w.kind == DJ_PLANE_ZERO) return status;
   double gradient[12], plane[4];
   djVec3 n = dju_load3(w.plane.p), middle = dj_forceMiddle(plane, &w.plane);
-  twist(gradient, NULL, NULL, &w);
+  dj_tailTwist(gradient, NULL, &w);
   out->normal = dju_scale3(1 / dju_norm3(n), n);
   middle = dju_madd3(middle, -plane[3] / dju_dot3(n, n), n);
   out->point = dju_madd3(w.center, w.L, middle);
@@ -216,9 +238,11 @@ djStatus dj_reportTail(djPairReport* out, djPlaneState* state, const djPairInput
 //
 //   xdot = sigma (dn.y + do + n.u),  u = w x (y - ref) + v/L,
 //   lambda . U_xi by z:  g = sigma (P'' xdot n + P' (dn + n x w)),
-//   by y of vertex i:  q g_i + (1 - q) lambda_i sum g.
+//   by y of vertex i:  q g_i + (1 - q) lambda_i sum g,
+//
+// and of E_xi = E' U_xi:  E' g + E'' (lambda . U_xi) U_z,  U_z = sigma P' n; along: lambda . U_xi.
 static void addVertices(djPairGrad* grad, const djTailWork* w, const double dp[4],
-                        const double lambda[12]) {
+                        const double lambda[12], double along) {
   djVec3 n = dju_load3(w->plane.p), dn = dju_load3(dp);
   for (int side = 0, at = 0; side < 2; side++) {
     double sigma = side ? 1 : -1;
@@ -233,6 +257,7 @@ static void addVertices(djPairGrad* grad, const djTailWork* w, const double dp[4
       double t[3], rate = sigma * (dju_dot3(dn, y) + dp[3] + dju_dot3(n, u));
       dj_tail(t, sigma * (dju_dot3(n, y) + w->plane.p[3]) + w->tail.offset, w->tail.weight[at]);
       djVec3 by = dju_madd3(dju_scale3(t[2] * rate, n), t[1], x);
+      by = dju_madd3(dju_scale3(w->law[1], by), w->law[2] * along * t[1], n);
       by = dju_mulMtV(w->pose[side]->R, dju_scale3(sigma / w->L, by));
       sum = dju_add3(sum, by);
       to[0][i] += DJ_TAIL_SHARE * by.x;
@@ -260,7 +285,7 @@ djStatus dj_addTailVjp(djPairGrad* grad, djPlaneState* state, const djPairInput*
     for (int j = 0; j < 12; j++) b[r] -= mixed[12 * r + j] * lambda[j];
   }
   dju_solveLdl4(dp, &w.plane.factor, b);
-  addVertices(grad, &w, dp, lambda);
-  grad->setting[DJ_PLANE_GUIDE] += along / in->setting[DJ_PLANE_GUIDE];
+  addVertices(grad, &w, dp, lambda, along);
+  grad->setting[DJ_PLANE_GUIDE] += w.law[1] * along / in->setting[DJ_PLANE_GUIDE];
   return status;
 }

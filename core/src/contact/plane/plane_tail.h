@@ -7,7 +7,14 @@
 // y_i are the vertices of the contact shapes, drawn by a quarter to their mean point, and what
 // rounds them (radii, ellipsoids) is no part of the tail: so x_i is linear in p, and shapes that
 // touch are apart by what they are thick. The plane is the tail's own. U is bounded, also where
-// shapes overlap, and falls with the distance d as 4 c/(l d)^1/2.
+// shapes overlap, and falls with the distance d as 8 c/(l d)^1/2, its force as d^-3/2.
+//
+// With guide_decay p < 1 U counts as E(U), which rises with U, and the force falls as d^-p:
+//
+//   E = -V/k (V/U)^k,  E' = (V/U)^(k + 1),  E'' = -(k + 1)/U E',  k = 2 (1 - p).
+//
+// V is the U of two points that are l apart, whose force E leaves as it is: their plane is midway,
+// |n| = n = 1/2 - a/l (0 where that is negative), and V = c [4 n/(l (1 - n)) + 2/(n l/2 + a)].
 //
 // Two points: U' = 0 below d = 4 a^2/l, U'' > 0 beyond d = 1.5 a for a = l/10. Shapes at their
 // closest are about as far apart as the radii of their largest balls together, so that the default
@@ -43,6 +50,7 @@ typedef struct djTailWork {
   djTail tail;
   djPlaneSolution plane;
   djPlaneStatus kind;   // DJ_PLANE_ZERO: no derivatives
+  double law[3];        // E, E', E'' at U, the plane's value
   double ref[2][3];   // reference points in the clouds' frame
   djVec3 mean[2];     // m, world
   double* y;          // memory of the clouds
@@ -50,13 +58,13 @@ typedef struct djTailWork {
   int nfree;
 } djTailWork;
 
-// U and its plane.
+// U, its plane, and E.
 djStatus dj_findTail(djTailWork* w, djPlaneState* state, const djPairInput* in);
 // lambda of a vertex, a's first.
 double dj_tailPart(const djTailWork* w, int at);
 // Of a vertex's way from the mean point, that of z.
 #define DJ_TAIL_SHARE 0.75
-// Gradient and Hessian by twists at its plane.
+// Gradient and Hessian of E by twists at its plane.
 void dj_tailTwist(double gradient[12], double hessian[144], const djTailWork* w);
 
 #endif  // DJ_CONTACT_PLANE_PLANE_TAIL_H_

@@ -27,8 +27,11 @@ enum {
   DJ_PLANE_GUIDE_PART,     // of a geom: of its body's surface
   DJ_PLANE_GUIDE_LENGTH,   // a, m
   DJ_PLANE_GUIDE,          // c, J: the tail; 0: none
+  DJ_PLANE_GUIDE_DECAY,    // p, dimensionless
   DJ_PLANE_NSETTING
 };
+
+#define DJ_TAIL_DECAY 1.5   // p of the tail as it is
 
 // Distance beyond which the barrier does not act, 2 s L/(1 - s).
 static inline double dj_planeRange(const double* setting) {

@@ -298,7 +298,7 @@ djStatus dj_openTerrainFirst(djTerrainWork* w, const djPairInput* in, djTerrainN
 djStatus dj_openTerrainGap(djTerrainWork* w, const djPairInput* in) {
   static const double setting[DJ_PLANE_NSETTING] = {
       [DJ_PLANE_LENGTH_SCALE] = 1, [DJ_PLANE_SUPPORT] = 0.1, [DJ_PLANE_RECOVERY] = 1,
-      [DJ_PLANE_GUIDE_LENGTH] = 1};
+      [DJ_PLANE_GUIDE_LENGTH] = 1, [DJ_PLANE_GUIDE_DECAY] = DJ_TAIL_DECAY};
   const djErosion none = {0};
   djPairInput at = *in;
   at.setting = setting;
