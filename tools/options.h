@@ -30,7 +30,8 @@ enum {
   GROUP_EXPORT = 32768, // links for building
   GROUP_QUIET = 65536,  // verbs that warn
   GROUP_ALL = 131072,   // inspect's whole list
-  GROUP_SWEEP = 262144  // samples
+  GROUP_SWEEP = 262144,  // samples
+  GROUP_REPLAY = 524288  // records
 };
 
 enum { MAX_ARGUMENTS = 16, MAX_SETS = 256 };
@@ -63,6 +64,7 @@ typedef struct Options {
   double spread;
   const char *method, *grid;  // of decompose
   long hulls, vertices, seed;
+  long step;                  // of replay
 } Options;
 
 typedef struct Verb {

@@ -14,6 +14,7 @@ int verb_contact(const Options* options);
 int verb_grad(const Options* options);
 int verb_optimize(const Options* options);
 int verb_sweep(const Options* options);
+int verb_replay(const Options* options);
 int verb_bench(const Options* options);
 int verb_help(const Options* options);
 
