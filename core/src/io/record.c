@@ -11,9 +11,10 @@
 #include "io/model_save.h"
 #include "io/record_row.h"
 
-#include <dijoco/file.h>
+#include <dijoco/io.h>
 #include <dijoco/record.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,18 +49,23 @@ static void putInt(djRecord* r, long value) {
   put(r, text);
 }
 
+// What is not finite is a text.
+static void putNumber(djRecord* r, double value) {
+  char text[32];
+  const bool finite = isfinite(value);
+  if (!finite) put(r, "\"");
+  put(r, dj_exactNumber(text, value));
+  if (!finite) put(r, "\"");
+}
+
 // A name: and numbers.
 static void putRow(djRecord* r, const char* name, const double* value, int n) {
-  char text[32];
   put(r, "\"");
   put(r, name);
   put(r, "\": [");
   for (int i = 0; i < n; i++) {
-    bool finite = isfinite(value[i]);
     if (i > 0) put(r, ", ");
-    if (!finite) put(r, "\"");
-    put(r, dj_exactNumber(text, value[i]));
-    if (!finite) put(r, "\"");
+    putNumber(r, value[i]);
   }
   put(r, "]");
 }
@@ -114,36 +120,69 @@ static bool sameModel(const djRecord* r, const djModel* m) {
          hashArrays(r) == r->hash;
 }
 
+// Where parameters have been set, a model that is made of a file anew may have other consequences of
+// them: numbers that were derived before are kept. Those are written as they are.
+static void putExact(djRecord* r, const djModel* again) {
+  bool any = false;
+  for (int i = 0; i < r->narray; i++) {
+    const char* name = dj_modelArrayName(i);
+    const djArray* a = &r->array[i];
+    djArray b;
+    if (!dj_recordedArray(name) || dj_modelArray(&b, again, name) < 0) continue;
+    if (dj_sameArray(a, &b) || !dj_fitsArray(a, &b)) continue;
+    put(r, any ? ", \"" : ", \"exact\": {\"");
+    put(r, name);
+    put(r, "\": [");
+    for (int k = 0; k < a->rows * a->columns; k++) {
+      if (k > 0) put(r, ", ");
+      putNumber(r, dj_arrayNumber(a, k));
+    }
+    put(r, "]");
+    any = true;
+  }
+  if (any) put(r, "}");
+}
+
+static void putHashes(djRecord* r) {
+  bool any = false;
+  put(r, ", \"arrays\": {");
+  for (int i = 0; i < r->narray; i++) {
+    char hash[17];
+    uint64_t mixed = 0;
+    if (!dj_recordedArray(dj_modelArrayName(i))) continue;
+    dj_mixArray(&mixed, &r->array[i]);
+    dj_hashText(hash, mixed);
+    put(r, any ? ", \"" : "\"");
+    put(r, dj_modelArrayName(i));
+    put(r, "\": \"");
+    put(r, hash);
+    put(r, "\"");
+    any = true;
+  }
+  put(r, "}");
+}
+
 static djStatus writeModel(djRecord* r, const djModel* m, djError* err) {
   djText text = {0};
+  djModel* again = NULL;
   djStatus status = dj_modelText(&text, m, false, err);
+  if (status == DJ_OK) status = dj_loadModelText(&again, text.data, err);
+  for (int i = 0; i < r->narray; i++) dj_modelArray(&r->array[i], m, dj_modelArrayName(i));
   if (status == DJ_OK) {
     for (char* c = text.data; *c; c++) {
       if (*c == '\n') *c = ' ';   // names have none
     }
     put(r, "{\"model\": ");
     dj_writeFile(r->file, text.data, text.length);
-    put(r, ", \"arrays\": {");
-    for (int i = 0; i < r->narray; i++) {
-      char hash[17];
-      uint64_t mixed = 0;
-      const char* name = dj_modelArrayName(i);
-      dj_modelArray(&r->array[i], m, name);
-      dj_mixArray(&mixed, &r->array[i]);
-      dj_hashText(hash, mixed);
-      put(r, i > 0 ? ", \"" : "\"");
-      put(r, name);
-      put(r, "\": \"");
-      put(r, hash);
-      put(r, "\"");
-    }
-    put(r, "}");
+    putExact(r, again);
+    putHashes(r);
     endLine(r);
     r->model = m;
     memcpy(&r->struct_of_model, m, sizeof *m);   // padding too
     r->hash = hashArrays(r);
     r->known = r->stepped = false;
   }
+  dj_deleteModel(again);
   dj_freeText(&text);
   return status;
 }
