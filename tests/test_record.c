@@ -10,6 +10,7 @@
 #include <dijoco/array.h>
 #include <dijoco/record.h>
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -454,9 +455,9 @@ static void testCut(void** state) {
   char* text = shortRecord(&n);
   const char* hashes = strstr(text, "\"arrays\"");
   const size_t first = (size_t)(hashes - text), last = (size_t)(strchr(hashes, '\n') - text);
-  for (size_t k = 0; k < n; k++) {
+  for (size_t k = n; k-- > 0;) {
     if (k > first && k < last && k % 37) continue;   // one like the other
-    put(path, text, k);
+    assert_int_equal(truncate(path, (off_t)k), 0);
     Outcome o = replay(path);
     const bool whole = k > 0 && text[k - 1] == '\n';
     if (!whole && o.status == DJ_OK) fail_msg("cut at %zu of %zu: passed", k, n);
@@ -471,19 +472,22 @@ static void testCut(void** state) {
 static void testFlipped(void** state) {
   size_t n;
   char* text = shortRecord(&n);
+  const int file = open(path, O_WRONLY);
   long refused = 0, told = 0, passed = 0;
+  assert_true(file >= 0);
   for (size_t k = 0; k < n; k += 7) {
     for (int bit = (int)(k % 2); bit < 8; bit += 4) {
-      text[k] = (char)(text[k] ^ (1 << bit));
-      put(path, text, n);
-      text[k] = (char)(text[k] ^ (1 << bit));
+      const char other = (char)(text[k] ^ (1 << bit));
+      assert_int_equal(pwrite(file, &other, 1, (off_t)k), 1);
       Outcome o = replay(path);
+      assert_int_equal(pwrite(file, text + k, 1, (off_t)k), 1);
       if (o.status < 0) refused++;
       else if (o.first.what) told++;
       else passed++;   // a version, a name...
       if (o.status < 0) assert_true(strlen(o.err.text) > 10);
     }
   }
+  close(file);
   assert_true(refused > 50 && told > 50);
   assert_true(passed < (refused + told) / 4);
   free(text);

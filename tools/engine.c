@@ -93,9 +93,8 @@ bool engine_openDijoco(Engine* e, const Scene* s, const Inputs* in) {
   e->step_one = step_dijoco;
   e->measure = measure_dijoco;
   e->settings = settings_dijoco;
-  e->close = close_dijoco;
   if (!record_dijoco(e)) {
-    dj_deleteData(d);
+    close_dijoco(e);
     return false;
   }
   if (in->key >= 0) dj_resetKey(m, d, in->key);
@@ -108,6 +107,7 @@ bool engine_openDijoco(Engine* e, const Scene* s, const Inputs* in) {
     close_dijoco(e);
     return false;
   }
+  e->close = close_dijoco;
   e->qpos = d->qpos;
   e->qvel = d->qvel;
   e->act = d->act;
