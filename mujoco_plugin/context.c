@@ -2,6 +2,8 @@
 
 #include "follow.h"
 
+#include <dijoco/record.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +169,20 @@ static bool fitsData(const djmContext* c, const mjModel* m, const mjData* d) {
   return d->nplugin == m->nplugin && more >= 0 && more <= most;
 }
 
+djStatus djm_askRecord(djmContext* c) {
+  const char* path = getenv("DIJOCO_RECORD");
+  if (c->asked) return DJ_OK;
+  if (path && *path && !dj_recordPath(c->data)) {
+    djError err = {""};
+    char text[sizeof(err.text)];
+    djStatus status = dj_startRecordBeside(c->data, c->model, path, &err);
+    snprintf(text, sizeof(text), "DIJOCO_RECORD: %.480s", err.text);
+    if (status < 0) return djm_fail(c, status, text);
+  }
+  c->asked = true;
+  return DJ_OK;
+}
+
 djStatus djm_begin(djmContext* c, const mjModel* m, const mjData* d) {
   if (!c || !m || !d) return DJ_INVALID;
   c->error.text[0] = '\0';
@@ -181,5 +197,6 @@ djStatus djm_begin(djmContext* c, const mjModel* m, const mjData* d) {
   }
   djStatus status = djm_followModel(c, m);
   if (status == DJ_OK) status = djm_checkHistory(c->model->opt.integrator, &c->error);
-  return status < 0 ? status : setSubsteps(c);
+  if (status == DJ_OK) status = setSubsteps(c);
+  return status < 0 ? status : djm_askRecord(c);
 }

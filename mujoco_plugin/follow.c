@@ -9,6 +9,8 @@
 
 #include "snapshot.h"
 
+#include <dijoco/record.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +122,7 @@ static djStatus makeNext(djmChange* next, djModel** base, djmContext* c, const m
   if (status != DJ_OK) return status;
   next->data->stats = c->data->stats;
   next->data->gravity_scale = c->data->gravity_scale;
+  dj_moveRecord(next->data, c->data);
   return DJ_OK;
 }
 

@@ -37,6 +37,7 @@ struct djmContext {
   bool sensing;           // what option.sensors is unless it is set
   bool joints;            // an engine plugin's: limits, friction loss and equality constraints are
                           //   ours alone
+  bool asked;             // DIJOCO_RECORD has been asked for (djm_askRecord)
   bool passing;           // djm_pass is under way: the engine plugin that owns the context waits
   // The rest is made for an engine plugin only when a call on its context needs it.
   // the last step: contact forces, means over its substeps
@@ -64,6 +65,10 @@ djStatus djm_catch(djmContext* c, void (*run)(void* arg), void* arg);
 
 // The timestep of a model in `from` substeps becomes that in `to`.
 djStatus djm_divideTimestep(djModel* model, int from, int to, djError* err);
+
+// Before the first step: its record, where the environment names a file (DIJOCO_RECORD,
+// dijoco/record.h) and none has been begun.
+djStatus djm_askRecord(djmContext* c);
 
 // Begin a call: whether the context fits model and data; changes of the model are followed, and the
 // context's settings put into force.

@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
 import cli  # noqa: E402
 
 VERBS = ["inspect", "convert", "simulate", "compare", "decompose", "contact", "grad", "optimize",
-         "sweep", "bench", "help"]
+         "sweep", "replay", "bench", "help"]
 
 
 class Options(cli.Case):

@@ -3,6 +3,8 @@
 #include "clock.h"
 #include "warn.h"
 
+#include <dijoco/record.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +59,20 @@ static void settings_dijoco(const Engine* e, Json* out, const Scene* s, const Op
   scene_writeSettings(out, s, o);
 }
 
-static void close_dijoco(Engine* e) { dj_deleteData(e->data); }
+// The run as a file, where the environment asks for it (dijoco/record.h).
+static bool record_dijoco(Engine* e) {
+  const char* path = getenv("DIJOCO_RECORD");
+  djError err = {""};
+  if (!path || !*path || dj_startRecordBeside(e->data, e->model, path, &err) >= 0) return true;
+  snprintf(e->error, sizeof e->error, "DIJOCO_RECORD: %.480s", err.text);
+  return false;
+}
+
+static void close_dijoco(Engine* e) {
+  djError err = {""};
+  if (dj_stopRecord(e->data, &err) < 0) tool_fail(NULL, NULL, "DIJOCO_RECORD", "%s", err.text);
+  dj_deleteData(e->data);
+}
 
 static void copy(double* to, const double* from, int n) {
   if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
@@ -78,7 +93,10 @@ bool engine_openDijoco(Engine* e, const Scene* s, const Inputs* in) {
   e->step_one = step_dijoco;
   e->measure = measure_dijoco;
   e->settings = settings_dijoco;
-  e->close = close_dijoco;
+  if (!record_dijoco(e)) {
+    close_dijoco(e);
+    return false;
+  }
   if (in->key >= 0) dj_resetKey(m, d, in->key);
   d->time = in->time;
   copy(d->qpos, in->qpos, m->nq);
@@ -89,6 +107,7 @@ bool engine_openDijoco(Engine* e, const Scene* s, const Inputs* in) {
     close_dijoco(e);
     return false;
   }
+  e->close = close_dijoco;
   e->qpos = d->qpos;
   e->qvel = d->qvel;
   e->act = d->act;

@@ -135,6 +135,17 @@ static const Verb verbs[] = {
      "the same command goes on; the table has the same bits whoever did what. Exit status 1\n"
      "where not all samples are ok.",
      verb_sweep},
+    {"replay", "FILE", 1, GROUP_JSON | GROUP_REPLAY,
+     "repeat a record of a run to the bit, and tell the first difference",
+     "Where DIJOCO_RECORD=FILE is set, the command (simulate, compare), contexts of the MuJoCo\n"
+     "plugin and Python write their runs to FILE: the model, then of each call what it began with\n"
+     "and what came of it. This repeats the calls and compares: status, state, results. The first\n"
+     "difference is told by call, step, time, array and entry, with the number recorded and that\n"
+     "found; then the exit status is 1. Other versions of the library, compilers or processors\n"
+     "may well differ in a last bit; the record says which it was. A record that is bad, or cut\n"
+     "off within a line, is exit status 2 and the line is named. What a process left that was\n"
+     "killed is whole up to its last call.",
+     verb_replay},
     {"bench", "[TASK ...]", MAX_ARGUMENTS, GROUP_JSON | GROUP_FILTER,
      "our timings beside MuJoCo's, or of tasks",
      "Times steps and derivatives of gymnasium's robots at the states of a stock MuJoCo run,\n"

@@ -67,6 +67,7 @@ static const Row table[] = {
     {"--seed", "S", SEED, GROUP_SWEEP, AT(seed), "of random samples (default 0)"},
     {"--optimize", NULL, FLAG, GROUP_SWEEP, AT(optimize),
      "also optimize from each sample, as the task's optimizer says"},
+    {"--step", "N", COUNT, GROUP_REPLAY, AT(step), "stop after step N and print the state there"},
     {"--grid", "A,B,C", TEXT, GROUP_DECOMPOSE, AT(grid),
      "cells along x, y and z of blocks (default: by --hulls)"},
     {"--variable", "NAME", TEXT, GROUP_LINE, AT(variable), "which variable of the tasks varies"},
@@ -284,7 +285,7 @@ static Options no_options(const Verb* verb) {
   o.settings.option = dj_defaultOption();
   o.time = o.max_position = o.max_rotation = o.surface_error = o.spread = NAN;
   o.threads = o.ctrl_seed = o.every = o.check_seed = o.check_runs = -1;
-  o.hulls = o.vertices = o.seed = o.random = o.index = o.count = -1;
+  o.hulls = o.vertices = o.seed = o.random = o.step = o.index = o.count = -1;
   return o;
 }
 

@@ -31,7 +31,8 @@ enum {
   GROUP_QUIET = 65536,  // verbs that warn
   GROUP_ALL = 131072,   // inspect's whole list
   GROUP_SWEEP = 262144, // samples
-  GROUP_LINE = 524288   // landscape's
+  GROUP_LINE = 524288,  // landscape's
+  GROUP_REPLAY = 1048576   // records
 };
 
 enum { MAX_ARGUMENTS = 16, MAX_SETS = 256 };
@@ -66,6 +67,7 @@ typedef struct Options {
   long hulls, vertices, seed;
   const char *variable, *range;   // of landscape
   long index, count;
+  long step;                  // of replay
 } Options;
 
 typedef struct Verb {

@@ -15,6 +15,7 @@ int verb_grad(const Options* options);
 int verb_landscape(const Options* options);
 int verb_optimize(const Options* options);
 int verb_sweep(const Options* options);
+int verb_replay(const Options* options);
 int verb_bench(const Options* options);
 int verb_help(const Options* options);
 

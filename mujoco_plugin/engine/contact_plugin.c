@@ -19,6 +19,7 @@
 #include "snapshot.h"
 #include "step.h"
 
+#include <dijoco/record.h>
 #include <dijoco/setting.h>
 
 #include <math.h>
@@ -141,8 +142,11 @@ static bool update(djmContact* x, const mjModel* m) {
     return false;
   }
   djError err;
-  djm_deleteContext(x->context);
-  if (djm_makeContextFor(&x->context, NULL, m, DJM_CONTACTS, NULL, &err) != DJ_OK) {
+  djmContext* old = x->context;
+  djStatus made = djm_makeContextFor(&x->context, NULL, m, DJM_CONTACTS, NULL, &err);
+  if (made == DJ_OK && old) dj_moveRecord(djm_data(x->context), djm_data(old));
+  djm_deleteContext(old);
+  if (made != DJ_OK) {
     djm_tellOnce(kName, err.text);
     return false;
   }
@@ -154,6 +158,10 @@ static bool update(djmContact* x, const mjModel* m) {
 static bool takeStep(djmContact* x, const mjData* d, const mjtNum* last, const mjtNum* more) {
   djModel* model = djm_model(x->context);
   djData* data = djm_data(x->context);
+  if (djm_askRecord(x->context) < 0) {
+    djm_tellOnce(kName, djm_errorText(x->context));
+    return false;
+  }
   djm_readData(x->context, d);
   djm_setLast(x->context, last);
   djm_beginWay(x->context);

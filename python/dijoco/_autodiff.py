@@ -241,7 +241,7 @@ class Step:
             self.A, self.B = np.empty((count, n.nx, n.nx)), np.empty((count, n.nx, n.nu))
 
         def run(i):
-            d = _take(n.free) or Data(model)
+            d = _take(n.free) or Data(model, record=False)
             if data is None:
                 d.reset()
             else:

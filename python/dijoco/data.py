@@ -1,6 +1,7 @@
 """Simulations."""
 import collections
 import ctypes
+import os
 import threading
 from ctypes import byref, c_void_p
 
@@ -67,17 +68,25 @@ class Data:
     and frames of `qvel`. `status` is that of the last call: 1 where its step did not converge (the
     best iterate was kept), else 0; failures raise. The first step of a run that did not converge,
     that another integrator took, or that began with overlaps warns (`StepWarning`).
+
+    record: a file to which the run is written, for `dijoco replay` (docs/record.md); by default
+    that of the environment's DIJOCO_RECORD, or the first of FILE.2, FILE.3, ... that no one is
+    writing; False: none.
     """
 
     # A name mistyped in an assignment is an error.
     __slots__ = ("_model", "_handle", "_address", "_views", "_lock", "status", "_counts", "_seen",
                  "_told", "__weakref__")
 
-    def __init__(self, model):
+    def __init__(self, model, record=None):
         model = Model.of(model)
         data = c_void_p()
         call(core.dj_makeData, byref(data), model._address)
         self._bind(model, Handle(data.value, core.dj_deleteData))
+        if record is None and os.environ.get("DIJOCO_RECORD"):
+            self._record(core.dj_startRecordBeside, os.environ["DIJOCO_RECORD"])
+        elif record:
+            self.start_record(record)
 
     def _bind(self, model, handle):
         self._model, self._handle, self._address = model, handle, handle.address
@@ -231,9 +240,29 @@ class Data:
             raise ValueError("key: %d is not below %d" % (index, self._model.nkey))
         self._run(core.dj_resetKey, self._model._address, self._address, index)
 
+    def _record(self, function, path):
+        with self._lock:
+            call(function, self._address, self._model._address, os.fsencode(path))
+
+    def start_record(self, path):
+        """Write what is done with this from now on to a file, for `dijoco replay`. What another
+        record is being written to is an error."""
+        self._record(core.dj_startRecord, path)
+
+    def stop_record(self):
+        """End it; an error where something could not be written."""
+        with self._lock:
+            call(core.dj_stopRecord, self._address)
+
+    @property
+    def record_path(self):
+        """The file to which this is recorded, or None."""
+        path = core.dj_recordPath(self._address)
+        return None if path is None else os.fsdecode(path)
+
     def copy(self):
-        """A copy that continues identically."""
-        data = Data(self._model)
+        """A copy that continues identically; it is not recorded."""
+        data = Data(self._model, record=False)
         with self._lock:
             data._check(core.dj_copyData(data._address, self._model._address, self._address))
         data._seen, data._told = self._seen, self._told
@@ -385,7 +414,7 @@ _INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat", "e
 
 def _restored(model, state, inputs, stats):
     """A pickled data."""
-    data = Data(model)
+    data = Data(model, record=False)
     for name, value in inputs.items():
         setattr(data, name, value if value.ndim else value.item())
     data.set_state(state)

@@ -43,6 +43,9 @@ class Context:
     Keyword arguments are `derivatives`, `substeps`, `sensors` (the properties of these
     names) and any of `dijoco.settings()`, which are stronger than the scene's.
 
+    record: a file to which the steps are written, for `dijoco replay` (docs/record.md); by default,
+    from the first call on, that of the environment's DIJOCO_RECORD, as of a `Data`.
+
     derivatives="mujoco": a `MuJoCoContext`, whose step is stock mj_step, with its derivatives; it
     takes no other keyword.
 
@@ -71,9 +74,9 @@ class Context:
         return super().__new__(cls)
 
     def __init__(self, mj_model, *, derivatives="analytic", substeps=None, sensors=None,
-                 **settings):
+                 record=None, **settings):
         address = mujoco_address(mj_model, "MjModel")
-        given = setting.given(settings, ("derivatives", "substeps", "sensors"))
+        given = setting.given(settings, ("derivatives", "substeps", "sensors", "record"))
         library = _lib.plugin()
         context, report = c_void_p(), c_void_p()
         call(library.djm_makeContextWith, byref(context), byref(report), address,
@@ -91,6 +94,8 @@ class Context:
             self.substeps = substeps
         if sensors is not None:
             self.sensors = sensors
+        if record:
+            self._data.start_record(record)
 
     def __repr__(self):
         m = self._mj_model
@@ -128,7 +133,7 @@ class Context:
             return None
         model = c_void_p()
         call(core.dj_copyModel, byref(model), library.djm_model(context))
-        data = Data(Model._make(Handle(model.value, core.dj_deleteModel)))
+        data = Data(Model._make(Handle(model.value, core.dj_deleteModel)), record=False)
         data._check(core.dj_copyData(data._address, model, library.djm_data(context)))
         return PluginState(data.model, data)
 
@@ -334,7 +339,7 @@ class MuJoCoContext(Context):
         if derivatives != "mujoco":
             raise ValueError("derivatives: expected mujoco, not %r" % derivatives)
         for name in given:
-            if name in ("substeps", "sensors") or name in setting.TABLE:
+            if name in ("substeps", "sensors", "record") or name in setting.TABLE:
                 raise ValueError("%s: not with derivatives=\"mujoco\", which are of MuJoCo's own "
                                  "step" % name)
         setting.given(given, ("derivatives",))

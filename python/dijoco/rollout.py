@@ -43,7 +43,7 @@ class Rollout:
         self._lock = threading.Lock()  # a tape serves one backward pass at a time
         self._model = model.copy()     # derivatives are of the model as it is now
         self._ctrl = np.array(_lib.numbers(ctrl, ctrl.shape, "ctrl"))
-        self._data = Data(self._model)
+        self._data = Data(self._model, record=False)
         if data is not None:
             self._data._check(core.dj_copyData(self._data._address, self._model._address,
                                                data._address))
@@ -73,7 +73,7 @@ class Rollout:
     def _turn_smooth(self, data):
         """From here on the model, its data and the tape are those of smooth steps along the run."""
         self._run_tape, self._model = self._tape, self._model.copy(preset="smooth")
-        self._data, self._tape = Data(self._model), self._make_tape()
+        self._data, self._tape = Data(self._model, record=False), self._make_tape()
         for name in _INPUTS if data is not None else ():
             getattr(self._data, name)[...] = getattr(data, name)
         if data is not None:

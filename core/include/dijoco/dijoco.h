@@ -27,6 +27,7 @@
 #include <dijoco/physics.h>
 #include <dijoco/problem.h>
 #include <dijoco/receding.h>
+#include <dijoco/record.h>
 #include <dijoco/setting.h>
 #include <dijoco/surface.h>
 #include <dijoco/topology.h>

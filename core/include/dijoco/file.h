@@ -21,6 +21,13 @@ typedef struct djFile djFile;
 // Start to write path. Errors of this and the following begin with the path.
 DJ_API djStatus dj_openFile(djFile** file, const char* path, djError* err);
 
+// Start to write path in its place, for others to read as it grows: what was there is gone, and what
+// has been flushed stays whatever becomes of the process. Failures as above, and that another such
+// file is being written there.
+DJ_API djStatus dj_openLog(djFile** file, const char* path, djError* err);
+// Hand what has been added to the system.
+DJ_API void dj_flushFile(djFile* file);
+
 // Add n bytes, or text as printf makes it. Failures are remembered for dj_finishFile.
 DJ_API void dj_writeFile(djFile* file, const void* bytes, size_t n);
 DJ_API DJ_FORMAT(2, 3) void dj_printFile(djFile* file, const char* format, ...);

@@ -17,4 +17,16 @@ static inline void dj_mixNumbers(uint64_t* hash, const double* x, size_t n) {
   }
 }
 
+// The same of n bytes.
+static inline void dj_mixBytes(uint64_t* hash, const void* bytes, size_t n) {
+  for (const unsigned char* b = bytes; n > 0;) {
+    size_t some = n < sizeof(double) ? n : sizeof(double);
+    double word = 0;
+    memcpy(&word, b, some);
+    dj_mixNumbers(hash, &word, 1);
+    b += some;
+    n -= some;
+  }
+}
+
 #endif  // DJ_BASE_HASH_H_

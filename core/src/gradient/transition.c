@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "gradient/columns.h"
 #include "integrate/parts.h"
+#include "integrate/recorder.h"
 #include "math/so3.h"
 #include "model/activation.h"
 
@@ -331,8 +332,7 @@ static void partsVjp(double* dx, double* du, const djModel* m, djData* d, const 
 
 // ---- calls ------------------------------------------------------------------------------------
 
-djStatus djd_lastTransition(const djModel* m, djData* d, double* A, double* B) {
-  if (!m || !d) return DJ_INVALID;
+static djStatus lastTransition(const djModel* m, djData* d, double* A, double* B) {
   djLinear lin;
   if (d->work->npart > 1) return dj_chainParts(A, B, m, d, d->work->npart);
   djStatus status = dj_linearizeStep(&lin, m, d);
@@ -340,15 +340,28 @@ djStatus djd_lastTransition(const djModel* m, djData* d, double* A, double* B) {
   return status;
 }
 
-djStatus djd_transition(const djModel* m, djData* d, double* A, double* B) {
+djStatus djd_lastTransition(const djModel* m, djData* d, double* A, double* B) {
   if (!m || !d) return DJ_INVALID;
+  dj_beginCall(m, d, DJ_CALL_LAST_TRANSITION);
+  djStatus status = lastTransition(m, d, A, B);
+  return dj_endCall(m, d, DJ_CALL_LAST_TRANSITION, (djCallEnd){status, A, B});
+}
+
+static djStatus transition(const djModel* m, djData* d, double* A, double* B) {
   djStats before = d->stats;
   djStatus status = dj_takeStep(m, d);
   d->stats = before;
   if (status < 0) return status;
   if (d->work->npart > 1) dj_leaveParts(m, d);
-  djStatus gradient = djd_lastTransition(m, d, A, B);
+  djStatus gradient = lastTransition(m, d, A, B);
   return gradient != DJ_OK ? gradient : status;
+}
+
+djStatus djd_transition(const djModel* m, djData* d, double* A, double* B) {
+  if (!m || !d) return DJ_INVALID;
+  dj_beginCall(m, d, DJ_CALL_TRANSITION);
+  djStatus status = transition(m, d, A, B);
+  return dj_endCall(m, d, DJ_CALL_TRANSITION, (djCallEnd){status, A, B});
 }
 
 djStatus djd_stepJvp(const djModel* m, djData* d, double* dx_next, const double* dx,

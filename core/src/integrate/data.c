@@ -5,6 +5,7 @@
 #include "integrate/impulse.h"
 #include "integrate/outside.h"
 #include "integrate/parts.h"
+#include "integrate/recorder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -292,6 +293,7 @@ djStatus dj_makeData(djData** data, const djModel* m, djError* err) {
 void dj_deleteData(djData* d) {
   if (!d) return;
   if (d->work) {
+    if (d->work->recorder) d->work->recorder->release(d->work->recorder);
     dj_freeForces(&d->work->forces);
     dj_freeRoom(d->work);
     dj_freeParts(d->work);

@@ -5,6 +5,7 @@
 #include "integrate/mocap.h"
 #include "integrate/outside.h"
 #include "integrate/parts.h"
+#include "integrate/recorder.h"
 #include "integrate/tendon_armature.h"
 
 #include <string.h>
@@ -118,8 +119,7 @@ static djStatus finish(const djModel* m, djData* d) {
   return DJ_OK;
 }
 
-djStatus dj_step(const djModel* m, djData* d) {
-  if (!m || !d) return DJ_INVALID;
+static djStatus step(const djModel* m, djData* d) {
   djWork* w = d->work;
   djStats before = d->stats;
   djStatus status = dj_takeStep(m, d);
@@ -133,6 +133,12 @@ djStatus dj_step(const djModel* m, djData* d) {
   }
   if (w->npart > 1) dj_endParts(m, d);
   return status;
+}
+
+djStatus dj_step(const djModel* m, djData* d) {
+  if (!m || !d) return DJ_INVALID;
+  dj_beginCall(m, d, DJ_CALL_STEP);
+  return dj_endCall(m, d, DJ_CALL_STEP, (djCallEnd){.status = step(m, d)});
 }
 
 // Kinetic energy: bodies by their twists, and armatures.
@@ -159,8 +165,7 @@ static double kineticEnergy(const djModel* m, djWork* w, const double* qvel) {
   return sum + dj_tendonArmatureEnergy(w, m);
 }
 
-djStatus dj_forward(const djModel* m, djData* d) {
-  if (!m || !d) return DJ_INVALID;
+static djStatus forward(const djModel* m, djData* d) {
   djWork* w = d->work;
   w->stepped = w->linearized = false;
   djStatus status = dj_copyStart(m, d);
@@ -173,4 +178,10 @@ djStatus dj_forward(const djModel* m, djData* d) {
   d->energy[0] = dj_potential(&w->forces, &motion);
   d->energy[1] = kineticEnergy(m, w, w->start.qvel);
   return DJ_OK;
+}
+
+djStatus dj_forward(const djModel* m, djData* d) {
+  if (!m || !d) return DJ_INVALID;
+  dj_beginCall(m, d, DJ_CALL_FORWARD);
+  return dj_endCall(m, d, DJ_CALL_FORWARD, (djCallEnd){.status = forward(m, d)});
 }

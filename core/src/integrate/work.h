@@ -187,6 +187,7 @@ struct djWork {
   double* lambda;           // (dj_linearScratch) scratch of vector products
   djMultiplier multiplier;
   djOutside outside;
+  struct djRecorder* recorder;   // of calls (recorder.h), or NULL
 };
 typedef struct djWork djWork;
 

@@ -119,7 +119,22 @@ static int openTarget(djFile* f, const char* path) {
   return straight ? openStraight(f) : makeTemporary(f);
 }
 
-djStatus dj_openFile(djFile** file, const char* path, djError* err) {
+// A lock tells whether someone is at it.
+static int openLog(djFile* f, const char* path) {
+  f->path = dj_joinPath("", path);
+  if (!f->path) return ENOMEM;
+  int failed = dj_findTarget(&f->target, path);
+  if (failed) return failed;
+  bool straight = !f->target.place || (f->target.exists && !S_ISREG(f->target.info.st_mode));
+  if (straight) return openStraight(f);
+  f->descriptor = open(f->target.place, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (f->descriptor < 0) return errno;
+  if (flock(f->descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return EBUSY;
+  return ftruncate(f->descriptor, 0) == 0 ? 0 : errno;
+}
+
+static djStatus openBy(djFile** file, const char* path, int (*way)(djFile*, const char*),
+                       djError* err) {
   if (!file) return dj_fail(err, DJ_INVALID, "file: NULL");
   *file = NULL;
   if (!path) return dj_fail(err, DJ_INVALID, "path: NULL");
@@ -127,13 +142,21 @@ djStatus dj_openFile(djFile** file, const char* path, djError* err) {
   if (!f) return fail(err, NULL, path, ENOMEM);
   memset(f, 0, offsetof(djFile, buffer));
   f->descriptor = f->target.descriptor = -1;
-  int failed = openTarget(f, path);
+  int failed = way(f, path);
   if (failed) {
     dj_discardFile(f);
     return fail(err, NULL, path, failed);
   }
   *file = f;
   return DJ_OK;
+}
+
+djStatus dj_openFile(djFile** file, const char* path, djError* err) {
+  return openBy(file, path, openTarget, err);
+}
+
+djStatus dj_openLog(djFile** file, const char* path, djError* err) {
+  return openBy(file, path, openLog, err);
 }
 
 const char* dj_fileTemporary(const djFile* f) { return f ? f->temporary : NULL; }
@@ -166,6 +189,10 @@ void dj_writeFile(djFile* f, const void* bytes, size_t n) {
     memcpy(f->buffer + f->used, bytes, n);
     f->used += n;
   }
+}
+
+void dj_flushFile(djFile* f) {
+  if (f && f->descriptor >= 0) flush(f);
 }
 
 void dj_printFile(djFile* f, const char* format, ...) {

@@ -56,4 +56,7 @@ djStatus dj_jsonInts(const int** out, int* n, const cJSON* item, djPool* pool, c
 djStatus dj_jsonRows(const double** out, int* rows, int* columns, const cJSON* item, djPool* pool,
                      const djAt* at);
 
+// The model that an object is, as a model file has it; watch may be NULL.
+djStatus dj_readModel(djModel** model, const cJSON* root, const djWatch* watch, djError* err);
+
 #endif  // DJ_IO_JSON_H_

@@ -599,16 +599,21 @@ static djStatus readElements(djLoader* l, const cJSON* root) {
   return status;
 }
 
-static djStatus loadText(djModel** model, const char* text, size_t length, const djWatch* watch,
-                         djError* err) {
+djStatus dj_readModel(djModel** model, const cJSON* root, const djWatch* watch, djError* err) {
   djLoader l = {.def = dj_defaultModelDef(), .err = err};
-  cJSON* root = NULL;
   if (watch) l.def.watch = *watch;
-  djStatus status = dj_parseJson(&root, text, length, err);
-  if (status == DJ_OK) status = readTop(&l, root);
+  djStatus status = readTop(&l, root);
   if (status == DJ_OK) status = readElements(&l, root);
   if (status == DJ_OK) status = dj_makeModel(model, &l.def, err);
   dj_poolFree(&l.pool);
+  return status;
+}
+
+static djStatus loadText(djModel** model, const char* text, size_t length, const djWatch* watch,
+                         djError* err) {
+  cJSON* root = NULL;
+  djStatus status = dj_parseJson(&root, text, length, err);
+  if (status == DJ_OK) status = dj_readModel(model, root, watch, err);
   cJSON_Delete(root);
   return status;
 }

@@ -36,6 +36,14 @@ const char* dj_formatNumber(char text[32], double value) {
   return text;
 }
 
+const char* dj_exactNumber(char text[32], double value) {
+  if (!isfinite(value)) return dj_formatNumber(text, value);
+  if (value == 0) return strcpy(text, signbit(value) ? "-0" : "0");
+  snprintf(text, 32, "%.17g", value);
+  useDecimalPoint(text);
+  return text;
+}
+
 double dj_scanNumber(const char* text, const char** end) {
   char copy[128];
   size_t n = strspn(text, "+-.0123456789eE");
@@ -80,13 +88,7 @@ void dj_addNumber(djText* t, double value) {
 
 void dj_addExact(djText* t, double value) {
   char text[32];
-  if (!isfinite(value)) {
-    dj_addNumber(t, value);
-    return;
-  }
-  snprintf(text, sizeof text, "%.17g", value);
-  useDecimalPoint(text);
-  dj_addText(t, text);
+  dj_addText(t, dj_exactNumber(text, value));
 }
 
 void dj_addInt(djText* t, long value) {

@@ -21,6 +21,9 @@ void dj_addQuoted(djText* text, const char* string);      // as a JSON string
 void dj_addJsonNumber(djText* text, double value);        // not finite ones as strings
 void dj_freeText(djText* text);
 
+// %.17g of a number with a decimal point in every locale, "inf", "-inf", "nan". Returns text.
+const char* dj_exactNumber(char text[32], double value);
+
 // A number at the start of text, written with a decimal point in every locale. *end is text where
 // there is none.
 double dj_scanNumber(const char* text, const char** end);

@@ -13,6 +13,8 @@ void dj_endLapack(void) {
   if (openblas_get_parallel() == OPENBLAS_SEQUENTIAL) pthread_mutex_unlock(&lock);
 }
 
+const char* dj_blasKind(void) { return openblas_get_config(); }
+
 void dj_dgemm(djBlasTrans transA, djBlasTrans transB, int m, int n, int k, double alpha,
               const double* A, int lda, const double* B, int ldb, double beta, double* C, int ldc) {
   dj_beginLapack();

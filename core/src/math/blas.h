@@ -24,6 +24,9 @@ void dj_dsyrk(CBLAS_UPLO uplo, djBlasTrans trans, int n, int k, double alpha, co
 void dj_dgemv(djBlasTrans trans, int m, int n, double alpha, const double* A, int lda,
               const double* x, double beta, double* y);
 
+// Which build of BLAS it is, and for which processor.
+const char* dj_blasKind(void);
+
 // Around calls of LAPACK, which uses BLAS.
 void dj_beginLapack(void);
 void dj_endLapack(void);

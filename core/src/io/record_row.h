@@ -1,0 +1,51 @@
+// What a record has of a simulation: numbers by name, and hashes of the rest.
+
+#ifndef DJ_IO_RECORD_ROW_H_
+#define DJ_IO_RECORD_ROW_H_
+
+#include "integrate/recorder.h"
+
+#include <dijoco/array.h>
+
+// State and inputs, in the order in which they are set, then results of a step.
+typedef struct djRecordRow {
+  const char* name;   // as dj_dataArray has it, but for those of record_row.c
+  bool result;        // of a step
+} djRecordRow;
+
+enum { DJ_NRECORDROW = 22 };
+extern const djRecordRow dj_recordRows[DJ_NRECORDROW];
+extern const char* const dj_recordedCalls[DJ_NCALL];   // names
+
+// How many numbers a row has, its numbers, and to set them. Of a history that does not belong to
+// the state they are 0.
+int dj_recordSize(int row, const djModel* model, djData* data);
+void dj_recordRead(double* value, int row, const djModel* model, djData* data);
+void dj_recordWrite(djData* data, int row, const djModel* model, const double* value);
+
+// What else a call leaves, as hashes by name. false: this call has none of that.
+enum { DJ_RECORD_POSES, DJ_RECORD_CONTACTS, DJ_RECORD_A, DJ_RECORD_B, DJ_NRECORDHASH };
+extern const char* const dj_recordHashes[DJ_NRECORDHASH];
+bool dj_recordHash(char text[17], int hash, const djModel* model, djData* data,
+                   djRecordedCall call, djCallEnd end);
+
+// Arrays of a model that steps depend on: not how contact settings were given, of which those in
+// force are what counts, and which are given otherwise in the file of a model that has been changed.
+bool dj_recordedArray(const char* name);
+// Of doubles, as many in both; the same bits; a number, and to set it.
+bool dj_fitsArray(const djArray* a, const djArray* b);
+bool dj_sameArray(const djArray* a, const djArray* b);
+double dj_arrayNumber(const djArray* array, int i);
+void dj_setArrayNumber(djArray* array, int i, double value);
+
+// A hash as text.
+void dj_hashText(char text[17], uint64_t hash);
+// Mix an array into a hash.
+void dj_mixArray(uint64_t* hash, const djArray* array);
+
+// What a result depends on beside the model: version, compiler, processor, libraries, as members of
+// a JSON object.
+enum { DJ_RECORD_ORIGIN = 400 };
+void dj_recordOrigin(char text[DJ_RECORD_ORIGIN]);
+
+#endif  // DJ_IO_RECORD_ROW_H_
