@@ -14,28 +14,20 @@ void dj_pointForce(djPointForce* p, const djPenaltyLaw* law, const double* twist
   p->rate = dju_dot3(p->n, p->u);
   p->t = dju_madd3(p->u, -p->rate, p->n);
   p->speed = dju_norm3(p->t);
-  p->N = 0;
+  p->N = !law->row && p->d < 0 ? fmax(p->d * (law->kd * p->rate - law->kn), 0) : 0;
   p->F = dju_vec3(0, 0, 0);
   p->state = DJ_POINT_FREE;
-  law->row->force(p, law);
-}
-
-djVec3 dj_pointChanges(const djPointForce* p, const djPenaltyLaw* law, djVec3 dn, double dd,
-                       djVec3 du) {
-  return law->row->changes(p, law, dn, dd, du);
-}
-
-static void force(djPointForce* p, const djPenaltyLaw* law) {
-  p->N = p->d < 0 ? fmax(p->d * (law->kd * p->rate - law->kn), 0) : 0;
-  if (!(p->N > 0)) return;
+  if (law->row) law->row->force(p, law);
+  if (law->row || !(p->N > 0)) return;
   const bool slips = law->kt * p->speed > law->mu * p->N;
   p->state = slips ? DJ_POINT_SLIP : DJ_POINT_STICK;
   const double drag = slips ? law->mu * p->N / p->speed : law->kt;
   p->F = dju_madd3(dju_scale3(p->N, p->n), -drag, p->t);
 }
 
-static djVec3 changes(const djPointForce* p, const djPenaltyLaw* law, djVec3 dn, double dd,
-                      djVec3 du) {
+djVec3 dj_pointChanges(const djPointForce* p, const djPenaltyLaw* law, djVec3 dn, double dd,
+                       djVec3 du) {
+  if (law->row) return law->row->changes(p, law, dn, dd, du);
   const double rate = dju_dot3(dn, p->u) + dju_dot3(p->n, du);
   const double dN = dd * (law->kd * p->rate - law->kn) + p->d * law->kd * rate;
   const djVec3 dt = dju_madd3(dju_madd3(du, -rate, p->n), -p->rate, dn);
@@ -68,14 +60,13 @@ static djVec3 vjp(djPointGrad* out, double* by_rate, const djPointForce* p, cons
   return by_t;
 }
 
-const djPointRow dj_penaltyPoints = {force, changes, vjp};
-
 // Backward through the lines of dj_pointForce.
 void dj_pointVjp(djPointGrad* out, const djPointForce* p, const djPenaltyLaw* law, djVec3 V,
                  djVec3 m) {
   *out = (djPointGrad){.n = dju_scale3(p->N, V)};
   double by_rate;
-  const djVec3 by_t = law->row->vjp(out, &by_rate, p, law, V);
+  const djVec3 by_t =
+      law->row ? law->row->vjp(out, &by_rate, p, law, V) : vjp(out, &by_rate, p, law, V);
   by_rate -= dju_dot3(by_t, p->n);
   out->n = dju_madd3(dju_madd3(out->n, -p->rate, by_t), by_rate, p->u);
   const djVec3 by_u = dju_madd3(by_t, by_rate, p->n);

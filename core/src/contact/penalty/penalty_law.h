@@ -22,7 +22,7 @@ struct djPointRow;
 // s kn, s kt, s kd and mu; of another row what it is of.
 typedef struct djPenaltyLaw {
   double kn, kt, kd, mu;
-  const struct djPointRow* row;
+  const struct djPointRow* row; // NULL: the law above
   const void* own;
   double share; // s, of another row
 } djPenaltyLaw;
@@ -61,7 +61,7 @@ typedef struct djPointGrad {
 void dj_pointVjp(djPointGrad* out, const djPointForce* p, const djPenaltyLaw* law, djVec3 V,
                  djVec3 m);
 
-// Laws of the force at a point: F by n, d and u.
+// Another law of the force at a point: F by n, d and u.
 typedef struct djPointRow {
   // Sets N, state and F, which are 0 so far.
   void (*force)(djPointForce* p, const djPenaltyLaw* law);
@@ -72,6 +72,5 @@ typedef struct djPointRow {
   djVec3 (*vjp)(djPointGrad* out, double* by_rate, const djPointForce* p, const djPenaltyLaw* law,
                 djVec3 V);
 } djPointRow;
-extern const djPointRow dj_penaltyPoints;
 
 #endif // DJ_CONTACT_PENALTY_PENALTY_LAW_H_

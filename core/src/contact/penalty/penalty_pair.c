@@ -46,7 +46,7 @@ static djPenaltyLaw penaltyLaw(const djPenaltyPair* pair, const djPenaltyWay* wa
                         s * x[DJ_PENALTY_KT],
                         s * x[DJ_PENALTY_KD],
                         pair->in->friction,
-                        &dj_penaltyPoints,
+                        NULL,
                         NULL,
                         s};
 }
