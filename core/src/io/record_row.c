@@ -16,18 +16,31 @@
 #define REFINEMENT "refinement_steps"
 
 const djRecordRow dj_recordRows[DJ_NRECORDROW] = {
-    {"time", false},           {"gravity_scale", false},   {"qpos", false},
-    {"qvel", false},           {"act", false},             {"ctrl", false},
-    {"qfrc_applied", false},   {"xfrc_applied", false},    {"mocap_pos", false},
-    {"mocap_quat", false},     {"mocap_last_pos", false},  {"mocap_last_quat", false},
-    {"eq_active", false},      {REFINEMENT, false},        {"history", false},
-    {HAS_HISTORY, false},      {"stats.iterations", true}, {"stats.recovering", true},
-    {"stats.residual", true},  {"stats.gap", true},        {"stats.overlap", true},
+    {"time", false},
+    {"gravity_scale", false},
+    {"qpos", false},
+    {"qvel", false},
+    {"act", false},
+    {"ctrl", false},
+    {"qfrc_applied", false},
+    {"xfrc_applied", false},
+    {"mocap_pos", false},
+    {"mocap_quat", false},
+    {"mocap_last_pos", false},
+    {"mocap_last_quat", false},
+    {"eq_active", false},
+    {REFINEMENT, false},
+    {"history", false},
+    {HAS_HISTORY, false},
+    {"stats.iterations", true},
+    {"stats.recovering", true},
+    {"stats.residual", true},
+    {"stats.gap", true},
+    {"stats.overlap", true},
     {"npair", true},
 };
 
-const char* const dj_recordedCalls[DJ_NCALL] = {"forward", "step", "transition",
-                                                "last_transition"};
+const char* const dj_recordedCalls[DJ_NCALL] = {"forward", "step", "transition", "last_transition"};
 const char* const dj_recordHashes[DJ_NRECORDHASH] = {"poses", "contacts", "A", "B"};
 
 static bool is(int row, const char* name) { return strcmp(dj_recordRows[row].name, name) == 0; }
@@ -56,9 +69,12 @@ void dj_recordRead(double* value, int row, const djModel* m, djData* d) {
     return;
   }
   djArray a = arrayOf(row, m, d);
-  if (is(row, "history") && !dj_hasHistory(m, d)) memset(value, 0, (size_t)n * sizeof *value);
-  else if (a.type == DJ_ARRAY_DOUBLE) memcpy(value, a.data, (size_t)n * sizeof *value);
-  else for (int i = 0; i < n; i++) value[i] = ((const int*)a.data)[i];
+  if (is(row, "history") && !dj_hasHistory(m, d))
+    memset(value, 0, (size_t)n * sizeof *value);
+  else if (a.type == DJ_ARRAY_DOUBLE)
+    memcpy(value, a.data, (size_t)n * sizeof *value);
+  else
+    for (int i = 0; i < n; i++) value[i] = ((const int*)a.data)[i];
 }
 
 void dj_recordWrite(djData* d, int row, const djModel* m, const double* value) {
@@ -69,8 +85,10 @@ void dj_recordWrite(djData* d, int row, const djModel* m, const double* value) {
     return;
   }
   djArray a = arrayOf(row, m, d);
-  if (a.type == DJ_ARRAY_DOUBLE) memcpy(a.data, value, (size_t)n * sizeof *value);
-  else for (int i = 0; i < n; i++) ((int*)a.data)[i] = (int)value[i];
+  if (a.type == DJ_ARRAY_DOUBLE)
+    memcpy(a.data, value, (size_t)n * sizeof *value);
+  else
+    for (int i = 0; i < n; i++) ((int*)a.data)[i] = (int)value[i];
 }
 
 // ---- the model --------------------------------------------------------------------------------
@@ -140,10 +158,19 @@ bool dj_recordHash(char text[17], int hash, const djModel* m, djData* d, djRecor
   static const char* const poses[] = {"xpos",      "xquat",     "xmat",      "xipos",
                                       "site_xpos", "geom_xpos", "geom_xmat", NULL};
   static const char* const energy[] = {"energy", NULL};
-  static const char* const contacts[] = {
-      "contact.body1", "contact.body2", "contact.force",  "contact.torque",    "pair.geom1",
-      "pair.geom2",    "pair.gap",      "pair.normal",    "pair.point",        "pair.force",
-      "pair.normal_force", "pair.recovering", NULL};
+  static const char* const contacts[] = {"contact.body1",
+                                         "contact.body2",
+                                         "contact.force",
+                                         "contact.torque",
+                                         "pair.geom1",
+                                         "pair.geom2",
+                                         "pair.gap",
+                                         "pair.normal",
+                                         "pair.point",
+                                         "pair.force",
+                                         "pair.normal_force",
+                                         "pair.recovering",
+                                         NULL};
   const bool moves = call == DJ_CALL_STEP || call == DJ_CALL_FORWARD;
   const size_t nx = (size_t)dj_tangentSize(m), nu = (size_t)m->nu;
   const double* matrix = hash == DJ_RECORD_A ? end.A : end.B;

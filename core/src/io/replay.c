@@ -17,14 +17,14 @@
 struct djReplay {
   char* path;
   char* text;
-  size_t length, at;                // of the next line
-  long line, call, step;            // of those that have been read
+  size_t length, at;     // of the next line
+  long line, call, step; // of those that have been read
   char writer[DJ_RECORD_ORIGIN], reader[DJ_RECORD_ORIGIN];
   djModel* model;
   djData* data;
-  double* memory;                   // of the following
-  double* value[DJ_NRECORDROW];     // what the record has
-  double* found;                    // room for the largest row
+  double* memory;               // of the following
+  double* value[DJ_NRECORDROW]; // what the record has
+  double* found;                // room for the largest row
   double *A, *B;
 };
 
@@ -75,12 +75,18 @@ static djStatus readNumbers(double* value, int n, const cJSON* item, const djAt*
   const cJSON* c = cJSON_IsArray(item) ? item->child : NULL;
   for (int i = 0; i < n; i++, c = c->next) {
     if (!c) return dj_jsonFail(at, item->string, "has too few numbers");
-    if (cJSON_IsNumber(c)) value[i] = c->valuedouble;
-    else if (!cJSON_IsString(c)) return dj_jsonFail(at, item->string, "expected numbers");
-    else if (strcmp(c->valuestring, "nan") == 0) value[i] = NAN;
-    else if (strcmp(c->valuestring, "inf") == 0) value[i] = INFINITY;
-    else if (strcmp(c->valuestring, "-inf") == 0) value[i] = -INFINITY;
-    else return dj_jsonFail(at, item->string, "expected numbers");
+    if (cJSON_IsNumber(c))
+      value[i] = c->valuedouble;
+    else if (!cJSON_IsString(c))
+      return dj_jsonFail(at, item->string, "expected numbers");
+    else if (strcmp(c->valuestring, "nan") == 0)
+      value[i] = NAN;
+    else if (strcmp(c->valuestring, "inf") == 0)
+      value[i] = INFINITY;
+    else if (strcmp(c->valuestring, "-inf") == 0)
+      value[i] = -INFINITY;
+    else
+      return dj_jsonFail(at, item->string, "expected numbers");
   }
   return c ? dj_jsonFail(at, item->string, "has too many numbers") : DJ_OK;
 }
@@ -212,8 +218,8 @@ static djStatus readModelLine(djReplayCall* c, djReplay* r, const cJSON* root, d
 // ---- calls ------------------------------------------------------------------------------------
 
 // Members of an object into the rows that they name.
-static djStatus readRows(djReplay* r, bool given[DJ_NRECORDROW], const cJSON* object,
-                         bool results, const djAt* at) {
+static djStatus readRows(djReplay* r, bool given[DJ_NRECORDROW], const cJSON* object, bool results,
+                         const djAt* at) {
   if (!cJSON_IsObject(object)) return dj_jsonFail(at, NULL, "must be an object");
   for (const cJSON* item = object->child; item; item = item->next) {
     int k = 0;
@@ -237,10 +243,14 @@ static djStatus readRows(djReplay* r, bool given[DJ_NRECORDROW], const cJSON* ob
 
 static djStatus make(djReplay* r, djRecordedCall call) {
   switch (call) {
-    case DJ_CALL_FORWARD: return dj_forward(r->model, r->data);
-    case DJ_CALL_STEP: return dj_step(r->model, r->data);
-    case DJ_CALL_TRANSITION: return djd_transition(r->model, r->data, r->A, r->B);
-    default: return djd_lastTransition(r->model, r->data, r->A, r->B);
+    case DJ_CALL_FORWARD:
+      return dj_forward(r->model, r->data);
+    case DJ_CALL_STEP:
+      return dj_step(r->model, r->data);
+    case DJ_CALL_TRANSITION:
+      return djd_transition(r->model, r->data, r->A, r->B);
+    default:
+      return djd_lastTransition(r->model, r->data, r->A, r->B);
   }
 }
 
@@ -356,8 +366,7 @@ static void originText(char text[DJ_RECORD_ORIGIN], const cJSON* root) {
   for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
     const cJSON* item = dj_jsonGet(root, keys[k]);
     const char* value = cJSON_IsString(item) ? item->valuestring : "?";
-    used += (size_t)snprintf(text + used, DJ_RECORD_ORIGIN - used, "%s%.90s", k ? ", " : "",
-                             value);
+    used += (size_t)snprintf(text + used, DJ_RECORD_ORIGIN - used, "%s%.90s", k ? ", " : "", value);
   }
   for (char* c = text; *c; c++) {
     if (*c < 32 || *c > 126) *c = '?';
