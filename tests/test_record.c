@@ -185,7 +185,7 @@ static void testRows(void** state) {
     assert_true(n > 0 || strstr(dj_recordRows[row].name, "history"));
     double* v = calloc((size_t)n + 1, sizeof *v);
     assert_non_null(v);
-    if (!dj_recordRows[row].result) {
+    if (dj_recordRows[row].kind != DJ_RECORD_RESULT) {
       for (int i = 0; i < n; i++) {
         dj_step(m, d); // or fails, which is repeated, too
         dj_recordRead(v, row, m, d);
@@ -197,7 +197,7 @@ static void testRows(void** state) {
     free(v);
     stop(d);
     Outcome o = replay(path);
-    same(&o, dj_recordRows[row].result ? 0 : n + 1);
+    same(&o, dj_recordRows[row].kind == DJ_RECORD_RESULT ? 0 : n + 1);
   }
   dj_deleteModel(m);
   (void)state;

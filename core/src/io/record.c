@@ -87,11 +87,11 @@ static void endLine(djRecord* r) {
 static void putRows(djRecord* r, const char* key, const djModel* m, djData* d, bool results) {
   bool any = false;
   for (int k = 0; k < DJ_NRECORDROW; k++) {
-    int n = dj_recordSize(k, m, d);
-    bool result = dj_recordRows[k].result;
-    if (n == 0 || (result && !results)) continue;
-    size_t bytes = (size_t)n * sizeof(double);
-    dj_recordRead(r->scratch, k, m, d);
+    const bool result = dj_recordRows[k].kind == DJ_RECORD_RESULT;
+    if (result && !results) continue;
+    const int n = dj_recordRead(r->scratch, k, m, d);
+    if (n == 0) continue;
+    const size_t bytes = (size_t)n * sizeof(double);
     if (!result && r->known && memcmp(r->scratch, r->value[k], bytes) == 0) continue;
     if (!result) memcpy(r->value[k], r->scratch, bytes);
     if (!any) {

@@ -7,10 +7,21 @@
 
 #include <dijoco/array.h>
 
+// What a row is of: a field of dj_dataArray; a history, which belongs to the state that it was
+// marked with, and whether it does, which is set last; the further Newton steps that rollouts ask
+// for; a field that is a result of a step.
+typedef enum djRecordKind {
+  DJ_RECORD_FIELD,
+  DJ_RECORD_HISTORY,
+  DJ_RECORD_HAS_HISTORY,
+  DJ_RECORD_REFINEMENT,
+  DJ_RECORD_RESULT
+} djRecordKind;
+
 // State and inputs, in the order in which they are set, then results of a step.
 typedef struct djRecordRow {
-  const char* name; // as dj_dataArray has it, but for those of record_row.c
-  bool result;      // of a step
+  const char* name;
+  djRecordKind kind;
 } djRecordRow;
 
 enum { DJ_NRECORDROW = 22 };
@@ -20,7 +31,7 @@ extern const char* const dj_recordedCalls[DJ_NCALL]; // names
 // How many numbers a row has, its numbers, and to set them. Of a history that does not belong to
 // the state they are 0.
 int dj_recordSize(int row, const djModel* model, djData* data);
-void dj_recordRead(double* value, int row, const djModel* model, djData* data);
+int dj_recordRead(double* value, int row, const djModel* model, djData* data);
 void dj_recordWrite(djData* data, int row, const djModel* model, const double* value);
 
 // What else a call leaves, as hashes by name. false: this call has none of that.

@@ -108,8 +108,7 @@ static void differ(djReplayCall* c, const char* array, int entry, const char* re
 }
 
 static void compareRow(djReplayCall* c, djReplay* r, int row) {
-  int n = dj_recordSize(row, r->model, r->data);
-  dj_recordRead(r->found, row, r->model, r->data);
+  const int n = dj_recordRead(r->found, row, r->model, r->data);
   for (int i = 0; i < n; i++) {
     char recorded[32], found[32];
     if (sameNumber(r->value[row][i], r->found[i])) continue;
@@ -224,13 +223,13 @@ static djStatus readRows(djReplay* r, bool given[DJ_NRECORDROW], const cJSON* ob
   for (const cJSON* item = object->child; item; item = item->next) {
     int k = 0;
     while (k < DJ_NRECORDROW && strcmp(dj_recordRows[k].name, item->string) != 0) k++;
-    if (k == DJ_NRECORDROW || (dj_recordRows[k].result && !results)) {
+    if (k == DJ_NRECORDROW || (dj_recordRows[k].kind == DJ_RECORD_RESULT && !results)) {
       return dj_jsonFail(at, item->string, "is not known");
     }
     int n = dj_recordSize(k, r->model, r->data);
     djStatus status = readNumbers(r->value[k], n, item, at);
-    bool integers = strcmp(dj_recordRows[k].name, "eq_active") == 0 ||
-                    strcmp(dj_recordRows[k].name, "refinement_steps") == 0;
+    const bool integers =
+        dj_recordRows[k].kind == DJ_RECORD_REFINEMENT || strcmp(item->string, "eq_active") == 0;
     for (int i = 0; i < n && integers && status == DJ_OK; i++) {
       double v = r->value[k][i];
       if (!(v >= 0 && v <= 1000)) status = dj_jsonFail(at, item->string, "must be in 0..1000");
@@ -280,7 +279,7 @@ static djStatus readEnd(djReplayCall* c, djReplay* r, djRecordedCall call, const
   if (read < 0) return read;
   compareStatus(c, r, status, dj_jsonGet(root, "error"));
   for (int k = 0; k < DJ_NRECORDROW; k++) {
-    if (!dj_recordRows[k].result || given[k]) compareRow(c, r, k);
+    if (dj_recordRows[k].kind != DJ_RECORD_RESULT || given[k]) compareRow(c, r, k);
   }
   const djCallEnd end = {c->status, r->A, r->B};
   for (int k = 0; k < DJ_NRECORDHASH; k++) {
@@ -318,7 +317,7 @@ static djStatus readCall(djReplayCall* c, djReplay* r, const cJSON* root, djReco
   if (status == DJ_OK && item) status = readRows(r, given, item, false, &set);
   if (status < 0) return status;
   for (int k = 0; k < DJ_NRECORDROW; k++) {
-    bool marks = item && strcmp(dj_recordRows[k].name, "has_history") == 0;
+    const bool marks = item && dj_recordRows[k].kind == DJ_RECORD_HAS_HISTORY;
     if (given[k] || marks) dj_recordWrite(r->data, k, r->model, r->value[k]);
   }
   *call = (djRecordedCall)which;
