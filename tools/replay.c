@@ -139,11 +139,23 @@ static void print_state(const djModel* m, const djData* d) {
   }
 }
 
+// Who, in lines of at most 98 columns.
+static void print_who(const char* what, const char* who) {
+  Buffer line = {0}, wrapped = {0};
+  buf_addf(&line, "%s %s", what, who);
+  buf_addWrapped(&wrapped, line.text, 0, 4);
+  fputs(wrapped.text, stdout);
+  if (wrapped.text[wrapped.size - 1] != '\n') putchar('\n');
+  buf_free(&line);
+  buf_free(&wrapped);
+}
+
 static void print_run(const Run* r, const Options* o) {
   const char *by = dj_replayWriter(r->replay), *now = dj_replayReader(r->replay);
   const djReplayCall* c = &r->first;
-  printf("%s: recorded by %s\n", o->argument[0], by);
-  if (strcmp(by, now) != 0) printf("replayed by %s\n", now);
+  printf("%s:\n", o->argument[0]);
+  print_who("recorded by", by);
+  if (strcmp(by, now) != 0) print_who("replayed by", now);
   if (!c->what) {
     printf("%ld calls, %ld steps, %.17g s: the same to the last bit\n", r->last.call, r->last.step,
            r->last.time);

@@ -194,7 +194,7 @@ bool dj_recordHash(char text[17], int hash, const djModel* m, djData* d, djRecor
 
 // ---- origin -----------------------------------------------------------------------------------
 
-// What the compiler was told to use, and what there is of it.
+// What the compiler was told to use. DJ_FP_CONTRACT is its -ffp-contract.
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__
 #else
@@ -241,5 +241,5 @@ void dj_recordOrigin(char text[DJ_RECORD_ORIGIN]) {
   snprintf(text, DJ_RECORD_ORIGIN,
            "\"version\": \"%s\", \"compiler\": \"%.100s\", \"processor\": \"%s\", "
            "\"libraries\": \"libc %.20s, %.120s\"",
-           dj_version(), COMPILER OPTIMISED FUSED WIDE FAST, processor(), library, dj_blasKind());
+           dj_version(), COMPILER OPTIMISED FUSED WIDE FAST " contract=" DJ_FP_CONTRACT, processor(), library, dj_blasKind());
 }
