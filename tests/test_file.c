@@ -617,6 +617,45 @@ static void test_tableFaults(void** state) {
   djt_sweepAll(FOLDER, false, resetOne, writeTable, NULL);
 }
 
+// Written in its place: what is flushed is there while it grows, a second writer is refused, links
+// are followed, permissions kept, and pipes are written straight.
+static void test_log(void** state) {
+  djFile *log = NULL, *other = NULL;
+  djError err = {""};
+  put(FOLDER "/log", old_text, 0640);
+  assert_int_equal(symlink("log", FOLDER "/link"), 0);
+  assert_int_equal(dj_openLog(&log, FOLDER "/link", &err), DJ_OK);
+  check(FOLDER "/log", "");
+  assert_null(dj_fileTemporary(log));
+  dj_printFile(log, "one %d\n", 1);
+  check(FOLDER "/log", "");
+  dj_flushFile(log);
+  check(FOLDER "/log", "one 1\n");
+  assert_int_equal(dj_openLog(&other, FOLDER "/log", &err), DJ_FILE);
+  assert_non_null(strstr(err.text, FOLDER "/log: cannot be written: "));
+  assert_null(other);
+  check(FOLDER "/log", "one 1\n");
+  dj_writeFile(log, "two", 3);
+  assert_int_equal(dj_commitFile(log, &err), DJ_OK);
+  check(FOLDER "/log", "one 1\ntwo");
+  struct stat info;
+  assert_int_equal(stat(FOLDER "/log", &info), 0);
+  assert_int_equal(info.st_mode & 0777, 0640);
+  assert_int_equal(dj_openLog(&log, FOLDER "/new", &err), DJ_OK);   // there is one now
+  dj_discardFile(log);
+  check(FOLDER "/new", "");
+  assert_int_equal(dj_openLog(&log, FOLDER, &err), DJ_FILE);
+  assert_int_equal(dj_openLog(&log, FOLDER "/no/log", &err), DJ_FILE);
+  assert_int_equal(dj_openLog(&log, "/dev/full", &err), DJ_OK);
+  dj_writeFile(log, "x", 1);
+  dj_flushFile(log);
+  assert_int_equal(dj_commitFile(log, &err), DJ_FILE);
+  unlink(FOLDER "/link");
+  unlink(FOLDER "/log");
+  unlink(FOLDER "/new");
+  (void)state;
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, removeFolder)
   const struct CMUnitTest tests[] = {
@@ -624,7 +663,7 @@ int main(void) {
       TEST(test_taken), TEST(test_trap), TEST(test_permissions), TEST(test_secret),
       TEST(test_protected), TEST(test_owner), TEST(test_fifo), TEST(test_descriptor),
       TEST(test_devices), TEST(test_group), TEST(test_turns), TEST(test_groupFaults),
-      TEST(test_ownerLost),
+      TEST(test_ownerLost), TEST(test_log),
       TEST(test_lost), TEST(test_modelFaults), TEST(test_tableFaults),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

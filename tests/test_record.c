@@ -136,10 +136,10 @@ static long useAll(djModel* m, djData* d) {
   }
   assert_int_equal(djd_lastTransition(m, d, A, A + nx * nx), DJ_OK);
   assert_true(djd_transition(m, d, A, NULL) >= 0);
-  assert_int_equal(dj_setState(d, m, state), DJ_OK);   // with its forward
+  assert_int_equal(dj_setState(d, m, state), DJ_OK); // with its forward
   d->gravity_scale = 0.5;
   assert_true(dj_step(m, d) >= 0);
-  d->qpos[0] += 0.01;                                  // no history any more
+  d->qpos[0] += 0.01; // no history any more
   assert_true(dj_step(m, d) >= 0);
   double q[8], v[7];
   memcpy(q, d->qpos, sizeof q);
@@ -152,8 +152,8 @@ static long useAll(djModel* m, djData* d) {
   d->qvel[3] = -0.0;
   assert_int_equal(dj_forward(m, d), DJ_OK);
   double momentum[6];
-  assert_int_equal(dj_totalMomentum(momentum, m, d), DJ_OK);   // by a forward
-  assert_int_equal(dj_resetData(m, d), DJ_OK);                 // likewise
+  assert_int_equal(dj_totalMomentum(momentum, m, d), DJ_OK); // by a forward
+  assert_int_equal(dj_resetData(m, d), DJ_OK);               // likewise
   free(A);
   free(state);
   return calls + 10;
@@ -185,9 +185,9 @@ static void testRows(void** state) {
     assert_true(n > 0 || strstr(dj_recordRows[row].name, "history"));
     double* v = calloc((size_t)n + 1, sizeof *v);
     assert_non_null(v);
-    if (!dj_recordRows[row].result) {
+    if (dj_recordRows[row].kind != DJ_RECORD_RESULT) {
       for (int i = 0; i < n; i++) {
-        dj_step(m, d);   // or fails, which is repeated, too
+        dj_step(m, d); // or fails, which is repeated, too
         dj_recordRead(v, row, m, d);
         v[i] = strcmp(dj_recordRows[row].name, "eq_active") == 0 ? 1 - v[i] : v[i] + 1;
         dj_recordWrite(d, row, m, v);
@@ -197,7 +197,7 @@ static void testRows(void** state) {
     free(v);
     stop(d);
     Outcome o = replay(path);
-    same(&o, dj_recordRows[row].result ? 0 : n + 1);
+    same(&o, dj_recordRows[row].kind == DJ_RECORD_RESULT ? 0 : n + 1);
   }
   dj_deleteModel(m);
   (void)state;
@@ -218,7 +218,7 @@ static void testModels(void** state) {
     good(dj_setParam(m, &param, value, &err), &err);
     for (int k = 0; k < 20; k++) assert_true(dj_step(m, d) >= 0);
   }
-  m->body_mass[2] *= 2;   // as who knows the struct may do
+  m->body_mass[2] *= 2; // as who knows the struct may do
   for (int k = 0; k < 3; k++) assert_true(dj_step(m, d) >= 0);
   good(dj_copyModel(&other, m, &err), &err);
   djOption option = other->opt;
@@ -237,6 +237,39 @@ static void testModels(void** state) {
   same(&o, 71);
   assert_int_equal(o.models, 6);
   assert_int_equal(o.unconverged, unconverged);
+  (void)state;
+}
+
+// Each array of results is in a hash.
+static void testHashes(void** state) {
+  static const char* const names[] = {
+      "xpos",          "xquat",          "xmat",         "xipos",      "site_xpos",
+      "geom_xpos",     "geom_xmat",      "contact.body1", "contact.body2", "contact.force",
+      "contact.torque", "pair.geom1",    "pair.geom2",   "pair.gap",   "pair.normal",
+      "pair.point",    "pair.force",     "pair.normal_force", "pair.recovering"};
+  djModel *box = boxModel(DJ_EULER), *sample = djt_sampleModel(NULL);
+  for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+    djModel* m = strcmp(names[k], "site_xpos") == 0 ? sample : box;
+    djData* d = NULL;
+    djError err = {""};
+    djArray a;
+    char before[17], after[17];
+    const int hash = k < 7 ? DJ_RECORD_POSES : DJ_RECORD_CONTACTS;
+    const djCallEnd end = {.status = DJ_OK};
+    good(dj_makeData(&d, m, &err), &err);
+    for (int i = 0; i < 20 && m == box; i++) assert_int_equal(dj_step(m, d), DJ_OK);
+    assert_int_equal(dj_dataArray(&a, m, d, names[k]), DJ_OK);
+    assert_true(a.rows > 0);
+    assert_true(dj_recordHash(before, hash, m, d, DJ_CALL_STEP, end));
+    unsigned char* last = (unsigned char*)a.data + (size_t)(a.rows - 1) * (size_t)a.stride;
+    *last ^= 1;
+    assert_true(dj_recordHash(after, hash, m, d, DJ_CALL_STEP, end));
+    if (strcmp(before, after) == 0) fail_msg("%s", names[k]);
+    *last ^= 1;
+    dj_deleteData(d);
+  }
+  dj_deleteModel(box);
+  dj_deleteModel(sample);
   (void)state;
 }
 
@@ -273,7 +306,7 @@ static void testRefused(void** state) {
   djError err = {""};
   good(dj_makeData(&e, m, &err), &err);
   assert_int_equal(dj_startRecord(d, m, "other", &err), DJ_INVALID);
-  assert_int_equal(dj_startRecord(e, m, path, &err), DJ_FILE);   // is being written
+  assert_int_equal(dj_startRecord(e, m, path, &err), DJ_FILE); // is being written
   assert_non_null(strstr(err.text, path));
   good(dj_startRecordBeside(e, m, path, &err), &err);
   assert_string_equal(dj_recordPath(e), "test_record.tmp.2");
@@ -303,7 +336,7 @@ static void testKilled(void** state) {
   if (child == 0) {
     djData* d = record(m, path);
     for (int k = 0; k < 7; k++) dj_step(m, d);
-    dj_beginCall(m, d, DJ_CALL_STEP);   // in which it ends
+    dj_beginCall(m, d, DJ_CALL_STEP); // in which it ends
     kill(getpid(), SIGKILL);
   }
   int how = 0;
@@ -405,6 +438,9 @@ static void testChanged(void** state) {
   differs(&o, "time", 0, 2);
   assert_string_equal(o.first.recorded, "0.010999999999999999");
   assert_string_equal(o.first.found, "0.01");
+  o = changed(text, "\"now\": {\"time\": [0.01], ", 0, "\"now\": {");
+  differs(&o, "time", 0, 2);   // not told: as it was
+  assert_string_equal(o.first.recorded, "0.0050000000000000001");
   o = changed(text, "\"poses\": \"", 1, "\"poses\": \"x");
   differs(&o, "poses", -1, 2);
   o = changed(text, "\"contacts\": \"", 2, "\"contacts\": \"x");
@@ -417,7 +453,7 @@ static void testChanged(void** state) {
   o = changed(text, "\"jnt_effinertia\"", 0, "\"nv\"");
   refuses(&o, "line 2", "nv: is no array");
   o = changed(text, "\"version\": \"", 0, "\"version\": \"9");
-  same(&o, 4);   // another version is told, no more
+  same(&o, 4); // another version is told, no more
   o = changed(text, "\"dijoco_record\": 1", 0, "\"dijoco_record\": 2");
   refuses(&o, "line 1", "version 2");
   o = changed(text, "\"ctrl\": [1.25]", 0, "\"ctrl\": [1.25, 2]");
@@ -456,13 +492,15 @@ static void testCut(void** state) {
   const char* hashes = strstr(text, "\"arrays\"");
   const size_t first = (size_t)(hashes - text), last = (size_t)(strchr(hashes, '\n') - text);
   for (size_t k = n; k-- > 0;) {
-    if (k > first && k < last && k % 37) continue;   // one like the other
+    if (k > first && k < last && k % 37) continue; // one like the other
     assert_int_equal(truncate(path, (off_t)k), 0);
     Outcome o = replay(path);
     const bool whole = k > 0 && text[k - 1] == '\n';
     if (!whole && o.status == DJ_OK) fail_msg("cut at %zu of %zu: passed", k, n);
-    if (!whole) assert_non_null(strstr(o.err.text, "line "));
-    else if (o.first.what || o.status < 0) fail_msg("cut at %zu: %s", k, o.err.text);
+    if (!whole)
+      assert_non_null(strstr(o.err.text, "line "));
+    else if (o.first.what || o.status < 0)
+      fail_msg("cut at %zu: %s", k, o.err.text);
   }
   free(text);
   (void)state;
@@ -481,9 +519,12 @@ static void testFlipped(void** state) {
       assert_int_equal(pwrite(file, &other, 1, (off_t)k), 1);
       Outcome o = replay(path);
       assert_int_equal(pwrite(file, text + k, 1, (off_t)k), 1);
-      if (o.status < 0) refused++;
-      else if (o.first.what) told++;
-      else passed++;   // a version, a name...
+      if (o.status < 0)
+        refused++;
+      else if (o.first.what)
+        told++;
+      else
+        passed++; // a version, a name...
       if (o.status < 0) assert_true(strlen(o.err.text) > 10);
     }
   }
@@ -502,12 +543,18 @@ static int clean(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testRepeated), cmocka_unit_test(testRows),    cmocka_unit_test(testModels),
-      cmocka_unit_test(testTurns),    cmocka_unit_test(testRefused), cmocka_unit_test(testKilled),
+    cmocka_unit_test(testRepeated),
+    cmocka_unit_test(testRows),
+    cmocka_unit_test(testModels),
+    cmocka_unit_test(testTurns),    cmocka_unit_test(testHashes),
+    cmocka_unit_test(testRefused),
+    cmocka_unit_test(testKilled),
 #if DJT_COUNTED_MEMORY
-      cmocka_unit_test(testMemory),
+    cmocka_unit_test(testMemory),
 #endif
-      cmocka_unit_test(testChanged),  cmocka_unit_test(testCut),     cmocka_unit_test(testFlipped),
+    cmocka_unit_test(testChanged),
+    cmocka_unit_test(testCut),
+    cmocka_unit_test(testFlipped),
   };
   return cmocka_run_group_tests(tests, NULL, clean);
 }

@@ -11,9 +11,9 @@
 
 typedef struct Run {
   djReplay* replay;
-  djReplayCall last;     // the last call
-  djReplayCall first;    // the first that differs; what NULL: none does
-  bool reached;          // the step that was asked for
+  djReplayCall last;  // the last call
+  djReplayCall first; // the first that differs; what NULL: none does
+  bool reached;       // the step that was asked for
 } Run;
 
 // Calls up to the end, to the first difference, or to the step that was asked for.
@@ -43,8 +43,10 @@ static void write_call(Json* out, const char* key, const djReplayCall* c) {
   json_integer(out, "step", c->step);
   json_number(out, "time", c->time);
   json_text(out, "array", c->array);
-  if (c->entry >= 0) json_integer(out, "entry", c->entry);
-  else json_null(out, "entry");
+  if (c->entry >= 0)
+    json_integer(out, "entry", c->entry);
+  else
+    json_null(out, "entry");
   json_text(out, "recorded", c->recorded);
   json_text(out, "found", c->found);
   json_end(out);
@@ -91,8 +93,10 @@ static void write_run(const Run* r, const Options* o) {
   json_integer(&out, "steps", r->last.step);
   json_number(&out, "time", r->last.time);
   json_bool(&out, "ended", r->last.ended);
-  if (r->first.what) write_call(&out, "difference", &r->first);
-  else json_null(&out, "difference");
+  if (r->first.what)
+    write_call(&out, "difference", &r->first);
+  else
+    json_null(&out, "difference");
   if (r->reached) write_state(&out, dj_replayModel(r->replay), dj_replayData(r->replay));
   json_end(&out);
   opt_print(&text);
@@ -110,8 +114,10 @@ static void print_numbers(const char* name, int n, const double* value) {
 
 static void print_geom(const djModel* m, int geom) {
   const char* name = dj_id2name(m, DJ_OBJ_GEOM, geom);
-  if (*name) printf("%.30s", name);
-  else printf("#%d", geom);
+  if (*name)
+    printf("%.30s", name);
+  else
+    printf("#%d", geom);
 }
 
 static void print_state(const djModel* m, const djData* d) {
@@ -133,11 +139,23 @@ static void print_state(const djModel* m, const djData* d) {
   }
 }
 
+// Who, in lines of at most 98 columns.
+static void print_who(const char* what, const char* who) {
+  Buffer line = {0}, wrapped = {0};
+  buf_addf(&line, "%s %s", what, who);
+  buf_addWrapped(&wrapped, line.text, 0, 4);
+  fputs(wrapped.text, stdout);
+  if (wrapped.text[wrapped.size - 1] != '\n') putchar('\n');
+  buf_free(&line);
+  buf_free(&wrapped);
+}
+
 static void print_run(const Run* r, const Options* o) {
   const char *by = dj_replayWriter(r->replay), *now = dj_replayReader(r->replay);
   const djReplayCall* c = &r->first;
-  printf("%s: recorded by %s\n", o->argument[0], by);
-  if (strcmp(by, now) != 0) printf("replayed by %s\n", now);
+  printf("%s:\n", o->argument[0]);
+  print_who("recorded by", by);
+  if (strcmp(by, now) != 0) print_who("replayed by", now);
   if (!c->what) {
     printf("%ld calls, %ld steps, %.17g s: the same to the last bit\n", r->last.call, r->last.step,
            r->last.time);
@@ -164,8 +182,10 @@ int verb_replay(const Options* o) {
   }
   if (status == EXIT_DONE) {
     if (r.first.what) status = EXIT_NOT_HELD;
-    if (o->json) write_run(&r, o);
-    else print_run(&r, o);
+    if (o->json)
+      write_run(&r, o);
+    else
+      print_run(&r, o);
   }
   dj_closeReplay(r.replay);
   return status;

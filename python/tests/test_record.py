@@ -135,3 +135,29 @@ def test_environment(mj_model, tmp_path, monkeypatch):
     other.step(4)
     for path, steps in ((data.record_path, 2), (other.record_path, 4), (path, 3)):
         same(path, steps)   # what has been done so far
+
+
+def test_plugin(tmp_path):
+    """Inside mj_step, also after a change of the MjModel, for which the context is made anew."""
+    code = """if True:
+        import mujoco, dijoco.mujoco, sys
+        dijoco.mujoco.register_plugins()
+        m = mujoco.MjModel.from_xml_string(sys.argv[1])
+        d = mujoco.MjData(m)
+        d.qvel[0] = 1
+        mujoco.mj_step(m, d, 20)
+        m.body_mass[1] *= 1.5
+        mujoco.mj_step(m, d, 20)"""
+    scene = """<mujoco><option timestep="0.005"/><extension><plugin plugin="dijoco.contact">
+      <instance name="c"/></plugin></extension><worldbody>
+      <geom type="plane" size="0 0 1" contype="0" conaffinity="0"/>
+      <body pos="0 0 0.11"><plugin instance="c"/><freejoint/>
+        <geom type="box" size=".1 .1 .1" contype="0" conaffinity="0"/></body>
+      </worldbody></mujoco>"""
+    pytest.importorskip("mujoco")
+    subprocess.run([sys.executable, "-c", code, scene], check=True, cwd=tmp_path,
+                   env={**os.environ, "DIJOCO_RECORD": str(tmp_path / "run")})
+    status, found = replay(tmp_path / "run")
+    assert status == 0 and found["steps"] >= 40, found
+    assert (tmp_path / "run").read_text().count('{"model"') == 2
+    assert not (tmp_path / "run.2").exists()

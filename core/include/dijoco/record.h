@@ -18,8 +18,9 @@ extern "C" {
 
 // Record the calls on data from now on; what is in the file is lost. The model is that of the next
 // call; where another one is used or it has been changed it is written anew. Calls allocate nothing
-// for it, but where they write a model. DJ_INVALID: data is being recorded. DJ_FILE: the file cannot
-// be written, or another record is. DJ_UNSUPPORTED: contact `mujoco`, whose step is not the core's.
+// for it, but where they write a model. DJ_INVALID: data is being recorded. DJ_FILE: the file
+// cannot be written, or another record is. DJ_UNSUPPORTED: contact `mujoco`, whose step is not the
+// core's.
 DJ_API djStatus dj_startRecord(djData* data, const djModel* model, const char* path, djError* err);
 // The same to the first of path, path.2, ... path.99 that no one is writing: of a path that several
 // simulations or processes were given.
@@ -29,8 +30,8 @@ DJ_API djStatus dj_startRecordBeside(djData* data, const djModel* model, const c
 DJ_API const char* dj_recordPath(const djData* data);
 // Data that takes the place of another goes on with its record.
 DJ_API void dj_moveRecord(djData* data, djData* from);
-// The end of the record, also that of dj_deleteData. Negative: something could not be written; DJ_OK
-// where data is not recorded.
+// The end of the record, also that of dj_deleteData. Negative: something could not be written;
+// DJ_OK where data is not recorded.
 DJ_API djStatus dj_stopRecord(djData* data, djError* err);
 
 // A record that is being repeated.
@@ -38,23 +39,23 @@ typedef struct djReplay djReplay;
 
 // A line of it: a model, or a call that has been repeated.
 typedef struct djReplayCall {
-  const char* what;      // "model", "forward", "step", "transition", "last_transition"; NULL: the end
-  long call;             // number from 1; of a model: that of the call before it, or 0
-  long step;             // steps until then, and with it
-  double time;           // s; after it
-  djStatus status;       // that it had now; of a model DJ_OK
-  bool ended;            // false: the record ends within the call, as the process did
-  bool differs;          // from what is recorded; then the first that does:
-  char array[64];        // "status", "qpos"..., hashes of "poses", "contacts", "A", "B"; of a model its
-                         //   arrays: "body_mass"...
-  int entry;             // of the array; -1: it has none
-  char recorded[128];    // what it is there, a number or a hash; of a status with the message
-  char found[128];       // and now
+  const char* what; // "model", "forward", "step", "transition", "last_transition"; NULL: the end
+  long call;        // number from 1; of a model: that of the call before it, or 0
+  long step;        // steps until then, and with it
+  double time;      // s; after it
+  djStatus status;  // that it had now; of a model DJ_OK
+  bool ended;       // false: the record ends within the call, as the process did
+  bool differs;     // from what is recorded; then the first that does:
+  char array[64];   // "status", "qpos"..., hashes of "poses", "contacts", "A", "B"; of a model its
+                    //   arrays: "body_mass"...
+  int entry;        // of the array; -1: it has none
+  char recorded[128]; // what it is there, a number or a hash; of a status with the message
+  char found[128];    // and now
 } djReplayCall;
 
 // Read a record. Errors begin with the path and name the line.
 DJ_API djStatus dj_openReplay(djReplay** replay, const char* path, djError* err);
-DJ_API void dj_closeReplay(djReplay* replay);           // NULL is allowed
+DJ_API void dj_closeReplay(djReplay* replay); // NULL is allowed
 // What wrote the record: its version, compiler, processor, libraries; or what reads it.
 DJ_API const char* dj_replayWriter(const djReplay* replay);
 DJ_API const char* dj_replayReader(const djReplay* replay);
@@ -69,4 +70,4 @@ DJ_API const djData* dj_replayData(const djReplay* replay);
 }
 #endif
 
-#endif  // DIJOCO_RECORD_H_
+#endif // DIJOCO_RECORD_H_

@@ -1,5 +1,5 @@
-// Whoever listens to the calls that take a simulation on, to be told before and after each: a record
-// (io/record.c). It changes nothing.
+// Whoever listens to the calls that take a simulation on, to be told before and after each: a
+// record (io/record.c). It changes nothing.
 
 #ifndef DJ_INTEGRATE_RECORDER_H_
 #define DJ_INTEGRATE_RECORDER_H_
@@ -8,10 +8,10 @@
 
 // The calls. All else that changes state or inputs is seen by what these find at their start.
 typedef enum djRecordedCall {
-  DJ_CALL_FORWARD,           // dj_forward
-  DJ_CALL_STEP,              // dj_step
-  DJ_CALL_TRANSITION,        // djd_transition
-  DJ_CALL_LAST_TRANSITION,   // djd_lastTransition
+  DJ_CALL_FORWARD,         // dj_forward
+  DJ_CALL_STEP,            // dj_step
+  DJ_CALL_TRANSITION,      // djd_transition
+  DJ_CALL_LAST_TRANSITION, // djd_lastTransition
   DJ_NCALL
 } djRecordedCall;
 
@@ -35,11 +35,10 @@ static inline void dj_beginCall(const djModel* m, djData* d, djRecordedCall call
 }
 
 // Returns the status.
-static inline djStatus dj_endCall(const djModel* m, djData* d, djRecordedCall call,
-                                  djCallEnd end) {
+static inline djStatus dj_endCall(const djModel* m, djData* d, djRecordedCall call, djCallEnd end) {
   djRecorder* r = d->work->recorder;
   if (r) r->end(r, m, d, call, end);
   return end.status;
 }
 
-#endif  // DJ_INTEGRATE_RECORDER_H_
+#endif // DJ_INTEGRATE_RECORDER_H_

@@ -20,23 +20,23 @@
 #include <string.h>
 
 typedef struct djRecord {
-  djRecorder listener;              // first
+  djRecorder listener; // first
   djFile* file;
   char* path;
-  djError failure;                  // that dj_stopRecord tells; "" so far none
-  long call;                        // number of the last
-  bool skips;                       // the call under way is not written
-  bool stepped;                     // a step was, for djd_lastTransition
+  djError failure; // that dj_stopRecord tells; "" so far none
+  long call;       // number of the last
+  bool skips;      // the call under way is not written
+  bool stepped;    // a step was, for djd_lastTransition
   // the model that was written last
   const djModel* model;
-  djModel struct_of_model;          // as it was
-  djArray* array;                   // (narray) its arrays
+  djModel struct_of_model; // as it was
+  djArray* array;          // (narray) its arrays
   int narray;
-  uint64_t hash;                    // of their contents
+  uint64_t hash; // of their contents
   // state and inputs as the file has them
   bool known;
   double* value[DJ_NRECORDROW];
-  double* scratch;                  // room for the largest row
+  double* scratch; // room for the largest row
 } djRecord;
 
 // ---- lines ------------------------------------------------------------------------------------
@@ -87,11 +87,11 @@ static void endLine(djRecord* r) {
 static void putRows(djRecord* r, const char* key, const djModel* m, djData* d, bool results) {
   bool any = false;
   for (int k = 0; k < DJ_NRECORDROW; k++) {
-    int n = dj_recordSize(k, m, d);
-    bool result = dj_recordRows[k].result;
-    if (n == 0 || (result && !results)) continue;
-    size_t bytes = (size_t)n * sizeof(double);
-    dj_recordRead(r->scratch, k, m, d);
+    const bool result = dj_recordRows[k].kind == DJ_RECORD_RESULT;
+    if (result && !results) continue;
+    const int n = dj_recordRead(r->scratch, k, m, d);
+    if (n == 0) continue;
+    const size_t bytes = (size_t)n * sizeof(double);
     if (!result && r->known && memcmp(r->scratch, r->value[k], bytes) == 0) continue;
     if (!result) memcpy(r->value[k], r->scratch, bytes);
     if (!any) {
@@ -120,8 +120,8 @@ static bool sameModel(const djRecord* r, const djModel* m) {
          hashArrays(r) == r->hash;
 }
 
-// Where parameters have been set, a model that is made of a file anew may have other consequences of
-// them: numbers that were derived before are kept. Those are written as they are.
+// Where parameters have been set, a model that is made of a file anew may have other consequences
+// of them: numbers that were derived before are kept. Those are written as they are.
 static void putExact(djRecord* r, const djModel* again) {
   bool any = false;
   for (int i = 0; i < r->narray; i++) {
@@ -170,7 +170,7 @@ static djStatus writeModel(djRecord* r, const djModel* m, djError* err) {
   for (int i = 0; i < r->narray; i++) dj_modelArray(&r->array[i], m, dj_modelArrayName(i));
   if (status == DJ_OK) {
     for (char* c = text.data; *c; c++) {
-      if (*c == '\n') *c = ' ';   // names have none
+      if (*c == '\n') *c = ' '; // names have none
     }
     put(r, "{\"model\": ");
     dj_writeFile(r->file, text.data, text.length);
@@ -178,7 +178,7 @@ static djStatus writeModel(djRecord* r, const djModel* m, djError* err) {
     putHashes(r);
     endLine(r);
     r->model = m;
-    memcpy(&r->struct_of_model, m, sizeof *m);   // padding too
+    memcpy(&r->struct_of_model, m, sizeof *m); // padding too
     r->hash = hashArrays(r);
     r->known = r->stepped = false;
   }
@@ -245,7 +245,7 @@ static void freeRecord(djRecord* r) {
 
 static void release(djRecorder* listener) {
   djRecord* r = (djRecord*)listener;
-  dj_discardFile(r->file);   // all is flushed
+  dj_discardFile(r->file); // all is flushed
   freeRecord(r);
 }
 

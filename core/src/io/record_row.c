@@ -10,31 +10,37 @@
 #include <gnu/libc-version.h>
 #endif
 
-// A history belongs to the state that it was marked with: that is set last. refinement_steps are
-// those that rollouts ask for.
-#define HAS_HISTORY "has_history"
-#define REFINEMENT "refinement_steps"
-
 const djRecordRow dj_recordRows[DJ_NRECORDROW] = {
-    {"time", false},           {"gravity_scale", false},   {"qpos", false},
-    {"qvel", false},           {"act", false},             {"ctrl", false},
-    {"qfrc_applied", false},   {"xfrc_applied", false},    {"mocap_pos", false},
-    {"mocap_quat", false},     {"mocap_last_pos", false},  {"mocap_last_quat", false},
-    {"eq_active", false},      {REFINEMENT, false},        {"history", false},
-    {HAS_HISTORY, false},      {"stats.iterations", true}, {"stats.recovering", true},
-    {"stats.residual", true},  {"stats.gap", true},        {"stats.overlap", true},
-    {"npair", true},
+    {"time", DJ_RECORD_FIELD},
+    {"gravity_scale", DJ_RECORD_FIELD},
+    {"qpos", DJ_RECORD_FIELD},
+    {"qvel", DJ_RECORD_FIELD},
+    {"act", DJ_RECORD_FIELD},
+    {"ctrl", DJ_RECORD_FIELD},
+    {"qfrc_applied", DJ_RECORD_FIELD},
+    {"xfrc_applied", DJ_RECORD_FIELD},
+    {"mocap_pos", DJ_RECORD_FIELD},
+    {"mocap_quat", DJ_RECORD_FIELD},
+    {"mocap_last_pos", DJ_RECORD_FIELD},
+    {"mocap_last_quat", DJ_RECORD_FIELD},
+    {"eq_active", DJ_RECORD_FIELD},
+    {"refinement_steps", DJ_RECORD_REFINEMENT},
+    {"history", DJ_RECORD_HISTORY},
+    {"has_history", DJ_RECORD_HAS_HISTORY},
+    {"stats.iterations", DJ_RECORD_RESULT},
+    {"stats.recovering", DJ_RECORD_RESULT},
+    {"stats.residual", DJ_RECORD_RESULT},
+    {"stats.gap", DJ_RECORD_RESULT},
+    {"stats.overlap", DJ_RECORD_RESULT},
+    {"npair", DJ_RECORD_RESULT},
 };
 
-const char* const dj_recordedCalls[DJ_NCALL] = {"forward", "step", "transition",
-                                                "last_transition"};
+const char* const dj_recordedCalls[DJ_NCALL] = {"forward", "step", "transition", "last_transition"};
 const char* const dj_recordHashes[DJ_NRECORDHASH] = {"poses", "contacts", "A", "B"};
-
-static bool is(int row, const char* name) { return strcmp(dj_recordRows[row].name, name) == 0; }
 
 static djArray arrayOf(int row, const djModel* m, djData* d) {
   djArray a = {0};
-  if (is(row, REFINEMENT)) {
+  if (dj_recordRows[row].kind == DJ_RECORD_REFINEMENT) {
     int* place = &d->work->refinement_steps;
     return (djArray){place, DJ_ARRAY_INT, 1, 1, sizeof *place};
   }
@@ -43,34 +49,44 @@ static djArray arrayOf(int row, const djModel* m, djData* d) {
 }
 
 int dj_recordSize(int row, const djModel* m, djData* d) {
-  if (is(row, HAS_HISTORY)) return dj_historySize(m) > 0;
+  if (dj_recordRows[row].kind == DJ_RECORD_HAS_HISTORY) return dj_historySize(m) > 0;
   djArray a = arrayOf(row, m, d);
   return a.rows * a.columns;
 }
 
-void dj_recordRead(double* value, int row, const djModel* m, djData* d) {
-  int n = dj_recordSize(row, m, d);
-  if (n == 0) return;
-  if (is(row, HAS_HISTORY)) {
+int dj_recordRead(double* value, int row, const djModel* m, djData* d) {
+  const djRecordKind kind = dj_recordRows[row].kind;
+  if (kind == DJ_RECORD_HAS_HISTORY) {
+    if (dj_historySize(m) == 0) return 0;
     *value = dj_hasHistory(m, d);
-    return;
+    return 1;
   }
-  djArray a = arrayOf(row, m, d);
-  if (is(row, "history") && !dj_hasHistory(m, d)) memset(value, 0, (size_t)n * sizeof *value);
-  else if (a.type == DJ_ARRAY_DOUBLE) memcpy(value, a.data, (size_t)n * sizeof *value);
-  else for (int i = 0; i < n; i++) value[i] = ((const int*)a.data)[i];
+  const djArray a = arrayOf(row, m, d);
+  const int n = a.rows * a.columns;
+  if (n == 0) return 0;
+  if (kind == DJ_RECORD_HISTORY && !dj_hasHistory(m, d)) {
+    memset(value, 0, (size_t)n * sizeof *value);
+  } else if (a.type == DJ_ARRAY_DOUBLE) {
+    memcpy(value, a.data, (size_t)n * sizeof *value);
+  } else {
+    for (int i = 0; i < n; i++) value[i] = ((const int*)a.data)[i];
+  }
+  return n;
 }
 
 void dj_recordWrite(djData* d, int row, const djModel* m, const double* value) {
-  int n = dj_recordSize(row, m, d);
-  if (n == 0) return;
-  if (is(row, HAS_HISTORY)) {
-    dj_markHistory(m, d, *value != 0);
+  if (dj_recordRows[row].kind == DJ_RECORD_HAS_HISTORY) {
+    if (dj_historySize(m) > 0) dj_markHistory(m, d, *value != 0);
     return;
   }
-  djArray a = arrayOf(row, m, d);
-  if (a.type == DJ_ARRAY_DOUBLE) memcpy(a.data, value, (size_t)n * sizeof *value);
-  else for (int i = 0; i < n; i++) ((int*)a.data)[i] = (int)value[i];
+  const djArray a = arrayOf(row, m, d);
+  const int n = a.rows * a.columns;
+  if (n == 0) return;
+  if (a.type == DJ_ARRAY_DOUBLE) {
+    memcpy(a.data, value, (size_t)n * sizeof *value);
+  } else {
+    for (int i = 0; i < n; i++) ((int*)a.data)[i] = (int)value[i];
+  }
 }
 
 // ---- the model --------------------------------------------------------------------------------
@@ -140,10 +156,19 @@ bool dj_recordHash(char text[17], int hash, const djModel* m, djData* d, djRecor
   static const char* const poses[] = {"xpos",      "xquat",     "xmat",      "xipos",
                                       "site_xpos", "geom_xpos", "geom_xmat", NULL};
   static const char* const energy[] = {"energy", NULL};
-  static const char* const contacts[] = {
-      "contact.body1", "contact.body2", "contact.force",  "contact.torque",    "pair.geom1",
-      "pair.geom2",    "pair.gap",      "pair.normal",    "pair.point",        "pair.force",
-      "pair.normal_force", "pair.recovering", NULL};
+  static const char* const contacts[] = {"contact.body1",
+                                         "contact.body2",
+                                         "contact.force",
+                                         "contact.torque",
+                                         "pair.geom1",
+                                         "pair.geom2",
+                                         "pair.gap",
+                                         "pair.normal",
+                                         "pair.point",
+                                         "pair.force",
+                                         "pair.normal_force",
+                                         "pair.recovering",
+                                         NULL};
   const bool moves = call == DJ_CALL_STEP || call == DJ_CALL_FORWARD;
   const size_t nx = (size_t)dj_tangentSize(m), nu = (size_t)m->nu;
   const double* matrix = hash == DJ_RECORD_A ? end.A : end.B;
@@ -169,7 +194,7 @@ bool dj_recordHash(char text[17], int hash, const djModel* m, djData* d, djRecor
 
 // ---- origin -----------------------------------------------------------------------------------
 
-// What the compiler was told to use, and what there is of it.
+// What the compiler was told to use. DJ_FP_CONTRACT is its -ffp-contract.
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__
 #else
@@ -216,5 +241,5 @@ void dj_recordOrigin(char text[DJ_RECORD_ORIGIN]) {
   snprintf(text, DJ_RECORD_ORIGIN,
            "\"version\": \"%s\", \"compiler\": \"%.100s\", \"processor\": \"%s\", "
            "\"libraries\": \"libc %.20s, %.120s\"",
-           dj_version(), COMPILER OPTIMISED FUSED WIDE FAST, processor(), library, dj_blasKind());
+           dj_version(), COMPILER OPTIMISED FUSED WIDE FAST " contract=" DJ_FP_CONTRACT, processor(), library, dj_blasKind());
 }

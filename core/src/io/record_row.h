@@ -7,30 +7,42 @@
 
 #include <dijoco/array.h>
 
+// What a row is of: a field of dj_dataArray; a history, which belongs to the state that it was
+// marked with, and whether it does, which is set last; the further Newton steps that rollouts ask
+// for; a field that is a result of a step.
+typedef enum djRecordKind {
+  DJ_RECORD_FIELD,
+  DJ_RECORD_HISTORY,
+  DJ_RECORD_HAS_HISTORY,
+  DJ_RECORD_REFINEMENT,
+  DJ_RECORD_RESULT
+} djRecordKind;
+
 // State and inputs, in the order in which they are set, then results of a step.
 typedef struct djRecordRow {
-  const char* name;   // as dj_dataArray has it, but for those of record_row.c
-  bool result;        // of a step
+  const char* name;
+  djRecordKind kind;
 } djRecordRow;
 
 enum { DJ_NRECORDROW = 22 };
 extern const djRecordRow dj_recordRows[DJ_NRECORDROW];
-extern const char* const dj_recordedCalls[DJ_NCALL];   // names
+extern const char* const dj_recordedCalls[DJ_NCALL]; // names
 
 // How many numbers a row has, its numbers, and to set them. Of a history that does not belong to
 // the state they are 0.
 int dj_recordSize(int row, const djModel* model, djData* data);
-void dj_recordRead(double* value, int row, const djModel* model, djData* data);
+int dj_recordRead(double* value, int row, const djModel* model, djData* data);
 void dj_recordWrite(djData* data, int row, const djModel* model, const double* value);
 
 // What else a call leaves, as hashes by name. false: this call has none of that.
 enum { DJ_RECORD_POSES, DJ_RECORD_CONTACTS, DJ_RECORD_A, DJ_RECORD_B, DJ_NRECORDHASH };
 extern const char* const dj_recordHashes[DJ_NRECORDHASH];
-bool dj_recordHash(char text[17], int hash, const djModel* model, djData* data,
-                   djRecordedCall call, djCallEnd end);
+bool dj_recordHash(char text[17], int hash, const djModel* model, djData* data, djRecordedCall call,
+                   djCallEnd end);
 
 // Arrays of a model that steps depend on: not how contact settings were given, of which those in
-// force are what counts, and which are given otherwise in the file of a model that has been changed.
+// force are what counts, and which are given otherwise in the file of a model that has been
+// changed.
 bool dj_recordedArray(const char* name);
 // Of doubles, as many in both; the same bits; a number, and to set it.
 bool dj_fitsArray(const djArray* a, const djArray* b);
@@ -48,4 +60,4 @@ void dj_mixArray(uint64_t* hash, const djArray* array);
 enum { DJ_RECORD_ORIGIN = 400 };
 void dj_recordOrigin(char text[DJ_RECORD_ORIGIN]);
 
-#endif  // DJ_IO_RECORD_ROW_H_
+#endif // DJ_IO_RECORD_ROW_H_

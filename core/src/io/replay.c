@@ -17,14 +17,14 @@
 struct djReplay {
   char* path;
   char* text;
-  size_t length, at;                // of the next line
-  long line, call, step;            // of those that have been read
+  size_t length, at;     // of the next line
+  long line, call, step; // of those that have been read
   char writer[DJ_RECORD_ORIGIN], reader[DJ_RECORD_ORIGIN];
   djModel* model;
   djData* data;
-  double* memory;                   // of the following
-  double* value[DJ_NRECORDROW];     // what the record has
-  double* found;                    // room for the largest row
+  double* memory;               // of the following
+  double* value[DJ_NRECORDROW]; // what the record has
+  double* found;                // room for the largest row
   double *A, *B;
 };
 
@@ -75,12 +75,18 @@ static djStatus readNumbers(double* value, int n, const cJSON* item, const djAt*
   const cJSON* c = cJSON_IsArray(item) ? item->child : NULL;
   for (int i = 0; i < n; i++, c = c->next) {
     if (!c) return dj_jsonFail(at, item->string, "has too few numbers");
-    if (cJSON_IsNumber(c)) value[i] = c->valuedouble;
-    else if (!cJSON_IsString(c)) return dj_jsonFail(at, item->string, "expected numbers");
-    else if (strcmp(c->valuestring, "nan") == 0) value[i] = NAN;
-    else if (strcmp(c->valuestring, "inf") == 0) value[i] = INFINITY;
-    else if (strcmp(c->valuestring, "-inf") == 0) value[i] = -INFINITY;
-    else return dj_jsonFail(at, item->string, "expected numbers");
+    if (cJSON_IsNumber(c))
+      value[i] = c->valuedouble;
+    else if (!cJSON_IsString(c))
+      return dj_jsonFail(at, item->string, "expected numbers");
+    else if (strcmp(c->valuestring, "nan") == 0)
+      value[i] = NAN;
+    else if (strcmp(c->valuestring, "inf") == 0)
+      value[i] = INFINITY;
+    else if (strcmp(c->valuestring, "-inf") == 0)
+      value[i] = -INFINITY;
+    else
+      return dj_jsonFail(at, item->string, "expected numbers");
   }
   return c ? dj_jsonFail(at, item->string, "has too many numbers") : DJ_OK;
 }
@@ -102,8 +108,7 @@ static void differ(djReplayCall* c, const char* array, int entry, const char* re
 }
 
 static void compareRow(djReplayCall* c, djReplay* r, int row) {
-  int n = dj_recordSize(row, r->model, r->data);
-  dj_recordRead(r->found, row, r->model, r->data);
+  const int n = dj_recordRead(r->found, row, r->model, r->data);
   for (int i = 0; i < n; i++) {
     char recorded[32], found[32];
     if (sameNumber(r->value[row][i], r->found[i])) continue;
@@ -212,19 +217,19 @@ static djStatus readModelLine(djReplayCall* c, djReplay* r, const cJSON* root, d
 // ---- calls ------------------------------------------------------------------------------------
 
 // Members of an object into the rows that they name.
-static djStatus readRows(djReplay* r, bool given[DJ_NRECORDROW], const cJSON* object,
-                         bool results, const djAt* at) {
+static djStatus readRows(djReplay* r, bool given[DJ_NRECORDROW], const cJSON* object, bool results,
+                         const djAt* at) {
   if (!cJSON_IsObject(object)) return dj_jsonFail(at, NULL, "must be an object");
   for (const cJSON* item = object->child; item; item = item->next) {
     int k = 0;
     while (k < DJ_NRECORDROW && strcmp(dj_recordRows[k].name, item->string) != 0) k++;
-    if (k == DJ_NRECORDROW || (dj_recordRows[k].result && !results)) {
+    if (k == DJ_NRECORDROW || (dj_recordRows[k].kind == DJ_RECORD_RESULT && !results)) {
       return dj_jsonFail(at, item->string, "is not known");
     }
     int n = dj_recordSize(k, r->model, r->data);
     djStatus status = readNumbers(r->value[k], n, item, at);
-    bool integers = strcmp(dj_recordRows[k].name, "eq_active") == 0 ||
-                    strcmp(dj_recordRows[k].name, "refinement_steps") == 0;
+    const bool integers =
+        dj_recordRows[k].kind == DJ_RECORD_REFINEMENT || strcmp(item->string, "eq_active") == 0;
     for (int i = 0; i < n && integers && status == DJ_OK; i++) {
       double v = r->value[k][i];
       if (!(v >= 0 && v <= 1000)) status = dj_jsonFail(at, item->string, "must be in 0..1000");
@@ -237,10 +242,14 @@ static djStatus readRows(djReplay* r, bool given[DJ_NRECORDROW], const cJSON* ob
 
 static djStatus make(djReplay* r, djRecordedCall call) {
   switch (call) {
-    case DJ_CALL_FORWARD: return dj_forward(r->model, r->data);
-    case DJ_CALL_STEP: return dj_step(r->model, r->data);
-    case DJ_CALL_TRANSITION: return djd_transition(r->model, r->data, r->A, r->B);
-    default: return djd_lastTransition(r->model, r->data, r->A, r->B);
+    case DJ_CALL_FORWARD:
+      return dj_forward(r->model, r->data);
+    case DJ_CALL_STEP:
+      return dj_step(r->model, r->data);
+    case DJ_CALL_TRANSITION:
+      return djd_transition(r->model, r->data, r->A, r->B);
+    default:
+      return djd_lastTransition(r->model, r->data, r->A, r->B);
   }
 }
 
@@ -270,7 +279,7 @@ static djStatus readEnd(djReplayCall* c, djReplay* r, djRecordedCall call, const
   if (read < 0) return read;
   compareStatus(c, r, status, dj_jsonGet(root, "error"));
   for (int k = 0; k < DJ_NRECORDROW; k++) {
-    if (!dj_recordRows[k].result || given[k]) compareRow(c, r, k);
+    if (dj_recordRows[k].kind != DJ_RECORD_RESULT || given[k]) compareRow(c, r, k);
   }
   const djCallEnd end = {c->status, r->A, r->B};
   for (int k = 0; k < DJ_NRECORDHASH; k++) {
@@ -308,7 +317,7 @@ static djStatus readCall(djReplayCall* c, djReplay* r, const cJSON* root, djReco
   if (status == DJ_OK && item) status = readRows(r, given, item, false, &set);
   if (status < 0) return status;
   for (int k = 0; k < DJ_NRECORDROW; k++) {
-    bool marks = item && strcmp(dj_recordRows[k].name, "has_history") == 0;
+    const bool marks = item && dj_recordRows[k].kind == DJ_RECORD_HAS_HISTORY;
     if (given[k] || marks) dj_recordWrite(r->data, k, r->model, r->value[k]);
   }
   *call = (djRecordedCall)which;
@@ -356,8 +365,7 @@ static void originText(char text[DJ_RECORD_ORIGIN], const cJSON* root) {
   for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
     const cJSON* item = dj_jsonGet(root, keys[k]);
     const char* value = cJSON_IsString(item) ? item->valuestring : "?";
-    used += (size_t)snprintf(text + used, DJ_RECORD_ORIGIN - used, "%s%.90s", k ? ", " : "",
-                             value);
+    used += (size_t)snprintf(text + used, DJ_RECORD_ORIGIN - used, "%s%.90s", k ? ", " : "", value);
   }
   for (char* c = text; *c; c++) {
     if (*c < 32 || *c > 126) *c = '?';
