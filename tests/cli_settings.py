@@ -105,7 +105,7 @@ class Settings(cli.Case):
                               "guide_part", "guide_factor", "guide_backward_only",
                               "friction_eps_scale", "recovery_stiffness", "preset",
                               "law", "exponent", "damping", "kn", "kt", "kd", "scale", "softness",
-                              "recovery_load"]}
+                              "recovery_load", "triangles"]}
         run = 0
         for row in self.rows:
             name = row["name"]
