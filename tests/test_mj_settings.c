@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #define WORLD                                                                             \
-  "<worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 1'><freejoint/><geom "      \
-  "size='.1'/></body></worldbody></mujoco>"
+  "<worldbody><geom type='plane' size='1 1 1' condim='1'/><body pos='0 0 1'><freejoint/><geom " \
+  "size='.1' condim='1'/></body></worldbody></mujoco>"
 
 // ------------------------------ custom fields ---------------------------------------------------
 
