@@ -111,8 +111,8 @@ class Settings(cli.Case):
                               "guide_part", "guide_factor", "guide_backward_only", "guide_decay",
                               "friction_eps_scale", "recovery_stiffness", "preset",
                               "law", "exponent", "damping", "kn", "kt", "kd", "scale", "softness",
-                              "recovery_load", "triangles", "sigma", "damping_time", "alpha", "friction_law",
-                              "sigma_t", "detect", "cut", "invariant", "coordinate_derivative",
+                              "recovery_load", "triangles", "sigma", "damping_time", "alpha",
+                              "friction_law", "sigma_t", "detect", "cut", "invariant", "coordinate_derivative",
                               "normal"]}
         run = 0
         for row in self.rows:
