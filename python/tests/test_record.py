@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -161,3 +162,20 @@ def test_plugin(tmp_path):
     assert status == 0 and found["steps"] >= 40, found
     assert (tmp_path / "run").read_text().count('{"model"') == 2
     assert not (tmp_path / "run.2").exists()
+
+
+def test_page(root, tmp_path, monkeypatch):
+    """What docs/record.md shows runs as it stands there."""
+    mujoco = pytest.importorskip("mujoco")
+    text = (root / "docs" / "record.md").read_text()
+    (tmp_path / "models").symlink_to(root / "models")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(COMMAND.parent), prepend=os.pathsep)
+    commands, = re.findall(r"```\n(.*?)```", text, re.S)
+    for command in commands.splitlines():
+        done = subprocess.run(command, shell=True, stdout=subprocess.PIPE, text=True)
+        assert done.returncode == 0, command
+    assert "contacts" in done.stdout and "the same to the last bit" in done.stdout
+    block, = re.findall(r"```python\n(.*?)```", text, re.S)
+    exec(compile(block, "docs/record.md", "exec"), {"mujoco": mujoco})
+    same(tmp_path / "run.record", 100)
