@@ -110,7 +110,7 @@ def box_flip():
                      {"type": "orientation", "body": "box", "target": [1, 0, 0, 0],
                       "weight": 0.1}],
             "variables": [{"name": "qvel0", "index": [0, 1]}]}
-    models(FOLDER / "box_flip", task, 9, {"sigma": 1e-4, "kn": 1000, "detect": 0.005})
+    models(FOLDER / "box_flip", task, 9, {"sigma": 1e-3, "kn": 1000, "detect": 0.005})
 
 
 def ball_in_sphere():
