@@ -95,7 +95,7 @@ def test_far_and_overlapping():
     ({"b": dict(TETRAHEDRON, radius=-1)}, ValueError, "b.radius"),
     ({"b": dict(TETRAHEDRON, radius="x")}, ValueError, "b.radius: expected numbers"),
     ({"b": dict(TETRAHEDRON, radius=[1])}, ValueError, r"b.radius: expected shape \(\)"),
-    ({"model": "damped"}, ValueError, "unknown model 'damped'"),
+    ({"model": "sprung"}, ValueError, "unknown model 'sprung'"),
     ({"support": 0}, ValueError, "support"), ({"support": 1}, ValueError, "support"),
     ({"length_scale": np.nan}, ValueError, "length_scale"),
     ({"friction": {"coefficient": 1}}, ValueError, "friction.dt: missing"),

@@ -29,7 +29,7 @@ typedef struct djcDampedQuery {
   double detect;                // m; c of the law log; positive
   double mu;                    // 1; >= 0
   djPointFriction friction_law; // of djPointFriction
-  double sigma_t, friction_eps; // W, m2/s2; positive
+  double sigma_t, friction_eps; // N m/s, m2/s2; positive
 } djcDampedQuery;
 
 // What a point does where it ends.

@@ -151,9 +151,9 @@ DJ_API djStatus djd_phaseSpread(double* spread, djPhases* phases, const double* 
 // A loss and its gradient along one entry of x, the others as at x0, and how rough they are. Losses
 // and gradients that there are not are NaN, and left out of all numbers.
 typedef struct djLandscape {
-  double range;                // largest less smallest loss
+  double range;                // largest less smallest loss, in units of the loss
   double total_variation;      // sum of |differences| of neighbours, in units of the loss
-  double gradient_total_variation;   // the same of gradients
+  double gradient_total_variation;   // the same of gradients, in units of the gradient
   double reconstruction_error; // largest |reconstructed - loss|, in units of the loss
   int sign_changes;            // of differences above 1e-9 of the range
   int missing;                 // samples without a loss or a gradient

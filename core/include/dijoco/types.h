@@ -288,7 +288,7 @@ typedef struct djOption {
   double sigma;             // N m, of damped contact: force times distance; auto
   double damping_time;      // s, alpha times the timestep; auto
   double alpha;             // 1, damping of damped contact; auto
-  double sigma_t;           // W, of perturbed friction; auto
+  double sigma_t;           // N m/s, of perturbed friction; auto
   double detect;            // m, of points that are detected, and where the law log begins; auto
   double cut;               // N, forces below it are left out where the tree of points can tell
   djPointFriction friction_law;   // of points of damped contact
