@@ -177,16 +177,18 @@ def test_keywords():
 @pytest.mark.parametrize("setting", dijoco.settings(), ids=lambda s: s.name)
 def test_every_setting_by_keyword(setting):
     m, _ = scene()
-    value = ([c for c in setting.choices if c not in (setting.default, "bdf2")][0]
+    value = (next((c for c in setting.choices if c not in (setting.default, "bdf2")),
+                  setting.default)
              if setting.kind == "choice" else ["limit"] if setting.kind == "flags" else
              37 if setting.kind == "whole" else [.5, -.25, .125] if setting.size == 3 else
              max(.0123, 1.23 * setting.least))
-    context = dijoco.Context(m, **{setting.name: value})
+    beside = {"guide_backward_only": True} if setting.name == "guide_decay" else {}
+    context = dijoco.Context(m, **beside, **{setting.name: value})
     expected = 2 if setting.kind == "flags" else value
     np.testing.assert_array_equal(context.model.option[setting.name], expected)
     for bad in ("nothing", [1, 2], None, np.nan):
         with pytest.raises((ValueError, TypeError, dijoco.Error), match=setting.name):
-            dijoco.Context(m, **{setting.name: bad})
+            dijoco.Context(m, **beside, **{setting.name: bad})
 
 
 def test_errors_name_the_remedy():
