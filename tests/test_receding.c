@@ -2,6 +2,7 @@
 // designs made anew for each of them, and a run goes on from any frame as if it had not stopped.
 
 #include "common/receding_case.h"
+#include "gradient/candidates.h"
 #include "gradient/window.h"
 
 #include <math.h>

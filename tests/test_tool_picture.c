@@ -1,7 +1,10 @@
 // Pictures: where the camera stands and what it shows, what is drawn in which order.
 
 #include "common/tool_case.h"
+#include "flex_faces.h"
 #include "picture.h"
+#include "picture_color.h"
+#include "picture_flex.h"
 #include "picture_geom.h"
 #include "triangles.h"
 
@@ -290,11 +293,52 @@ static void testField(void** state) {
   drop(&s);
 }
 
+// Of two tetrahedra with a common side the other six are shown, of their flex's colour, where their
+// vertices are, those behind first.
+static void testFlex(void** state) {
+  (void)state;
+  static const char text[] =
+      "{\"dijoco_model\":1,\"bodies\":[{\"name\":\"world\"},{\"name\":\"a\",\"pos\":[0,0,1],"
+      "\"mass\":1,\"inertia\":[0.004,0.004,0.004]}],"
+      "\"joints\":[{\"type\":\"free\",\"body\":\"a\"}],\"flexes\":[{\"name\":\"f\","
+      "\"dim\":3,\"young\":100,\"bodies\":[0,0,0,\"a\",0],"
+      "\"pos\":[[1,0,0],[0,1,0],[0,0,1],[1,0.9,-0.2],[0,0,0]],"
+      "\"vert\":[[1,0,0],[0,1,0],[0,0,1],[1,1,1],[0,0,0]],"
+      "\"elements\":[[4,0,1,2],[3,1,0,2]]}]}";
+  Shot s;
+  djError err = {""};
+  djt_writeText("flex.json", text);
+  if (dj_loadModel(&s.m, "flex.json", &err) != DJ_OK) fail_msg("%s", err.text);
+  assert_int_equal(dj_makeData(&s.d, s.m, NULL), DJ_OK);
+  assert_int_equal(dj_forward(s.m, s.d), DJ_OK);
+  s.poses = (Poses){s.d->xpos, s.d->xquat};
+  FlexFaces faces = flex_faces(s.m, 0);
+  assert_int_equal(faces.n, 6);
+  assert_int_equal(faces.corners, 3);
+  for (int i = 0; i < 6; i++) {
+    int set = 0;
+    for (int k = 0; k < 3; k++) set |= 1 << faces.vert[3 * i + k];
+    assert_int_not_equal(set, 7);   // the common one
+  }
+  free(faces.vert);
+  assert_string_equal(flex_color(s.m, 0), picture_color(s.m, 1));
+  const double vertex[3] = {1, 0.9, 0.8};
+  double point[3];
+  flex_vertex(point, s.m, 3, &s.poses);
+  for (int i = 0; i < 3; i++) djt_near(point[i], vertex[i], 1e-15);
+  Camera c = camera_look(s.m, 1, &s.poses, 300, 200);
+  FlexParts parts = flex_parts(s.m, &s.poses, &c);
+  assert_int_equal(parts.n, 6);
+  for (int i = 1; i < 6; i++) assert_true(parts.part[i].depth <= parts.part[i - 1].depth);
+  flex_freeParts(&parts);
+  drop(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testLook), cmocka_unit_test(testHidden), cmocka_unit_test(testInclude),
       cmocka_unit_test(testGrid), cmocka_unit_test(testOrder),  cmocka_unit_test(testParts),
-      cmocka_unit_test(testField),
+      cmocka_unit_test(testField), cmocka_unit_test(testFlex),
   };
   return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
 }

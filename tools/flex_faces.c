@@ -1,6 +1,7 @@
 #include "flex_faces.h"
 
-#include "picture.h"
+#include "picture_color.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -256,6 +256,23 @@ double* grad_value(const GradRun* g, int variable) {
   return value;
 }
 
+static void copy(double* to, const double* from, int n) {
+  if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+djData* grad_begin(const djDesign* d) {
+  const djModel* m = d->model;
+  const djRollout* rollout = &d->rollout;
+  djData* data = NULL;
+  if (dj_makeData(&data, m, NULL) < 0) return NULL;
+  if (d->problem->key >= 0) dj_resetKey(m, data, d->problem->key);
+  copy(data->qpos, rollout->qpos0, m->nq);
+  copy(data->qvel, rollout->qvel0, m->nv);
+  copy(data->act, rollout->act0, m->na);
+  dj_setHistory(data, m, rollout->history_qpos0, rollout->history_qvel0);
+  return data;
+}
+
 // ---- certificate
 
 // A certificate takes some 44 losses with its secants, rarely up to djd_checkBudget; more exactly,

@@ -77,6 +77,9 @@ const double* grad_of(const GradRun* g, int variable);
 // The variable's own values at the design's present point (variable->nvalue); new memory.
 double* grad_value(const GradRun* g, int variable);
 
+// New data at the start of a design's present point, before its first step; NULL: there is none.
+djData* grad_begin(const djDesign* design);
+
 enum { SPREAD_PHASES = 8 };
 // djd_phaseSpread over so many phases (nvariable); NAN where one of them has no gradient.
 int grad_spread(double* spread, GradRun* g);

@@ -51,7 +51,7 @@ static void follow(Gaps* g, const djDesign* d) {
   const djModel* m = d->model;
   const djRollout* rollout = &d->rollout;
   size_t nu = (size_t)m->nu;
-  djData* data = optimize_begin(d);
+  djData* data = grad_begin(d);
   if (!data) return;
   measure(g, m, data);
   for (int k = 0; k < rollout->horizon; k++) {

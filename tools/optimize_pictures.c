@@ -4,6 +4,7 @@
 #include "optimize_run.h"
 
 #include "chart.h"
+#include "picture_color.h"
 #include "player.h"
 
 #include <math.h>

@@ -114,19 +114,6 @@ static void copy(double* to, const double* from, size_t n) {
   if (n > 0) memcpy(to, from, n * sizeof *to);
 }
 
-djData* optimize_begin(const djDesign* d) {
-  const djModel* m = d->model;
-  const djRollout* rollout = &d->rollout;
-  djData* data = NULL;
-  if (dj_makeData(&data, m, NULL) < 0) return NULL;
-  if (d->problem->key >= 0) dj_resetKey(m, data, d->problem->key);
-  copy(data->qpos, rollout->qpos0, (size_t)m->nq);
-  copy(data->qvel, rollout->qvel0, (size_t)m->nv);
-  copy(data->act, rollout->act0, (size_t)m->na);
-  dj_setHistory(data, m, rollout->history_qpos0, rollout->history_qvel0);
-  return data;
-}
-
 // Step through the design's present point.
 static void record_course(Course* c, djDesign* d, bool filmed) {
   const djModel* m = d->model;
@@ -138,7 +125,7 @@ static void record_course(Course* c, djDesign* d, bool filmed) {
   c->qpos = tool_alloc(n * (size_t)m->nq, sizeof(double));
   c->ctrl = tool_alloc((n - 1) * nu, sizeof(double));
   copy(c->ctrl, rollout->ctrl, (n - 1) * nu);
-  djData* data = optimize_begin(d);
+  djData* data = grad_begin(d);
   TouchList touch = {0};
   if (!data) return;
   if (filmed) film_open(&c->film, m, rollout->horizon);

@@ -114,9 +114,6 @@ const char* optimize_status(const OptimizeRun* r);
 // Why a run ended, as the summary has it.
 const char* optimize_stopName(djStop stop);
 
-// New data at the start of a design's present point, before its first step; NULL: there is none.
-djData* optimize_begin(const djDesign* d);
-
 // What guides reached: found by a run of all scenes at the present point.
 void reach_find(OptimizeRun* r);
 void reach_write(Json* out, const OptimizeRun* r);

@@ -4,6 +4,7 @@
 #include "chart.h"
 #include "export_shell.h"
 #include "optimize_run.h"
+#include "picture_color.h"
 #include "picture_geom.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+#include "picture_color.h"
 #include "picture_flex.h"
 #include "picture_geom.h"
 
@@ -18,10 +19,6 @@ static void cross(double out[3], const double a[3], const double b[3]) {
   out[0] = a[1] * b[2] - a[2] * b[1];
   out[1] = a[2] * b[0] - a[0] * b[2];
   out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-bool picture_moves(const djModel* m, int body) {
-  return m->body_lastdof[body] >= 0 || m->body_mocap[body] >= 0;
 }
 
 bool picture_draws(const djModel* m, int geom) {
@@ -54,13 +51,6 @@ double picture_size(const djModel* m, int geom, const Poses* poses) {
   }
   placed_free(&p);
   return size;
-}
-
-const char* picture_color(const djModel* m, int body) {
-  if (!picture_moves(m, body)) return palette(STATIC_COLOR);
-  int place = 0;
-  for (int b = 1; b < body; b++) place += picture_moves(m, b);
-  return palette(place % NCOLORS);
 }
 
 static int color_number(const djModel* m, int body) {

@@ -61,10 +61,5 @@ double picture_size(const djModel* model, int geom, const Poses* poses);
 // A point of a body's frame in the world.
 void picture_place(double world[3], const double xpos[3], const double xquat[4],
                    const double local[3]);
-// Whether a body can move.
-bool picture_moves(const djModel* model, int body);
-
-// Colour of a body in pictures and charts, "#rrggbb".
-const char* picture_color(const djModel* model, int body);
 
 #endif  // DJ_TOOLS_PICTURE_H_

@@ -1,5 +1,6 @@
 #include "picture_geom.h"
 
+#include "picture_color.h"
 #include "triangles.h"
 
 #include <math.h>
@@ -9,12 +10,6 @@
 enum { ROUND = 32 };  // points on a circle
 enum { MESH_FACES = 1600 }; // in a picture
 enum { FIELD_FACES = 2400 }; // of a height field, without its sides
-
-static const char* const colors[NCOLORS + 1] = {"#5b8db8", "#e0a458", "#7fa66b", "#c4677a",
-                                                "#8c7bb5", "#5aa9a3", "#b98a66", "#9aa54a",
-                                                "#d28bb4", "#6f87a0", "#bdb8ae"};
-
-const char* palette(int color) { return colors[color < 0 || color > NCOLORS ? NCOLORS : color]; }
 
 static void quat_to_mat(double m[9], const double q[4]) {
   double w = q[0], x = q[1], y = q[2], z = q[3];

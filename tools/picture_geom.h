@@ -37,7 +37,7 @@ Point2 project(const Camera* c, const double world[3]);
 // Convex hull of n points, in place, counter-clockwise; returns its size.
 int hull2(Point2* p, int n);
 
-// Draw one geom other than a plane.
+// Draw one geom other than a plane, in a colour of the palette.
 void draw_geom(Buffer* out, const Placed* p, const Camera* c, int color);
 
 // Draw its shadow on a plane through `origin` with unit normal.
@@ -46,8 +46,5 @@ void draw_shadow(Buffer* out, const Placed* p, const Camera* c, const double ori
 
 // Add "x,y x,y ..." of points.
 void add_points(Buffer* out, const Point2* p, int n);
-
-enum { NCOLORS = 10, STATIC_COLOR = NCOLORS };  // colours; the last one is for what cannot move
-const char* palette(int color);
 
 #endif  // DJ_TOOLS_PICTURE_GEOM_H_

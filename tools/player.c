@@ -33,8 +33,8 @@ static void write_view(Json* out, const Camera* c) {
   json_end(out);
 }
 
-// The shapes, with as many faces as take no more than `most`, in an object that is left open.
-// Returns false where meshes are coarser than they are.
+// The shapes and flexes, with as many faces as take no more than `most`, in an object that is left
+// open. Returns false where meshes are coarser than they are.
 static bool write_shapes(Buffer* text, const Player* p, size_t most) {
   bool all = true;
   for (int k = 0; k < FACE_LEVELS; k++) {
@@ -44,6 +44,7 @@ static bool write_shapes(Buffer* text, const Player* p, size_t most) {
     json_start(&out, text);
     json_object(&out, NULL);
     all = player_shapes(&out, p, face_level[k]);
+    player_flexes(&out, p);
     if (text->size <= most) break;
   }
   return all;

@@ -46,8 +46,9 @@ void player_write(Buffer* out, const Player* player, size_t most);
 bool player_shapes(Json* out, const Player* player, int faces);
 bool player_frames(Json* out, const Player* player, const Detail* detail);
 
-// Flexes: vertices with the number of their body among `body` (nbody ids), triangles or edges.
-void player_flexes(Json* out, const djModel* model, const int* body, int nbody);
+// Flexes, as a key of it: vertices with the place of their body among player_bodies, triangles or
+// edges.
+void player_flexes(Json* out, const Player* player);
 
 // Geoms that are shown: their ids (ngeom) into geom; returns how many. And the place of an id among
 // them, or -1.

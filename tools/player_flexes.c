@@ -23,7 +23,10 @@ static void add_integers(Buffer* out, const int* x, int n) {
   buf_add(out, "]");
 }
 
-void player_flexes(Json* out, const djModel* m, const int* body, int nbody) {
+void player_flexes(Json* out, const Player* p) {
+  const djModel* m = p->run[0].film->model;
+  int* body = tool_alloc((size_t)m->nbody, sizeof *body);
+  int nbody = player_bodies(body, p);
   json_list(out, "flexes");
   for (int f = 0; f < m->nflex; f++) {
     Buffer vert = {0}, part = {0};
@@ -42,4 +45,5 @@ void player_flexes(Json* out, const djModel* m, const int* body, int nbody) {
     free(faces.vert);
   }
   json_end(out);
+  free(body);
 }

@@ -1,5 +1,6 @@
 // What the player moves: poses and contact points of each run, as whole numbers of small units.
 
+#include "picture_color.h"
 #include "player.h"
 #include "scene.h"
 

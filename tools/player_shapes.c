@@ -1,5 +1,6 @@
 // What the player draws: geoms, and of each run their shapes.
 
+#include "picture_color.h"
 #include "player.h"
 #include "scene.h"
 #include "triangles.h"
@@ -207,7 +208,6 @@ static void write_geoms(Json* out, const Player* p, const int* geom, int ngeom) 
     json_end(out);
   }
   json_end(out);
-  player_flexes(out, m, body, nbody);
   free(body);
 }
 

@@ -1,6 +1,7 @@
 // The report's charts.
 
 #include "chart.h"
+#include "picture_color.h"
 #include "report.h"
 
 #include <math.h>
