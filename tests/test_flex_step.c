@@ -9,8 +9,14 @@
 
 #include <cmocka.h>
 
+#include "base/pool.h"
 #include "common/method_suite.h"
+#include "common/near.h"
 #include "force/flex.h"
+#include "io/model_flex.h"
+#include "math/dual.h"
+#include "model/flex.h"
+#include "model/flex_law.h"
 
 static void testTransition(void** state) {
   djIntegrator integrator = djt_methodOf(state);
@@ -117,6 +123,104 @@ static void testMajorizer(void** state) {
   }
 }
 
+// f(x) = sqrt(x.(x - c) + 2 |x x c|^2/(x.x)) of three numbers by duals, against differences.
+static double dualValue(djDual* out, const double x[3]) {
+  static const double c[3] = {0.3, -0.2, 0.5};
+  djDual p[3], q[3], apart[3], cross[3];
+  for (int k = 0; k < 3; k++) {
+    p[k] = dju_dual(x[k], 4 * k);
+    q[k] = (djDual){.f = c[k]};
+  }
+  dju_dualSub3(apart, p, q);
+  dju_dualCross3(cross, p, q);
+  djDual part = dju_dualDiv(dju_dualDot3(cross, cross), dju_dualDot3(p, p));
+  *out = dju_dualSqrt(dju_dualAdd(dju_dualDot3(p, apart), dju_dualScale(2, part)));
+  return out->f;
+}
+
+static void testDual(void** state) {
+  (void)state;
+  djDual f, other;
+  double x[3] = {1, 0.4, -0.7};
+  // x.x = 1.65, x.c = -0.13, |c|^2 = 0.38
+  djt_near(dualValue(&f, x), sqrt(1.65 + 0.13 + 2 * (0.38 - 0.13 * 0.13 / 1.65)), 1e-14);
+  for (int k = 0; k < 3; k++) {
+    const double e = 1e-5, at = x[k];
+    x[k] = at + e;
+    double more = dualValue(&other, x);
+    x[k] = at - e;
+    djt_near(f.d[4 * k], (more - dualValue(&other, x)) / (2 * e), 1e-9);
+    x[k] = at;
+  }
+  assert_true(f.d[1] == 0 && f.d[11] == 0);   // of numbers that it does not have
+}
+
+// The law of a triangle with sides 3, 4, 5, of a flap that is flat, and a rest shape without area.
+static void testLaw(void** state) {
+  (void)state;
+  static const double place[4][3] = {{0, 0, 0}, {3, 0, 0}, {0, 4, 0}, {3, -4, 0}};
+  const double* vert[DJ_FLEX_VERT] = {place[0], place[1], place[2], place[3]};
+  const djFlexMaterial material = {.mu = 2, .lambda = 3, .rigidity = 5};
+  djFlexRest rest;
+  assert_true(dj_flexRest(&rest, 2, vert));
+  djt_near(rest.volume, 6, 1e-14);
+  double S[DJ_FLEX_STIFFNESS], y[3], sum = 0;
+  dj_flexStiffness(S, &rest, &material);
+  // all lengths s times as long: E = (s^2 - 1)/2 G0, whose energy is V ((s^2 - 1)/2)^2 (2 mu +
+  // 2 lambda); with s^2 = 2
+  const double D[3] = {25, 16, 9};
+  dj_mulFlexStiffness(y, S, D, 3);
+  for (int k = 0; k < 3; k++) sum += 0.25 * D[k] * y[k];
+  djt_near(sum, 6 * 0.25 * (2 * 2 + 2 * 3), 1e-12);
+
+  djFlap flap;
+  double B[DJ_FLEX_BENDING], c = 0;
+  dj_flap(&flap, vert);
+  dj_flapBending(B, &flap, material.rigidity);
+  for (int i = 0; i < 4; i++) {   // neither shifts nor turns count
+    double all = 0;
+    for (int j = 0; j < 4; j++) all += B[4 * i + j];
+    djt_near(all, 0, 1e-12);
+    c += flap.c[i].f;
+  }
+  djt_near(c, 0, 1e-14);
+  djt_near(B[16], 0, 1e-14);
+
+  const char* field;
+  assert_null(dj_flexProblem(&field, 2, 10, 0.3, 0));
+  assert_non_null(dj_flexProblem(&field, 2, 10, 0.5, 0));
+  assert_string_equal(field, "poisson");
+  vert[2] = place[1];
+  assert_false(dj_flexRest(&rest, 2, vert));
+}
+
+// Keys that are lists.
+static djStatus plainBody(int* id, const void* user, const cJSON* item, const djAt* at) {
+  (void)user;
+  return dj_jsonInt(id, item, at);
+}
+
+static void testLists(void** state) {
+  (void)state;
+  static const char text[] =
+      "{\"bodies\": [0, 1], \"vert\": [[0, 0, 0], [1, 0, 0]], \"elements\": [[0, 1]]}";
+  djError err = {""};
+  cJSON* root;
+  djPool pool = {0};
+  djFlexDef flex = dj_defaultFlexDef();
+  flex.dim = 1;
+  assert_int_equal(dj_parseJson(&root, text, strlen(text), &err), DJ_OK);
+  const djAt at = {&err, "flex 'a'"};
+  if (dj_readFlexLists(&flex, root, plainBody, NULL, &pool, &at) != DJ_OK) fail_msg("%s", err.text);
+  assert_true(flex.nvert == 2 && flex.nelem == 1 && !flex.pos);
+  assert_true(flex.body[1] == 1 && flex.vert[3] == 1 && flex.elem[1] == 1);
+  cJSON_DeleteItemFromObject(root, "vert");
+  assert_int_equal(dj_readFlexLists(&flex, root, plainBody, NULL, &pool, &at), DJ_INVALID);
+  assert_non_null(strstr(err.text, "vert"));
+  cJSON_Delete(root);
+  dj_poolFree(&pool);
+}
+
 #define ROW(id)                                                                                    \
   {"transition " #id, testTransition, NULL, NULL, (void*)(size_t)&all[id]}, {                      \
     "params " #id, testParams, NULL, NULL, (void*)(size_t)&all[id]                                 \
@@ -131,6 +235,9 @@ int main(void) {
                                      ROW(DJ_MIDPOINT),
                                      ROW(DJ_BDF2),
                                      ROW(DJ_EULER),
-                                     cmocka_unit_test(testMajorizer)};
+                                     cmocka_unit_test(testMajorizer),
+                                     cmocka_unit_test(testDual),
+                                     cmocka_unit_test(testLaw),
+                                     cmocka_unit_test(testLists)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

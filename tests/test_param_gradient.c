@@ -158,8 +158,9 @@ static double checkOne(const djModel* m, djData* d, const Start* s, const double
 }
 
 // Every parameter of the model at a state. Counts by field those that differences tell of and whose
-// derivative is not zero.
-static void checkModel(djModel* m, djData* d, djRng* rng, const Tolerance* t, int* told,
+// derivative is not zero. Directions are of a copy of rng: models that are drawn after this one do not
+// depend on how many parameters there are.
+static void checkModel(djModel* m, djData* d, djRng rng, const Tolerance* t, int* told,
                        double* worst) {
   Start s;
   assert_true(m->nq <= 80 && m->na <= 20);
@@ -179,7 +180,7 @@ static void checkModel(djModel* m, djData* d, djRng* rng, const Tolerance* t, in
   assert_int_equal(djd_lastParams(m, d, P, n, list), DJ_OK);
   memcpy(before->qpos, d->qpos, (size_t)m->nq * sizeof(double));   // the reference of differences
   for (int i = 0, column = 0; i < n; column += list[i++].ntangent) {
-    double error = checkOne(m, before, &s, P, np, column, &list[i], rng, t);
+    double error = checkOne(m, before, &s, P, np, column, &list[i], &rng, t);
     if (!isfinite(error)) continue;
     double sum = 0;
     for (int r = 0; r < 2 * m->nv; r++) {
@@ -225,7 +226,7 @@ static void checkRandom(int told[DJ_NFIELD], djIntegrator integrator, int featur
     for (int e = 0; e < m->nequality && hard; e++) {
       d->eq_active[e] = e == trial % m->nequality;
     }
-    if (isSound(m, d)) checkModel(m, d, &rng, &tolerance, told, &worst);
+    if (isSound(m, d)) checkModel(m, d, rng, &tolerance, told, &worst);
     dj_deleteData(d);
     dj_deleteModel(m);
   }
@@ -361,7 +362,7 @@ static void checkContact(int told[DJ_NFIELD], djIntegrator integrator, bool surf
     for (int i = 0; sunk && i < 4; i++) d->qpos[1 + 7 * i + 2] -= 3e-4 * (1 + i);
     if (sunk) d->qpos[0] = 0.463;   // the arm reaches into the floor
     for (int k = 0; k < sunk; k++) assert_true(dj_step(m, d) >= 0);
-    checkModel(m, d, &rng, &tolerance, told, &worst);
+    checkModel(m, d, rng, &tolerance, told, &worst);
     past += pastPairs(d);
     dj_deleteData(d);
     dj_deleteModel(m);

@@ -135,6 +135,7 @@ static void testAlone(void** state) {
     int features = k < 6 ? DJT_ALL | DJT_TENDONS : DJT_ALL;
     if (method == DJ_EULER) features = DJT_ALL | DJT_TENDONS | DJT_EQUALITIES;
     if (k % 2) features |= DJT_WRAPS;
+    else features |= DJT_FLEXES;
     djModel* m = djt_randomModel(&rng, 4, features);
     djt_dropPathArmature(m);   // euler refuses it
     setOption(m, method, DJ_CONTACT_NONE);

@@ -39,6 +39,7 @@ static djArray arrayOf(const djModel* m, const djFieldRow* row) {
   for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
     if (strcmp(row->name, own[i][0]) == 0) snprintf(name, sizeof name, "%s", own[i][1]);
   }
+  if (row->rule == RULE_REST) snprintf(name, sizeof name, "flexvert_rest");
   djArray array;
   if (dj_modelArray(&array, m, name) != DJ_OK) fail_msg("there is no array '%s'", name);
   assert_int_equal(array.type, DJ_ARRAY_DOUBLE);
@@ -138,7 +139,24 @@ static void goodValue(double* value, const djModel* m, const djParam* p) {
     if (rule == RULE_RANGE || rule == RULE_LENGTHS) value[k] = 1 + k;
     if (rule == RULE_INERTIA) value[k] = 2 + 0.1 * k;
     if (rule == RULE_BOUNCE) value[k] = 1 - 0.5 * value[k];
+    if (p->field == DJ_FIELD_FLEX_POISSON) value[k] = 0.05 + 0.5 * dj_paramData(m, p)[k];
   }
+}
+
+// Ropes have a stiffness of edges, cloth and solids Young's modulus: of the others that is 0, and
+// takes nothing else.
+static bool mustVanish(const djModel* m, const djParam* p) {
+  bool rope = dj_paramRows[p->field].object == DJ_OBJ_FLEX && m->flex_dim[p->id] == 1;
+  return p->field == DJ_FIELD_FLEX_YOUNG ? rope : p->field == DJ_FIELD_FLEX_EDGESTIFFNESS && !rope;
+}
+
+// An array or number of the model that follows from the parameter.
+static bool isDerived(const djParam* p, const char* name) {
+  static const char* const flex[] = {"flexedge_length0", "flexedge_bending", "flexelem_stiffness"};
+  if (p->field == DJ_FIELD_BODY_MASS) return strcmp(name, "masses") == 0;
+  bool is = false;
+  for (int k = 0; k < 3; k++) is = is || strcmp(name, flex[k]) == 0;
+  return is && dj_paramRows[p->field].object == DJ_OBJ_FLEX;
 }
 
 static double normOf(const double* v, int n) {
@@ -151,6 +169,11 @@ static void expectWriting(djModel* copy, const djModel* m, const djParam* p) {
   double value[24], *data = dj_paramData(copy, p);
   djError err = {""};
   goodValue(value, m, p);
+  if (mustVanish(m, p)) {
+    assert_int_equal(dj_writeParam(copy, p, value, NULL), DJ_INVALID);
+    assert_int_equal(dj_writeParam(copy, p, dj_paramData(m, p), NULL), DJ_OK);
+    return;
+  }
   if (dj_writeParam(copy, p, value, &err) != DJ_OK) fail_msg("%s", err.text);
   bool unit = dj_paramRows[p->field].rule == RULE_QUAT || dj_paramIsAxis(m, p);
   for (int k = 0; k < p->nvalue && unit; k++) {
@@ -162,10 +185,10 @@ static void expectWriting(djModel* copy, const djModel* m, const djParam* p) {
   assert_true((djt_difference(m, copy) != NULL) == (usedValues(m, p) > 0));
   memcpy(data, dj_paramData(m, p), sizeof(double) * (size_t)p->nvalue);
   const char* other = djt_difference(m, copy);
-  if (other && (p->field != DJ_FIELD_BODY_MASS || strcmp(other, "masses") != 0)) {
+  if (other && !isDerived(p, other)) {
     fail_msg("%s changes %s", dj_paramRows[p->field].entry.name, other);
   }
-  assert_int_equal(dj_writeParam(copy, p, data, NULL), DJ_OK);   // and sums follow
+  assert_int_equal(dj_writeParam(copy, p, data, NULL), DJ_OK);   // and what is derived follows
   assert_null(djt_difference(m, copy));
 }
 
@@ -196,13 +219,19 @@ static void expectRule(djModel* copy, const djModel* m, const djParam* p) {
   bool unit = rule == RULE_QUAT || rule == RULE_AXIS;
   bool quat = dj_paramIsRotation(m, p, p->ntangent - 1);
   bool one_sided = rule == RULE_NONNEGATIVE || rule == RULE_MASS || rule == RULE_INERTIA ||
-                   rule == RULE_SHARPNESS || rule == RULE_BOUNCE;
+                   rule == RULE_SHARPNESS || rule == RULE_BOUNCE || rule == RULE_FLEX;
   bool ordered = rule == RULE_RANGE || rule == RULE_LENGTHS;
   bool moves = row->object != DJ_OBJ_BODY || m->body_lastdof[p->id] >= 0;
   assert_false(taken(copy, m, p, false, NAN));
   assert_false(taken(copy, m, p, true, NAN));
   if (!ordered) assert_false(taken(copy, m, p, true, INFINITY));
-  bool bounded = rule == RULE_RANGE || rule == RULE_BOUNCE;
+  if (rule == RULE_REST || mustVanish(m, p)) {
+    assert_true(taken(copy, m, p, true, 0) == (rule != RULE_REST));   // all in one place
+    assert_false(taken(copy, m, p, true, 1));
+    assert_false(taken(copy, m, p, true, -1));
+    return;
+  }
+  bool bounded = rule == RULE_RANGE || rule == RULE_BOUNCE || p->field == DJ_FIELD_FLEX_POISSON;
   assert_true(taken(copy, m, p, true, 1e19) || bounded);
   if (!ordered && !quat && !unit) {
     assert_true(taken(copy, m, p, true, 1e59) == row->force);
@@ -228,6 +257,10 @@ static void expectRule(djModel* copy, const djModel* m, const djParam* p) {
   if (rule == RULE_BOUNCE) {
     assert_true(taken(copy, m, p, true, 1));
     assert_false(taken(copy, m, p, true, 1.0001));
+  }
+  if (p->field == DJ_FIELD_FLEX_POISSON) {
+    assert_true(taken(copy, m, p, true, 0.4999));
+    assert_false(taken(copy, m, p, true, 0.5));
   }
 }
 
@@ -294,7 +327,8 @@ static void testKinds(void** state) {
     const djFieldRow* row = &dj_paramRows[f];
     djParam p = {f, 0, 0, 0};
     bool place = strcmp(row->name, "pos") == 0 || strcmp(row->name, "ipos") == 0;
-    bool vert = f == DJ_FIELD_MESH_VERT, gravity = f == DJ_FIELD_GRAVITY;
+    bool mesh = f == DJ_FIELD_MESH_VERT, vert = mesh || f == DJ_FIELD_FLEX_VERT;
+    bool gravity = f == DJ_FIELD_GRAVITY;
     bool geom = row->object == DJ_OBJ_GEOM;
     bool turn = row->rule == RULE_QUAT;
     assert_true(row->nvalue - row->ntangent == turn);
@@ -303,7 +337,7 @@ static void testKinds(void** state) {
     assert_true((dj_paramMirror(&p) == DJ_MIRROR_AXIS) == (row->rule == RULE_AXIS));
     bool pair = row->object == DJ_OBJ_PAIR;   // all of theirs
     bool coefficient = pair || strcmp(row->name, "friction") == 0 || row->rule == RULE_BOUNCE;
-    assert_true(dj_paramMovesShapes(&p) == (vert || f == DJ_FIELD_HFIELD_HEIGHTS || (geom && !coefficient)));
+    assert_true(dj_paramMovesShapes(&p) == (mesh || f == DJ_FIELD_HFIELD_HEIGHTS || (geom && !coefficient)));
     assert_true(dj_paramIsCoefficient(&p) == coefficient);
   }
   djParam none[2] = {{-1, 0, 0, 0}, {DJ_NFIELD, 0, 0, 0}};
