@@ -210,7 +210,7 @@ static bool isSound(const djModel* m, const djData* d) {
 
 static void checkRandom(int told[DJ_NFIELD], djIntegrator integrator, int features, int trials) {
   const bool hard = law == DJ_EQUALITY_HARD;   // derivatives by a stiffness, see force/hold.c
-  const Tolerance tolerance = {hard ? 1e-5 : 1e-6, 1e-3, hard ? 5e-6 : 0};
+  const Tolerance tolerance = {hard ? 2e-7 : 1e-6, 1e-3, hard ? 1e-6 : 0};
   djRng rng = {5};
   double worst = 0;
   for (int trial = 0; trial < trials; trial++) {
