@@ -59,7 +59,7 @@ for package in libopenblas0-serial liblapack3 liblapacke libsuitesparseconfig5 l
   done
 done
 DIJOCO_STAGE=$stage "$env/bin/python" -m pip --quiet wheel --no-index --no-deps \
-  --no-build-isolation -w "$work/plain" python
+  --no-build-isolation -w "$work/plain" ./python
 PATH=$env/bin:$PATH LD_LIBRARY_PATH="$stage/lib" "$env/bin/auditwheel" -v repair -w dist \
   --exclude "libmujoco.so*" --exclude "libdijoco.so*" "$work"/plain/*.whl >"$work.log" 2>&1 || {
   cat "$work.log" >&2

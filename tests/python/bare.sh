@@ -21,21 +21,22 @@ cp -r "$library/." "$root$library"
 rm -rf "$root$library/site-packages" "$root$library/dist-packages" "$root$library/test"
 cp "$python" "$root$prefix/bin/python3"
 for file in "$python" "$library"/lib-dynload/*.so /bin/sh; do ldd "$file" 2>/dev/null || true; done |
-  sed -n 's|.*\(/[^ ]*\) (0x.*|\1|p' | sort -u | while read -r needed; do copy "$needed"; done
+  sed -n 's|.*[[:space:]]\(/[^ ]*\) (0x.*|\1|p' | sort -u | while read -r needed; do copy "$needed"; done
 copy /bin/sh
 for needed in libstdc++.so.6 libgcc_s.so.1 libz.so.1 libdl.so.2 libpthread.so.0 librt.so.1; do # numpy's and MuJoCo's
   copy "$(ldconfig -p | sed -n "s|.*$needed .*=> ||p" | head -n 1)"
 done
 "$env/bin/python" -m pip --quiet --no-cache-dir --disable-pip-version-check install --no-index \
-  --find-links "$wheels" --no-compile --no-deps --target "$root/work/site" numpy mujoco==4.0.1 \
+  --find-links "$wheels" --no-compile --no-deps --target "$root/work/site" numpy \
   mujoco-core==4.0.1 "$wheel"
 cp tests/python/smoke.py models/throw/scene.xml models/throw/task.json "$root/work"
 
 mount --bind /proc "$root/proc"
 trap 'umount "$root/proc"' EXIT
+chroot=$(command -v chroot)
 inside() {
   env -i PYTHONPATH=/work/site HOME=/work MUJOCO_GL=off LD_LIBRARY_PATH="" ${level:+DIJOCO_CPU=$level} \
-    chroot "$root" "$prefix/bin/python3" "$@"
+    "$chroot" "$root" "$prefix/bin/python3" "$@"
 }
 for level in "" x86-64 x86-64-v3; do
   inside -c 'import os; os.chdir("/work"); import sys; sys.prefix = "/work"; exec(open("smoke.py").read())'
