@@ -202,6 +202,8 @@ static void test_errors(void** state) {
       {HEAD ",\"geoms\":[7]}", "geom #0: must be an object"},
       {HEAD ",\"name\":7}", "name: must be a string"},
       {HEAD ",\"bodies\":[]}", "bodies: is given twice"},
+      {HEAD ",\"option\":{\"long_range\":{},\"long_range\":{}}}",   // one of more than 64 keys
+       "option: long_range: is given twice"},
       {HEAD ",\"option\":{\"timestep\":\"x\"}}", "option: timestep: must be a number"},
       {HEAD ",\"option\":{\"timestep\":0}}", "option: timestep must be positive"},
       {HEAD ",\"option\":{\"timestep\":01}}",
