@@ -10,6 +10,7 @@
 #include "contact/penalty/penalty_law.h"
 #include "contact/penalty/penalty_pair.h"
 #include "contact/penalty/penalty_query.h"
+#include "contact/penalty/point_query.h"
 #include "contact/penalty/penalty_search.h"
 #include "contact/contact.h"
 #include "contact/shapes/points.h"

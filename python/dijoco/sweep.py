@@ -1,4 +1,5 @@
 """Sweeps: a task at many samples, by any executor, as a table."""
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -157,7 +158,7 @@ def _fill(row, design, labels, x, check, optimize):
     if _labels(design) != labels:
         raise _lib.Error("variables: are not those of the task", _lib.INVALID)
     row["x"] = design.x0 if x is None else np.array(x)
-    row["loss"], gradient, status = design._try(row["x"])
+    row["loss"], gradient, status, _ = design._try(row["x"])
     row["unconverged_steps"] = _over(design, "unconverged_steps", sum)
     row["status"] = "singular" if status == _lib.SINGULAR else (
         "no_convergence" if row["unconverged_steps"] > 0 else "ok")
@@ -244,11 +245,10 @@ def sweep(task, samples, executor=None, check=False, optimize=False, folder=None
     if optimize and design._recedes() and not isinstance(points[0], dict):
         raise ValueError("receding windows start from the task's own values: give samples as dicts")
     payload = pickle.dumps((task, folder, allow_ignored, 1))
-    if executor is None:
-        with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-            rows = _gather(threads, payload, points, check, optimize, chunk, callback)
-    else:
-        rows = _gather(executor, payload, points, check, optimize, chunk, callback)
+    workers = (ThreadPoolExecutor(os.cpu_count() or 1) if executor is None
+               else contextlib.nullcontext(executor))
+    with workers as given:
+        rows = _gather(given, payload, points, check, optimize, chunk, callback)
     return Sweep(_labels(design), design.names, rows)
 
 

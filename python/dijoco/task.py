@@ -242,17 +242,21 @@ class Design:
         return loss.value, out
 
     def _try(self, x):
-        """Loss and gradient at x as far as they exist, and the status. Raises where there is no loss."""
+        """Loss and gradient at x as far as they exist, the status, and seconds of either. Raises where
+        there is no loss."""
         x, loss, out = self._vector(x), c_double(), np.full(self.n, math.nan)
         with self._lock:
+            start = time.perf_counter()
             status = core.djd_forwardPhases(byref(loss), self._sum.address, x.ctypes.data, True)
+            forward = time.perf_counter()
             if status >= 0 and status != _lib.SINGULAR:
                 status = core.djd_backwardPhases(out.ctypes.data, self._sum.address)
+            backward = time.perf_counter()
             if status < 0:
                 self._check(status)
         if status == _lib.SINGULAR:
             out[:] = math.nan
-        return loss.value, out, status
+        return loss.value, out, status, (forward - start, backward - forward)
 
     def _recedes(self):
         """Whether its optimizer takes windows."""
@@ -468,19 +472,9 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False, check_runs
     `Design.certify`). Arguments: see `Design`.
     """
     design = Design(task, folder, allow_ignored)
-    gradient, loss = np.full(design.n, math.nan), c_double()
-    start = time.perf_counter()
-    status = core.djd_forwardPhases(byref(loss), design._sum.address, design.x0.ctypes.data, True)
-    forward = time.perf_counter()
-    if status >= 0 and status != _lib.SINGULAR:
-        status = core.djd_backwardPhases(gradient.ctypes.data, design._sum.address)
-    backward = time.perf_counter()
-    if status < 0:
-        design._check(status)
+    loss, gradient, status, (forward, backward) = design._try(design.x0)
     singular = status == _lib.SINGULAR
-    if singular:
-        gradient[:] = math.nan
-    out = {"status": "ok", "loss": loss.value,
+    out = {"status": "ok", "loss": loss,
            "surrogate": any(core.dj_guidesDerivatives(m._address) for m in design.models),
            "terms": [_term(part, t, v) for part in design._parts
                      for t, v in zip(part.array("term.type"), part.array("term"))],
@@ -497,12 +491,12 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False, check_runs
            "worst_residual": _over(design, "worst_residual", max),
            "worst_condition": _over(design, "worst_condition", max),
            "settings": _settings(design.model),
-           "time": {"forward_s": forward - start, "backward_s": backward - forward}}
+           "time": {"forward_s": forward, "backward_s": backward}}
     if design.scenes:
         out["scenes"] = [{"name": part.name, "weight": part.weight, "loss": float(value)}
                          for part, value in zip(design._parts, design.scene_losses())]
     if check and not singular:
-        out["certificate"] = design._certify_all(loss.value, gradient, seed, check_runs)
+        out["certificate"] = design._certify_all(loss, gradient, seed, check_runs)
         for row, spread in zip(out["certificate"], design.spread()):
             row["spread"] = float(spread) if math.isfinite(spread) else None
     if singular:

@@ -3,10 +3,9 @@
 #include "base/status.h"
 #include "contact/penalty/damped.h"
 #include "contact/penalty/damped_law.h"
-#include "contact/penalty/penalty_pair.h"
+#include "contact/penalty/point_query.h"
 #include "math/so3.h"
 #include "model/check.h"
-#include "model/geom_row.h"
 
 #include <dijoco/damped.h>
 
@@ -14,30 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_POINTS 10000000
-
 // ------------------------------------------ checks ---------------------------------------------
 
 static djStatus checkParams(const djcDampedQuery* q, djError* err) {
-  const struct {
-    const char* name;
-    double x;
-    bool zero;
-  } list[] = {{"sigma", q->sigma, false},
-              {"kn", q->kn, false},
-              {"alpha", q->alpha, true},
-              {"detect", q->detect, false},
-              {"mu", q->mu, true},
-              {"sigma_t", q->sigma_t, false},
-              {"friction_eps", q->friction_eps, false}};
-  for (size_t k = 0; k < sizeof list / sizeof list[0]; k++) {
-    const bool good = list[k].x > 0 || (list[k].zero && list[k].x == 0);
-    if (good && list[k].x <= DJ_LARGEST_FORCE) continue;
-    return dj_fail(err, DJ_INVALID, "params: %s = %g must %s", list[k].name, list[k].x,
-                   good           ? "not be that large"
-                   : list[k].zero ? "not be negative"
-                                  : "be positive");
-  }
+  const djNamedParam list[] = {{"sigma", q->sigma, false},
+                               {"kn", q->kn, false},
+                               {"alpha", q->alpha, true},
+                               {"detect", q->detect, false},
+                               {"mu", q->mu, true},
+                               {"sigma_t", q->sigma_t, false},
+                               {"friction_eps", q->friction_eps, false}};
+  const djStatus status = dj_checkQueryParams(list, sizeof list / sizeof list[0], err);
+  if (status < 0) return status;
   if (q->law < DJ_LAW_PERTURBED || q->law > DJ_LAW_LOG) {
     return dj_fail(err, DJ_INVALID, "params: law: is none of damped contact");
   }
@@ -48,42 +35,21 @@ static djStatus checkParams(const djcDampedQuery* q, djError* err) {
 }
 
 static djStatus checkPlaces(const djcDampedQuery* q, djError* err) {
-  const struct {
-    const char* name;
-    const double* x;
-    int n;
-  } list[] = {{"a: points", q->point, 3 * q->npoint},
-              {"a: origin", q->origin, 3},
-              {"motion_a", q->motion_a, 6},
-              {"b: pose", q->pos, 3},
-              {"motion_b", q->motion_b, 6}};
-  for (size_t k = 0; k < sizeof list / sizeof list[0]; k++) {
-    const djStatus status = dj_checkNumbers(list[k].x, list[k].n, list[k].name, err);
-    if (status < 0) return status;
-  }
+  const djNamedNumbers list[] = {{"a: points", q->point, 3 * q->npoint},
+                                 {"a: origin", q->origin, 3},
+                                 {"motion_a", q->motion_a, 6},
+                                 {"b: pose", q->pos, 3},
+                                 {"motion_b", q->motion_b, 6}};
+  const djStatus status = dj_checkAllNumbers(list, sizeof list / sizeof list[0], err);
+  if (status < 0) return status;
   if (q->dt >= DJ_SMALLEST && q->dt <= DJ_LARGEST) return DJ_OK;
   return dj_fail(err, DJ_INVALID, "dt = %g is not between 1e-20 and 1e20", q->dt);
 }
 
-static djStatus checkGeom(const djcDampedQuery* q, djError* err) {
-  const djGeomRow* row = dj_geomRow((int)q->geom);
-  if (!row || q->geom == DJ_MESH || !dj_hasField((int)q->geom)) {
-    return dj_fail(err, DJ_INVALID, "b: geom: has no distance field of its sizes");
-  }
-  for (int k = 0; k < row->nsize; k++) {
-    if (q->size[k] >= DJ_SMALLEST && q->size[k] <= DJ_LARGEST) continue;
-    return dj_fail(err, DJ_INVALID, "b: size[%d] = %g must be positive", k, q->size[k]);
-  }
-  double unit[4];
-  if (dj_makeUnit(unit, q->quat, 4)) return DJ_OK;
-  return dj_fail(err, DJ_INVALID, "b: pose: its quaternion is zero or not finite");
-}
-
 static djStatus checkQuery(const djcDampedQuery* q, djError* err) {
-  if (q->npoint < 1 || q->npoint > MOST_POINTS || !q->point) {
-    return dj_fail(err, DJ_INVALID, "a: points: there are none, or too many");
-  }
-  djStatus status = checkGeom(q, err);
+  djStatus status = dj_checkQueryPoints(q->npoint, q->point, err);
+  if (status >= 0) status = dj_checkFieldGeom((int)q->geom, q->size, err);
+  if (status >= 0) status = dj_checkQueryQuat(q->quat, err);
   if (status >= 0) status = checkPlaces(q, err);
   return status < 0 ? status : checkParams(q, err);
 }
@@ -107,8 +73,7 @@ typedef struct Query {
 static void openQuery(Query* x, double* point, double* id, const djcDampedQuery* q) {
   double unit[4];
   dj_makeUnit(unit, q->quat, 4);
-  *x = (Query){.node = {.radius = INFINITY, .n = q->npoint},
-               .pair = {.in = &x->in, .model = &dj_dampedModel, .nway = 1, .own = &x->law},
+  *x = (Query){.pair = {.in = &x->in, .model = &dj_dampedModel, .nway = 1, .own = &x->law},
                .law = {.law = q->law,
                        .friction = q->friction_law,
                        .sigma = q->sigma,
@@ -123,27 +88,16 @@ static void openQuery(Query* x, double* point, double* id, const djcDampedQuery*
     x->twist[1][k] = q->motion_b[k] / q->dt;
   }
   const djVec3 origin = dju_load3(q->origin);
-  djPenaltyWay* w = &x->pair.way[0];
-  w->part = w->share = 1;
-  w->from = (djPenaltyShape){
-      .npoint = q->npoint, .given = true, .node = &x->node, .point = point, .id = id};
-  w->in.has_field = true;
-  w->in.field.type = (int)q->geom;
-  memcpy(w->in.field.size, q->size, sizeof q->size);
-  w->place = movedBy(origin, dju_eye3(), q->motion_a);
-  w->field = movedBy(dju_load3(q->pos), dju_quatToMat(dju_loadQuat(unit)), q->motion_b);
-  w->local.R = dju_mulMtM(w->field.R, w->place.R);
-  w->local.p = dju_untransform(&w->field, w->place.p);
-  x->in = (djPairInput){.ref_a = w->place.p,
-                        .ref_b = w->field.p,
+  const djPose place = movedBy(origin, dju_eye3(), q->motion_a);
+  const djPose pose = movedBy(dju_load3(q->pos), dju_quatToMat(dju_loadQuat(unit)), q->motion_b);
+  dj_openQueryWay(&x->pair.way[0], &x->node, point, id, q->npoint, q->point, origin,
+                  &(djQueryField){(int)q->geom, q->size, NULL}, &place, &pose);
+  x->in = (djPairInput){.ref_a = place.p,
+                        .ref_b = pose.p,
                         .twist_a = x->twist[0],
                         .twist_b = x->twist[1],
                         .step = q->dt,
                         .friction = q->mu};
-  for (int i = 0; i < q->npoint; i++) {
-    dju_store3(point + 3 * i, dju_sub3(dju_load3(q->point + 3 * i), origin));
-    id[i] = i;
-  }
 }
 
 static void tell(djcDampedPoint* out, const djPointForce* p, double ahead) {
@@ -158,7 +112,6 @@ static djStatus findPoints(djcDamped* out, djcDampedPoint* point, const Query* x
                            djError* err) {
   const djPenaltyWay* w = &x->pair.way[0];
   djPenaltySum sum = {.gradient = {0}};
-  double gradient[12];
   for (int i = 0; i < n; i++) {
     djPointForce p;
     djFieldAt at;
@@ -173,12 +126,7 @@ static djStatus findPoints(djcDamped* out, djcDampedPoint* point, const Query* x
     if (point) tell(&point[i], &p, x->law.ahead);
     if (p.state != DJ_POINT_FREE) dj_addPoint(&sum, true, &x->pair, w, &p);
   }
-  dj_completeSum(gradient, out->pose_jac, out->twist_jac, &sum, &x->pair);
-  for (int k = 0; k < 12; k++) (k < 6 ? out->wrench_a : out->wrench_b)[k % 6] = 0 - gradient[k];
-  for (int k = 0; k < 144; k++) {
-    out->pose_jac[k] = 0 - out->pose_jac[k];
-    out->twist_jac[k] = 0 - out->twist_jac[k];
-  }
+  dj_completeQuery(out->wrench_a, out->wrench_b, out->pose_jac, out->twist_jac, &sum, &x->pair);
   return DJ_OK;
 }
 

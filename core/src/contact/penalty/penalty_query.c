@@ -3,16 +3,13 @@
 #include "contact/penalty/penalty_query.h"
 
 #include "base/status.h"
-#include "contact/penalty/penalty_pair.h"
+#include "contact/penalty/point_query.h"
 #include "model/check.h"
-#include "model/geom_row.h"
 
 #include <dijoco/penalty.h>
 
 #include <stdlib.h>
 #include <string.h>
-
-#define MOST_POINTS 10000000
 
 djcPointState dj_pointState(djPointState state) {
   return state == DJ_POINT_FREE ? DJC_FREE : state == DJ_POINT_STICK ? DJC_STICK : DJC_SLIP;
@@ -25,58 +22,26 @@ struct djcField {
 // ------------------------------------------ djc_penalty ----------------------------------------
 
 static djStatus checkNumbers(const djcPenaltyQuery* q, djError* err) {
-  const struct {
-    const char* name;
-    const double* x;
-    int n;
-  } list[] = {{"a: points", q->point, 3 * q->npoint},
-              {"a: origin", q->origin, 3},
-              {"a: twist", q->twist_a, 6},
-              {"b: pose", q->pos, 3},
-              {"b: twist", q->twist_b, 6},
-              {"lambda", q->lambda, 12}};
-  for (size_t k = 0; k < sizeof list / sizeof list[0]; k++) {
-    const djStatus status = dj_checkNumbers(list[k].x, list[k].n, list[k].name, err);
-    if (status < 0) return status;
-  }
-  const struct {
-    const char* name;
-    double x;
-  } law[] = {{"kn", q->kn}, {"kt", q->kt}, {"kd", q->kd}, {"mu", q->mu}, {"scale", q->scale}};
-  for (int k = 0; k < 5; k++) {
-    const bool good = k == 0 ? law[k].x > 0 : law[k].x >= 0;
-    if (good && law[k].x <= DJ_LARGEST_FORCE) continue;
-    return dj_fail(err, DJ_INVALID, "params: %s = %g must %s", law[k].name, law[k].x,
-                   good     ? "not be that large"
-                   : k == 0 ? "be positive"
-                            : "not be negative");
-  }
-  return DJ_OK;
-}
-
-static djStatus checkGeom(const djcPenaltyQuery* q, djError* err) {
-  const djGeomRow* row = dj_geomRow((int)q->geom);
-  if (!row || q->geom == DJ_MESH || !dj_hasField((int)q->geom)) {
-    return dj_fail(err, DJ_INVALID, "b: geom: has no distance field of its sizes");
-  }
-  for (int k = 0; k < row->nsize; k++) {
-    if (q->size[k] >= DJ_SMALLEST && q->size[k] <= DJ_LARGEST) continue;
-    return dj_fail(err, DJ_INVALID, "b: size[%d] = %g must be positive", k, q->size[k]);
-  }
-  return DJ_OK;
+  const djNamedNumbers list[] = {{"a: points", q->point, 3 * q->npoint},
+                                 {"a: origin", q->origin, 3},
+                                 {"a: twist", q->twist_a, 6},
+                                 {"b: pose", q->pos, 3},
+                                 {"b: twist", q->twist_b, 6},
+                                 {"lambda", q->lambda, 12}};
+  const djNamedParam law[] = {{"kn", q->kn, false},
+                              {"kt", q->kt, true},
+                              {"kd", q->kd, true},
+                              {"mu", q->mu, true},
+                              {"scale", q->scale, true}};
+  const djStatus status = dj_checkAllNumbers(list, sizeof list / sizeof list[0], err);
+  return status < 0 ? status : dj_checkQueryParams(law, sizeof law / sizeof law[0], err);
 }
 
 static djStatus checkQuery(const djcPenaltyQuery* q, const djcField* field, djError* err) {
-  if (q->npoint < 1 || q->npoint > MOST_POINTS || !q->point) {
-    return dj_fail(err, DJ_INVALID, "a: points: there are none, or too many");
-  }
-  const djStatus status = field ? DJ_OK : checkGeom(q, err);
-  if (status < 0) return status;
-  double unit[4];
-  if (!dj_makeUnit(unit, q->quat, 4)) {
-    return dj_fail(err, DJ_INVALID, "b: pose: its quaternion is zero or not finite");
-  }
-  return checkNumbers(q, err);
+  djStatus status = dj_checkQueryPoints(q->npoint, q->point, err);
+  if (status >= 0 && !field) status = dj_checkFieldGeom((int)q->geom, q->size, err);
+  if (status >= 0) status = dj_checkQueryQuat(q->quat, err);
+  return status < 0 ? status : checkNumbers(q, err);
 }
 
 // All that a pair has, in which a's frame has world axes and its origin where twists refer to.
@@ -91,8 +56,7 @@ static void openQuery(Query* x, double* point, double* id, const djcPenaltyQuery
                       const djcField* field) {
   double unit[4];
   dj_makeUnit(unit, q->quat, 4);
-  *x = (Query){.node = {.radius = INFINITY, .n = q->npoint},
-               .pair = {.in = &x->in, .model = &dj_penaltyModel, .nway = 1}};
+  *x = (Query){.pair = {.in = &x->in, .model = &dj_penaltyModel, .nway = 1}};
   const double setting[DJ_PENALTY_NSETTING] = {[DJ_PENALTY_KN] = q->kn,
                                                [DJ_PENALTY_KT] = q->kt,
                                                [DJ_PENALTY_KD] = q->kd,
@@ -104,22 +68,11 @@ static void openQuery(Query* x, double* point, double* id, const djcPenaltyQuery
                         .twist_b = q->twist_b,
                         .setting = x->setting,
                         .friction = q->mu};
-  for (int i = 0; i < q->npoint; i++) {
-    dju_store3(point + 3 * i, dju_sub3(dju_load3(q->point + 3 * i), x->in.ref_a));
-    id[i] = i;
-  }
-  djPenaltyWay* w = &x->pair.way[0];
-  w->part = w->share = 1;
-  w->from = (djPenaltyShape){
-      .npoint = q->npoint, .given = true, .node = &x->node, .point = point, .id = id};
-  w->in.has_field = true;
-  w->in.field.type = field ? DJ_MESH : (int)q->geom;
-  w->in.field.grid = field ? &field->grid : NULL;
-  memcpy(w->in.field.size, q->size, sizeof q->size);
-  w->place = (djPose){x->in.ref_a, dju_eye3()};
-  w->field = (djPose){x->in.ref_b, dju_quatToMat(dju_loadQuat(unit))};
-  w->local.R = dju_mulMtM(w->field.R, w->place.R);
-  w->local.p = dju_untransform(&w->field, w->place.p);
+  const djPose place = {x->in.ref_a, dju_eye3()};
+  const djPose pose = {x->in.ref_b, dju_quatToMat(dju_loadQuat(unit))};
+  dj_openQueryWay(&x->pair.way[0], &x->node, point, id, q->npoint, q->point, x->in.ref_a,
+                  &(djQueryField){(int)q->geom, q->size, field ? &field->grid : NULL}, &place,
+                  &pose);
 }
 
 // All of lambda . wrenches. number: of a, then of b: see penalty_shape.h.
@@ -151,7 +104,6 @@ static void findGradient(djcPenalty* out, double* by_point, double* by_vert, dou
 static void findPoints(djcPenalty* out, djcPenaltyPoint* point, const Query* x, int n) {
   const djPenaltyWay* w = &x->pair.way[0];
   djPenaltySum sum = {.gradient = {0}};
-  double gradient[12];
   for (int i = 0; i < n; i++) {
     djPointForce p;
     djFieldAt at;
@@ -167,12 +119,7 @@ static void findPoints(djcPenalty* out, djcPenaltyPoint* point, const Query* x, 
     if (p.state == DJ_POINT_FREE) continue;
     dj_addPoint(&sum, true, &x->pair, w, &p);
   }
-  dj_completeSum(gradient, out->pose_jac, out->twist_jac, &sum, &x->pair);
-  for (int k = 0; k < 12; k++) (k < 6 ? out->wrench_a : out->wrench_b)[k % 6] = 0 - gradient[k];
-  for (int k = 0; k < 144; k++) {
-    out->pose_jac[k] = 0 - out->pose_jac[k];
-    out->twist_jac[k] = 0 - out->twist_jac[k];
-  }
+  dj_completeQuery(out->wrench_a, out->wrench_b, out->pose_jac, out->twist_jac, &sum, &x->pair);
 }
 
 static djStatus answer(djcPenalty* out, djcPenaltyPoint* point, double* by_point, double* by_vert,
