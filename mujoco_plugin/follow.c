@@ -20,15 +20,14 @@
 // Options that were set since the import; whether there are any.
 static bool changedOptions(djSettings* changed, const djmContext* c) {
   const djSetting* s;
-  changed->given = 0;
+  *changed = (djSettings){.option = c->model->opt};
   for (int i = 0; (s = dj_setting(i)); i++) {
     double was[3] = {0}, now[3] = {0};
     dj_getSetting(was, &c->base->opt, s);
     dj_getSetting(now, &c->model->opt, s);
-    if (memcmp(was, now, sizeof(was)) != 0) changed->given |= 1ULL << i;
+    changed->given[i] = memcmp(was, now, sizeof(was)) != 0;
   }
-  changed->option = c->model->opt;
-  return changed->given != 0;
+  return dj_isGiven(changed, NULL);
 }
 
 // Set a parameter of `next` as `model` has it, where that is not as it was imported. scratch: room

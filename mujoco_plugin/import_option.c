@@ -105,7 +105,7 @@ static djStatus find(const djSetting** setting, djmImport* imp, const char* kind
 static djStatus setNumber(djmImport* imp, const char* kind, const char* field, int size,
                           double value) {
   const djSetting* setting;
-  djSettings given = {.given = 0};
+  djSettings given = {.given = {0}};
   djError err;
   djStatus status = find(&setting, imp, kind, field);
   if (status != DJ_OK) return status;
@@ -120,7 +120,7 @@ static djStatus setNumber(djmImport* imp, const char* kind, const char* field, i
 // The name of a choice, or a number, after which blanks may follow.
 static djStatus setText(djmImport* imp, const char* field, const char* value) {
   const djSetting* setting;
-  djSettings given = {.given = 0};
+  djSettings given = {.given = {0}};
   djError err;
   char text[200];
   djStatus status = find(&setting, imp, "text", field);

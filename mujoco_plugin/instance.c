@@ -130,7 +130,7 @@ djStatus djm_readInstance(djmInstance* x, djmImport* imp, const mjModel* m) {
 
 djStatus djm_importInstanceOption(djmImport* imp, const djmInstance* x) {
   if (x->id < 0) return DJ_OK;
-  djSettings settings = {.given = 0};
+  djSettings settings = {.given = {0}};
   const djSetting* s;
   for (int i = 0; (s = dj_setting(i)); i++) {
     if (!(s->ways & DJ_BY_PLUGIN)) continue;

@@ -217,7 +217,7 @@ static void testSettings(void** state) {
 // Settings that a context is made with are stronger than the scene's, also where they are equal.
 static void testGiven(void** state) {
   (void)state;
-  djSettings given = {.given = 0};
+  djSettings given = {.given = {0}};
   djError err;
   const char* const text[][2] = {
       {"contact", "implicit_surface"}, {"timestep", "0.002"}, {"integrator", "position"}};

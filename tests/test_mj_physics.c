@@ -592,7 +592,7 @@ static void testContext(void** state) {
   mjData *d = mj_makeData(m), *e = mj_makeData(m);
   djmContext* c;
   djError err;
-  djSettings settings = {.given = 0};
+  djSettings settings = {.given = {0}};
   int nx = 2 * (int)m->nv + (int)m->na, ns = (int)m->nsensordata;
   assert_int_equal(dj_parseSetting(&settings, "contact", "mujoco", &err), DJ_OK);
   if (djm_makeContextWith(&c, NULL, m, &settings, &err) < 0) fail_msg("%s", err.text);

@@ -45,7 +45,7 @@ static void testRows(void** state) {
     }
     n++;
   }
-  assert_true(n >= 20 && n < 64);
+  assert_true(n >= 20 && n <= DJ_MAX_SETTINGS);
   assert_null(dj_setting(-1));
   assert_null(dj_setting(n));
   assert_null(dj_findSetting("colour", 0));
@@ -252,7 +252,7 @@ static void testText(void** state) {
   const djSetting* s;
   const unsigned ways = DJ_BY_TASK | DJ_BY_COMMAND | DJ_BY_MJCF | DJ_BY_PLUGIN;
   for EACH(s) {
-    djSettings given = {0, dj_defaultOption()};
+    djSettings given = {{0}, dj_defaultOption()};
     djError err;
     char text[64];
     double value[3], got[3];
@@ -269,17 +269,17 @@ static void testText(void** state) {
     dj_getSetting(got, &option, s);
     assert_true(djt_sameSetting(s, got, value));
     for (int k = 0; k < DJT_BAD_SETTINGS; k++) {
-      djSettings none = {0, dj_defaultOption()};
+      djSettings none = {{0}, dj_defaultOption()};
       if (!djt_badSetting(value, s, k)) continue;
       djt_settingText(text, s, value);
       assert_int_equal(dj_parseSetting(&none, s->name, text, &err), DJ_INVALID);
       assert_non_null(strstr(err.text, s->name));
       assert_int_equal(dj_giveSetting(&none, s, value, &err), DJ_INVALID);
       assert_non_null(strstr(err.text, s->name));
-      assert_true(none.given == 0);
+      assert_false(dj_isGiven(&none, NULL));
     }
   }
-  djSettings given = {0, dj_defaultOption()};
+  djSettings given = {{0}, dj_defaultOption()};
   djError err;
   assert_int_equal(dj_parseSetting(&given, "colour", "1", &err), DJ_INVALID);
   assert_non_null(strstr(err.text, "integrator"));

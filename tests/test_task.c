@@ -529,7 +529,7 @@ static void test_resolveErrors(void** state) {
 
 static void test_settings(void** state) {
   (void)state;
-  djSettings s = {0, dj_defaultOption()};
+  djSettings s = {{0}, dj_defaultOption()};
   djError err = {""};
   assert_int_equal(dj_parseSetting(&s, "support", "1e-3", &err), DJ_OK);
   assert_int_equal(dj_parseSetting(&s, "contact", "none", &err), DJ_OK);
@@ -588,19 +588,19 @@ static void test_settingBounds(void** state) {
       {"tolerance", "0", "must be positive"},
   };
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
-    djSettings s = {0, dj_defaultOption()};
+    djSettings s = {{0}, dj_defaultOption()};
     djError err = {""};
     djStatus status = dj_parseSetting(&s, list[i].name, list[i].text, &err);
     if (!list[i].problem) {
       if (status != DJ_OK) fail_msg("%s %s: %s", list[i].name, list[i].text, err.text);
-      assert_int_not_equal(s.given, 0);
+      assert_true(dj_isGiven(&s, NULL));
       continue;
     }
     char expected[100];
     snprintf(expected, sizeof expected, "%s: %s", list[i].name, list[i].problem);
     assert_int_equal(status, DJ_INVALID);
     assertMessage(err.text, expected);
-    assert_int_equal(s.given, 0);
+    assert_false(dj_isGiven(&s, NULL));
   }
 }
 

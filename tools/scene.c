@@ -105,7 +105,7 @@ int scene_applySettings(Scene* s, const Options* o, const djTask* task) {
   djStatus status = DJ_OK;
   if (task) dj_applySettings(&option, &task->settings);
   dj_applySettings(&option, &o->settings);
-  if (o->settings.given || (task && task->settings.given)) {
+  if (dj_isGiven(&o->settings, NULL) || (task && dj_isGiven(&task->settings, NULL))) {
     status = dj_setOption(s->model, &option, &err);
   }
   if (status == DJ_OK && o->guide_bodies) {

@@ -84,13 +84,15 @@ DJ_API djStatus dj_setSetting(djOption* option, const djSetting* setting, const 
 // Name of a choice; "" when there is none of this value.
 DJ_API const char* dj_choiceName(const djSetting* setting, int value);
 
+enum { DJ_MAX_SETTINGS = 128 }; // rows that the table may have
+
 // Settings that one source gives: a task, a command line.
 typedef struct djSettings {
-  unsigned long long given; // bit i: row i of the table
-  djOption option;          // their values; the others are defaults
+  bool given[DJ_MAX_SETTINGS]; // row i of the table
+  djOption option;             // their values; the others are defaults
 } djSettings;
 
-// Whether a source gives a setting.
+// Whether a source gives a setting; any (NULL).
 DJ_API bool dj_isGiven(const djSettings* settings, const djSetting* setting);
 
 // Add a setting to those given, by its numbers or by its text ("0.01", "recover"). Errors are

@@ -32,7 +32,7 @@ djStatus dj_jsonFail(const djAt* at, const char* key, const char* what) {
 
 djStatus dj_jsonKeys(const cJSON* object, const char* const* keys, const djAt* at) {
   if (!cJSON_IsObject(object)) return dj_jsonFail(at, NULL, "must be an object");
-  unsigned long long seen[4] = {0};   // tables have fewer than 256 keys
+  bool seen[2 * DJ_MAX_SETTINGS] = {false};   // settings, models and their like
   for (const cJSON* item = object->child; item; item = item->next) {
     int k = 0;
     while (keys[k] && strcmp(keys[k], item->string) != 0) k++;
@@ -42,8 +42,8 @@ djStatus dj_jsonKeys(const cJSON* object, const char* const* keys, const djAt* a
       for (k = 0; keys[k]; k++) dj_expectName(what, sizeof what, keys[k], k == 0);
       return dj_jsonFail(at, NULL, what);
     }
-    if (seen[k / 64] >> k % 64 & 1) return dj_jsonFail(at, item->string, "is given twice");
-    seen[k / 64] |= 1ULL << k % 64;
+    if (seen[k]) return dj_jsonFail(at, item->string, "is given twice");
+    seen[k] = true;
   }
   return DJ_OK;
 }

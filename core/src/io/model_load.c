@@ -457,7 +457,7 @@ static djStatus readSetting(djOption* option, const djSetting* s, const cJSON* i
 
 // "contact": {...} as in tasks. What it gives may not be a key of the option, too.
 static djStatus readContact(djLoader* l, const cJSON* item, const cJSON* option, const djAt* at) {
-  djSettings settings = {0, l->def.option};
+  djSettings settings = {{0}, l->def.option};
   djStatus status = dj_jsonGroup(&settings, "contact", DJ_BY_SCENE, NULL, item, at);
   for (const cJSON* c = item->child; c && status == DJ_OK; c = c->next) {
     if (dj_jsonGet(option, c->string)) status = dj_jsonFail(at, c->string, "is given twice");

@@ -97,7 +97,8 @@ static int indexOf(const djSetting* s) {
 }
 
 bool dj_isGiven(const djSettings* settings, const djSetting* s) {
-  return settings && s && (settings->given >> indexOf(s) & 1);
+  if (!settings) return false;
+  return s ? settings->given[indexOf(s)] : memchr(settings->given, true, DJ_MAX_SETTINGS) != NULL;
 }
 
 djStatus dj_giveSetting(djSettings* settings, const djSetting* s, const double* value,
@@ -109,7 +110,7 @@ djStatus dj_giveSetting(djSettings* settings, const djSetting* s, const double* 
   const char* problem = dj_rowProblem(&what, s, value, false);
   if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", s->name, problem);
   dj_storeRow(&settings->option, s, value);
-  settings->given |= 1ULL << indexOf(s);
+  settings->given[indexOf(s)] = true;
   return DJ_OK;
 }
 
@@ -118,7 +119,7 @@ void dj_applySettings(djOption* option, const djSettings* settings) {
   const djSetting* s;
   for (int i = 0; (s = dj_setting(i)); i++) {
     double value[3];
-    if (!(settings->given >> i & 1)) continue;
+    if (!settings->given[i]) continue;
     dj_readRow(value, &settings->option, s);
     dj_storeRow(option, s, value);
   }

@@ -11,9 +11,6 @@ typedef struct djSettingTable {
   const djSetting* row;
 } djSettingTable;
 
-// Rows of all tables, at most: djSettings has a bit for each.
-enum { DJ_MAX_SETTINGS = 63 };
-
 extern const djSettingTable dj_engineSettings, dj_contactSettings;   // then the first kernel's
 
 // Room for what is wrong with a value.
