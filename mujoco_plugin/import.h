@@ -19,6 +19,7 @@ typedef struct djmImport {
   int max_dim;                // largest condim of any contact, 0: nothing collides
   int* geom_partner;          // (ngeom) one that it meets: at rest, or else the first; -1: none
   int* tree_feet;             // (nbody) of roots: bodies that collide and carry none that does
+  struct djmRebound* rebound; // the one found last: most geoms have the same softness
   // of reports
   const djModel* model;       // made from this, with the settings in force
   bool whole;                 // steps are ours: contact of flexes, too

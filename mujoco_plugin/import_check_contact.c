@@ -55,7 +55,7 @@ static bool noteSoftness(djmNote note, const djmImport* imp, const djmSoft* s, i
            "rebound with about %.2g of their speed, here with what restitution says", depth,
            imp->model->opt.softness == DJ_SOFTNESS_MUJOCO ? "as deep, whatever the load"
                                                           : "on the surface",
-           djm_rebound(imp->m, s, 1));
+           djm_reboundOf(imp, s));
   return true;
 }
 
@@ -99,7 +99,7 @@ static double reboundDifference(double* theirs, double* ours, const djmImport* i
                                 const djmSoft* s, int kernel) {
   const djModel* x = imp->model;
   if (kernel != DJ_SEPARATING_PLANE || x->opt.restitution != DJ_RESTITUTION_SOLREF) return 0;
-  *theirs = djm_rebound(imp->m, s, 1);
+  *theirs = djm_reboundOf(imp, s);
   if (*ours == 0) return fmax(*theirs - djm_restitution(1), 0);
   return fabs(*theirs - *ours);
 }

@@ -107,7 +107,10 @@ djStatus djm_findContacts(djmImport* imp) {
   imp->geom_dim = djm_alloc(imp, m->ngeom, sizeof(int));
   imp->geom_paired = djm_alloc(imp, m->ngeom, sizeof(bool));
   imp->geom_partner = djm_alloc(imp, m->ngeom, sizeof(int));
-  if (!imp->geom_dim || !imp->geom_paired || !imp->geom_partner) return DJ_NO_MEMORY;
+  imp->rebound = djm_alloc(imp, 1, sizeof(djmRebound));
+  if (!imp->geom_dim || !imp->geom_paired || !imp->geom_partner || !imp->rebound) {
+    return DJ_NO_MEMORY;
+  }
   for (int i = 0; i < m->ngeom; i++) imp->geom_partner[i] = -1;
   if (djm_disabled(m, mjDSBL_CONTACT)) return countFeet(imp);
   for (int i = 0; i < m->npair; i++) {

@@ -17,6 +17,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 // ------------------------------ parameters of a contact -----------------------------------------
 
@@ -172,6 +173,17 @@ double djm_rebound(const mjModel* m, const djmSoft* s, double speed) {
     v -= h * dm * (b * vm + k * dm * rm);
   }
   return fmax(-v, 0) / speed;
+}
+
+double djm_reboundOf(const djmImport* imp, const djmSoft* s) {
+  djmRebound* last = imp->rebound;
+  if (memcmp(last->solref, s->solref, sizeof s->solref) != 0 ||
+      memcmp(last->solimp, s->solimp, sizeof s->solimp) != 0) {
+    mju_copy(last->solref, s->solref, mjNREF);
+    mju_copy(last->solimp, s->solimp, mjNIMP);
+    last->part = djm_rebound(imp->m, s, 1);
+  }
+  return last->part;
 }
 
 const char* djm_length(djmLength text, double metres) {

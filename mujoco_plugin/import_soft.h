@@ -31,6 +31,15 @@ double djm_restDepth(const mjModel* m, const djmSoft* s, double load);
 // Part of its speed, m/s, with which a body leaves that meets another head-on.
 double djm_rebound(const mjModel* m, const djmSoft* s, double speed);
 
+// One that was found: of 1 m/s, by a contact of this softness.
+typedef struct djmRebound {
+  mjtNum solref[mjNREF], solimp[mjNIMP];
+  double part;               // 0 at first, as of no softness
+} djmRebound;
+
+// djm_rebound of 1 m/s. imp->rebound becomes it.
+double djm_reboundOf(const djmImport* imp, const djmSoft* s);
+
 // A length as text, in the unit that suits it.
 typedef char djmLength[24];
 const char* djm_length(djmLength text, double metres);
