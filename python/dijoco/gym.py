@@ -1,4 +1,4 @@
-"""Gymnasium's MuJoCo environments with our step; needs `gymnasium`.
+"""Gymnasium's MuJoCo environments, and those of `dijoco.envs`, with our step; needs `gymnasium`.
 
     import gymnasium
     import dijoco.gym
@@ -6,6 +6,7 @@
     env = gymnasium.make("dijoco/Hopper-v5")
     env = gymnasium.make("dijoco/Ant-v5", settings={"preset": "smooth"}, reset_noise_scale=0)
     envs = gymnasium.make_vec("dijoco/Humanoid-v5", num_envs=64, threads=4)
+    env = gymnasium.make("dijoco/Quadruped-v0")
 
 Observations, rewards, ends, seeds and keyword arguments are gymnasium's own; the forces and motions
 that they are of are ours, `cfrc_ext` included. `env.unwrapped.context` is the `Context`. Scenes with
@@ -21,11 +22,13 @@ from gymnasium.vector import SyncVectorEnv
 from .mj_batch import ContextBatch
 from .mujoco import Context
 
-__all__ = ["OurStep", "VectorEnv", "own", "NAMES"]
+__all__ = ["OurStep", "VectorEnv", "own", "NAMES", "OWN"]
 
 # Of gymnasium's environments: dijoco/NAME-v5.
 NAMES = ("Ant", "HalfCheetah", "Hopper", "Humanoid", "HumanoidStandup", "InvertedDoublePendulum",
          "InvertedPendulum", "Pusher", "Reacher", "Swimmer", "Walker2d")
+# Of dijoco.envs: dijoco/NAME-v0, and steps of an episode.
+OWN = {"Push": 200, "Quadruped": 1000}
 
 
 class OurStep:
@@ -110,6 +113,11 @@ def _register():
             id, entry_point=_Entry(module, found), vector_entry_point=_vector(id),
             reward_threshold=spec.reward_threshold, max_episode_steps=spec.max_episode_steps,
             kwargs=spec.kwargs)
+    for name, steps in OWN.items():
+        id = "dijoco/%s-v0" % name
+        if id not in gymnasium.registry:
+            gymnasium.register(id, entry_point=_Entry("dijoco.envs", name),
+                               vector_entry_point=_vector(id), max_episode_steps=steps)
 
 
 class _Entry:

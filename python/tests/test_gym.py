@@ -10,6 +10,7 @@ pytest.importorskip("gymnasium.envs.mujoco")
 mujoco = pytest.importorskip("mujoco")
 
 import dijoco  # noqa: E402
+import dijoco.envs  # noqa: E402
 import dijoco.gym  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
@@ -147,3 +148,84 @@ def test_page(root):
     exec(compile(page.split("```")[1], "docs/python.md", "exec"), scope)
     assert scope["observation"].shape == (16, 11) and np.isfinite(scope["reward"]).all()
     assert scope["env"].unwrapped.context.model.option["restitution"] == "given"
+
+
+# ---- environments of our own -------------------------------------------------------------------
+
+def pusher(places):
+    """Forces on the disc: round to the far side of the box, then towards the mark."""
+    disc, box, mark = places
+    to = (mark - box) / np.linalg.norm(mark - box)
+    side, place = np.array([-to[1], to[0]]), disc - box
+    along, beside = place @ to, place @ side
+    around = side * (np.sign(beside) or 1)
+    if along > -0.1:
+        aim = box + 0.2 * around - 0.05 * to if abs(beside) < 0.15 else box - 0.15 * to + 0.1 * around
+    else:
+        aim = mark - 0.15 * to if abs(beside) < 0.03 else box - 0.15 * to
+    return np.clip(15 * (aim - disc), -1, 1).astype(np.float32)
+
+
+@pytest.mark.parametrize("name", dijoco.gym.OWN)
+def test_own_checker(name):
+    env = gymnasium.make("dijoco/%s-v0" % name)
+    check_env(env.unwrapped, skip_render_check=True)
+    assert env.spec.max_episode_steps == dijoco.gym.OWN[name]
+    env.reset(seed=2)
+    again = pickle.loads(pickle.dumps(env.unwrapped))
+    a, b = env.reset(seed=5)[0], again.reset(seed=5)[0]
+    for _ in range(5):
+        action = env.action_space.sample()
+        a, b = env.step(action)[0], again.step(action)[0]
+    assert (a == b).all()
+
+
+def test_own_push():
+    """A simple controller succeeds in both engines; the reward tells."""
+    for env in (gymnasium.make("dijoco/Push-v0").unwrapped, dijoco.envs.Push()):
+        for seed in range(10):
+            env.reset(seed=seed)
+            for _ in range(200):
+                seen, reward, over, _, info = env.step(pusher(env._places()))
+                assert not over
+                if info["is_success"]:
+                    break
+            assert info["is_success"] and info["distance"] < 0.05, seed
+            assert np.allclose(np.linalg.norm(seen[11:13]), info["distance"])
+            assert np.isclose(reward, sum(info[k] for k in info if k.startswith("reward_")))
+
+
+def test_own_quadruped():
+    """It stands under an action of 0, its feet bear its weight, and random actions make it fall."""
+    env = gymnasium.make("dijoco/Quadruped-v0", reset_noise_scale=0.0).unwrapped
+    env.reset(seed=0)
+    for _ in range(100):
+        seen, reward, over, *_ = env.step(np.zeros(12, np.float32))
+        assert not over
+    forces = seen[35:].reshape(4, 6)
+    assert np.isclose(abs(forces[:, 5].sum()), 1, atol=0.02)   # in units of its weight
+    assert seen[0] > 0.25 and abs(seen[17:35]).max() < 0.02 and np.isclose(reward, 0.5, atol=1e-2)
+    fell, random = 0, np.random.default_rng(0)
+    for seed in range(3):
+        env.reset(seed=seed)
+        for _ in range(300):
+            if env.step(random.uniform(-1, 1, 12).astype(np.float32))[2]:
+                fell += 1
+                break
+    assert fell > 0
+    with pytest.raises(ValueError):
+        env.step(np.zeros(3, np.float32))
+
+
+@pytest.mark.parametrize("name", dijoco.gym.OWN)
+def test_own_vector(name):
+    envs = gymnasium.make_vec("dijoco/%s-v0" % name, num_envs=3, threads=2)
+    alone = gymnasium.make("dijoco/%s-v0" % name)
+    seen = envs.reset(seed=7)[0]
+    first = alone.reset(seed=7)[0]
+    assert (seen[0] == first).all()
+    envs.action_space.seed(1)
+    for _ in range(10):
+        actions = envs.action_space.sample()
+        seen, first = envs.step(actions)[0], alone.step(actions[0])[0]
+        assert (seen[0] == first).all()
