@@ -182,7 +182,7 @@ static void testNullFiles(void** state) {
   djCsv* csv;
   djTask* task;
   djProblem* problem;
-  djSettings settings = {{0}};
+  djSettings settings = {.given = {0}};
   double x[8], *ctrl;
   int n;
   assert_int_equal(dj_loadModel(NULL, "x", NULL), DJ_INVALID);

@@ -4,6 +4,8 @@
 #include "common/message.h"
 #include "common/random_model.h"
 #include "common/sample_model.h"
+#include "io/model_exact.h"
+#include "io/record_row.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -59,6 +61,93 @@ static void test_roundTrip(void** state) {
                                                               (k % 4 == 3 ? DJT_WRAPS : 0));
     checkRoundTrip(m);
     dj_deleteModel(m);
+  }
+}
+
+// Parameters that are set leave numbers as they were that would follow from them.
+static int setSome(djModel* m, djRng* rng) {
+  djParam param[2000];
+  djError err;
+  int n = dj_matchParams(param, 2000, m, "*/*", &err), set = 0;
+  assert_true(n > 0 && n <= 2000);
+  for (int k = 0; k < n; k++) {
+    double* value = malloc(((size_t)param[k].nvalue + 1) * sizeof *value);
+    assert_int_equal(dj_getParam(value, m, &param[k]), DJ_OK);
+    for (int i = 0; i < param[k].nvalue; i++) value[i] *= 1 + 0.02 * djt_uniform(rng, 0, 1);
+    set += dj_setParam(m, &param[k], value, &err) == DJ_OK;
+    free(value);
+  }
+  return set;
+}
+
+static void checkSteps(const djModel* m, const djModel* again) {
+  djData *d, *e;
+  assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+  assert_int_equal(dj_makeData(&e, again, NULL), DJ_OK);
+  for (int k = 0; k < 5; k++) assert_int_equal(dj_step(m, d), dj_step(again, e));
+  assert_memory_equal(d->qpos, e->qpos, (size_t)m->nq * sizeof(double));
+  assert_memory_equal(d->qvel, e->qvel, (size_t)m->nv * sizeof(double));
+  dj_deleteData(d);
+  dj_deleteData(e);
+}
+
+static void test_changed(void** state) {
+  (void)state;
+  djRng rng = {5};
+  int set = 0, kept = 0;
+  for (int k = 0; k < 40; k++) {
+    djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 8), DJT_ALL | (k % 2 ? DJT_TENDONS : 0));
+    char *text = NULL, *once_more = NULL;
+    djModel* again;
+    djError err = {""};
+    assert_int_equal(m->changed, 0);
+    set += setSome(m, &rng);
+    if (dj_saveModelText(&text, m, &err) < 0) fail_msg("%s", err.text);
+    if (dj_loadModelText(&again, text, &err) < 0) fail_msg("%s", err.text);
+    const char* name;
+    for (int i = 0; (name = dj_modelArrayName(i)); i++) {
+      djArray a, b;
+      uint64_t hash = 0, other = 0;
+      if (!dj_isExactArray(name)) continue;
+      assert_int_equal(dj_modelArray(&a, m, name), DJ_OK);
+      assert_int_equal(dj_modelArray(&b, again, name), DJ_OK);
+      dj_mixArray(&hash, &a);
+      dj_mixArray(&other, &b);
+      if (hash != other) fail_msg("%s differs", name);
+    }
+    checkSteps(m, again);
+    kept += strstr(text, "\"exact\": {") != NULL;
+    assert_int_equal(dj_saveModelText(&once_more, again, &err), DJ_OK);
+    assert_string_equal(once_more, text);
+    dj_deleteText(text);
+    dj_deleteText(once_more);
+    dj_deleteModel(m);
+    dj_deleteModel(again);
+  }
+  assert_true(set > 1000 && kept > 30);
+}
+
+// What is not the number of a model is refused, with the array's name.
+static void test_exact(void** state) {
+  (void)state;
+  static const char* const list[][2] = {
+      {"3", "exact: must be an object"},
+      {"{\"colour\": [1]}", "exact: colour: is no array of numbers"},
+      {"{\"njnt\": [1]}", "exact: njnt: is no array of numbers"},
+      {"{\"jnt_effinertia\": [1, 2]}", "exact: jnt_effinertia: "},
+      {"{\"jnt_effinertia\": [\"inf\"]}", "exact: jnt_effinertia: must be finite"},
+      {"{\"jnt_effinertia\": \"x\"}", "exact: jnt_effinertia: "},
+  };
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    char text[500];
+    djModel* m;
+    djError err = {""};
+    snprintf(text, sizeof text, "{\"dijoco_model\": 1, \"bodies\": [{\"name\": \"world\"}, {\"name\": \"b\", \"mass\": "
+             "1, \"inertia\": [1, 1, 1], \"parent\": \"world\"}], \"joints\": [{\"body\": 1, \"type\": "
+             "\"hinge\"}], \"exact\": %s}", list[i][0]);
+    assert_int_equal(dj_loadModelText(&m, text, &err), DJ_INVALID);
+    assert_null(m);
+    if (strncmp(err.text, list[i][1], strlen(list[i][1])) != 0) fail_msg("%s", err.text);
   }
 }
 
@@ -331,6 +420,7 @@ static void test_hostile(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_roundTrip), cmocka_unit_test(test_names),
+      cmocka_unit_test(test_changed), cmocka_unit_test(test_exact),
       cmocka_unit_test(test_numbers),
       cmocka_unit_test(test_format),    cmocka_unit_test(test_good), cmocka_unit_test(test_tendons),
       cmocka_unit_test(test_errors),    cmocka_unit_test(test_files),

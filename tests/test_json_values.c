@@ -104,7 +104,7 @@ static void testSettings(void** state) {
     cJSON* root = parse(text.data);
     assert_int_equal(dj_jsonValue(value, row, dj_jsonGet(root, "x"), &at), DJ_OK);
     for (int k = 0; k < row->size; k++) assert_true(value[k] == list[i].value[k]);
-    djSettings given = {{0}};
+    djSettings given = {.given = {0}};
     given.option = dj_defaultOption();
     if (row->ways & DJ_BY_TASK) {
       assert_int_equal(dj_jsonSetting(&given, row, dj_jsonGet(root, "x"), &at), DJ_OK);

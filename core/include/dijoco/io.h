@@ -10,8 +10,10 @@
 extern "C" {
 #endif
 
-// Our own model file. Saving and loading gives a bitwise equal model. Errors of files begin with
-// the path, then name the element: "scene.json: joint 'knee': range is reversed".
+// Our own model file. Saving and loading gives a model of the same numbers, to the bit: what is left
+// of a model's making where parameters have been set since (dj_setParam) is written by the names of
+// dj_modelArray, under the key "exact". Errors of files begin with the path, then name the element:
+// "scene.json: joint 'knee': range is reversed".
 DJ_API djStatus dj_loadModel(djModel** model, const char* path, djError* err);
 DJ_API djStatus dj_loadModelText(djModel** model, const char* text, djError* err);
 // dj_loadModel, told of to a watch (NULL: nobody) while the hulls of meshes are made.

@@ -711,6 +711,7 @@ typedef struct djModel {
   int nequalitycoord;           //   their scalar coordinates, on which they act alone
   int nhfield, nhfielddata;     // height fields; all their heights
   int nflex, nflexvert, nflexedge, nflexelem;   // ropes, cloth, solids; all of their parts
+  int changed;                  // parameters have been set since it was made of its definition: 1
 } djModel;
 
 // Make a model from its definition. On failure *model is NULL and err (may be NULL) says why.

@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "io/model_contact.h"
+#include "io/model_exact.h"
 #include "io/model_flex.h"
 #include "io/model_keys.h"
 #include "io/model_shape.h"
@@ -492,7 +493,7 @@ static djStatus readTop(djLoader* l, const cJSON* root) {
   static const char* const keys[] = {
       "dijoco_model", "name",  "option",    "gravity_ramp", "bodies",   "joints", "meshes",
       "geoms",        "sites", "tendons",   "actuators",    "pairs",    "excludes", "guides", "keys",
-      "equalities",   "hfields", "flexes", NULL};
+      "equalities",   "hfields", "flexes", "exact", NULL};
   djAt at = {l->err, ""};
   const cJSON* version = dj_jsonGet(root, "dijoco_model");
   if (!version && dj_jsonGet(root, "loss")) {
@@ -504,7 +505,7 @@ static djStatus readTop(djLoader* l, const cJSON* root) {
   if (!cJSON_IsNumber(version) || version->valuedouble != 1) {
     return dj_jsonFail(&at, "dijoco_model", "unknown version of the format");
   }
-  for (int k = 4; keys[k]; k++) {
+  for (int k = 4; strcmp(keys[k], "exact") != 0; k++) {
     const cJSON* list = dj_jsonGet(root, keys[k]);
     if (list && !cJSON_IsArray(list)) return dj_jsonFail(&at, keys[k], "must be a list");
   }
@@ -606,6 +607,11 @@ djStatus dj_readModel(djModel** model, const cJSON* root, const djWatch* watch, 
   if (status == DJ_OK) status = readElements(&l, root);
   if (status == DJ_OK) status = dj_makeModel(model, &l.def, err);
   dj_poolFree(&l.pool);
+  if (status == DJ_OK) status = dj_readExact(*model, dj_jsonGet(root, "exact"), err);
+  if (status < 0) {
+    dj_deleteModel(*model);
+    *model = NULL;
+  }
   return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "io/model_contact.h"
+#include "io/model_exact.h"
 #include "io/model_flex.h"
 #include "io/model_keys.h"
 #include "io/model_shape.h"
@@ -378,17 +379,32 @@ static void addModel(djText* t, const djModelDef* def, const djModel* model, boo
   addList(t, def, "equalities", dj_equalityKeys, def->equality, sizeof equality, def->nequality,
           all ? NULL : &equality);
   addKeys(t, def, model);
-  dj_addText(t, "\n}\n");
 }
 
-djStatus dj_modelText(djText* text, const djModel* model, bool all, djError* err) {
+// Members of a text that are not those of the model that it makes.
+static djStatus addExact(djText* text, const djModel* model, djError* err) {
+  djModel* again = NULL;
+  const size_t length = text->length;
+  dj_addText(text, "\n}\n");
+  if (text->failed) return DJ_OK;
+  djStatus status = dj_loadModelText(&again, text->data, err);
+  text->length = length;
+  if (status == DJ_OK) dj_addExactArrays(text, model, again);
+  dj_deleteModel(again);
+  return status;
+}
+
+djStatus dj_modelText(djText* text, const djModel* model, bool in_any_case, djError* err) {
   djModelDef def;
   void* storage = NULL;
   djStatus status = dj_getDef(&def, &storage, model, err);
   if (status < 0) return status;
-  addModel(text, &def, model, all);
+  addModel(text, &def, model, false);
   dj_freeDef(storage);
+  if (model->changed || in_any_case) status = addExact(text, model, err);
+  dj_addText(text, "\n}\n");
   if (text->failed) return dj_failMemory(err);
+  if (status < 0) return status;
   return dj_checkJson(text->data, text->length, false, err);   // names may be other than UTF-8
 }
 

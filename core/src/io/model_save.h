@@ -7,9 +7,8 @@
 
 #include <dijoco/model.h>
 
-// Adds the keys that differ from the defaults; or all: every key, with the contact settings in
-// force, so that no later default changes what the file says. Of skins that differ from geom to
-// geom the largest is written then.
-djStatus dj_modelText(djText* text, const djModel* model, bool all, djError* err);
+// Adds the keys that differ from the defaults, and numbers that are not those of the model that they
+// make: where dj_setParam has set parameters, or in any case (who knows the struct may change it).
+djStatus dj_modelText(djText* text, const djModel* model, bool in_any_case, djError* err);
 
 #endif  // DJ_IO_MODEL_SAVE_H_

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "integrate/outside.h"
+#include "io/model_exact.h"
 #include "io/model_save.h"
 #include "io/record_row.h"
 
@@ -120,36 +121,13 @@ static bool sameModel(const djRecord* r, const djModel* m) {
          hashArrays(r) == r->hash;
 }
 
-// Where parameters have been set, a model that is made of a file anew may have other consequences
-// of them: numbers that were derived before are kept. Those are written as they are.
-static void putExact(djRecord* r, const djModel* again) {
-  bool any = false;
-  for (int i = 0; i < r->narray; i++) {
-    const char* name = dj_modelArrayName(i);
-    const djArray* a = &r->array[i];
-    djArray b;
-    if (!dj_recordedArray(name) || dj_modelArray(&b, again, name) < 0) continue;
-    if (dj_sameArray(a, &b) || !dj_fitsArray(a, &b)) continue;
-    put(r, any ? ", \"" : ", \"exact\": {\"");
-    put(r, name);
-    put(r, "\": [");
-    for (int k = 0; k < a->rows * a->columns; k++) {
-      if (k > 0) put(r, ", ");
-      putNumber(r, dj_arrayNumber(a, k));
-    }
-    put(r, "]");
-    any = true;
-  }
-  if (any) put(r, "}");
-}
-
 static void putHashes(djRecord* r) {
   bool any = false;
   put(r, ", \"arrays\": {");
   for (int i = 0; i < r->narray; i++) {
     char hash[17];
     uint64_t mixed = 0;
-    if (!dj_recordedArray(dj_modelArrayName(i))) continue;
+    if (!dj_isExactArray(dj_modelArrayName(i))) continue;
     dj_mixArray(&mixed, &r->array[i]);
     dj_hashText(hash, mixed);
     put(r, any ? ", \"" : "\"");
@@ -164,9 +142,7 @@ static void putHashes(djRecord* r) {
 
 static djStatus writeModel(djRecord* r, const djModel* m, djError* err) {
   djText text = {0};
-  djModel* again = NULL;
-  djStatus status = dj_modelText(&text, m, false, err);
-  if (status == DJ_OK) status = dj_loadModelText(&again, text.data, err);
+  djStatus status = dj_modelText(&text, m, true, err);
   for (int i = 0; i < r->narray; i++) dj_modelArray(&r->array[i], m, dj_modelArrayName(i));
   if (status == DJ_OK) {
     for (char* c = text.data; *c; c++) {
@@ -174,7 +150,6 @@ static djStatus writeModel(djRecord* r, const djModel* m, djError* err) {
     }
     put(r, "{\"model\": ");
     dj_writeFile(r->file, text.data, text.length);
-    putExact(r, again);
     putHashes(r);
     endLine(r);
     r->model = m;
@@ -182,7 +157,6 @@ static djStatus writeModel(djRecord* r, const djModel* m, djError* err) {
     r->hash = hashArrays(r);
     r->known = r->stepped = false;
   }
-  dj_deleteModel(again);
   dj_freeText(&text);
   return status;
 }

@@ -91,11 +91,6 @@ void dj_recordWrite(djData* d, int row, const djModel* m, const double* value) {
 
 // ---- the model --------------------------------------------------------------------------------
 
-bool dj_recordedArray(const char* name) {
-  return strcmp(name, "nsetting") != 0 && strcmp(name, "defaults_kept") != 0 &&
-         strncmp(name, "setting_", 8) != 0;
-}
-
 static size_t rowBytes(const djArray* a) {
   static const size_t sizes[] = {sizeof(double), sizeof(int), sizeof(long), sizeof(bool), 1};
   return sizes[a->type] * (size_t)a->columns;
@@ -103,27 +98,6 @@ static size_t rowBytes(const djArray* a) {
 
 static char* rowOf(const djArray* a, int row) {
   return (char*)a->data + (size_t)row * (size_t)a->stride;
-}
-
-bool dj_fitsArray(const djArray* a, const djArray* b) {
-  return a->type == b->type && a->rows == b->rows && a->columns == b->columns &&
-         a->type == DJ_ARRAY_DOUBLE;
-}
-
-bool dj_sameArray(const djArray* a, const djArray* b) {
-  if (a->type != b->type || a->rows != b->rows || a->columns != b->columns) return false;
-  for (int i = 0; i < a->rows; i++) {
-    if (memcmp(rowOf(a, i), rowOf(b, i), rowBytes(a)) != 0) return false;
-  }
-  return true;
-}
-
-double dj_arrayNumber(const djArray* a, int i) {
-  return ((const double*)(const void*)rowOf(a, i / a->columns))[i % a->columns];
-}
-
-void dj_setArrayNumber(djArray* a, int i, double value) {
-  ((double*)(void*)rowOf(a, i / a->columns))[i % a->columns] = value;
 }
 
 // ---- hashes -----------------------------------------------------------------------------------

@@ -40,16 +40,6 @@ extern const char* const dj_recordHashes[DJ_NRECORDHASH];
 bool dj_recordHash(char text[17], int hash, const djModel* model, djData* data, djRecordedCall call,
                    djCallEnd end);
 
-// Arrays of a model that steps depend on: not how contact settings were given, of which those in
-// force are what counts, and which are given otherwise in the file of a model that has been
-// changed.
-bool dj_recordedArray(const char* name);
-// Of doubles, as many in both; the same bits; a number, and to set it.
-bool dj_fitsArray(const djArray* a, const djArray* b);
-bool dj_sameArray(const djArray* a, const djArray* b);
-double dj_arrayNumber(const djArray* array, int i);
-void dj_setArrayNumber(djArray* array, int i, double value);
-
 // A hash as text.
 void dj_hashText(char text[17], uint64_t hash);
 // Mix an array into a hash.

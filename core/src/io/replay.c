@@ -163,35 +163,8 @@ static void compareArray(djReplayCall* c, const djModel* m, const char* name,
   if (strcmp(found, recorded) != 0) differ(c, name, -1, recorded, found);
 }
 
-// Numbers that replace the model's own: never sizes or indices.
-static djStatus readExact(djModel* m, const cJSON* exact, djError* err) {
-  const djAt at = {err, "exact"};
-  djStatus status = DJ_OK;
-  if (exact && !cJSON_IsObject(exact)) return dj_jsonFail(&at, NULL, "must be an object");
-  for (const cJSON* item = exact ? exact->child : NULL; item && status == DJ_OK;
-       item = item->next) {
-    djArray a;
-    if (dj_modelArray(&a, m, item->string) < 0 || a.type != DJ_ARRAY_DOUBLE) {
-      return dj_jsonFail(&at, item->string, "is no array of numbers");
-    }
-    const int n = a.rows * a.columns;
-    double* value = malloc(((size_t)n + 1) * sizeof *value);
-    if (!value) return dj_failMemory(err);
-    status = readNumbers(value, n, item, &at);
-    for (int i = 0; i < n && status == DJ_OK; i++) {
-      if (isfinite(dj_arrayNumber(&a, i)) && !isfinite(value[i])) {
-        status = dj_jsonFail(&at, item->string, "must be finite");
-      } else {
-        dj_setArrayNumber(&a, i, value[i]);
-      }
-    }
-    free(value);
-  }
-  return status;
-}
-
 static djStatus readModelLine(djReplayCall* c, djReplay* r, const cJSON* root, djError* err) {
-  static const char* const keys[] = {"model", "exact", "arrays", NULL};
+  static const char* const keys[] = {"model", "arrays", NULL};
   const djAt at = {err, ""};
   djStatus status = dj_jsonKeys(root, keys, &at);
   const cJSON* arrays = dj_jsonGet(root, "arrays");
@@ -201,7 +174,6 @@ static djStatus readModelLine(djReplayCall* c, djReplay* r, const cJSON* root, d
   if (status < 0) return status;
   forgetModel(r);
   status = dj_readModel(&r->model, dj_jsonGet(root, "model"), NULL, err);
-  if (status == DJ_OK) status = readExact(r->model, dj_jsonGet(root, "exact"), err);
   if (status == DJ_OK) status = dj_makeData(&r->data, r->model, err);
   if (status == DJ_OK) status = makeRoom(r, err);
   c->what = "model";

@@ -256,7 +256,7 @@ djStatus dj_applySet(djModel* model, const djTask* task, djError* err) {
 
 djStatus dj_applyTask(djModel* model, const djTask* task, djError* err) {
   if (!model || !task) return dj_fail(err, DJ_INVALID, "model or task: NULL");
-  if (task->settings.given) {
+  if (dj_isGiven(&task->settings, NULL)) {
     djOption option = model->opt;
     dj_applySettings(&option, &task->settings);
     djStatus status = dj_setOption(model, &option, err);

@@ -9,7 +9,8 @@
 #define SIZES(X)                                                                                 \
   X(nq) X(nv) X(nu) X(na) X(nbody) X(njnt) X(ngeom) X(nmesh) X(nmeshvert) X(nmeshface)           \
   X(nmeshtri) X(nsite) X(nmocap) X(ntendon) X(nwrap) X(ncoord) X(ncoorddof) X(ncrank) X(npair)   \
-  X(nexclude) X(nguide) X(nkey) X(nnames) X(nkernelsetting) X(nsetting) X(nparamkind) X(defaults_kept)     \
+  X(nexclude) X(nguide) X(nkey) X(nnames) X(nkernelsetting) X(nsetting) X(nparamkind)       \
+  X(defaults_kept) X(changed)                                                                     \
   X(nsurface) X(npoint) X(nequality) X(nequalitycoord) X(nhfield) X(nhfielddata) X(nflex)         \
   X(nflexvert) X(nflexedge) X(nflexelem) X(total_mass) X(moving_mass)
 

@@ -395,6 +395,7 @@ djStatus dj_writeParam(djModel* m, const djParam* p, const double* value, djErro
   else store(m, p, value);
   if (p->field == DJ_FIELD_BODY_MASS) dj_sumMasses(m);
   if (row->object == DJ_OBJ_FLEX) dj_setFlexLaw(m, p->id);
+  m->changed = 1;
   if (rulesFollow(p->field)) m->defaults_kept = 1;
   if (p->field == DJ_FIELD_GEOM_SHARPNESS) m->geom_sharpgiven[p->id] = value[0] > 0;
   return DJ_OK;
