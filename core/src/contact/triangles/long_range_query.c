@@ -94,14 +94,15 @@ static djStatus fitShape(djContactQuery* q, int k, const Mesh* m, double* mem, d
   djError why = {""};
   memset(s, 0, sizeof *s);
   s->type = DJ_MESH;
-  djStatus status = dj_fitTriangles(s, mem, m->nvert, m->vert, m->ntri, m->tri, NULL);
+  const bool layered = givenOf(q, DJ_LONG_WEIGHTING, DJ_LONG_MEAN) == DJ_LONG_PAPER;
+  djStatus status = dj_fitTriangles(s, mem, m->nvert, m->vert, m->ntri, m->tri, layered, NULL);
   if (status < 0) return dj_failMemory(err);
   status = dj_checkCrossing(s, &why);
   return status < 0 ? dj_fail(err, status, "%c: %.150s", nameOf(q, k), why.text) : DJ_OK;
 }
 
 djStatus dj_longQueryShapes(djContactQuery* q, djError* err) {
-  const int wanted = (int)fmin(givenOf(q, DJ_LONG_TRIANGLES, 128), 1e5);
+  const int wanted = (int)fmin(givenOf(q, DJ_LONG_TRIANGLES, 0), 1e5);
   Mesh mesh[2] = {{0}, {0}};
   size_t size[2] = {0, 0};
   djStatus status = DJ_OK;

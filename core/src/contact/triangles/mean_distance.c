@@ -3,27 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-static int at(int i, int j) { return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i; }
-
-// H += s g g^T
-static void addOuter(double H[DJ_PACKED6], double s, const double g[6]) {
-  for (int i = 0, k = 0; i < 6; i++) {
-    const double row = s * g[i];
-    for (int j = 0; j <= i; j++) H[k++] += row * g[j];
-  }
-}
-
-// H += s (g k^T + k g^T)
-static void addOuters(double H[DJ_PACKED6], double s, const double g[6], const double k[6]) {
-  for (int i = 0, n = 0; i < 6; i++) {
-    for (int j = 0; j <= i; j++) H[n++] += s * (g[i] * k[j] + k[i] * g[j]);
-  }
-}
-
-static void addPacked(double H[DJ_PACKED6], double s, const double K[DJ_PACKED6]) {
-  for (int i = 0; i < DJ_PACKED6; i++) H[i] += s * K[i];
-}
-
 // ------------------------------------------ far ------------------------------------------------
 
 // s = |d|^2 with d = x_a - x_b, y = x_a - c: by a motion of a
@@ -41,13 +20,13 @@ void dj_meanSquare(djMeanSquare* q, const djMeanPair* p, const djSphereNode* a,
   const double trace = 2 * dju_dot3(arm, arm) - 2 * dju_dot3(arm, d);
   for (int i = 0; i < 3; i++) {
     for (int j = 0; j <= i; j++) {
-      q->H[at(i, j)] = y[i] * e[j] + e[i] * y[j] - 2 * y[i] * y[j] + (i == j ? trace : 0);
-      q->H[at(3 + i, 3 + j)] = i == j ? 2 : 0;
+      q->H[dj_packedAt(i, j)] = y[i] * e[j] + e[i] * y[j] - 2 * y[i] * y[j] + (i == j ? trace : 0);
+      q->H[dj_packedAt(3 + i, 3 + j)] = i == j ? 2 : 0;
     }
     const int k = (i + 1) % 3, m = (i + 2) % 3; // 2 [y]x, row i
-    q->H[at(3 + i, i)] = 0;
-    q->H[at(3 + k, i)] = -2 * y[m];
-    q->H[at(3 + m, i)] = 2 * y[k];
+    q->H[dj_packedAt(3 + i, i)] = 0;
+    q->H[dj_packedAt(3 + k, i)] = -2 * y[m];
+    q->H[dj_packedAt(3 + m, i)] = 2 * y[k];
   }
 }
 
@@ -58,7 +37,7 @@ static void farOf(djMeanDistance* out, const djMeanSquare* q, double V, int orde
   for (int i = 0; i < 6 && order > 0; i++) out->g[i] = half * q->g[i];
   if (order < 2) return;
   for (int i = 0; i < DJ_PACKED6; i++) out->H[i] = half * q->H[i];
-  addOuter(out->H, -2 * half * half, q->g);
+  dj_addOuter(out->H, -2 * half * half, q->g);
 }
 
 // ------------------------------------------ triangles ------------------------------------------
@@ -73,19 +52,26 @@ void dj_leafDistance(double L[3], double P, double l, double V) {
   L[2] = slope * by2 + 2 * (q - alpha) / q * part * (1 - part) * by * by;
 }
 
-// About a place near both, so that coordinates have more digits.
-djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* p, const djSphereNode* a,
-                      const djSphereNode* b) {
-  djVec3 va[3], vb[3];
+// About a place near both, so that coordinates have more digits: b's centre.
+static void leafVertices(djVec3 va[3], djVec3 vb[3], const djMeanPair* p, const djSphereNode* a,
+                         const djSphereNode* b) {
   const djVec3 origin = dju_load3(b->x);
   for (int k = 0; k < 3; k++) {
     const djVec3 x = dju_transform(&p->place, dj_treeVertex(p->a, (int)a->first, k));
     va[k] = dju_sub3(x, origin);
     vb[k] = dju_sub3(dj_treeVertex(p->b, (int)b->first, k), origin);
   }
+}
+
+djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* p, const djSphereNode* a,
+                      const djSphereNode* b) {
+  djVec3 va[3], vb[3];
   const double l = a->R + b->R;
+  leafVertices(va, vb, p, a, b);
+  out->p = p->sums ? 1 : 2;
+  out->c = p->sums ? 12 * l / p->length_scale : DJ_TRIANGLE_C;
   const djStatus status = dj_findTrianglePlane(out, va, vb, l);
-  *c = dju_sub3(dju_scale3(1 / l, dju_sub3(p->c, origin)), out->z);
+  *c = dju_sub3(dju_scale3(1 / l, dju_sub3(p->c, dju_load3(b->x))), out->z);
   return status;
 }
 
@@ -94,8 +80,8 @@ djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* p, cons
 //   Hessian    sum 6 x^-4 j j^T + 2 x^-3 (y n^T + n y^T - 2 y.n I)/2 on turns,
 //              less W (by planes)^-1 W^T,  W = sum 6 x^-4 j (v, 1)^T + 2 x^-3 ([y]x; I | 0).
 // Lengths are over l.
-static void planeTerms(double g[6], double H[DJ_PACKED6], const djTrianglePlane* t, djVec3 c,
-                       int order) {
+void dj_planeTerms(double g[6], double H[DJ_PACKED6], const djTrianglePlane* t, djVec3 c,
+                   int order) {
   double W[6][4] = {{0}};
   const double n[3] = {t->n.x, t->n.y, t->n.z};
   memset(g, 0, 6 * sizeof(double));
@@ -105,11 +91,11 @@ static void planeTerms(double g[6], double H[DJ_PACKED6], const djTrianglePlane*
     const double j[6] = {turn.x, turn.y, turn.z, n[0], n[1], n[2]}, f = t->force[k];
     for (int i = 0; i < 6; i++) g[i] += f * j[i];
     if (order < 2) continue;
-    addOuter(H, t->bend[k], j);
+    dj_addOuter(H, t->bend[k], j);
     const double y[3] = {arm.x, arm.y, arm.z}, along = dju_dot3(arm, t->n);
     for (int i = 0; i < 3; i++) {
       for (int m = 0; m <= i; m++) {
-        H[at(i, m)] += f * (0.5 * (y[i] * n[m] + n[i] * y[m]) - (i == m ? along : 0));
+        H[dj_packedAt(i, m)] += f * (0.5 * (y[i] * n[m] + n[i] * y[m]) - (i == m ? along : 0));
       }
     }
     for (int m = 0; m < 3; m++) { // along the axes of the plane
@@ -128,24 +114,31 @@ static void planeTerms(double g[6], double H[DJ_PACKED6], const djTrianglePlane*
       for (int m = 0; m < k; m++) W[i][k] -= L[4 * k + m] * W[i][m];
       column[i] = W[i][k] /= L[5 * k];
     }
-    addOuter(H, -1, column);
+    dj_addOuter(H, -1, column);
   }
 }
 
-static bool leafOf(djMeanDistance* out, djMeanPair* p, const djSphereNode* a,
-                   const djSphereNode* b) {
+typedef enum Visited { TOUCHES, FAINT, COUNTS } Visited;
+
+static Visited leafOf(djMeanDistance* out, djMeanPair* p, const djSphereNode* a,
+                      const djSphereNode* b, double faint) {
   djTrianglePlane t;
-  djVec3 c;
+  djVec3 c, va[3], vb[3];
   const double l = a->R + b->R;
+  if (faint > -INFINITY) {
+    const double enough = exp(-faint / DJ_MEAN_Q);
+    leafVertices(va, vb, p, a, b);
+    if (dj_partTriangles(&c, va, vb, enough) >= enough) return FAINT;
+  }
   const djStatus status = dj_leafPlane(&t, &c, p, a, b);
   p->exact++;
-  if (status < 0) return false;
+  if (status < 0) return TOUCHES;
   if (status > 0) p->status = status;
   double L[3];
   dj_leafDistance(L, t.P, l, a->V + b->V);
   out->L = L[0];
-  if (p->order < 1) return true;
-  planeTerms(out->g, out->H, &t, c, p->order);
+  if (p->order < 1) return COUNTS;
+  dj_planeTerms(out->g, out->H, &t, c, p->order);
   for (int i = 0; i < 6; i++) out->g[i] *= (i < 3 ? 1 : 1 / l) / t.P; // of log P
   if (p->order > 1) {
     for (int i = 0, k = 0; i < 6; i++) {
@@ -153,48 +146,87 @@ static bool leafOf(djMeanDistance* out, djMeanPair* p, const djSphereNode* a,
     }
     // of log P, then of L
     for (int k = 0; k < DJ_PACKED6; k++) out->H[k] *= L[1];
-    addOuter(out->H, L[2] - L[1], out->g);
+    dj_addOuter(out->H, L[2] - L[1], out->g);
   }
   for (int i = 0; i < 6; i++) out->g[i] *= L[1];
-  return true;
+  return COUNTS;
 }
 
 // ------------------------------------------ pairs ----------------------------------------------
 
-static bool visit(djMeanDistance* out, djMeanPair* p, int i, int j);
-
-static bool childrenOf(djMeanDistance* out, djMeanPair* p, int i, int j) {
-  const djSphereNode *a = &p->a->node[i], *b = &p->b->node[j];
+// Least first; ties by place.
+int dj_orderChildren(djMeanChild child[4], const djMeanPair* p, int i, int j) {
   int ca[2], cb[2], n = 0;
   const int na = dj_childrenOf(ca, p->a, i), nb = dj_childrenOf(cb, p->b, j);
-  if (na == 1 && nb == 1) return leafOf(out, p, a, b);
-  djMeanDistance of[4];
-  double weight[4], least = INFINITY, sum = 0;
+  const double all = p->a->node[i].m * p->b->node[j].m;
   for (int k = 0; k < na; k++) {
-    for (int m = 0; m < nb; m++) {
-      if (!visit(&of[n], p, ca[k], cb[m])) return false;
-      weight[n] = p->a->node[ca[k]].m * p->b->node[cb[m]].m / (a->m * b->m);
-      least = of[n].L < least ? of[n].L : least;
-      n++;
+    const djSphereNode* a = &p->a->node[ca[k]];
+    const djVec3 x = dju_transform(&p->place, dju_load3(a->x));
+    for (int m = 0; m < nb; m++, n++) {
+      const djSphereNode* b = &p->b->node[cb[m]];
+      const djMeanChild c = {.a = ca[k],
+                             .b = cb[m],
+                             .weight = a->m * b->m / all,
+                             .apart = dju_norm3(dju_sub3(x, dju_load3(b->x))) - a->R - b->R};
+      int at = n;
+      for (; at > 0 && c.apart < child[at - 1].apart; at--) child[at] = child[at - 1];
+      child[at] = c;
     }
   }
-  for (int k = 0; k < n; k++) {
-    weight[k] *= exp(-DJ_MEAN_Q * (of[k].L - least));
-    sum += weight[k];
-  }
-  out->L = least - log(sum) / DJ_MEAN_Q;
-  if (p->order < 1) return true;
+  return n;
+}
+
+static Visited visit(djMeanDistance* out, djMeanPair* p, int i, int j, double faint);
+
+static void recordFaint(djMeanTape* tape, size_t at) {
+  if (!tape) return;
+  if (at < tape->room) tape->record[at].L[0] = INFINITY;
+  tape->n = at + 1;
+}
+
+// out: of those that count, of which there are n.
+static void addChildren(djMeanDistance* out, const djMeanDistance of[4], const double part[4],
+                        int n, int order) {
   memset(out->g, 0, sizeof out->g);
-  if (p->order > 1) memset(out->H, 0, sizeof out->H);
+  if (order > 1) memset(out->H, 0, sizeof out->H);
   for (int k = 0; k < n; k++) {
-    const double part = weight[k] / sum;
-    for (int m = 0; m < 6; m++) out->g[m] += part * of[k].g[m];
-    if (p->order < 2) continue;
-    addPacked(out->H, part, of[k].H);
-    addOuter(out->H, -DJ_MEAN_Q * part, of[k].g);
+    for (int m = 0; m < 6; m++) out->g[m] += part[k] * of[k].g[m];
+    if (order < 2) continue;
+    dj_addPacked(out->H, part[k], of[k].H);
+    dj_addOuter(out->H, -DJ_MEAN_Q * part[k], of[k].g);
   }
-  if (p->order > 1) addOuter(out->H, DJ_MEAN_Q, out->g);
-  return true;
+  if (order > 1) dj_addOuter(out->H, DJ_MEAN_Q, out->g);
+}
+
+static Visited childrenOf(djMeanDistance* out, djMeanPair* p, int i, int j, double faint) {
+  const djSphereNode *a = &p->a->node[i], *b = &p->b->node[j];
+  if (!(a->right > 0) && !(b->right > 0)) return leafOf(out, p, a, b, faint);
+  djMeanDistance of[4];
+  djMeanChild child[4];
+  double term[4], most = -INFINITY, sum = 0;
+  const int all = dj_orderChildren(child, p, i, j);
+  int n = 0;
+  for (int k = 0; k < all; k++) {
+    const djMeanChild* c = &child[k];
+    const double weight = log(c->weight);
+    const double least = fmax(faint, most - DJ_MEAN_FAINT) - weight;
+    if (c->apart > 0 && -DJ_MEAN_Q * log(c->apart) < least) {
+      recordFaint(p->tape, p->tape ? p->tape->n : 0);
+      continue;
+    }
+    const Visited how = visit(&of[n], p, c->a, c->b, least);
+    if (how == TOUCHES) return TOUCHES;
+    if (how == FAINT) continue;
+    term[n] = weight - DJ_MEAN_Q * of[n].L;
+    most = fmax(most, term[n]);
+    n++;
+  }
+  if (n == 0) return FAINT;
+  for (int k = 0; k < n; k++) sum += term[k] = exp(term[k] - most);
+  out->L = -(most + log(sum)) / DJ_MEAN_Q;
+  for (int k = 0; k < n; k++) term[k] /= sum;
+  if (p->order > 0) addChildren(out, of, term, n, p->order);
+  return COUNTS;
 }
 
 // D = (1 - phi) D_ch + phi D_c, out is D_ch's.
@@ -217,21 +249,21 @@ static void blend(djMeanDistance* out, const djMeanSquare* q, double S, double V
   }
   if (order > 1) {
     double H[DJ_PACKED6] = {0};
-    addPacked(H, kn, out->H);
-    addOuter(H, kn, out->g);
-    addPacked(H, kf, far.H);
-    addOuter(H, kf, far.g);
-    addPacked(H, apart * phi[1] * by, q->H);
-    addOuter(H, -apart * phi[1] * by * 0.5 / q->s, q->g);
-    addOuter(H, apart * phi[2], gt);
-    addOuters(H, phi[1], gt, cross);
-    addOuter(H, -1, g);
+    dj_addPacked(H, kn, out->H);
+    dj_addOuter(H, kn, out->g);
+    dj_addPacked(H, kf, far.H);
+    dj_addOuter(H, kf, far.g);
+    dj_addPacked(H, apart * phi[1] * by, q->H);
+    dj_addOuter(H, -apart * phi[1] * by * 0.5 / q->s, q->g);
+    dj_addOuter(H, apart * phi[2], gt);
+    dj_addOuters(H, phi[1], gt, cross);
+    dj_addOuter(H, -1, g);
     memcpy(out->H, H, sizeof H);
   }
   memcpy(out->g, g, sizeof g);
 }
 
-static void record(djMeanTape* tape, size_t at, const djMeanDistance* d, bool near) {
+void dj_recordMean(djMeanTape* tape, size_t at, const djMeanDistance* d, bool near) {
   if (at >= tape->room) return;
   double* to = near ? tape->record[at].near : tape->record[at].L;
   to[0] = d->L;
@@ -239,7 +271,7 @@ static void record(djMeanTape* tape, size_t at, const djMeanDistance* d, bool ne
   for (int k = 0; k < 6; k++) to[1] += d->g[k] * tape->along[k];
 }
 
-static bool visit(djMeanDistance* out, djMeanPair* p, int i, int j) {
+static Visited visit(djMeanDistance* out, djMeanPair* p, int i, int j, double faint) {
   const djSphereNode *a = &p->a->node[i], *b = &p->b->node[j];
   djMeanSquare q;
   const size_t at = p->tape ? p->tape->n++ : 0;
@@ -249,18 +281,20 @@ static bool visit(djMeanDistance* out, djMeanPair* p, int i, int j) {
   if (t >= 1) {
     farOf(out, &q, V, p->order);
   } else {
-    if (!childrenOf(out, p, i, j)) return false;
-    if (p->tape) record(p->tape, at, out, true);
+    const Visited how = childrenOf(out, p, i, j, faint);
+    if (how == FAINT) recordFaint(p->tape, at);
+    if (how != COUNTS) return how;
+    if (p->tape) dj_recordMean(p->tape, at, out, true);
     if (t > 0) blend(out, &q, S, V, t, p->order);
   }
-  if (p->tape) record(p->tape, at, out, false);
-  return true;
+  if (p->tape) dj_recordMean(p->tape, at, out, false);
+  return COUNTS;
 }
 
 djStatus dj_meanDistance(djMeanDistance* out, djMeanPair* p) {
   p->visited = p->exact = 0;
   p->status = DJ_OK;
-  if (visit(out, p, 0, 0)) return p->status;
+  if (visit(out, p, 0, 0, -INFINITY) == COUNTS) return p->status;
   *out = (djMeanDistance){.L = -INFINITY};
   return DJ_OVERLAP;
 }

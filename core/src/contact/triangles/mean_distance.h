@@ -14,10 +14,18 @@
 // Here is L = log D with derivatives by a motion of a, x -> c + exp(w)(x - c) + v, (w, v) = 0, all
 // in the frame of b. Over children with parts p_c = weight_c D_c^-q / sum
 //   dL_ch = sum p_c dL_c,  ddL_ch = sum p_c (ddL_c - q dL_c dL_c^T) + q dL_ch dL_ch^T.
+//
+// Pairs that are faint are left out. No D of a pair is less than the distance g of its balls: rho
+// of two triangles is no less than their distance (a plane in the middle between them has P at most
+// c (1 + (l/g)^(2/3))^3), a mean no less than its least part, and D_c > r. In a sum with the terms
+// weight D^-q, nearest balls first, a pair with weight g^-q below exp(-DJ_MEAN_FAINT) of one that
+// is in it is not seen by rounding, whatever is in its balls. Blends above lessen what a part of
+// their D_ch does. Near contact that leaves the triangles about it.
 
 #ifndef DJ_CONTACT_TRIANGLES_MEAN_DISTANCE_H_
 #define DJ_CONTACT_TRIANGLES_MEAN_DISTANCE_H_
 
+#include "contact/triangles/packed.h"
 #include "contact/triangles/sphere_tree.h"
 #include "contact/triangles/triangle_plane.h"
 
@@ -25,9 +33,7 @@
 
 #define DJ_MEAN_Q 14.0
 #define DJ_MEAN_ALPHA 12.0
-
-// Of a symmetric matrix (6 x 6) the entries i, j <= i are at i (i + 1)/2 + j.
-enum { DJ_PACKED6 = 21 };
+#define DJ_MEAN_FAINT 39.0 // exp(-39) is 1e-17
 
 typedef struct djMeanDistance {
   double L;    // -infinite: they touch
@@ -36,7 +42,8 @@ typedef struct djMeanDistance {
 } djMeanDistance;
 
 // L of pairs of nodes and of their children, with their change along a motion, in the order in
-// which pairs are visited.
+// which pairs are visited. L infinite: the pair is faint, and none below it
+// follow.
 typedef struct djMeanRecord {
   double L[2], near[2];
 } djMeanRecord;
@@ -48,8 +55,10 @@ typedef struct djMeanTape {
 
 typedef struct djMeanPair {
   const djSphereTree *a, *b;
-  djPose place;     // of a's frame in b's
-  djVec3 c;         // in b's frame
+  djPose place; // of a's frame in b's
+  djVec3 c;     // in b's frame
+  bool sums;    // of potentials (triangle_sum.h), with
+  double length_scale, eps;
   int order;        // of the derivatives that are found: 0, 1, 2
   djMeanTape* tape; // or NULL; with order 1
   // out
@@ -83,6 +92,13 @@ static inline int dj_childrenOf(int child[2], const djSphereTree* t, int i) {
   return right > 0 ? 2 : 1;
 }
 
+// Pairs of children of a pair in the order in which they are visited. apart: of their balls.
+typedef struct djMeanChild {
+  int a, b;
+  double weight, apart;
+} djMeanChild;
+int dj_orderChildren(djMeanChild child[4], const djMeanPair* pair, int i, int j);
+
 // |x_a - x_b|^2 with derivatives by motions of a.
 typedef struct djMeanSquare {
   double s, g[6], H[DJ_PACKED6];
@@ -93,6 +109,12 @@ void dj_meanSquare(djMeanSquare* out, const djMeanPair* pair, const djSphereNode
 // The plane of two triangles; c: the pair's, as the plane's vertices are.
 djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* pair,
                       const djSphereNode* a, const djSphereNode* b);
+
+// P of a plane by motions of a about c, all lengths over l.
+void dj_planeTerms(double g[6], double H[DJ_PACKED6], const djTrianglePlane* plane, djVec3 c,
+                   int order);
+
+void dj_recordMean(djMeanTape* tape, size_t at, const djMeanDistance* d, bool near);
 
 // log D_ij, with two derivatives by log P.
 void dj_leafDistance(double L[3], double P, double l, double V);
