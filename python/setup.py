@@ -65,6 +65,7 @@ class PlatformWheel(bdist_wheel):
 
 
 OUT.mkdir(parents=True, exist_ok=True)
-setup(version=version(), packages=["dijoco"], distclass=PlatformDistribution,
+setup(version=version(), packages=["dijoco"],
+      package_data={"dijoco": ["py.typed"]}, distclass=PlatformDistribution,
       cmdclass={"build_py": BuildWithLibraries, "bdist_wheel": PlatformWheel},
       options={"build": {"build_base": str(OUT)}, "egg_info": {"egg_base": str(OUT)}})
