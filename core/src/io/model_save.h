@@ -7,9 +7,9 @@
 
 #include <dijoco/model.h>
 
-// Adds the keys that differ from the defaults; or all: every key, with the contact settings in
-// force, so that no later default changes what the file says. Of skins that differ from geom to
-// geom the largest is written then.
+// Adds the keys that differ from the defaults. all: every setting of `option`, with those of contact
+// that are in force, so that no later rule changes what the file says. Of skins that differ from geom
+// to geom the largest is written then.
 djStatus dj_modelText(djText* text, const djModel* model, bool all, djError* err);
 
 #endif  // DJ_IO_MODEL_SAVE_H_
