@@ -2,6 +2,7 @@
 
 #include "common/sample_model.h"
 #include "common/setting_case.h"
+#include "model/setting.h"
 
 #include <dijoco/dijoco.h>
 
@@ -45,7 +46,7 @@ static void testRows(void** state) {
     }
     n++;
   }
-  assert_true(n >= 20 && n < 64);
+  assert_true(n >= 20 && n <= DJ_MAX_SETTINGS);
   assert_null(dj_setting(-1));
   assert_null(dj_setting(n));
   assert_null(dj_findSetting("colour", 0));

@@ -12,7 +12,7 @@ typedef struct djSettingTable {
 } djSettingTable;
 
 // Rows of all tables, at most: djSettings has a bit for each.
-enum { DJ_MAX_SETTINGS = 63 };
+enum { DJ_MAX_SETTINGS = 64 };
 
 extern const djSettingTable dj_engineSettings, dj_contactSettings;   // then the first kernel's
 
