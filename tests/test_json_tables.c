@@ -1,10 +1,11 @@
 // The tables of keys of model files, settings of single geoms and pairs, and a model as text.
 
-#include "io/model_keys.h"
+#include "model/element.h"
 
 #include "common/make_model.h"
 #include "common/message.h"
 #include "common/own_settings.h"
+#include "io/model_contact.h"
 #include "io/model_save.h"
 #include "model/kernel_setting.h"
 
@@ -17,94 +18,76 @@
 
 // ---- keys -------------------------------------------------------------------------------------
 
-static size_t bytesOf(const djKeySpec* key) {
-  switch (key->kind) {
-    case DJ_KEY_REAL:
-    case DJ_KEY_REALS: return (size_t)key->count * sizeof(double);
-    case DJ_KEY_COORD: return 7 * sizeof(double);
-    case DJ_KEY_BOOL: return sizeof(bool);
-    case DJ_KEY_TEXT: return sizeof(char*);
-    default: return sizeof(int);
-  }
-}
+// Fields that are not in the table, between two offsets.
+typedef struct Others {
+  int kind;
+  size_t from, to;
+} Others;
 
-typedef struct Table {
-  const djKeySpec* key;
-  size_t size;             // of the def struct
-  size_t others[2];        // fields with keys of another kind: where they start and end
-  bool pair, geom;
-} Table;
-
-static const Table TABLE[] = {
-    {dj_bodyKeys, sizeof(djBodyDef), {0, 0}, false, false},
-    {dj_jointKeys, sizeof(djJointDef), {0, 0}, false, false},
-    {dj_geomKeys, sizeof(djGeomDef), {offsetof(djGeomDef, surface), sizeof(djGeomDef)}, false,
-     true},
-    {dj_siteKeys, sizeof(djSiteDef), {0, 0}, false, false},
-    {dj_tendonKeys, sizeof(djTendonDef), {offsetof(djTendonDef, nwrap),
-                                          offsetof(djTendonDef, wrap) + sizeof(void*)},
-     false, false},
-    {dj_actuatorKeys, sizeof(djActuatorDef), {0, 0}, false, false},
-    {dj_pairKeys, sizeof(djPairDef), {0, 0}, true, false},
-    {dj_flexKeys, sizeof(djFlexDef), {offsetof(djFlexDef, nvert), offsetof(djFlexDef, elastic2d)},
-     false, false},
-    {dj_excludeKeys, sizeof(djExcludeDef), {0, 0}, false, false}};
-enum { NTABLE = sizeof TABLE / sizeof *TABLE };
+static const Others OTHERS[] = {
+    {DJ_OBJ_GEOM, offsetof(djGeomDef, surface), offsetof(djGeomDef, flex)},
+    {DJ_OBJ_TENDON, offsetof(djTendonDef, nwrap), offsetof(djTendonDef, wrap) + sizeof(void*)},
+    {DJ_OBJ_FLEX, offsetof(djFlexDef, nvert), offsetof(djFlexDef, elastic2d)}};
 
 // Names come once; every byte of the struct belongs to one key, or pads what comes after it.
 static void testCover(void** state) {
   (void)state;
-  for (int i = 0; i < NTABLE; i++) {
-    const Table* t = &TABLE[i];
+  for (int kind = 0; kind < DJ_NELEMENT; kind++) {
+    const djElementKind* t = &dj_elementKinds[kind];
     char owner[1000] = {0};
     int n = 0;
+    if (!t->field->name) continue;
     assert_true(t->size <= sizeof owner);
-    for (size_t k = t->others[0]; k < t->others[1]; k++) owner[k] = 1;
-    for (const djKeySpec* key = t->key; key->key; key++, n++) {
-      for (int k = 0; k < n; k++) assert_string_not_equal(key->key, t->key[k].key);
-      assert_true((key->kind == DJ_KEY_NAMED) == (key->names != NULL));
-      for (size_t b = key->offset; b < key->offset + bytesOf(key); b++) {
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+      for (size_t k = OTHERS[i].from; k < OTHERS[i].to; k++) owner[k] |= OTHERS[i].kind == kind;
+    }
+    for (const djElementField* f = t->field; f->name; f++, n++) {
+      for (int k = 0; k < n; k++) assert_string_not_equal(f->name, t->field[k].name);
+      assert_true((f->type == DJ_IS_NAMED) == (f->choice != NULL));
+      for (size_t b = f->at; b < f->at + dj_fieldSize(f); b++) {
         assert_true(b < t->size);
-        if (owner[b]) fail_msg("%s lies where another key is", key->key);
+        if (owner[b]) fail_msg("%s lies where another field is", f->name);
         owner[b] = 1;
       }
     }
     for (size_t b = 0, gap = 0; b < t->size; b++) {
       gap = owner[b] ? 0 : gap + 1;
-      if (gap > 7) fail_msg("table %d: byte %zu has no key", i, b);
+      if (gap > 7) fail_msg("%s: byte %zu has no field", t->name, b);
     }
     assert_true(n + DJ_MAX_OF_KERNEL * dj_kernelCount() < DJ_MAX_KEYS);
   }
 }
 
-// Keys whose names are not those of the fields.
+// Types and references are written always, and what they refer to.
 static void testNamed(void** state) {
   (void)state;
   static const struct {
-    const djKeySpec* table;
-    const char* key;
-    size_t offset;
-    djKeyKind kind;
+    int kind;
+    const char* name;
+    djFieldType type;
+    djObject object;
     bool always;
-  } list[] = {{dj_jointKeys, "type", offsetof(djJointDef, type), DJ_KEY_NAMED, true},
-              {dj_jointKeys, "body", offsetof(djJointDef, body), DJ_KEY_BODY, true},
-              {dj_geomKeys, "type", offsetof(djGeomDef, type), DJ_KEY_NAMED, true},
-              {dj_geomKeys, "body", offsetof(djGeomDef, body), DJ_KEY_BODY, true},
-              {dj_siteKeys, "body", offsetof(djSiteDef, body), DJ_KEY_BODY, true},
-              {dj_actuatorKeys, "gain", offsetof(djActuatorDef, gain), DJ_KEY_NAMED, false},
-              {dj_actuatorKeys, "bias", offsetof(djActuatorDef, bias), DJ_KEY_NAMED, false},
-              {dj_actuatorKeys, "dyn", offsetof(djActuatorDef, dyn), DJ_KEY_NAMED, false},
-              {dj_pairKeys, "geom1", offsetof(djPairDef, geom1), DJ_KEY_GEOM, true},
-              {dj_pairKeys, "geom2", offsetof(djPairDef, geom2), DJ_KEY_GEOM, true},
-              {dj_excludeKeys, "body1", offsetof(djExcludeDef, body1), DJ_KEY_BODY, true},
-              {dj_excludeKeys, "body2", offsetof(djExcludeDef, body2), DJ_KEY_BODY, true}};
+  } list[] = {{DJ_OBJ_JOINT, "type", DJ_IS_NAMED, DJ_OBJ_BODY, true},
+              {DJ_OBJ_JOINT, "body", DJ_IS_REFERENCE, DJ_OBJ_BODY, true},
+              {DJ_OBJ_GEOM, "type", DJ_IS_NAMED, DJ_OBJ_BODY, true},
+              {DJ_OBJ_GEOM, "body", DJ_IS_REFERENCE, DJ_OBJ_BODY, true},
+              {DJ_OBJ_GEOM, "mesh", DJ_IS_REFERENCE, DJ_OBJ_MESH, false},
+              {DJ_OBJ_SITE, "body", DJ_IS_REFERENCE, DJ_OBJ_BODY, true},
+              {DJ_OBJ_ACTUATOR, "gain", DJ_IS_NAMED, DJ_OBJ_BODY, false},
+              {DJ_OBJ_ACTUATOR, "bias", DJ_IS_NAMED, DJ_OBJ_BODY, false},
+              {DJ_OBJ_ACTUATOR, "dyn", DJ_IS_NAMED, DJ_OBJ_BODY, false},
+              {DJ_OBJ_ACTUATOR, "tendon", DJ_IS_REFERENCE, DJ_OBJ_TENDON, false},
+              {DJ_OBJ_PAIR, "geom1", DJ_IS_REFERENCE, DJ_OBJ_GEOM, true},
+              {DJ_OBJ_PAIR, "geom2", DJ_IS_REFERENCE, DJ_OBJ_GEOM, true},
+              {DJ_ELEMENT_EXCLUDE, "body1", DJ_IS_REFERENCE, DJ_OBJ_BODY, true},
+              {DJ_ELEMENT_EXCLUDE, "body2", DJ_IS_REFERENCE, DJ_OBJ_BODY, true}};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-    const djKeySpec* key = list[i].table;
-    while (key->key && strcmp(key->key, list[i].key) != 0) key++;
-    assert_non_null(key->key);
-    assert_int_equal(key->offset, list[i].offset);
-    assert_int_equal(key->kind, list[i].kind);
-    assert_true(key->always == list[i].always);
+    const djElementField* f = dj_elementKinds[list[i].kind].field;
+    while (f->name && strcmp(f->name, list[i].name) != 0) f++;
+    assert_non_null(f->name);
+    assert_int_equal(f->type, list[i].type);
+    assert_int_equal(f->object, list[i].object);
+    assert_true(f->always == list[i].always);
   }
 }
 
@@ -121,8 +104,10 @@ static void testDefaults(void** state) {
   djModel* m = load("{\"dijoco_model\": 1, \"bodies\": [{}, {\"mass\": 1}],"
                     " \"geoms\": [{\"size\": [1, 0, 0]}, {\"body\": 1, \"size\": [1, 0, 0]}],"
                     " \"sites\": [{}], \"pairs\": [{\"geom1\": 0, \"geom2\": 1}]}");
-  djSiteDef site = dj_siteDefault();
-  djPairDef pair = dj_pairDefault();
+  djSiteDef site;
+  djPairDef pair;
+  dj_defaultElement(&site, DJ_OBJ_SITE);
+  dj_defaultElement(&pair, DJ_OBJ_PAIR);
   assert_true(site.body == 0 && site.quat[0] == 1 && site.pos[2] == 0);
   assert_memory_equal(m->site_quat, site.quat, sizeof site.quat);
   assert_true(m->pair_condim[0] == pair.condim && pair.condim == 3);
@@ -217,7 +202,7 @@ static void testOwnSettings(void** state) {
 static char* textOf(const djModel* m, bool all) {
   djText text = {0};
   djError err = {""};
-  if (dj_modelText(&text, m, all, &err) != DJ_OK) fail_msg("%s", err.text);
+  if (dj_modelText(&text, m, all ? DJ_WITH_SETTINGS : 0, &err) != DJ_OK) fail_msg("%s", err.text);
   assert_int_equal(strlen(text.data), text.length);
   return text.data;
 }
@@ -228,8 +213,8 @@ static int countOf(const char* text, const char* part) {
   return n;
 }
 
-// Both texts make the model again; the full one has every key of every element and the settings in
-// force, so that it stays what it is when saved in full again.
+// Both texts make the model again; the full one has the settings in force, so that it stays what it
+// is when saved in full again. Elements have what differs from the defaults in both.
 static void testTexts(void** state) {
   (void)state;
   djModel* m = djt_sampleModel(NULL);
@@ -243,11 +228,9 @@ static void testTexts(void** state) {
   char* second = textOf(whole, true);
   assert_string_equal(full, second);
   assert_true(strlen(full) > strlen(brief));
-  assert_int_equal(countOf(full, "\"gravcomp\": "), m->nbody);
-  assert_int_equal(countOf(brief, "\"gravcomp\": "), 1);
-  assert_int_equal(countOf(full, "\"cranklength\": "), m->nu);
-  assert_int_equal(countOf(full, "\"springlength\": "), m->ntendon);
-  assert_int_equal(countOf(full, "\"stiffness\": "), 1 + m->njnt + m->ntendon + m->nequality);
+  assert_int_equal(countOf(full, "\"recovery_stiffness\": "), 1);
+  assert_int_equal(countOf(brief, "\"recovery_stiffness\": "), 0);
+  assert_int_equal(countOf(full, "\"gravcomp\": "), 1);
   assert_int_equal(countOf(brief, "\"body\": "), m->njnt + m->ngeom + m->nsite);
   free(brief);
   free(full);

@@ -2,7 +2,8 @@
 // beyond what compilers make fail. --write: store this build's results, and complete the scenes.
 //
 // A result says that nothing has changed, not that it is right. Scenes hold every setting, so that
-// they stay what they are when defaults change.
+// they stay what they are when rules and defaults of these change; of elements they hold what differs
+// from the defaults.
 
 #include "result.h"
 
@@ -216,7 +217,8 @@ static int printKinds(const Kind* kinds, int n) {
 
 // ------------------------------------------ main -----------------------------------------------
 
-// The model of a scene, whose file must hold every key; complete: write them.
+// The model of a scene, whose file must hold every setting, and of elements what differs from the defaults;
+// complete: write it so.
 static djModel* openScene(const char* scene, bool complete) {
   char path[PATH];
   djModel* m;
@@ -225,7 +227,7 @@ static djModel* openScene(const char* scene, bool complete) {
   size_t length;
   pathOf(path, "scenes", scene);
   if (dj_loadModel(&m, path, &err) < 0) ref_fail("%s", err.text);
-  if (dj_modelText(&text, m, true, &err) < 0) ref_fail("%s: %s", path, err.text);
+  if (dj_modelText(&text, m, DJ_WITH_SETTINGS, &err) < 0) ref_fail("%s: %s", path, err.text);
   char* file = readText(path, &length);
   bool whole = length == text.length && memcmp(file, text.data, length) == 0;
   free(file);
@@ -235,7 +237,7 @@ static djModel* openScene(const char* scene, bool complete) {
     if (dj_loadModel(&m, path, &err) < 0) ref_fail("%s", err.text);
   }
   dj_freeText(&text);
-  if (!complete && !whole) ref_fail("%s: does not write every setting out", path);
+  if (!complete && !whole) ref_fail("%s: is not as a model writes itself, with every setting", path);
   return m;
 }
 

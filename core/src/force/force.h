@@ -128,8 +128,14 @@ static inline bool dj_rowActs(const djForceRow* row, djActing acting) {
   return ((row->acts ? row->acts : DJ_ACTS_SMOOTH) & (int)acting) != 0;
 }
 
-extern const djForceRow dj_contactForce, dj_gravityForce, dj_appliedForce, dj_dragForce,
-    dj_springForce, dj_damperForce, dj_limitForce, dj_actuatorForce, dj_holdForce,
-    dj_flexEdgeForce, dj_flexElementForce, dj_flexFlapForce;
+// All of them, in the order in which they are asked: X(enumerator, name) of dj_NAMEForce.
+#define DJ_FORCES(X)                                                                  \
+  X(CONTACT, contact) X(APPLIED, applied) X(GRAVITY, gravity) X(DRAG, drag)           \
+  X(DAMPER, damper) X(SPRING, spring) X(LIMIT, limit) X(ACTUATOR, actuator)           \
+  X(HOLD, hold) X(FLEX_EDGE, flexEdge) X(FLEX_ELEMENT, flexElement)                   \
+  X(FLEX_FLAP, flexFlap)
+
+#define DJ_FORCE_DECLARED(id, name) extern const djForceRow dj_##name##Force;
+DJ_FORCES(DJ_FORCE_DECLARED)
 
 #endif  // DJ_FORCE_FORCE_H_

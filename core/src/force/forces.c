@@ -10,14 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const djForceRow* const rows[DJ_NFORCE] = {
-    [DJ_FORCE_CONTACT] = &dj_contactForce, [DJ_FORCE_APPLIED] = &dj_appliedForce,
-    [DJ_FORCE_GRAVITY] = &dj_gravityForce, [DJ_FORCE_DRAG] = &dj_dragForce,
-    [DJ_FORCE_DAMPER] = &dj_damperForce,   [DJ_FORCE_SPRING] = &dj_springForce,
-    [DJ_FORCE_LIMIT] = &dj_limitForce,     [DJ_FORCE_ACTUATOR] = &dj_actuatorForce,
-    [DJ_FORCE_HOLD] = &dj_holdForce,       [DJ_FORCE_FLEX_EDGE] = &dj_flexEdgeForce,
-    [DJ_FORCE_FLEX_ELEMENT] = &dj_flexElementForce, [DJ_FORCE_FLEX_FLAP] = &dj_flexFlapForce,
-};
+#define ROW(id, name) &dj_##name##Force,
+static const djForceRow* const rows[DJ_NFORCE] = {DJ_FORCES(ROW)};
 
 // ---- memory -----------------------------------------------------------------------------------
 

@@ -6,11 +6,8 @@
 
 #include "force/twist_force.h"
 
-typedef enum djForceId {
-  DJ_FORCE_CONTACT, DJ_FORCE_APPLIED, DJ_FORCE_GRAVITY, DJ_FORCE_DRAG, DJ_FORCE_DAMPER,
-  DJ_FORCE_SPRING, DJ_FORCE_LIMIT, DJ_FORCE_ACTUATOR, DJ_FORCE_HOLD, DJ_FORCE_FLEX_EDGE,
-  DJ_FORCE_FLEX_ELEMENT, DJ_FORCE_FLEX_FLAP, DJ_NFORCE
-} djForceId;
+#define DJ_FORCE_ID(id, name) DJ_FORCE_##id,
+typedef enum djForceId { DJ_FORCES(DJ_FORCE_ID) DJ_NFORCE } djForceId;
 
 typedef struct djForces {
   void* state[DJ_NFORCE];   // NULL: switched off

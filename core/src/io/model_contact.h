@@ -9,6 +9,7 @@
 
 #include <dijoco/model.h>
 
+#define DJ_MAX_KEYS 160    // of an element
 #define DJ_MAX_MODELS 16   // with an object in `option`
 
 // Adds the names of settings that an element may have to n names, at most `room` in all; pair: of a

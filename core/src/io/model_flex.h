@@ -8,7 +8,7 @@
 
 #include <dijoco/model.h>
 
-// Those of its keys that are no lists are in a table of model_keys.h.
+// Keys that are no lists are fields of model/element.h.
 extern const char* const dj_flexLists[]; // NULL ends it
 
 // The body that an item names.

@@ -4,12 +4,12 @@
 #include "io/model_contact.h"
 #include "io/model_exact.h"
 #include "io/model_flex.h"
-#include "io/model_keys.h"
 #include "io/model_shape.h"
 #include "io/settings.h"
 #include "io/text.h"
 #include "model/activation.h"
 #include "model/check.h"
+#include "model/element.h"
 #include "model/joint_type.h"
 #include "model/setting.h"
 
@@ -32,7 +32,7 @@ typedef struct djLoader {
   djPool pool;
   djModelDef def;
   djError* err;
-  djNameIndex body, joint, geom, mesh, hfield, site, tendon, flex;
+  djNameIndex index[DJ_NOBJ];
 } djLoader;
 
 static int compareEntries(const void* a, const void* b) {
@@ -69,20 +69,13 @@ static int compareName(const void* name, const void* entry) {
 }
 
 // key: of the item, or of the list that it is in.
-static djStatus readReference(int* id, const djLoader* l, djKeyKind kind, const cJSON* item,
+static djStatus readReference(int* id, const djLoader* l, djObject kind, const cJSON* item,
                               const char* key, const djAt* at) {
   if (cJSON_IsNumber(item)) return dj_jsonInt(id, item, at);
   const char* name = NULL;
   if (!cJSON_IsString(item)) return dj_jsonFail(at, key, "must be a name or an index");
   djStatus status = dj_jsonText(&name, item, at);
-  const djNameIndex* index = kind == DJ_KEY_BODY     ? &l->body
-                             : kind == DJ_KEY_JOINT  ? &l->joint
-                             : kind == DJ_KEY_GEOM   ? &l->geom
-                             : kind == DJ_KEY_SITE   ? &l->site
-                             : kind == DJ_KEY_TENDON ? &l->tendon
-                             : kind == DJ_KEY_HFIELD ? &l->hfield
-                             : kind == DJ_KEY_FLEX   ? &l->flex
-                                                     : &l->mesh;
+  const djNameIndex* index = &l->index[kind];
   const struct djNameEntry* e =
       bsearch(name, index->entry, (size_t)index->n, sizeof *index->entry, compareName);
   if (!e) {
@@ -107,57 +100,57 @@ static djStatus readSome(double* out, int n, const cJSON* item, const djAt* at) 
 }
 
 // One member into its field.
-static djStatus readValue(const djLoader* l, const djKeySpec* key, char* field, const cJSON* item,
-                          int ncoord, const djAt* at) {
+static djStatus readValue(const djLoader* l, const djElementField* f, char* field,
+                          const cJSON* item, int ncoord, const djAt* at) {
   double* real = (double*)(void*)field;
   int number = 0;
   djStatus status = DJ_OK;
-  switch (key->kind) {
-    case DJ_KEY_REAL: return readReals(real, key->count, item, at);
-    case DJ_KEY_REALS: return readSome(real, key->count, item, at);
-    case DJ_KEY_COORD: return readReals(real, ncoord, item, at);
-    case DJ_KEY_BOOL: return dj_jsonBool((bool*)field, item, at);
-    case DJ_KEY_TEXT: return dj_jsonText((const char**)(void*)field, item, at);
-    case DJ_KEY_INT: status = dj_jsonInt(&number, item, at); break;
-    case DJ_KEY_NAMED: status = dj_jsonNamed(&number, item, key->names, at); break;
-    default: status = readReference(&number, l, key->kind, item, item->string, at);
+  switch (f->type) {
+    case DJ_IS_REAL: return readReals(real, f->count, item, at);
+    case DJ_IS_REALS: return readSome(real, f->count, item, at);
+    case DJ_IS_COORD: return readReals(real, ncoord, item, at);
+    case DJ_IS_BOOL: return dj_jsonBool((bool*)field, item, at);
+    case DJ_IS_TEXT: return dj_jsonText((const char**)(void*)field, item, at);
+    case DJ_IS_INT: status = dj_jsonInt(&number, item, at); break;
+    case DJ_IS_NAMED: status = dj_jsonNamed(&number, item, f->choice, at); break;
+    case DJ_IS_REFERENCE: status = readReference(&number, l, f->object, item, item->string, at);
   }
   if (status == DJ_OK) memcpy(field, &number, sizeof number);
   return status;
 }
 
-static djStatus checkKeys(const cJSON* object, const djKeySpec* keys, const djAt* at) {
+// Keys that are no fields of the table: they are read when all lists are there.
+static const char* const geomKeys[] = {"shape", "points", NULL};
+static const char* const tendonKeys[] = {"joints", "coef", "path", NULL};
+static const char* const* const moreKeys[DJ_NELEMENT] = {
+    [DJ_OBJ_GEOM] = geomKeys, [DJ_OBJ_TENDON] = tendonKeys, [DJ_OBJ_FLEX] = dj_flexLists};
+
+static djStatus checkKeys(const cJSON* object, int kind, const djAt* at) {
   const char* names[DJ_MAX_KEYS] = {NULL};
   int n = 0;
-  while (n < DJ_MAX_KEYS - 1 && keys[n].key) names[n] = keys[n].key, n++;
-  if (keys == dj_geomKeys) names[n++] = "shape", names[n++] = "points", names[n++] = "flex";
-  if (keys == dj_geomKeys || keys == dj_pairKeys) {
-    dj_listOwnSettings(names, n, DJ_MAX_KEYS - 1, keys == dj_pairKeys);
+  for (const djElementField* f = dj_elementKinds[kind].field; f->name; f++) names[n++] = f->name;
+  for (int k = 0; moreKeys[kind] && moreKeys[kind][k]; k++) names[n++] = moreKeys[kind][k];
+  if (kind == DJ_OBJ_GEOM || kind == DJ_OBJ_PAIR) {
+    dj_listOwnSettings(names, n, DJ_MAX_KEYS - 1, kind == DJ_OBJ_PAIR);
   }
   return dj_jsonKeys(object, names, at);
 }
 
-static djStatus readMembers(const djLoader* l, const djKeySpec* keys, void* out,
-                            const cJSON* object, const djAt* at) {
-  djStatus status = DJ_OK;
+static djStatus readElement(const djLoader* l, int kind, char* out, const cJSON* object,
+                            const djAt* at) {
+  djStatus status = checkKeys(object, kind, at);
   int ncoord = 1;
-  for (const djKeySpec* key = keys; key->key && status == DJ_OK; key++) {
-    const cJSON* item = dj_jsonGet(object, key->key);
+  dj_defaultElement(out, kind);
+  for (const djElementField* f = dj_elementKinds[kind].field; f->name && status == DJ_OK; f++) {
+    const cJSON* item = dj_jsonGet(object, f->name);
     if (!item) continue;
-    char* field = (char*)out + key->offset;
-    status = readValue(l, key, field, item, ncoord, at);
+    status = readValue(l, f, out + f->at, item, ncoord, at);
     // A joint's type comes before its coordinates.
-    if (keys == dj_jointKeys && key->kind == DJ_KEY_NAMED && status == DJ_OK) {
-      ncoord = dj_jointNq((int)((const djJointDef*)out)->type);
+    if (kind == DJ_OBJ_JOINT && f->type == DJ_IS_NAMED && status == DJ_OK) {
+      ncoord = dj_jointNq((int)((const djJointDef*)(const void*)out)->type);
     }
   }
   return status;
-}
-
-static djStatus readStruct(const djLoader* l, const djKeySpec* keys, void* out,
-                           const cJSON* object, const djAt* at) {
-  djStatus status = checkKeys(object, keys, at);
-  return status < 0 ? status : readMembers(l, keys, out, object, at);
 }
 
 // "joint 'knee'" for the i-th object of a list.
@@ -166,21 +159,19 @@ static djElementText elementOf(const char* kind, const cJSON* object, int i) {
   return dj_elementText(kind, cJSON_IsString(name) ? name->valuestring : NULL, i);
 }
 
-// A list of elements; each starts as a copy of `standard`.
-static djStatus readList(djLoader* l, const cJSON* root, const char* name, const char* kind,
-                         const djKeySpec* keys, void* array, int* n, size_t size,
-                         const void* standard) {
-  const cJSON* list = dj_jsonGet(root, name);
-  *n = listCount(list);
-  char* data = dj_poolTake(&l->pool, (size_t)*n, size);
+// A list of elements.
+static djStatus readList(djLoader* l, const cJSON* root, int kind) {
+  const djElementKind* k = &dj_elementKinds[kind];
+  const cJSON* list = dj_jsonGet(root, k->list);
+  int n = listCount(list), i = 0;
+  char* data = dj_poolTake(&l->pool, (size_t)n, k->size);
   if (!data) return dj_failMemory(l->err);
-  memcpy(array, &data, sizeof data);  // array: address of the definition's pointer
-  int i = 0;
+  memcpy((char*)&l->def + k->array, &data, sizeof data);
+  memcpy((char*)&l->def + k->n, &n, sizeof n);
   for (const cJSON* c = list ? list->child : NULL; c; c = c->next, i++) {
-    djElementText element = elementOf(kind, c, i);
+    djElementText element = elementOf(k->name, c, i);
     djAt at = {l->err, element.text};
-    memcpy(data + (size_t)i * size, standard, size);
-    djStatus status = readStruct(l, keys, data + (size_t)i * size, c, &at);
+    djStatus status = readElement(l, kind, data + (size_t)i * k->size, c, &at);
     if (status < 0) return status;
   }
   return DJ_OK;
@@ -200,7 +191,7 @@ static djStatus readFixed(djLoader* l, djTendonDef* t, const cJSON* joints, cons
   int k = 0;
   for (const cJSON* c = joints->child; c && status == DJ_OK; c = c->next, k++) {
     wrap[k] = (djWrapDef){DJ_WRAP_JOINT, -1, factor[k]};
-    status = readReference(&wrap[k].id, l, DJ_KEY_JOINT, c, "joints", at);
+    status = readReference(&wrap[k].id, l, DJ_OBJ_JOINT, c, "joints", at);
   }
   return status;
 }
@@ -212,9 +203,9 @@ static djStatus readGeom(djLoader* l, djWrapDef* w, const cJSON* c, const djAt* 
   int site = -1;
   djStatus status = dj_jsonKeys(c, keys, at);
   if (status == DJ_OK) {
-    status = readReference(&w->id, l, DJ_KEY_GEOM, dj_jsonGet(c, "geom"), "path", at);
+    status = readReference(&w->id, l, DJ_OBJ_GEOM, dj_jsonGet(c, "geom"), "path", at);
   }
-  if (status == DJ_OK && side) status = readReference(&site, l, DJ_KEY_SITE, side, "path", at);
+  if (status == DJ_OK && side) status = readReference(&site, l, DJ_OBJ_SITE, side, "path", at);
   bool cylinder = w->id >= 0 && w->id < l->def.ngeom && l->def.geom[w->id].type == DJ_CYLINDER;
   w->type = cylinder ? DJ_WRAP_CYLINDER : DJ_WRAP_SPHERE;
   w->prm = site;
@@ -238,65 +229,24 @@ static djStatus readPath(djLoader* l, djTendonDef* t, const cJSON* path, const d
       status = readGeom(l, &wrap[k], c, at);
       continue;
     }
-    if (!pulley) status = readReference(&wrap[k].id, l, DJ_KEY_SITE, c, "path", at);
+    if (!pulley) status = readReference(&wrap[k].id, l, DJ_OBJ_SITE, c, "path", at);
     else status = dj_jsonKeys(c, keys, at);
     if (pulley && status == DJ_OK) status = dj_jsonNumber(&wrap[k].prm, pulley, at);
   }
   return status;
 }
 
-static djStatus readTendons(djLoader* l, const cJSON* root) {
-  const cJSON* list = dj_jsonGet(root, "tendons");
-  int n = listCount(list), i = 0;
-  djTendonDef* tendon = dj_poolTake(&l->pool, (size_t)n, sizeof *tendon);
-  if (!tendon) return dj_failMemory(l->err);
-  l->def.tendon = tendon;
-  l->def.ntendon = n;
-  const char* names[DJ_MAX_KEYS] = {"joints", "coef", "path"};
-  for (int k = 0; dj_tendonKeys[k].key; k++) names[3 + k] = dj_tendonKeys[k].key;
-  for (const cJSON* c = list ? list->child : NULL; c; c = c->next, i++) {
-    djElementText element = elementOf("tendon", c, i);
-    djAt at = {l->err, element.text};
-    const cJSON *joints = dj_jsonGet(c, "joints"), *path = dj_jsonGet(c, "path");
-    const cJSON* coef = dj_jsonGet(c, "coef");
-    tendon[i] = dj_defaultTendonDef();
-    djStatus status = dj_jsonKeys(c, names, &at);
-    if (status == DJ_OK && path && (joints || coef)) {
-      status = dj_jsonFail(&at, "path", "excludes joints and coef");
-    }
-    if (status == DJ_OK && joints) status = readFixed(l, &tendon[i], joints, coef, &at);
-    if (status == DJ_OK && path) status = readPath(l, &tendon[i], path, &at);
-    if (status == DJ_OK) status = readMembers(l, dj_tendonKeys, &tendon[i], c, &at);
-    if (status < 0) return status;
-  }
-  return DJ_OK;
+// "joints" and "coef", or "path".
+static djStatus readWraps(djLoader* l, djTendonDef* t, const cJSON* c, const djAt* at) {
+  const cJSON *joints = dj_jsonGet(c, "joints"), *path = dj_jsonGet(c, "path");
+  const cJSON* coef = dj_jsonGet(c, "coef");
+  if (path && (joints || coef)) return dj_jsonFail(at, "path", "excludes joints and coef");
+  if (joints) return readFixed(l, t, joints, coef, at);
+  return path ? readPath(l, t, path, at) : DJ_OK;
 }
 
 static djStatus bodyOf(int* id, const void* loader, const cJSON* item, const djAt* at) {
-  return readReference(id, loader, DJ_KEY_BODY, item, "bodies", at);
-}
-
-static djStatus readFlexes(djLoader* l, const cJSON* root) {
-  const cJSON* list = dj_jsonGet(root, "flexes");
-  int n = listCount(list), i = 0;
-  djFlexDef* flex = dj_poolTake(&l->pool, (size_t)n, sizeof *flex);
-  if (!flex) return dj_failMemory(l->err);
-  l->def.flex = flex;
-  l->def.nflex = n;
-  const char* names[DJ_MAX_KEYS] = {NULL};
-  int used = 0;
-  for (; dj_flexLists[used]; used++) names[used] = dj_flexLists[used];
-  for (int k = 0; dj_flexKeys[k].key; k++) names[used + k] = dj_flexKeys[k].key;
-  for (const cJSON* c = list ? list->child : NULL; c; c = c->next, i++) {
-    djElementText element = elementOf("flex", c, i);
-    djAt at = {l->err, element.text};
-    flex[i] = dj_defaultFlexDef();
-    djStatus status = dj_jsonKeys(c, names, &at);
-    if (status == DJ_OK) status = readMembers(l, dj_flexKeys, &flex[i], c, &at);
-    if (status == DJ_OK) status = dj_readFlexLists(&flex[i], c, bodyOf, l, &l->pool, &at);
-    if (status < 0) return status;
-  }
-  return DJ_OK;
+  return readReference(id, loader, DJ_OBJ_BODY, item, "bodies", at);
 }
 
 // Triangles of nvert vertices.
@@ -520,82 +470,49 @@ static djStatus readTop(djLoader* l, const cJSON* root) {
   return status == DJ_OK && option ? readOption(l, option) : status;
 }
 
-// Keys `shape`, `points` and `flex` of geoms that have them.
-static djStatus readShapes(djLoader* l, const cJSON* root) {
-  const cJSON* list = dj_jsonGet(root, "geoms");
-  djGeomDef* geom = (djGeomDef*)(size_t)l->def.geom;   // made by readList
+// `shape` and `points`.
+static djStatus readShape(djLoader* l, djGeomDef* geom, const cJSON* c, const djAt* at) {
+  const cJSON *shape = dj_jsonGet(c, "shape"), *points = dj_jsonGet(c, "points");
+  djStatus status = DJ_OK;
+  int columns = 3;
+  if (shape) status = dj_readShape(&geom->surface, shape, &l->pool, at);
+  if (!points || status < 0) return status;
+  status = dj_jsonRows(&geom->point, &geom->npoint, &columns, points, &l->pool, at);
+  if (status < 0 || geom->npoint > 0) return status;
+  return dj_jsonFail(at, "points", "has none: point_count 0 is no points");
+}
+
+// What moreKeys names, of all elements of a kind.
+static djStatus readMore(djLoader* l, const cJSON* root, int kind) {
+  const djElementKind* k = &dj_elementKinds[kind];
+  const cJSON* list = dj_jsonGet(root, k->list);
   djStatus status = DJ_OK;
   int i = 0;
   for (const cJSON* c = list ? list->child : NULL; c && status == DJ_OK; c = c->next, i++) {
-    const cJSON* item = dj_jsonGet(c, "shape");
-    djElementText element = elementOf("geom", c, i);
-    djAt at = {l->err, element.text};
-    const cJSON* flex = dj_jsonGet(c, "flex");
-    if (item) status = dj_readShape(&geom[i].surface, item, &l->pool, &at);
-    if (flex && status == DJ_OK) {
-      status = readReference(&geom[i].flex, l, DJ_KEY_FLEX, flex, "flex", &at);
-    }
-    const cJSON* points = dj_jsonGet(c, "points");
-    int columns = 3;
-    if (points && status == DJ_OK) {
-      status = dj_jsonRows(&geom[i].point, &geom[i].npoint, &columns, points, &l->pool, &at);
-    }
-    if (points && status == DJ_OK && geom[i].npoint == 0) {
-      status = dj_jsonFail(&at, "points", "has none: point_count 0 is no points");
-    }
+    void* element = (void*)(size_t)dj_elementAt(&l->def, kind, i);   // made by readList
+    djElementText text = elementOf(k->name, c, i);
+    djAt at = {l->err, text.text};
+    if (kind == DJ_OBJ_GEOM) status = readShape(l, element, c, &at);
+    else if (kind == DJ_OBJ_TENDON) status = readWraps(l, element, c, &at);
+    else status = dj_readFlexLists(element, c, bodyOf, l, &l->pool, &at);
   }
   return status;
 }
 
 static djStatus readElements(djLoader* l, const cJSON* root) {
-  djBodyDef body = dj_defaultBodyDef();
-  djJointDef joint = dj_defaultJointDef();
-  djGeomDef geom = dj_defaultGeomDef();
-  djSiteDef site = dj_siteDefault();
-  djActuatorDef actuator = dj_defaultActuatorDef();
-  djPairDef pair = dj_pairDefault();
-  djExcludeDef exclude = {0, 0};
-  djEqualityDef equality = dj_defaultEqualityDef();
-  djModelDef* d = &l->def;
-  const struct {
-    const char *name, *kind;
-    const djKeySpec* keys;
-    void* array;
-    int* n;
-    size_t size;
-    const void* standard;
-  } lists[] = {
-      {"bodies", "body", dj_bodyKeys, &d->body, &d->nbody, sizeof body, &body},
-      {"joints", "joint", dj_jointKeys, &d->joint, &d->njnt, sizeof joint, &joint},
-      {"geoms", "geom", dj_geomKeys, &d->geom, &d->ngeom, sizeof geom, &geom},
-      {"sites", "site", dj_siteKeys, &d->site, &d->nsite, sizeof site, &site},
-      {"actuators", "actuator", dj_actuatorKeys, &d->actuator, &d->nu, sizeof actuator,
-       &actuator},
-      {"pairs", "pair", dj_pairKeys, &d->pair, &d->npair, sizeof pair, &pair},
-      {"excludes", "exclude", dj_excludeKeys, &d->exclude, &d->nexclude, sizeof exclude,
-       &exclude},
-      {"guides", "guide", dj_excludeKeys, &d->guide, &d->nguide, sizeof exclude, &exclude},
-      {"equalities", "equality", dj_equalityKeys, &d->equality, &d->nequality, sizeof equality,
-       &equality},
-  };
-  djStatus status = indexNames(l, &l->body, dj_jsonGet(root, "bodies"));
-  if (status == DJ_OK) status = indexNames(l, &l->joint, dj_jsonGet(root, "joints"));
-  if (status == DJ_OK) status = indexNames(l, &l->geom, dj_jsonGet(root, "geoms"));
-  if (status == DJ_OK) status = indexNames(l, &l->mesh, dj_jsonGet(root, "meshes"));
-  if (status == DJ_OK) status = indexNames(l, &l->hfield, dj_jsonGet(root, "hfields"));
-  if (status == DJ_OK) status = indexNames(l, &l->site, dj_jsonGet(root, "sites"));
-  if (status == DJ_OK) status = indexNames(l, &l->tendon, dj_jsonGet(root, "tendons"));
-  if (status == DJ_OK) status = indexNames(l, &l->flex, dj_jsonGet(root, "flexes"));
-  for (size_t k = 0; k < sizeof lists / sizeof lists[0] && status == DJ_OK; k++) {
-    status = readList(l, root, lists[k].name, lists[k].kind, lists[k].keys, lists[k].array,
-                      lists[k].n, lists[k].size, lists[k].standard);
+  djStatus status = DJ_OK;
+  for (int kind = 0; kind < DJ_NOBJ && status == DJ_OK; kind++) {
+    status = indexNames(l, &l->index[kind], dj_jsonGet(root, dj_elementKinds[kind].list));
   }
-  if (status == DJ_OK) status = dj_readOwnSettings(d, root, &l->pool, l->err);
-  if (status == DJ_OK) status = readShapes(l, root);
+  for (int kind = 0; kind < DJ_NELEMENT && status == DJ_OK; kind++) {
+    if (dj_elementKinds[kind].field->name) status = readList(l, root, kind);
+  }
+  if (status == DJ_OK) status = dj_readOwnSettings(&l->def, root, &l->pool, l->err);
+  if (status == DJ_OK) status = readMore(l, root, DJ_OBJ_GEOM);
   if (status == DJ_OK) status = readMeshes(l, root);
   if (status == DJ_OK) status = readHfields(l, root);
-  if (status == DJ_OK) status = readTendons(l, root);
-  if (status == DJ_OK) status = readFlexes(l, root);
+  if (status == DJ_OK) status = readMore(l, root, DJ_OBJ_TENDON);
+  if (status == DJ_OK) status = readMore(l, root, DJ_OBJ_FLEX);
   if (status == DJ_OK) status = readKeys(l, root);
   return status;
 }

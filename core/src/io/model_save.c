@@ -1,5 +1,4 @@
-// Writing a model file: one object per element, with the keys that differ from the defaults, or
-// with all of them.
+// Writing a model file: one object per element, with the keys that differ from the defaults.
 
 #include "io/model_save.h"
 
@@ -7,9 +6,9 @@
 #include "io/model_contact.h"
 #include "io/model_exact.h"
 #include "io/model_flex.h"
-#include "io/model_keys.h"
 #include "io/model_shape.h"
 #include "io/settings.h"
+#include "model/element.h"
 #include "model/joint_type.h"
 
 #include <dijoco/io.h>
@@ -45,74 +44,57 @@ static void addSome(djText* t, const double* v, int n) {
 }
 
 // An element by its name, or by its index where it has none.
-static void addReference(djText* t, const djModelDef* def, djKeyKind kind, int id) {
-  const char* name = NULL;
-  if (id >= 0 && kind == DJ_KEY_BODY) name = def->body[id].name;
-  if (id >= 0 && kind == DJ_KEY_JOINT) name = def->joint[id].name;
-  if (id >= 0 && kind == DJ_KEY_GEOM) name = def->geom[id].name;
-  if (id >= 0 && kind == DJ_KEY_MESH) name = def->mesh[id].name;
-  if (id >= 0 && kind == DJ_KEY_HFIELD) name = def->hfield[id].name;
-  if (id >= 0 && kind == DJ_KEY_SITE) name = def->site[id].name;
-  if (id >= 0 && kind == DJ_KEY_FLEX) name = def->flex[id].name;
-  if (id >= 0 && kind == DJ_KEY_TENDON) name = def->tendon[id].name;
+static void addReference(djText* t, const djModelDef* def, djObject kind, int id) {
+  const char* name = id >= 0 ? dj_elementName(def, (int)kind, id) : NULL;
   if (name && name[0]) dj_addQuoted(t, name);
   else dj_addInt(t, id);
 }
 
-static size_t fieldSize(const djKeySpec* key) {
-  switch (key->kind) {
-    case DJ_KEY_REAL:
-    case DJ_KEY_REALS: return (size_t)key->count * sizeof(double);
-    case DJ_KEY_BOOL: return sizeof(bool);
-    default: return sizeof(int);
-  }
-}
-
-static void addValue(djText* t, const djModelDef* def, const djKeySpec* key, const char* field,
-                     int ncoord) {
+static void addValue(djText* t, const djModelDef* def, const djElementField* f,
+                     const char* field, int ncoord) {
   int number = 0;
-  switch (key->kind) {
-    case DJ_KEY_REAL: addVector(t, (const double*)(const void*)field, key->count); return;
-    case DJ_KEY_REALS: addSome(t, (const double*)(const void*)field, key->count); return;
-    case DJ_KEY_COORD: addVector(t, (const double*)(const void*)field, ncoord); return;
-    case DJ_KEY_BOOL: dj_addText(t, *(const bool*)field ? "true" : "false"); return;
-    case DJ_KEY_TEXT: dj_addQuoted(t, *(const char* const*)(const void*)field); return;
+  switch (f->type) {
+    case DJ_IS_REAL: addVector(t, (const double*)(const void*)field, f->count); return;
+    case DJ_IS_REALS: addSome(t, (const double*)(const void*)field, f->count); return;
+    case DJ_IS_COORD: addVector(t, (const double*)(const void*)field, ncoord); return;
+    case DJ_IS_BOOL: dj_addText(t, *(const bool*)field ? "true" : "false"); return;
+    case DJ_IS_TEXT: dj_addQuoted(t, *(const char* const*)(const void*)field); return;
     default: memcpy(&number, field, sizeof number);
   }
-  if (key->kind == DJ_KEY_INT) dj_addInt(t, number);
-  else if (key->kind == DJ_KEY_NAMED) dj_addQuoted(t, dj_nameOf(key->names, number));
-  else addReference(t, def, key->kind, number);
+  if (f->type == DJ_IS_INT) dj_addInt(t, number);
+  else if (f->type == DJ_IS_NAMED) dj_addQuoted(t, dj_nameOf(f->choice, number));
+  else addReference(t, def, f->object, number);
 }
 
-// standard NULL: no value is the default, but names may be missing.
-static bool isDefault(const djModelDef* def, const djKeySpec* key, const char* value,
-                      const char* standard, const djJointDef* joint) {
-  const char* field = value + key->offset;
-  if (key->kind == DJ_KEY_TEXT) {
+static bool isDefault(const djModelDef* def, const djElementField* f, const char* value,
+                      const char* standard) {
+  const char* field = value + f->at;
+  if (f->type == DJ_IS_TEXT) {
     const char* text = *(const char* const*)(const void*)field;
     return !text || !text[0];
   }
-  if (!standard) return false;
-  if (key->kind == DJ_KEY_COORD && joint) {
+  if (f->type == DJ_IS_COORD) {
     double buffer[7];
-    bool spring = key->offset == offsetof(djJointDef, springref);
+    const djJointDef* joint = (const djJointDef*)(const void*)value;
+    bool spring = f->at == offsetof(djJointDef, springref);
     const double* given = givenCoordinates(buffer, def, joint, spring);
     return memcmp(field, given, sizeof(double) * (size_t)dj_jointNq((int)joint->type)) == 0;
   }
-  return memcmp(field, standard + key->offset, fieldSize(key)) == 0;
+  return memcmp(field, standard + f->at, dj_fieldSize(f)) == 0;
 }
 
-// The members of one struct that differ from `standard`, NULL: all of them, in an object that
-// stays open; joint is the struct itself where it is a joint's, between what precedes the first.
-static void addMembers(djText* t, const djModelDef* def, const djKeySpec* keys, const void* value,
-                       const void* standard, const djJointDef* joint, const char* between) {
-  int ncoord = joint ? dj_jointNq((int)joint->type) : 0;
-  for (const djKeySpec* key = keys; key->key; key++) {
-    if (!key->always && isDefault(def, key, value, standard, joint)) continue;
+// The members of an element that differ from `standard`, in an object that stays open; between what
+// precedes the first.
+static void addMembers(djText* t, const djModelDef* def, int kind, const char* value,
+                       const char* standard, const char* between) {
+  int ncoord = 0;
+  if (kind == DJ_OBJ_JOINT) ncoord = dj_jointNq((int)((const djJointDef*)(const void*)value)->type);
+  for (const djElementField* f = dj_elementKinds[kind].field; f->name; f++) {
+    if (!f->always && isDefault(def, f, value, standard)) continue;
     dj_addText(t, between);
-    dj_addQuoted(t, key->key);
+    dj_addQuoted(t, f->name);
     dj_addText(t, ": ");
-    addValue(t, def, key, (const char*)value + key->offset, ncoord);
+    addValue(t, def, f, value + f->at, ncoord);
     between = ", ";
   }
 }
@@ -132,32 +114,6 @@ static void addPoints(djText* t, const djGeomDef* geom) {
     addVector(t, geom->point + 3 * (size_t)i, 3);
   }
   if (geom->npoint > 0) dj_addText(t, "]");
-}
-
-static void addList(djText* t, const djModelDef* def, const char* name, const djKeySpec* keys,
-                    const void* array, size_t size, int n, const void* standard) {
-  if (n == 0) return;
-  openList(t, name);
-  for (int i = 0; i < n; i++) {
-    startElement(t, i);
-    const char* value = (const char*)array + (size_t)i * size;
-    bool joints = keys == dj_jointKeys;
-    dj_addText(t, "{");
-    addMembers(t, def, keys, value, standard, joints ? &def->joint[i] : NULL, "");
-    if (keys == dj_geomKeys) dj_addOwnSettings(t, def, i, -1);
-    if (keys == dj_geomKeys && def->geom[i].surface) {
-      dj_addText(t, ", ");
-      dj_addShape(t, def->geom[i].surface);
-    }
-    if (keys == dj_geomKeys) addPoints(t, &def->geom[i]);
-    if (keys == dj_geomKeys && def->geom[i].flex >= 0) {
-      dj_addText(t, ", \"flex\": ");
-      addReference(t, def, DJ_KEY_FLEX, def->geom[i].flex);
-    }
-    if (keys == dj_pairKeys) dj_addOwnSettings(t, def, -1, i);
-    dj_addText(t, "}");
-  }
-  dj_addText(t, "\n  ]");
 }
 
 static void addTriangles(djText* t, const char* key, int n, const int* face) {
@@ -234,16 +190,16 @@ static void addWraps(djText* t, const djModelDef* def, const djTendonDef* tendon
     if (k > 0) dj_addText(t, ", ");
     if (w->type == DJ_WRAP_SPHERE || w->type == DJ_WRAP_CYLINDER) {
       dj_addText(t, "{\"geom\": ");
-      addReference(t, def, DJ_KEY_GEOM, w->id);
+      addReference(t, def, DJ_OBJ_GEOM, w->id);
       if (w->prm >= 0) {
         dj_addText(t, ", \"side\": ");
-        addReference(t, def, DJ_KEY_SITE, (int)w->prm);
+        addReference(t, def, DJ_OBJ_SITE, (int)w->prm);
       }
       dj_addText(t, "}");
       continue;
     }
     if (w->type != DJ_WRAP_PULLEY) {
-      addReference(t, def, fixed ? DJ_KEY_JOINT : DJ_KEY_SITE, w->id);
+      addReference(t, def, fixed ? DJ_OBJ_JOINT : DJ_OBJ_SITE, w->id);
       continue;
     }
     dj_addText(t, "{\"pulley\": ");
@@ -260,29 +216,32 @@ static void addWraps(djText* t, const djModelDef* def, const djTendonDef* tendon
   dj_addText(t, "]");
 }
 
-static void addTendons(djText* t, const djModelDef* def, bool all) {
-  djTendonDef standard = dj_defaultTendonDef();
-  if (def->ntendon == 0) return;
-  openList(t, "tendons");
-  for (int i = 0; i < def->ntendon; i++) {
-    startElement(t, i);
-    dj_addText(t, "{");
-    addWraps(t, def, &def->tendon[i]);
-    addMembers(t, def, dj_tendonKeys, &def->tendon[i], all ? NULL : &standard, NULL, ", ");
-    dj_addText(t, "}");
+// What comes after the members of an element that are in its table.
+static void addMore(djText* t, const djModelDef* def, int kind, int i) {
+  if (kind == DJ_OBJ_PAIR) dj_addOwnSettings(t, def, -1, i);
+  if (kind == DJ_OBJ_FLEX) dj_addFlexLists(t, &def->flex[i], def);
+  if (kind != DJ_OBJ_GEOM) return;
+  dj_addOwnSettings(t, def, i, -1);
+  if (def->geom[i].surface) {
+    dj_addText(t, ", ");
+    dj_addShape(t, def->geom[i].surface);
   }
-  dj_addText(t, "\n  ]");
+  addPoints(t, &def->geom[i]);
 }
 
-static void addFlexes(djText* t, const djModelDef* def, bool all) {
-  djFlexDef standard = dj_defaultFlexDef();
-  if (def->nflex == 0) return;
-  openList(t, "flexes");
-  for (int i = 0; i < def->nflex; i++) {
+static void addList(djText* t, const djModelDef* def, int kind) {
+  djAnyElement standard;
+  int n = dj_elementCount(def, kind);
+  if (n == 0) return;
+  dj_defaultElement(&standard, kind);
+  openList(t, dj_elementKinds[kind].list);
+  for (int i = 0; i < n; i++) {
     startElement(t, i);
     dj_addText(t, "{");
-    addMembers(t, def, dj_flexKeys, &def->flex[i], all ? NULL : &standard, NULL, "");
-    dj_addFlexLists(t, &def->flex[i], def);
+    if (kind == DJ_OBJ_TENDON) addWraps(t, def, &def->tendon[i]);
+    addMembers(t, def, kind, dj_elementAt(def, kind, i), (const char*)&standard,
+               kind == DJ_OBJ_TENDON ? ", " : "");
+    addMore(t, def, kind, i);
     dj_addText(t, "}");
   }
   dj_addText(t, "\n  ]");
@@ -345,39 +304,22 @@ static void addOption(djText* t, const djModelDef* def, const djModel* model, bo
 }
 
 static void addModel(djText* t, const djModelDef* def, const djModel* model, bool all) {
-  djBodyDef body = dj_defaultBodyDef();
-  djJointDef joint = dj_defaultJointDef();
-  djGeomDef geom = dj_defaultGeomDef();
-  djSiteDef site = dj_siteDefault();
-  djActuatorDef actuator = dj_defaultActuatorDef();
-  djPairDef pair = dj_pairDefault();
-  djExcludeDef exclude = {0, 0};
-  djEqualityDef equality = dj_defaultEqualityDef();
   dj_addText(t, "{\n  \"dijoco_model\": 1,\n  \"name\": ");
   dj_addQuoted(t, def->name);
   addOption(t, def, model, all);
-  addList(t, def, "bodies", dj_bodyKeys, def->body, sizeof body, def->nbody,
-          all ? NULL : &body);
-  addList(t, def, "joints", dj_jointKeys, def->joint, sizeof joint, def->njnt,
-          all ? NULL : &joint);
+  addList(t, def, DJ_OBJ_BODY);
+  addList(t, def, DJ_OBJ_JOINT);
   addMeshes(t, def);
   addHfields(t, def);
-  addList(t, def, "geoms", dj_geomKeys, def->geom, sizeof geom, def->ngeom,
-          all ? NULL : &geom);
-  addList(t, def, "sites", dj_siteKeys, def->site, sizeof site, def->nsite,
-          all ? NULL : &site);
-  addTendons(t, def, all);
-  addFlexes(t, def, all);
-  addList(t, def, "actuators", dj_actuatorKeys, def->actuator, sizeof actuator, def->nu,
-          all ? NULL : &actuator);
-  addList(t, def, "pairs", dj_pairKeys, def->pair, sizeof pair, def->npair,
-          all ? NULL : &pair);
-  addList(t, def, "excludes", dj_excludeKeys, def->exclude, sizeof exclude, def->nexclude,
-          all ? NULL : &exclude);
-  addList(t, def, "guides", dj_excludeKeys, def->guide, sizeof exclude, def->nguide,
-          all ? NULL : &exclude);
-  addList(t, def, "equalities", dj_equalityKeys, def->equality, sizeof equality, def->nequality,
-          all ? NULL : &equality);
+  addList(t, def, DJ_OBJ_GEOM);
+  addList(t, def, DJ_OBJ_SITE);
+  addList(t, def, DJ_OBJ_TENDON);
+  addList(t, def, DJ_OBJ_FLEX);
+  addList(t, def, DJ_OBJ_ACTUATOR);
+  addList(t, def, DJ_OBJ_PAIR);
+  addList(t, def, DJ_ELEMENT_EXCLUDE);
+  addList(t, def, DJ_ELEMENT_GUIDE);
+  addList(t, def, DJ_OBJ_EQUALITY);
   addKeys(t, def, model);
 }
 
@@ -394,14 +336,14 @@ static djStatus addExact(djText* text, const djModel* model, djError* err) {
   return status;
 }
 
-djStatus dj_modelText(djText* text, const djModel* model, bool in_any_case, djError* err) {
+djStatus dj_modelText(djText* text, const djModel* model, int with, djError* err) {
   djModelDef def;
   void* storage = NULL;
   djStatus status = dj_getDef(&def, &storage, model, err);
   if (status < 0) return status;
-  addModel(text, &def, model, false);
+  addModel(text, &def, model, (with & DJ_WITH_SETTINGS) != 0);
   dj_freeDef(storage);
-  if (model->changed || in_any_case) status = addExact(text, model, err);
+  if (model->changed || with & DJ_WITH_EXACT) status = addExact(text, model, err);
   dj_addText(text, "\n}\n");
   if (text->failed) return dj_failMemory(err);
   if (status < 0) return status;
@@ -411,7 +353,7 @@ djStatus dj_modelText(djText* text, const djModel* model, bool in_any_case, djEr
 djStatus dj_writeModel(const djModel* model, djFile* file, djError* err) {
   if (!model || !file) return dj_fail(err, DJ_INVALID, "model or file: NULL");
   djText text = {0};
-  djStatus status = dj_modelText(&text, model, false, err);
+  djStatus status = dj_modelText(&text, model, 0, err);
   if (status == DJ_OK) dj_writeFile(file, text.data, text.length);
   dj_freeText(&text);
   return status;
@@ -422,7 +364,7 @@ djStatus dj_saveModelText(char** text, const djModel* model, djError* err) {
   *text = NULL;
   if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
   djText made = {0};
-  djStatus status = dj_modelText(&made, model, false, err);
+  djStatus status = dj_modelText(&made, model, 0, err);
   if (status == DJ_OK) *text = made.data;
   else dj_freeText(&made);
   return status;

@@ -1,113 +1,59 @@
 #include "model/check.h"
 
 #include "base/status.h"
+#include "model/element.h"
 #include "model/joint_type.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static djStatus checkBody(const djBodyDef* b, int i, djError* err) {
-  double unit[4];
-  const char* problem = NULL;
-  if (i == 0) {
-    static const double identity[4] = {1, 0, 0, 0}, zero[3] = {0, 0, 0};
-    if (b->parent != 0) problem = "the world has no parent";
-    else if (memcmp(b->quat, identity, sizeof identity) || memcmp(b->pos, zero, sizeof zero)) {
-      problem = "the world's frame must be the identity";
-    } else if (b->mocap) problem = "the world cannot be mocap";
-  } else if (b->parent < 0 || b->parent >= i) {
-    problem = "parent must be an earlier body";
-  } else if (b->mocap && b->parent != 0) {
-    problem = "a mocap body must be a child of the world";
+const char* dj_bodyBefore(const djModelDef* def, int i) {
+  static const double identity[4] = {1, 0, 0, 0}, zero[3] = {0, 0, 0};
+  const djBodyDef* b = &def->body[i];
+  if (i > 0) {
+    if (b->parent < 0 || b->parent >= i) return "parent must be an earlier body";
+    return b->mocap && b->parent != 0 ? "a mocap body must be a child of the world" : NULL;
   }
-  if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", dj_elementText("body", b->name, i).text,
-                              problem);
-  if (!dj_allFinite(b->pos, 3)) problem = "pos is not finite";
-  else if (!dj_makeUnit(unit, b->quat, 4)) problem = "quat is zero or not finite";
-  else if (!dj_allFinite(b->ipos, 3)) problem = "ipos is not finite";
-  else if (!dj_makeUnit(unit, b->iquat, 4)) problem = "iquat is zero or not finite";
-  else if (!dj_allNonnegative(&b->mass, 1)) problem = "mass is negative or not finite";
-  else if (!dj_allNonnegative(b->inertia, 3)) problem = "inertia is negative or not finite";
-  else if (!dj_inertiaOk(b->inertia)) {
-    problem = "a moment of inertia is larger than the sum of the other two";
-  } else if (!isfinite(b->gravcomp)) problem = "gravcomp is not finite";
-  if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", dj_elementText("body", b->name, i).text,
-                              problem);
-  return DJ_OK;
+  if (b->parent != 0) return "the world has no parent";
+  if (memcmp(b->quat, identity, sizeof identity) || memcmp(b->pos, zero, sizeof zero)) {
+    return "the world's frame must be the identity";
+  }
+  return b->mocap ? "the world cannot be mocap" : NULL;
 }
 
-// Reference coordinates: a ball's or free joint's quaternion may be zero (not given).
-static const char* coordinateProblem(const djJointDef* j, const double* q, const char* problem) {
-  return dj_allFinite(q, dj_jointNq((int)j->type)) ? NULL : problem;
+const char* dj_bodyAfter(const djModelDef* def, int i) {
+  bool good = dj_inertiaOk(def->body[i].inertia);
+  return good ? NULL : "a moment of inertia is larger than the sum of the other two";
 }
 
 static bool isShare(double x) { return x > 0 && x < 1; }
 
-const char* dj_impedanceProblem(const double limit[5], double loss_damping, double loss) {
+const char* dj_impedanceProblem(const double limit[5]) {
   if (!isShare(limit[0]) || !isShare(limit[1])) return "limit_impedance is not in (0, 1)";
   if (!dj_allNonnegative(limit + 2, 1)) return "the width of limit_impedance is negative";
   if (!isShare(limit[3])) return "the midpoint of limit_impedance is not in (0, 1)";
   if (!(limit[4] >= 1 && isfinite(limit[4]))) return "the power of limit_impedance is below 1";
-  if (!dj_allNonnegative(&loss_damping, 1)) return "frictionloss_damping is negative";
-  if (!isShare(loss)) return "frictionloss_impedance is not in (0, 1)";
   return NULL;
 }
 
-static const char* jointProblem(const djJointDef* j) {
-  double unit[3];
-  const djJointRow* row = &dj_jointRows[j->type];
-  bool scalar = dj_isScalarJoint((int)j->type);
-  const char* problem;
-  if (!dj_allFinite(j->pos, 3)) return "pos is not finite";
-  if (scalar && !dj_makeUnit(unit, j->axis, 3)) return "axis is zero or not finite";
-  if (!dj_allFinite(j->axis, 3)) return "axis is not finite";
-  if ((problem = coordinateProblem(j, j->qpos0, "qpos0 is not finite"))) return problem;
-  if ((problem = coordinateProblem(j, j->springref, "springref is not finite"))) return problem;
-  if (!dj_allNonnegative(&j->stiffness, 1)) return "stiffness is negative or not finite";
-  if (!dj_allFinite(j->stiffnesspoly, 2)) return "stiffnesspoly is not finite";
-  if (!dj_allNonnegative(&j->damping, 1)) return "damping is negative or not finite";
-  if (!dj_allFinite(j->dampingpoly, 2)) return "dampingpoly is not finite";
-  if (!dj_allNonnegative(&j->armature, 1)) return "armature is negative or not finite";
-  if (!dj_allNonnegative(&j->frictionloss, 1)) return "frictionloss is negative or not finite";
-  if (j->limited && row->pose) return "a free joint has no limits";
-  if (j->limited && row->quat && !(isfinite(j->range[1]) && j->range[1] > 0)) {
-    return "range of a ball joint must end at a positive angle";
-  }
-  if (!isfinite(j->margin)) return "margin is not finite";
-  if (!dj_allNonnegative(&j->limit_stiffness, 1)) return "limit_stiffness is negative";
-  if (!dj_allNonnegative(&j->limit_damping, 1)) return "limit_damping is negative";
-  problem = dj_impedanceProblem(j->limit_impedance, j->frictionloss_damping,
-                                j->frictionloss_impedance);
-  if (problem) return problem;
-  if (j->actfrclimited && !scalar) return "actfrcrange is for slide and hinge joints only";
-  return NULL;
-}
-
-static djStatus checkJoint(const djModelDef* def, int i, djError* err) {
+const char* dj_jointBefore(const djModelDef* def, int i) {
   const djJointDef* j = &def->joint[i];
-  djElementText element = dj_elementText("joint", j->name, i);
-  const char* problem = NULL;
-  if (!dj_isChoice(dj_jointNames, (int)j->type)) problem = "unknown type";
-  else if (j->body == 0) problem = "the world cannot have joints";
-  else if (j->body < 0 || j->body >= def->nbody) problem = "its body does not exist";
-  else if (def->body[j->body].mocap) problem = "a mocap body cannot have joints";
-  else if (i > 0 && j->body < def->joint[i - 1].body) {
-    problem = "joints must be listed in the order of their bodies";
-  } else problem = jointProblem(j);
-  if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
-
-  const djJointRow* row = &dj_jointRows[j->type];
-  problem = dj_rangeProblem(j->range, j->limited && !row->quat);
-  if (problem) return dj_fail(err, DJ_INVALID, "%s: range %s", element.text, problem);
-  problem = dj_rangeProblem(j->actfrcrange, j->actfrclimited);
-  if (problem) return dj_fail(err, DJ_INVALID, "%s: actfrcrange %s", element.text, problem);
-
-  if (row->pose && def->body[j->body].parent != 0) {
-    return dj_fail(err, DJ_INVALID, "%s: a free joint must be on a child of the world",
-                   element.text);
+  if (!dj_isChoice(dj_jointNames, (int)j->type)) return "unknown type";
+  if (j->body == 0) return "the world cannot have joints";
+  if (j->body < 0 || j->body >= def->nbody) return "its body does not exist";
+  if (def->body[j->body].mocap) return "a mocap body cannot have joints";
+  if (i > 0 && j->body < def->joint[i - 1].body) {
+    return "joints must be listed in the order of their bodies";
   }
-  return DJ_OK;
+  return j->limited && dj_jointRows[j->type].pose ? "a free joint has no limits" : NULL;
+}
+
+const char* dj_jointAfter(const djModelDef* def, int i) {
+  const djJointDef* j = &def->joint[i];
+  const char* problem = dj_impedanceProblem(j->limit_impedance);
+  if (problem || !dj_jointRows[j->type].pose || def->body[j->body].parent == 0) return problem;
+  return "a free joint must be on a child of the world";
 }
 
 // A free joint is alone on its body, and a body has at most six dofs.
@@ -132,15 +78,9 @@ static djStatus checkCombinations(const djModelDef* def, djError* err) {
 }
 
 djStatus dj_checkTree(const djModelDef* def, djError* err) {
-  for (int i = 0; i < def->nbody; i++) {
-    djStatus status = checkBody(&def->body[i], i, err);
-    if (status < 0) return status;
-  }
-  for (int i = 0; i < def->njnt; i++) {
-    djStatus status = checkJoint(def, i, err);
-    if (status < 0) return status;
-  }
-  return checkCombinations(def, err);
+  djStatus status = dj_checkKind(def, DJ_OBJ_BODY, err);
+  if (status == DJ_OK) status = dj_checkKind(def, DJ_OBJ_JOINT, err);
+  return status == DJ_OK ? checkCombinations(def, err) : status;
 }
 
 // What moves with a body: its subtree's mass, sum of moments, and number of bodies with mass.

@@ -30,8 +30,8 @@ bool dj_makeUnit(double* out, const double* v, int n);
 // 1e-20" of a positive number.
 const char* dj_sizeProblem(const double* v, int n, double most);
 const char* dj_smallProblem(double v);
-// Of the impedance of a limit, damping and impedance of friction loss.
-const char* dj_impedanceProblem(const double limit[5], double loss_damping, double loss);
+// Of the impedance of a limit.
+const char* dj_impedanceProblem(const double limit[5]);
 
 // What is wrong with a range ("is reversed"...), or NULL: where it limits something it must be
 // finite and ordered, otherwise just numbers.

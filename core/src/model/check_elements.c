@@ -1,7 +1,7 @@
 #include "base/status.h"
 #include "model/activation.h"
 #include "model/check.h"
-#include "model/equality.h"
+#include "model/element.h"
 #include "model/force_law.h"
 #include "model/geom_row.h"
 #include "model/joint_type.h"
@@ -11,16 +11,8 @@
 
 static bool inRange(int id, int n) { return id >= 0 && id < n; }
 
-static const char* condimProblem(int condim) {
-  bool known = condim == 1 || condim == 3 || condim == 4 || condim == 6;
-  return known ? NULL : "condim must be 1, 3, 4 or 6";
-}
-
-static bool isPart(double x) { return x >= 0 && x <= 1; }
-
-static const char* geomProblem(const djModelDef* def, int i) {
+const char* dj_geomBefore(const djModelDef* def, int i) {
   const djGeomDef* g = &def->geom[i];
-  double unit[4];
   if (!dj_geomRow((int)g->type)) return "unknown type";
   if (!inRange(g->body, def->nbody)) return "its body does not exist";
   if (i > 0 && g->flex < 0 && g->body < def->geom[i - 1].body) {
@@ -36,30 +28,8 @@ static const char* geomProblem(const djModelDef* def, int i) {
   if (g->type == DJ_HFIELD && g->hfield == -1 && (g->contype || g->conaffinity)) {
     return "it collides, but has no height field";
   }
-  if (g->type != DJ_HFIELD && g->hfield != -1) return "only geoms of type hfield have a height field";
-  if (!dj_allNonnegative(g->size, 3)) return "size is negative or not finite";
-  for (int k = 0; k < dj_geomRow((int)g->type)->nsize; k++) {
-    if (g->size[k] <= 0) return "size must be positive";
-  }
-  if (!dj_allFinite(g->pos, 3)) return "pos is not finite";
-  if (!dj_makeUnit(unit, g->quat, 4)) return "quat is zero or not finite";
-  if (!dj_allNonnegative(g->friction, 3)) return "friction is negative or not finite";
-  if (!isPart(g->restitution)) return "restitution is not between 0 and 1";
-  if (!isPart(g->solref_restitution)) return "solref_restitution is not between 0 and 1";
-  if (!isfinite(g->margin)) return "margin is not finite";
-  if (!isfinite(g->gap)) return "gap is not finite";
-  if (!dj_allNonnegative(&g->soft_depth, 1)) return "soft_depth is not 0 or more";
-  return condimProblem(g->condim);
-}
-
-static djStatus checkGeoms(const djModelDef* def, djError* err) {
-  for (int i = 0; i < def->ngeom; i++) {
-    const djGeomDef* g = &def->geom[i];
-    djElementText element = dj_elementText("geom", g->name, i);
-    const char* problem = geomProblem(def, i);
-    if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
-  }
-  return DJ_OK;
+  return g->type != DJ_HFIELD && g->hfield != -1 ? "only geoms of type hfield have a height field"
+                                                 : NULL;
 }
 
 // Bodies of the geoms of flexes have no others, and theirs are together.
@@ -81,7 +51,8 @@ static djStatus checkProxies(const djModelDef* def, djError* err) {
   return status;
 }
 
-static const char* hfieldProblem(const djHfieldDef* h) {
+const char* dj_hfieldBefore(const djModelDef* def, int i) {
+  const djHfieldDef* h = &def->hfield[i];
   if (h->nrow < 2 || h->ncol < 2) return "has less than 2 rows or columns";
   if (!dj_allNonnegative(h->size, 3)) return "size is negative or not finite";
   if (!(h->size[0] > 0 && h->size[1] > 0)) return "size must be positive along x and y";
@@ -94,17 +65,8 @@ static const char* hfieldProblem(const djHfieldDef* h) {
   return NULL;
 }
 
-static djStatus checkHfields(const djModelDef* def, djError* err) {
-  for (int i = 0; i < def->nhfield; i++) {
-    const char* problem = hfieldProblem(&def->hfield[i]);
-    if (!problem) continue;
-    return dj_fail(err, DJ_INVALID, "%s: %s", dj_elementText("hfield", def->hfield[i].name, i).text,
-                   problem);
-  }
-  return DJ_OK;
-}
-
-static const char* meshProblem(const djMeshDef* m) {
+const char* dj_meshBefore(const djModelDef* def, int i) {
+  const djMeshDef* m = &def->mesh[i];
   if (m->nvert < 1) return "has no vertices";
   if (!m->vert) return "vertices are missing";
   for (int k = 0; k < m->nvert; k++) {
@@ -125,30 +87,8 @@ static const char* meshProblem(const djMeshDef* m) {
   return NULL;
 }
 
-static djStatus checkMeshes(const djModelDef* def, djError* err) {
-  for (int i = 0; i < def->nmesh; i++) {
-    const char* problem = meshProblem(&def->mesh[i]);
-    if (problem) {
-      return dj_fail(err, DJ_INVALID, "%s: %s", dj_elementText("mesh", def->mesh[i].name, i).text,
-                     problem);
-    }
-  }
-  return DJ_OK;
-}
-
-static djStatus checkSites(const djModelDef* def, djError* err) {
-  for (int i = 0; i < def->nsite; i++) {
-    const djSiteDef* s = &def->site[i];
-    double unit[4];
-    const char* problem = NULL;
-    if (!inRange(s->body, def->nbody)) problem = "its body does not exist";
-    else if (!dj_allFinite(s->pos, 3)) problem = "pos is not finite";
-    else if (!dj_makeUnit(unit, s->quat, 4)) problem = "quat is zero or not finite";
-    if (problem) {
-      return dj_fail(err, DJ_INVALID, "%s: %s", dj_elementText("site", s->name, i).text, problem);
-    }
-  }
-  return DJ_OK;
+const char* dj_siteBefore(const djModelDef* def, int i) {
+  return inRange(def->site[i].body, def->nbody) ? NULL : "its body does not exist";
 }
 
 static const char* jointsProblem(const djModelDef* def, const djTendonDef* t) {
@@ -206,43 +146,18 @@ static const char* pathProblem(const djModelDef* def, const djTendonDef* t) {
   return NULL;
 }
 
-static const char* tendonProblem(const djModelDef* def, const djTendonDef* t) {
+const char* dj_tendonBefore(const djModelDef* def, int i) {
+  const djTendonDef* t = &def->tendon[i];
   if (t->nwrap < 1 || !t->wrap) return "has neither joints nor a path";
   bool fixed = t->wrap[0].type == DJ_WRAP_JOINT;
   for (int k = 1; k < t->nwrap; k++) {
     if ((t->wrap[k].type == DJ_WRAP_JOINT) != fixed) return "joints and sites cannot be mixed";
   }
-  const char* problem = fixed ? jointsProblem(def, t) : pathProblem(def, t);
-  if (problem) return problem;
-  if (!dj_allFinite(t->springlength, 2)) return "springlength is not finite";
-  if (t->springlength[0] > t->springlength[1]) return "springlength is reversed";
-  if (!dj_allNonnegative(&t->stiffness, 1)) return "stiffness is negative or not finite";
-  if (!dj_allFinite(t->stiffnesspoly, 2)) return "stiffnesspoly is not finite";
-  if (!dj_allNonnegative(&t->damping, 1)) return "damping is negative or not finite";
-  if (!dj_allFinite(t->dampingpoly, 2)) return "dampingpoly is not finite";
-  if (!dj_allNonnegative(&t->frictionloss, 1)) return "frictionloss is negative or not finite";
-  if (!dj_allNonnegative(&t->armature, 1)) return "armature is negative or not finite";
-  if (!isfinite(t->margin)) return "margin is not finite";
-  if (!dj_allNonnegative(&t->limit_stiffness, 1)) return "limit_stiffness is negative";
-  if (!dj_allNonnegative(&t->limit_damping, 1)) return "limit_damping is negative";
-  return dj_impedanceProblem(t->limit_impedance, t->frictionloss_damping,
-                             t->frictionloss_impedance);
+  return fixed ? jointsProblem(def, t) : pathProblem(def, t);
 }
 
-static djStatus checkTendons(const djModelDef* def, djError* err) {
-  for (int i = 0; i < def->ntendon; i++) {
-    const djTendonDef* t = &def->tendon[i];
-    djElementText element = dj_elementText("tendon", t->name, i);
-    const char* problem = tendonProblem(def, t);
-    if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
-    problem = dj_rangeProblem(t->range, t->limited);
-    if (problem) return dj_fail(err, DJ_INVALID, "%s: range %s", element.text, problem);
-    problem = dj_rangeProblem(t->actfrcrange, t->actfrclimited);
-    bool holds = t->actfrcrange[0] <= 0 && t->actfrcrange[1] >= 0;
-    if (!problem && t->actfrclimited && !holds) problem = "does not hold 0";
-    if (problem) return dj_fail(err, DJ_INVALID, "%s: actfrcrange %s", element.text, problem);
-  }
-  return DJ_OK;
+const char* dj_tendonAfter(const djModelDef* def, int i) {
+  return dj_impedanceProblem(def->tendon[i].limit_impedance);
 }
 
 // Of one that is a part of another's force.
@@ -258,8 +173,6 @@ static const char* partProblem(const djModelDef* def, const djActuatorDef* a) {
 }
 
 static const char* integralProblem(const djModelDef* def, const djActuatorDef* a) {
-  if (!isfinite(a->integral)) return "integral is not finite";
-  if (!dj_allNonnegative(&a->integral_limit, 1)) return "integral_limit is negative or not finite";
   if (a->integral == 0) return NULL;
   bool joint = a->joint >= 0 && dj_isScalarJoint((int)def->joint[a->joint].type);
   const djTendonDef* t = a->tendon >= 0 ? &def->tendon[a->tendon] : NULL;
@@ -294,21 +207,17 @@ static const char* numbersProblem(const djForceLaw* law, const double prm[3]) {
 
 static const char* muscleProblem(const djActuatorDef* a) {
   bool law = dj_gainLaws[a->gain].bends || dj_biasLaws[a->bias].bends;
-  if (!dj_allFinite(a->lengthrange, 2)) return "lengthrange is not finite";
-  if (!isfinite(a->acc0)) return "acc0 is not finite";
   if (law && a->joint < 0 && a->tendon < 0 && a->cranksite < 0) {
     return "a muscle needs a joint, a tendon or a crank";
   }
   if (law && !(a->lengthrange[1] > a->lengthrange[0])) return "a muscle's lengthrange must grow";
-  if (!dj_allNonnegative(&a->tau_smooth, 1)) return "tau_smooth is negative or not finite";
-  if (!isfinite(a->tau_deactivation)) return "tau_deactivation is not finite";
   if (a->dyn == DJ_DYN_MUSCLE && !(a->tau_deactivation > 0)) {
     return "tau_deactivation must be positive";
   }
   return NULL;
 }
 
-static const char* actuatorProblem(const djModelDef* def, int i) {
+const char* dj_actuatorBefore(const djModelDef* def, int i) {
   const djActuatorDef* a = &def->actuator[i];
   const char* problem = targetProblem(def, a);
   if (problem) return problem;
@@ -317,101 +226,57 @@ static const char* actuatorProblem(const djModelDef* def, int i) {
   if (passive && a->joint < 0 && a->tendon < 0) {
     return "armature and damping need a joint or a tendon";
   }
-  if (!dj_allFinite(a->gear, 6)) return "gear is not finite";
   if (!dj_isChoice(dj_gainNames, (int)a->gain)) return "unknown gain";
   if (!dj_isChoice(dj_biasNames, (int)a->bias)) return "unknown bias";
-  if (!dj_isChoice(dj_dynNames, (int)a->dyn)) return "unknown dynamics";
-  if (!dj_allFinite(a->gainprm, DJ_NPRM)) return "gainprm is not finite";
-  if (!dj_allFinite(a->biasprm, DJ_NPRM)) return "biasprm is not finite";
-  if ((problem = numbersProblem(&dj_gainLaws[a->gain], a->gainprm))) return problem;
-  if ((problem = numbersProblem(&dj_biasLaws[a->bias], a->biasprm))) return problem;
-  if ((problem = muscleProblem(a))) return problem;
-  if ((problem = integralProblem(def, a))) return problem;
-  if (!isfinite(a->tau)) return "tau is not finite";
-  if (dj_dynLaws[a->dyn].timed && a->tau <= 0) return "tau must be positive";
-  if (!dj_allNonnegative(&a->armature, 1)) return "armature is negative or not finite";
-  if (!dj_allNonnegative(&a->damping, 1)) return "damping is negative or not finite";
-  if (!dj_allFinite(a->dampingpoly, 2)) return "dampingpoly is not finite";
+  return dj_isChoice(dj_dynNames, (int)a->dyn) ? NULL : "unknown dynamics";
+}
+
+const char* dj_actuatorAfter(const djModelDef* def, int i) {
+  const djActuatorDef* a = &def->actuator[i];
+  const char* problem = numbersProblem(&dj_gainLaws[a->gain], a->gainprm);
+  if (!problem) problem = numbersProblem(&dj_biasLaws[a->bias], a->biasprm);
+  if (!problem) problem = muscleProblem(a);
+  if (!problem) problem = integralProblem(def, a);
+  if (!problem && dj_dynLaws[a->dyn].timed && a->tau <= 0) problem = "tau must be positive";
+  return problem;
+}
+
+const char* dj_pairBefore(const djModelDef* def, int i) {
+  const djPairDef* p = &def->pair[i];
+  if (!inRange(p->geom1, def->ngeom)) return "its first geom does not exist";
+  if (!inRange(p->geom2, def->ngeom)) return "its second geom does not exist";
+  return p->geom1 == p->geom2 ? "its geoms are the same" : NULL;
+}
+
+const char* dj_pairAfter(const djModelDef* def, int i) {
+  for (int k = 0; k < 2; k++) {
+    const djGeomDef* g = &def->geom[k ? def->pair[i].geom2 : def->pair[i].geom1];
+    if (g->type == DJ_HFIELD && g->hfield == -1) return "one of its geoms has no height field";
+  }
   return NULL;
 }
 
-// Of an actuator's ranges.
-static djStatus checkRanges(const djActuatorDef* a, const char* element, djError* err) {
-  const struct {
-    const char* name;
-    const double* range;
-    bool limited;
-  } list[3] = {{"ctrlrange", a->ctrlrange, a->ctrllimited},
-               {"forcerange", a->forcerange, a->forcelimited},
-               {"actrange", a->actrange, a->actlimited}};
-  for (int k = 0; k < 3; k++) {
-    const char* problem = dj_rangeProblem(list[k].range, list[k].limited);
-    if (problem) {
-      return dj_fail(err, DJ_INVALID, "%s: %s %s", element, list[k].name, problem);
-    }
-  }
-  return DJ_OK;
+static const char* bodiesProblem(const djModelDef* def, const djExcludeDef* e) {
+  bool exist = inRange(e->body1, def->nbody) && inRange(e->body2, def->nbody);
+  return exist ? NULL : "a body does not exist";
 }
 
-static djStatus checkActuators(const djModelDef* def, djError* err) {
-  for (int i = 0; i < def->nu; i++) {
-    djElementText element = dj_elementText("actuator", def->actuator[i].name, i);
-    const char* problem = actuatorProblem(def, i);
-    if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
-    djStatus status = checkRanges(&def->actuator[i], element.text, err);
-    if (status < 0) return status;
-  }
-  return DJ_OK;
+const char* dj_excludeBefore(const djModelDef* def, int i) {
+  return bodiesProblem(def, &def->exclude[i]);
 }
 
-static djStatus checkPairs(const djModelDef* def, djError* err) {
-  for (int i = 0; i < def->npair; i++) {
-    const djPairDef* p = &def->pair[i];
-    djElementText element = dj_elementText("pair", p->name, i);
-    const char* problem = condimProblem(p->condim);
-    if (!inRange(p->geom1, def->ngeom)) problem = "its first geom does not exist";
-    else if (!inRange(p->geom2, def->ngeom)) problem = "its second geom does not exist";
-    else if (p->geom1 == p->geom2) problem = "its geoms are the same";
-    else if (!dj_allNonnegative(&p->friction, 1)) problem = "friction is negative or not finite";
-    else if (!dj_allNonnegative(&p->friction2, 1)) problem = "friction2 is negative or not finite";
-    else if (!dj_allNonnegative(&p->torsion, 1)) problem = "torsion is negative or not finite";
-    else if (!dj_allNonnegative(p->rolling, 2)) problem = "rolling is negative or not finite";
-    else if (!isPart(p->restitution)) problem = "restitution is not between 0 and 1";
-    else if (!isPart(p->solref_restitution)) problem = "solref_restitution is not between 0 and 1";
-    else if (!isfinite(p->margin)) problem = "margin is not finite";
-    else if (!isfinite(p->gap)) problem = "gap is not finite";
-    else if (!dj_allNonnegative(&p->soft_depth, 1)) problem = "soft_depth is not 0 or more";
-    if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
-    for (int k = 0; k < 2; k++) {
-      const djGeomDef* g = &def->geom[k ? p->geom2 : p->geom1];
-      if (g->type != DJ_HFIELD || g->hfield != -1) continue;
-      return dj_fail(err, DJ_INVALID, "%s: one of its geoms has no height field", element.text);
-    }
-  }
-  for (int i = 0; i < def->nexclude; i++) {
-    const djExcludeDef* e = &def->exclude[i];
-    if (!inRange(e->body1, def->nbody) || !inRange(e->body2, def->nbody)) {
-      return dj_fail(err, DJ_INVALID, "exclude #%d: a body does not exist", i);
-    }
-  }
-  for (int i = 0; i < def->nguide; i++) {
-    const djExcludeDef* e = &def->guide[i];
-    if (!inRange(e->body1, def->nbody) || !inRange(e->body2, def->nbody)) {
-      return dj_fail(err, DJ_INVALID, "guide #%d: a body does not exist", i);
-    }
-  }
-  return DJ_OK;
+const char* dj_guideBefore(const djModelDef* def, int i) {
+  return bodiesProblem(def, &def->guide[i]);
 }
 
 djStatus dj_checkElements(const djModelDef* def, djError* err) {
-  djStatus status = checkGeoms(def, err);
+  static const int kinds[] = {DJ_OBJ_MESH,        DJ_OBJ_HFIELD,    DJ_OBJ_SITE,
+                              DJ_OBJ_TENDON,      DJ_OBJ_ACTUATOR,  DJ_OBJ_PAIR,
+                              DJ_ELEMENT_EXCLUDE, DJ_ELEMENT_GUIDE, DJ_OBJ_EQUALITY};
+  djStatus status = dj_checkKind(def, DJ_OBJ_GEOM, err);
   if (status == DJ_OK) status = checkProxies(def, err);
-  if (status == DJ_OK) status = checkMeshes(def, err);
-  if (status == DJ_OK) status = checkHfields(def, err);
-  if (status == DJ_OK) status = checkSites(def, err);
-  if (status == DJ_OK) status = checkTendons(def, err);
-  if (status == DJ_OK) status = checkActuators(def, err);
-  if (status == DJ_OK) status = checkPairs(def, err);
-  if (status == DJ_OK) status = dj_checkEqualities(def, err);
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds && status == DJ_OK; k++) {
+    status = dj_checkKind(def, kinds[k], err);
+  }
   return status;
 }

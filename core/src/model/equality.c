@@ -1,9 +1,8 @@
 #include "model/equality.h"
 
-#include "base/status.h"
 #include "model/check.h"
+#include "model/element.h"
 #include "model/joint_type.h"
-#include "model/make.h"
 
 #include <math.h>
 
@@ -78,31 +77,18 @@ static const char* sidesProblem(const djModelDef* def, const djEqualityDef* e) {
   return NULL;
 }
 
-static const char* lawProblem(const djEqualityDef* e) {
-  if (!dj_allFinite(e->polycoef, 5)) return "polycoef is not finite";
-  if (!dj_allFinite(e->anchor1, 3) || !dj_allFinite(e->anchor2, 3)) return "anchor is not finite";
-  if (!dj_allNonnegative(&e->stiffness, 1)) return "stiffness is negative or not finite";
-  if (!dj_allNonnegative(&e->damping, 1)) return "damping is negative or not finite";
-  if (dj_impedanceProblem(e->impedance, 0, 0.5)) return "impedance is out of range";
-  return NULL;
+const char* dj_equalityBefore(const djModelDef* def, int i) {
+  const djEqualityDef* e = &def->equality[i];
+  if (!dj_equalityCount((int)e->type)) return "unknown type";
+  const char* problem = sidesProblem(def, e);
+  if (problem) return problem;
+  return dj_isBetweenBodies((int)e->type) ? frameProblem(def, e) : scalarProblem(def, e);
 }
 
-djStatus dj_checkEqualities(const djModelDef* def, djError* err) {
-  for (int i = 0; i < def->nequality; i++) {
-    const djEqualityDef* e = &def->equality[i];
-    const char* problem = NULL;
-    if (!dj_equalityCount((int)e->type)) problem = "unknown type";
-    if (!problem) problem = sidesProblem(def, e);
-    if (!problem) {
-      problem = dj_isBetweenBodies((int)e->type) ? frameProblem(def, e) : scalarProblem(def, e);
-    }
-    if (!problem) problem = lawProblem(e);
-    if (problem) {
-      return dj_fail(err, DJ_INVALID, "%s: %s", dj_elementText("equality", e->name, i).text,
-                     problem);
-    }
-  }
-  return DJ_OK;
+const char* dj_equalityAfter(const djModelDef* def, int i) {
+  const djEqualityDef* e = &def->equality[i];
+  bool good = dj_allFinite(e->anchor1, 3) && dj_allFinite(e->anchor2, 3);
+  return good ? NULL : "anchor is not finite";
 }
 
 // ---- to the model and back --------------------------------------------------------------------
@@ -113,48 +99,24 @@ void dj_equalityBodies(int body[2], const djModelDef* def, const djEqualityDef* 
 }
 
 void dj_fillEqualities(djModel* m, const djModelDef* def) {
+  dj_fillKind(m, def, DJ_OBJ_EQUALITY);
   for (int i = 0; i < m->nequality; i++) {
     const djEqualityDef* e = &def->equality[i];
     int* pair = m->eq_pair + 2 * i;
-    m->eq_type[i] = (int)e->type;
-    m->eq_active0[i] = e->active;
-    m->eq_site[2 * i] = e->site1;
-    m->eq_site[2 * i + 1] = e->site2;
     dj_equalityBodies(pair, def, e);
     if (e->type == DJ_EQ_JOINT) pair[0] = e->joint1, pair[1] = e->joint2;
     if (e->type == DJ_EQ_TENDON) pair[0] = e->tendon1, pair[1] = e->tendon2;
-    dj_copyNumbers(m->eq_polycoef + 5 * i, e->polycoef, 5);
-    dj_copyNumbers(m->eq_anchor + 6 * i, e->anchor1, 3);
-    dj_copyNumbers(m->eq_anchor + 6 * i + 3, e->anchor2, 3);
-    if (!dj_makeUnit(m->eq_quat + 4 * i, e->quat, 4)) m->eq_quat[4 * i] = 1;   // of scalars
-    m->eq_torquescale[i] = e->torquescale;
-    m->eq_stiffness[i] = e->stiffness;
-    m->eq_damping[i] = e->damping;
-    dj_copyNumbers(m->eq_impedance + 5 * i, e->impedance, 5);
     m->eq_effinertia[2 * i] = m->eq_effinertia[2 * i + 1] = 1;
   }
 }
 
 void dj_getEqualities(djEqualityDef* equality, const djModel* m) {
+  dj_getKind(equality, m, DJ_OBJ_EQUALITY);
   for (int i = 0; i < m->nequality; i++) {
     djEqualityDef* e = &equality[i];
     const int* pair = m->eq_pair + 2 * i;
-    *e = dj_defaultEqualityDef();
-    e->name = m->names + m->name_equality[i];
-    e->type = (djEqualityType)m->eq_type[i];
-    e->active = m->eq_active0[i] != 0;
-    e->site1 = m->eq_site[2 * i];
-    e->site2 = m->eq_site[2 * i + 1];
     if (e->type == DJ_EQ_JOINT) e->joint1 = pair[0], e->joint2 = pair[1];
     else if (e->type == DJ_EQ_TENDON) e->tendon1 = pair[0], e->tendon2 = pair[1];
     else if (e->site1 < 0) e->body1 = pair[0], e->body2 = pair[1];
-    dj_copyNumbers(e->polycoef, m->eq_polycoef + 5 * i, 5);
-    dj_copyNumbers(e->anchor1, m->eq_anchor + 6 * i, 3);
-    dj_copyNumbers(e->anchor2, m->eq_anchor + 6 * i + 3, 3);
-    dj_copyNumbers(e->quat, m->eq_quat + 4 * i, 4);
-    e->torquescale = m->eq_torquescale[i];
-    e->stiffness = m->eq_stiffness[i];
-    e->damping = m->eq_damping[i];
-    dj_copyNumbers(e->impedance, m->eq_impedance + 5 * i, 5);
   }
 }

@@ -20,7 +20,6 @@ static inline bool dj_isBetweenBodies(int type) {
 // Bodies of a connect or weld, whose sites may be given instead.
 void dj_equalityBodies(int body[2], const djModelDef* def, const djEqualityDef* e);
 
-djStatus dj_checkEqualities(const djModelDef* def, djError* err);
 void dj_fillEqualities(djModel* model, const djModelDef* def);
 void dj_getEqualities(djEqualityDef* equality, const djModel* model);   // (nequality)
 

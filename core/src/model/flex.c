@@ -4,6 +4,7 @@
 #include "math/vec.h"
 #include "model/check.h"
 #include "model/choice.h"
+#include "model/element.h"
 #include "model/make.h"
 
 #include <limits.h>
@@ -28,25 +29,6 @@ const char* dj_flexProblem(const char** field, int dim, double young, double poi
   return dim != 1 && edgestiffness != 0 ? "is of dim 1" : NULL;
 }
 
-static const char* numberProblem(const char** field, const djFlexDef* f) {
-  const struct {
-    const char* name;
-    double x, most;
-  } list[] = {
-      {"young", f->young, DJ_LARGEST_FORCE},
-      {"thickness", f->thickness, DJ_LARGEST},
-      {"damping", f->damping, DJ_LARGEST},
-      {"edgestiffness", f->edgestiffness, DJ_LARGEST_FORCE},
-      {"edgedamping", f->edgedamping, DJ_LARGEST_FORCE},
-      {"radius", f->radius, DJ_LARGEST},
-  };
-  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
-    *field = list[i].name;
-    if (!(list[i].x >= 0 && list[i].x <= list[i].most)) return "is negative or too large";
-  }
-  return dj_flexProblem(field, f->dim, f->young, f->poisson, f->edgestiffness);
-}
-
 // Vertices exist and differ.
 static const char* elementProblem(const djFlexDef* f, int e) {
   const int *v = f->elem + (size_t)e * (size_t)(f->dim + 1), n = f->dim + 1;
@@ -63,7 +45,8 @@ static const char* elementProblem(const djFlexDef* f, int e) {
   return f->dim == 1 ? "has no length" : f->dim == 2 ? "has no area" : "has no volume";
 }
 
-static const char* flexProblem(const djFlexDef* f, const djModelDef* def) {
+const char* dj_flexBefore(const djModelDef* def, int flex) {
+  const djFlexDef* f = &def->flex[flex];
   if (f->dim < 1 || f->dim > 3) return "dim must be 1, 2 or 3";
   if (f->nvert < 1 || f->nelem < 1) return "has no vertices or no elements";
   if (f->nvert > INT_MAX / 64 || f->nelem > INT_MAX / 64) return "is too large";
@@ -82,17 +65,15 @@ static const char* flexProblem(const djFlexDef* f, const djModelDef* def) {
 }
 
 djStatus dj_checkFlexes(const djModelDef* def, djError* err) {
+  djStatus status = dj_checkKind(def, DJ_OBJ_FLEX, err);
+  if (status < 0) return status;
   for (int i = 0; i < def->nflex; i++) {
     const djFlexDef* f = &def->flex[i];
-    djElementText name = dj_elementText("flex", f->name, i);
-    const char* problem = flexProblem(f, def);
-    if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", name.text, problem);
-    const char* field;
-    problem = numberProblem(&field, f);
-    if (problem) return dj_fail(err, DJ_INVALID, "%s: %s %s", name.text, field, problem);
     for (int e = 0; e < f->nelem; e++) {
-      problem = elementProblem(f, e);
-      if (problem) return dj_fail(err, DJ_INVALID, "%s: element %d %s", name.text, e, problem);
+      const char* problem = elementProblem(f, e);
+      if (!problem) continue;
+      return dj_fail(err, DJ_INVALID, "%s: element %d %s", dj_elementText("flex", f->name, i).text,
+                     e, problem);
     }
   }
   return DJ_OK;
@@ -217,25 +198,13 @@ static void fillFlaps(djModel* m, int f) {
   }
 }
 
-static void fillNumbers(djModel* m, const djFlexDef* f, int i) {
-  m->flex_dim[i] = f->dim;
-  m->flex_elastic2d[i] = (int)f->elastic2d;
-  m->flex_vertnum[i] = f->nvert;
-  m->flex_elemnum[i] = f->nelem;
-  m->flex_young[i] = f->young;
-  m->flex_poisson[i] = f->poisson;
-  m->flex_thickness[i] = f->thickness;
-  m->flex_damping[i] = f->damping;
-  m->flex_edgestiffness[i] = f->edgestiffness;
-  m->flex_edgedamping[i] = f->edgedamping;
-  m->flex_radius[i] = f->radius;
-}
-
 void dj_fillFlexes(djModel* m, const djModelDef* def, const djFlexList* list) {
   int vert = 0, edge = 0, elem = 0;
+  dj_fillKind(m, def, DJ_OBJ_FLEX);
   for (int i = 0; i < m->nflex; i++) {
     const djFlexDef* f = &def->flex[i];
-    fillNumbers(m, f, i);
+    m->flex_vertnum[i] = f->nvert;
+    m->flex_elemnum[i] = f->nelem;
     m->flex_vertadr[i] = vert;
     m->flex_edgeadr[i] = edge;
     m->flex_elemadr[i] = elem;
@@ -267,26 +236,18 @@ void dj_fillFlexes(djModel* m, const djModelDef* def, const djFlexList* list) {
 }
 
 void dj_getFlexes(djFlexDef* flex, int* elem, const djModel* m) {
+  dj_getKind(flex, m, DJ_OBJ_FLEX);
   for (int i = 0; i < m->nflex; i++) {
-    int dim = m->flex_dim[i], vert = m->flex_vertadr[i];
-    flex[i] = (djFlexDef){.name = m->names + m->name_flex[i],
-                          .dim = dim,
-                          .nvert = m->flex_vertnum[i],
-                          .body = m->flexvert_body + vert,
-                          .pos = m->flexvert_pos + 3 * (size_t)vert,
-                          .vert = m->flexvert_rest + 3 * (size_t)vert,
-                          .nelem = m->flex_elemnum[i],
-                          .elem = elem,
-                          .elastic2d = (djElastic2d)m->flex_elastic2d[i],
-                          .young = m->flex_young[i],
-                          .poisson = m->flex_poisson[i],
-                          .thickness = m->flex_thickness[i],
-                          .damping = m->flex_damping[i],
-                          .edgestiffness = m->flex_edgestiffness[i],
-                          .edgedamping = m->flex_edgedamping[i],
-                          .radius = m->flex_radius[i]};
+    djFlexDef* f = &flex[i];
+    int vert = m->flex_vertadr[i];
+    f->nvert = m->flex_vertnum[i];
+    f->body = m->flexvert_body + vert;
+    f->pos = m->flexvert_pos + 3 * (size_t)vert;
+    f->vert = m->flexvert_rest + 3 * (size_t)vert;
+    f->nelem = m->flex_elemnum[i];
+    f->elem = elem;
     for (int e = m->flex_elemadr[i]; e < m->flex_elemadr[i] + m->flex_elemnum[i]; e++) {
-      for (int k = 0; k <= dim; k++) *elem++ = m->flexelem_vert[4 * (size_t)e + (size_t)k] - vert;
+      for (int k = 0; k <= f->dim; k++) *elem++ = m->flexelem_vert[4 * (size_t)e + (size_t)k] - vert;
     }
   }
 }

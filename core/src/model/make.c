@@ -5,6 +5,7 @@
 #include "model/activation.h"
 #include "model/check.h"
 #include "model/coordinate_list.h"
+#include "model/element.h"
 #include "model/equality.h"
 #include "model/flex.h"
 #include "model/joint_type.h"
@@ -141,34 +142,20 @@ static size_t nameSize(const char* name) { return name ? strlen(name) + 1 : 1; }
 // Bytes of all names.
 static size_t namesSize(const djModelDef* def) {
   size_t n = nameSize(def->name);
-  for (int i = 0; i < def->nbody; i++) n += nameSize(def->body[i].name);
-  for (int i = 0; i < def->njnt; i++) n += nameSize(def->joint[i].name);
-  for (int i = 0; i < def->ngeom; i++) n += nameSize(def->geom[i].name);
-  for (int i = 0; i < def->nmesh; i++) n += nameSize(def->mesh[i].name);
-  for (int i = 0; i < def->nsite; i++) n += nameSize(def->site[i].name);
-  for (int i = 0; i < def->ntendon; i++) n += nameSize(def->tendon[i].name);
-  for (int i = 0; i < def->nu; i++) n += nameSize(def->actuator[i].name);
-  for (int i = 0; i < def->npair; i++) n += nameSize(def->pair[i].name);
-  for (int i = 0; i < def->nkey; i++) n += nameSize(def->key[i].name);
-  for (int i = 0; i < def->nequality; i++) n += nameSize(def->equality[i].name);
-  for (int i = 0; i < def->nhfield; i++) n += nameSize(def->hfield[i].name);
-  for (int i = 0; i < def->nflex; i++) n += nameSize(def->flex[i].name);
+  for (int kind = 0; kind < DJ_NOBJ; kind++) {
+    for (int i = 0; i < dj_elementCount(def, kind); i++) {
+      n += nameSize(dj_elementName(def, kind, i));
+    }
+  }
   return n;
 }
 
 static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateList* coord,
                          const djFlexList* flex, djError* err) {
-  m->nbody = def->nbody;
-  m->njnt = def->njnt;
-  m->ngeom = def->ngeom;
-  m->nmesh = def->nmesh;
-  m->nsite = def->nsite;
-  m->ntendon = def->ntendon;
-  m->nu = def->nu;
-  m->npair = def->npair;
-  m->nexclude = def->nexclude;
-  m->nguide = def->nguide;
-  m->nkey = def->nkey;
+  for (int kind = 0; kind < DJ_NELEMENT; kind++) {
+    int n = dj_elementCount(def, kind);
+    memcpy((char*)m + dj_elementKinds[kind].count, &n, sizeof n);
+  }
   m->nkernelsetting = dj_settingSlots();
   m->nsetting = dj_ownSettings(def);
   for (int i = 0; i < def->njnt; i++) {
@@ -178,10 +165,7 @@ static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateLi
   m->ncoord = coord->n;
   m->ncoorddof = coord->ndof;
   m->ncrank = coord->ncrank;
-  m->nequality = def->nequality;
-  m->nhfield = def->nhfield;
   m->nequalitycoord = coord->nequality;
-  m->nflex = def->nflex;
   m->nflexvert = flex->nvert;
   m->nflexedge = flex->nedge;
   m->nflexelem = flex->nelem;
@@ -220,33 +204,23 @@ static djStatus setSizes(djModel* m, const djModelDef* def, const djCoordinateLi
   return DJ_OK;
 }
 
-static djStatus checkCounts(const djModelDef* def, djError* err) {
-  const struct {
-    const char* name;
-    int count;
-    const void* array;
-  } list[] = {
-      {"bodies", def->nbody, def->body},      {"joints", def->njnt, def->joint},
-      {"geoms", def->ngeom, def->geom},       {"meshes", def->nmesh, def->mesh},
-      {"sites", def->nsite, def->site},       {"tendons", def->ntendon, def->tendon},
-      {"actuators", def->nu, def->actuator},
-      {"pairs", def->npair, def->pair},       {"excludes", def->nexclude, def->exclude},
-      {"guides", def->nguide, def->guide},
-      {"keys", def->nkey, def->key},          {"settings", def->nsetting, def->setting},
-      {"equality constraints", def->nequality, def->equality},
-      {"height fields", def->nhfield, def->hfield},
-      {"flexes", def->nflex, def->flex},
-  };
-  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
-    if (list[i].count < 0 || list[i].count > DJ_MAX_COUNT) {
-      return dj_fail(err, DJ_INVALID, "model: impossible number of %s", list[i].name);
-    }
-    if (list[i].count > 0 && !list[i].array) {
-      return dj_fail(err, DJ_INVALID, "model: the list of %s is missing", list[i].name);
-    }
+static djStatus checkCount(int n, const void* list, const char* words, djError* err) {
+  if (n < 0 || n > DJ_MAX_COUNT) {
+    return dj_fail(err, DJ_INVALID, "model: impossible number of %s", words);
   }
-  if (def->nbody < 1) return dj_fail(err, DJ_INVALID, "model: body 0, the world, is missing");
-  return DJ_OK;
+  if (n == 0 || list) return DJ_OK;
+  return dj_fail(err, DJ_INVALID, "model: the list of %s is missing", words);
+}
+
+static djStatus checkCounts(const djModelDef* def, djError* err) {
+  djStatus status = checkCount(def->nsetting, def->setting, "settings", err);
+  for (int kind = 0; kind < DJ_NELEMENT && status == DJ_OK; kind++) {
+    int n = dj_elementCount(def, kind);
+    const char* words = dj_elementKinds[kind].words;
+    status = checkCount(n, dj_elementList(def, kind), words, err);
+  }
+  if (status < 0 || def->nbody > 0) return status;
+  return dj_fail(err, DJ_INVALID, "model: body 0, the world, is missing");
 }
 
 static int putName(djModel* m, int* used, const char* name) {
@@ -260,20 +234,10 @@ static int putName(djModel* m, int* used, const char* name) {
 static void setNames(djModel* m, const djModelDef* def) {
   int used = 0;
   putName(m, &used, def->name);
-  for (int i = 0; i < m->nbody; i++) m->name_body[i] = putName(m, &used, def->body[i].name);
-  for (int i = 0; i < m->njnt; i++) m->name_jnt[i] = putName(m, &used, def->joint[i].name);
-  for (int i = 0; i < m->ngeom; i++) m->name_geom[i] = putName(m, &used, def->geom[i].name);
-  for (int i = 0; i < m->nmesh; i++) m->name_mesh[i] = putName(m, &used, def->mesh[i].name);
-  for (int i = 0; i < m->nsite; i++) m->name_site[i] = putName(m, &used, def->site[i].name);
-  for (int i = 0; i < m->ntendon; i++) m->name_tendon[i] = putName(m, &used, def->tendon[i].name);
-  for (int i = 0; i < m->nu; i++) m->name_actuator[i] = putName(m, &used, def->actuator[i].name);
-  for (int i = 0; i < m->npair; i++) m->name_pair[i] = putName(m, &used, def->pair[i].name);
-  for (int i = 0; i < m->nkey; i++) m->name_key[i] = putName(m, &used, def->key[i].name);
-  for (int i = 0; i < m->nequality; i++) {
-    m->name_equality[i] = putName(m, &used, def->equality[i].name);
+  for (int kind = 0; kind < DJ_NOBJ; kind++) {
+    int *offset = dj_nameOffsets(m, kind), n = dj_elementCount(def, kind);
+    for (int i = 0; i < n; i++) offset[i] = putName(m, &used, dj_elementName(def, kind, i));
   }
-  for (int i = 0; i < m->nhfield; i++) m->name_hfield[i] = putName(m, &used, def->hfield[i].name);
-  for (int i = 0; i < m->nflex; i++) m->name_flex[i] = putName(m, &used, def->flex[i].name);
 }
 
 static int compareNames(const void* a, const void* b) {
@@ -282,9 +246,10 @@ static int compareNames(const void* a, const void* b) {
   return strcmp(*x, *y);
 }
 
-// Names of one kind differ, empty ones aside. list has room for n.
-static djStatus checkUnique(const char** list, const djModel* m, const char* kind,
-                            const int* offset, int n, djError* err) {
+// Names of one kind differ, empty ones aside. list has room for all.
+static djStatus checkUnique(const char** list, const djModel* m, int kind, djError* err) {
+  const int* offset = dj_nameOffsets(m, kind);
+  int n = dj_objectCount(m, (djObject)kind);
   size_t count = 0;
   for (int i = 0; i < n; i++) {
     if (m->names[offset[i]]) list[count++] = m->names + offset[i];
@@ -293,34 +258,23 @@ static djStatus checkUnique(const char** list, const djModel* m, const char* kin
   for (size_t i = 1; i < count; i++) {
     if (strcmp(list[i - 1], list[i]) == 0) {
       return dj_fail(err, DJ_INVALID, "%s: the name is used twice",
-                     dj_elementText(kind, list[i], 0).text);
+                     dj_elementText(dj_elementKinds[kind].name, list[i], 0).text);
     }
   }
   return DJ_OK;
 }
 
 static djStatus checkNames(const djModel* m, djError* err) {
-  const struct {
-    const char* kind;
-    const int* offset;
-    int n;
-  } kinds[] = {
-      {"body", m->name_body, m->nbody}, {"joint", m->name_jnt, m->njnt},
-      {"geom", m->name_geom, m->ngeom}, {"mesh", m->name_mesh, m->nmesh},
-      {"site", m->name_site, m->nsite}, {"actuator", m->name_actuator, m->nu},
-      {"pair", m->name_pair, m->npair}, {"key", m->name_key, m->nkey},
-      {"tendon", m->name_tendon, m->ntendon}, {"equality", m->name_equality, m->nequality},
-      {"hfield", m->name_hfield, m->nhfield}, {"flex", m->name_flex, m->nflex},
-  };
   int largest = 0;
-  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-    if (kinds[k].n > largest) largest = kinds[k].n;
+  for (int kind = 0; kind < DJ_NOBJ; kind++) {
+    int n = dj_objectCount(m, (djObject)kind);
+    if (n > largest) largest = n;
   }
   const char** list = malloc(sizeof *list * (size_t)(largest + 1));
   if (!list) return dj_failMemory(err);
   djStatus status = DJ_OK;
-  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0] && status == DJ_OK; k++) {
-    status = checkUnique(list, m, kinds[k].kind, kinds[k].offset, kinds[k].n, err);
+  for (int kind = 0; kind < DJ_NOBJ && status == DJ_OK; kind++) {
+    status = checkUnique(list, m, kind, err);
   }
   free(list);
   return status;

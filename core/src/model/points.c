@@ -5,18 +5,9 @@
 #include "model/kernel_setting.h"
 #include "model/make.h"
 
-#define MOST 10000000
-
 static const char* pointProblem(const djGeomDef* g) {
-  if (g->npoint < 0 || g->npoint > MOST || (g->npoint > 0 && !g->point)) {
+  if (g->npoint < 0 || g->npoint > DJ_MOST_POINTS || (g->npoint > 0 && !g->point)) {
     return "points: their number is impossible";
-  }
-  if (g->point_count < -1 || g->point_count > MOST) {
-    return "point_count must be -1 or between 0 and 10000000";
-  }
-  if (g->field < -1 || g->field > 1) return "field must be 0, 1 or -1";
-  if (!(g->contact_scale >= 0) || dj_sizeProblem(&g->contact_scale, 1, DJ_LARGEST)) {
-    return "contact_scale must not be negative";
   }
   if (g->npoint > 0 && g->point_count >= 0) return "points and point_count are both given";
   if (!dj_allFinite(g->point, 3 * g->npoint)) return "points has a number that is not finite";
@@ -30,7 +21,6 @@ djStatus dj_checkPoints(const djModelDef* def, djError* err) {
     if (!problem && g->type == DJ_PLANE && (g->npoint > 0 || g->point_count > 0)) {
       problem = "a plane has no points";
     }
-    if (!problem && g->inside != 0 && g->inside != 1) problem = "inside must be 0 or 1";
     if (!problem && g->inside && g->field == 0) problem = "inside: it has no distance field";
     const djElementText element = dj_elementText("geom", g->name, i);
     if (problem) return dj_fail(err, DJ_INVALID, "%s: %s", element.text, problem);
@@ -52,10 +42,6 @@ void dj_fillPoints(djModel* m, const djModelDef* def) {
     const djGeomDef* g = &def->geom[i];
     m->geom_pointadr[i] = adr;
     m->geom_pointnum[i] = g->npoint;
-    m->geom_pointcount[i] = g->point_count;
-    m->geom_field[i] = g->field;
-    m->geom_inside[i] = g->inside;
-    m->geom_contact_scale[i] = g->contact_scale;
     if (g->npoint > 0) dj_copyNumbers(m->point_pos + 3 * (size_t)adr, g->point, 3 * g->npoint);
     adr += g->npoint;
   }
@@ -79,10 +65,6 @@ void dj_getPoints(djGeomDef* geom, const djModel* m) {
     const bool rule = m->geom_pointnum[i] == 0 && m->geom_pointrule[i] > 0;
     geom[i].npoint = m->geom_pointnum[i];
     geom[i].point = m->geom_pointnum[i] ? m->point_pos + 3 * (size_t)m->geom_pointadr[i] : NULL;
-    geom[i].point_count = m->geom_pointcount[i];
     if (kept && rule && geom[i].point_count < 0) geom[i].point_count = m->geom_pointrule[i];
-    geom[i].field = m->geom_field[i];
-    geom[i].inside = m->geom_inside[i];
-    geom[i].contact_scale = m->geom_contact_scale[i];
   }
 }

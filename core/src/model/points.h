@@ -6,6 +6,8 @@
 
 #include <dijoco/model.h>
 
+#define DJ_MOST_POINTS 10000000   // of a geom
+
 djStatus dj_checkPoints(const djModelDef* def, djError* err);
 
 // Given points of a definition, and the arrays of geoms.
