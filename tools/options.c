@@ -30,6 +30,8 @@ static const Row table[] = {
      "start state, as --save-state writes it, with the integrator's history"},
     {"--save-state", "FILE", TEXT, GROUP_STATE, AT(save_state),
      "write the state at the end (JSON), from which a run goes on to the last bit"},
+    {"--stats", "FILE.csv", TEXT, GROUP_STATE, AT(stats),
+     "write what each step took: a column for each of djStats, and why it ended"},
     {"--ctrl", "FILE.csv", TEXT, GROUP_RUN, AT(ctrl),
      "controls, one row per step (header ctrl[0],...); the last row holds"},
     {"--ctrl-seed", "S", SEED, GROUP_RUN, AT(ctrl_seed),

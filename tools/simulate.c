@@ -50,7 +50,8 @@ static void print_table(const Engine* e, const Scene* s, const Options* o) {
 }
 
 // All steps. False: a step was impossible.
-static bool run(Engine* e, const Inputs* in, const Options* o, djFile* file) {
+static bool run(Engine* e, const Inputs* in, const Options* o, djFile* file, djFile* stats) {
+  if (stats) stats_header(stats);
   if (file) {
     states_header(file, e);
     states_row(file, e);
@@ -59,6 +60,7 @@ static bool run(Engine* e, const Inputs* in, const Options* o, djFile* file) {
   for (long k = 0; k < in->steps && good; k++) {
     good = engine_step(e, in, k);
     if (good && file && states_due(o, k + 1)) states_row(file, e);
+    if (good && stats) stats_row(stats, e);
     progress_show("simulating", (double)k + 1, (double)in->steps, "step %ld of %ld", k + 1,
                   in->steps);
   }
@@ -80,12 +82,16 @@ static int simulate(const Scene* s, const Options* o) {
   if (!status && !engine_open(&e, mujoco, s, &in)) {
     status = tool_fail(o->verb, s->path, NULL, "%s", e.error);
   }
-  djFile *file = NULL, *state = NULL;
+  djFile *file = NULL, *state = NULL, *stats = NULL;
   if (!status && o->out && !(file = out_open(o->verb, o->out))) status = EXIT_BAD_INPUT;
   if (!status && o->save_state && !(state = out_open(o->verb, o->save_state))) {
     status = EXIT_BAD_INPUT;
   }
-  if (!status && !run(&e, &in, o, file)) {
+  if (!status && o->stats && mujoco) {
+    status = tool_fail(o->verb, "--stats", NULL, "stock MuJoCo has none of them");
+  }
+  if (!status && o->stats && !(stats = out_open(o->verb, o->stats))) status = EXIT_BAD_INPUT;
+  if (!status && !run(&e, &in, o, file, stats)) {
     status = tool_fail(o->verb, s->path, NULL, "%s", e.error);
     if (e.tally.steps > 0) status = EXIT_NOT_HELD;  // it ran, and what it did is written
   }

@@ -27,7 +27,6 @@ typedef enum djKink {
 // "touch"...; "" for none.
 DJ_API const char* dj_kinkName(int kink);
 
-// Statistics since the data was made or reset.
 // Why a step's solution ends, of the worst of its parts: X(enumerator, name).
 #define DJ_STEP_ENDS(X)                                                                             \
   X(DJ_END_NONE, none)           /* there was no step yet */                                        \
@@ -36,6 +35,7 @@ DJ_API const char* dj_kinkName(int kink);
   X(DJ_END_SEARCH, search)       /* no step led on from the best iterate */                         \
   X(DJ_END_ITERATIONS, iterations)   /* as many as there may be */
 #define DJ_ENUMERATOR(enumerator, name) enumerator,
+// Why a step's solution ends: DJ_STEP_ENDS.
 typedef enum djStepEnd { DJ_STEP_ENDS(DJ_ENUMERATOR) DJ_NSTEPEND } djStepEnd;
 #undef DJ_ENUMERATOR
 
@@ -45,6 +45,7 @@ typedef enum djStepEnd { DJ_STEP_ENDS(DJ_ENUMERATOR) DJ_NSTEPEND } djStepEnd;
   X(near_attempts) X(guess_attempts) X(root_attempts) X(lag_attempts) X(hold_attempts)              \
   X(jammed_attempts) X(substitute_attempts)
 
+// Statistics since the data was made or reset.
 typedef struct djStats {
   long steps;                  // all
   long newton_iterations;      // over all steps
@@ -175,6 +176,9 @@ DJ_API int dj_stateSize(const djModel* model);
 // Name of entry i: "time", "qpos[0]", ..., "has_history", "history[0]", ..., "mocap_last_pos[0]",
 // ...; "" where there is none. Returns text.
 DJ_API const char* dj_stateName(char text[32], const djModel* model, int i);
+
+// A djStepEnd in words: "solved", "iterations"...; "" of what is none.
+DJ_API const char* dj_stepEndName(int end);
 // Entries of a tangent state: q and v (nv each), act (na), and of a history q- and v- (nv each).
 DJ_API int dj_tangentSize(const djModel* model);
 DJ_API djStatus dj_getState(double* state, const djModel* model, const djData* data);
