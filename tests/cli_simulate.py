@@ -50,6 +50,25 @@ class Simulate(cli.Case):
         for time, steps in (("0.0124", 2), ("0.0126", 3), ("0", 0)):
             self.assertEqual(self.run_json("simulate", self.scene, "--time", time)["steps"], steps)
 
+    def test_stats(self):
+        path = self.path("stats.csv")
+        result = self.run_json("simulate", self.scene, "--time", "0.5", "--stats", path)
+        with open(path) as f:
+            rows = list(csv.DictReader(f))
+        self.assertEqual(len(rows), 100)
+        total = lambda name: sum(int(row[name]) for row in rows)  # noqa: E731
+        self.assertEqual(total("iterations"), result["newton_iterations"])
+        self.assertEqual([int(row["steps"]) for row in rows], list(range(1, 101)))
+        self.assertAlmostEqual(float(rows[-1]["time"]), 0.5)
+        self.assertEqual({row["ended"] for row in rows}, {"solved"})
+        self.assertEqual(total("attempts"), total("parts"))
+        self.assertEqual(min(float(row["gap"]) for row in rows),
+                         float(rows[-1]["smallest_gap"]))
+        for row in rows:
+            self.assertLessEqual(int(row["iterations"]), int(row["factorizations"]))
+            self.assertLessEqual(int(row["loaded_pairs"]), int(row["near_pairs"]))
+        self.refused("simulate", self.scene, "--time", "0.01", "--stats", self.path("no/s.csv"))
+
     def test_csv(self):
         rows = self.table("--time", "0.1")
         self.assertEqual(len(rows), 21)

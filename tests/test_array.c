@@ -138,7 +138,7 @@ static void testData(void** state) {
     assert_non_null(ofData(m, d, name).data);
     for (int k = 0; k < n; k++) assert_string_not_equal(name, dj_dataArrayName(k));
   }
-  assert_int_equal(n, 17 + 4 + 3 + 16 + 12);
+  assert_int_equal(n, 17 + 4 + 3 + 31 + 12);
   djArray a;
   assert_int_equal(dj_dataArray(&a, m, d, "stats.nothing"), DJ_INVALID);
   assert_int_equal(dj_dataArray(&a, m, NULL, "qpos"), DJ_INVALID);

@@ -160,7 +160,7 @@ static void testFiles(void** state) {
     djError err = {""};
     djModelDef def;
     void* storage;
-    assert_int_equal(dj_modelText(&text, m, trial % 2, &err), DJ_OK);
+    assert_int_equal(dj_modelText(&text, m, trial % 2 ? DJ_WITH_SETTINGS : 0, &err), DJ_OK);
     if (dj_loadModelText(&back, text.data, &err) < 0) fail_msg("%s", err.text);
     assert_int_equal(dj_getDef(&def, &storage, m, &err), DJ_OK);
     again = djt_makeModel(&def);

@@ -199,10 +199,10 @@ static void testOwnSettings(void** state) {
 
 // ---- texts ------------------------------------------------------------------------------------
 
-static char* textOf(const djModel* m, bool in_any_case) {
+static char* textOf(const djModel* m, bool all) {
   djText text = {0};
   djError err = {""};
-  if (dj_modelText(&text, m, in_any_case, &err) != DJ_OK) fail_msg("%s", err.text);
+  if (dj_modelText(&text, m, all ? DJ_WITH_SETTINGS : 0, &err) != DJ_OK) fail_msg("%s", err.text);
   assert_int_equal(strlen(text.data), text.length);
   return text.data;
 }
@@ -213,19 +213,30 @@ static int countOf(const char* text, const char* part) {
   return n;
 }
 
-// The text makes the model again, of what differs from the defaults.
+// Both texts make the model again; the full one has the settings in force, so that it stays what it
+// is when saved in full again. Elements have what differs from the defaults in both.
 static void testTexts(void** state) {
   (void)state;
   djModel* m = djt_sampleModel(NULL);
-  char* text = textOf(m, false);
-  djModel* again = load(text);
+  char *brief = textOf(m, false), *full = textOf(m, true);
+  djModel *again = load(brief), *whole = load(full);
   assert_null(djt_difference(m, again));
-  assert_int_equal(countOf(text, "\"recovery_stiffness\": "), 0);
-  assert_int_equal(countOf(text, "\"gravcomp\": "), 1);
-  assert_int_equal(countOf(text, "\"body\": "), m->njnt + m->ngeom + m->nsite);
-  assert_int_equal(countOf(text, "\"exact\": "), 0);
-  free(text);
+  // what was automatic is given, for all geoms and pairs alike
+  assert_string_equal(djt_difference(m, whole), "geom_skin");
+  assert_memory_equal(m->kernel_setting, whole->kernel_setting,
+                      sizeof(double) * (size_t)m->nkernelsetting);
+  char* second = textOf(whole, true);
+  assert_string_equal(full, second);
+  assert_true(strlen(full) > strlen(brief));
+  assert_int_equal(countOf(full, "\"recovery_stiffness\": "), 1);
+  assert_int_equal(countOf(brief, "\"recovery_stiffness\": "), 0);
+  assert_int_equal(countOf(full, "\"gravcomp\": "), 1);
+  assert_int_equal(countOf(brief, "\"body\": "), m->njnt + m->ngeom + m->nsite);
+  free(brief);
+  free(full);
+  free(second);
   dj_deleteModel(again);
+  dj_deleteModel(whole);
   dj_deleteModel(m);
 }
 

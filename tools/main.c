@@ -39,12 +39,12 @@ static const Verb verbs[] = {
      GROUP_JSON | GROUP_SETTINGS | GROUP_START | GROUP_RUN | GROUP_ENGINE | GROUP_FILE |
          GROUP_STATE | GROUP_QUIET,
      "simulate a scene, with this engine or with stock MuJoCo",
-     "Simulates round(T/timestep) steps and summarises them. --out writes time, qpos, qvel\n"
-     "and act as CSV. A state is {\"qpos\",\"qvel\",\"act\",\"history\":{\"qpos\",\"qvel\"}|null}:\n"
-     "under bdf2 its history is the state one timestep before. --engine mujoco runs stock\n"
-     "MuJoCo with the scene's own options. Exit status 1 when a step did not converge (the run\n"
-     "goes on from its best feasible iterate). Ctrl-C ends it without output; earlier files\n"
-     "stay.",
+     "Simulates round(T/timestep) steps and summarises them. --out writes time, qpos, qvel and\n"
+     "act as CSV, --stats what each step took. A state is {\"qpos\",\"qvel\",\"act\",\n"
+     "\"history\":{\"qpos\",\"qvel\"}|null}: under bdf2 its history is the state one timestep\n"
+     "before. --engine mujoco runs stock MuJoCo with the scene's own options. Exit status 1 when\n"
+     "a step did not converge (the run goes on from its best feasible iterate). Ctrl-C ends it\n"
+     "without output; earlier files stay.",
      verb_simulate},
     {"compare", "SCENE --time T --out DIR", 1,
      GROUP_JSON | GROUP_SETTINGS | GROUP_START | GROUP_RUN | GROUP_FOLDER | GROUP_LIMITS |

@@ -32,6 +32,8 @@ static const Row table[] = {
      "write the state at the end (JSON), from which a run goes on to the last bit"},
     {"--player", "FILE.html", TEXT, GROUP_RUN, AT(player),
      "write a page that plays what was simulated, with contacts; it needs nothing else"},
+    {"--stats", "FILE.csv", TEXT, GROUP_STATE, AT(stats),
+     "write what each step took: a column for each of djStats, and why it ended"},
     {"--ctrl", "FILE.csv", TEXT, GROUP_RUN, AT(ctrl),
      "controls, one row per step (header ctrl[0],...); the last row holds"},
     {"--ctrl-seed", "S", SEED, GROUP_RUN, AT(ctrl_seed),

@@ -6,6 +6,9 @@
 
 enum { SAMPLES = 500 };
 
+const char* const record_work[NWORK] = {"evaluations", "factorizations", "steps of passes",
+                                        "loaded pairs"};
+
 void record_open(Record* r, const djModel* m, long steps) {
   *r = (Record){.model = m, .steps = steps};
   r->stride = (steps + SAMPLES - 1) / SAMPLES;
@@ -14,6 +17,7 @@ void record_open(Record* r, const djModel* m, long steps) {
   size_t n = (size_t)r->capacity, nbody = (size_t)m->nbody;
   r->time = tool_alloc(n, sizeof(double));
   r->apart = tool_alloc(n, sizeof(double));
+  for (int k = 0; k < NWORK; k++) r->work[k] = tool_alloc(n, sizeof(double));
   for (int k = 0; k < ENGINES; k++) {
     r->xpos[k] = tool_alloc(3 * n * nbody, sizeof(double));
     r->xquat[k] = tool_alloc(4 * n * nbody, sizeof(double));
@@ -34,6 +38,7 @@ void record_close(Record* r) {
   free(r->pair);
   free(r->time);
   free(r->apart);
+  for (int k = 0; k < NWORK; k++) free(r->work[k]);
   *r = (Record){0};
 }
 
@@ -131,6 +136,13 @@ static void add_forces(Record* r, const Engine e[ENGINES]) {
   }
 }
 
+static void add_work(Record* r, const djStats* s) {
+  const int now[NWORK] = {s->evaluations, s->factorizations, s->inner_iterations, s->loaded_pairs};
+  for (int k = 0; k < NWORK; k++) {
+    r->work[k][r->nsample] = fmax(r->work[k][r->nsample], now[k]);
+  }
+}
+
 static void close_sample(Record* r, const Engine e[ENGINES]) {
   int i = r->nsample;
   size_t nbody = (size_t)r->model->nbody, at = (size_t)i * nbody;
@@ -156,6 +168,7 @@ static void close_sample(Record* r, const Engine e[ENGINES]) {
 void record_add(Record* r, const Engine e[ENGINES], long k) {
   compare_step(r, e, k);
   add_forces(r, e);
+  add_work(r, &e[0].own->stats);
   if (k > 0) r->since++;
   if (k % r->stride == 0 || k == r->steps) close_sample(r, e);
 }

@@ -9,6 +9,10 @@
 
 enum { ENGINES = 2 };       // 0: ours, 1: stock MuJoCo
 
+// What a step takes, and pairs of geoms in it.
+enum { NWORK = 4 };
+extern const char* const record_work[NWORK];   // in words
+
 // Force between two bodies over the samples.
 typedef struct PairRecord {
   int body1, body2;
@@ -36,6 +40,7 @@ typedef struct Record {
   double *energy[ENGINES];
   double *gap[ENGINES];     // smallest since the last sample
   double *apart;            // largest difference of a body's position
+  double *work[NWORK];      // of a step of ours, largest since the last sample: record_work
   int npair, pair_capacity;
   PairRecord* pair;
   Differences difference;

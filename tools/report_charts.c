@@ -261,6 +261,22 @@ static void force_chart(Buffer* out, const Record* r) {
   free(sorted);
 }
 
+static void work_chart(Buffer* out, const Record* r) {
+  static const char* const color[NWORK] = {"#1f5fa8", "#d9721e", "#1b7f79", "#999"};
+  Chart c = new_chart(r, "a step", "What DiJoCo's steps take");
+  c.zero = true;
+  for (int k = 0; k < NWORK; k++) {
+    chart_add(&c, r->work[k], color[k], k + 1 == NWORK);
+    chart_legend(&c, color[k], k + 1 == NWORK, "%s", record_work[k]);
+  }
+  figure(out, &c, "What a step takes");
+  buf_add(out, "Evaluations of forces with their derivatives, factorizations of Jacobians, steps of "
+               "the passes over rows, and loaded pairs of geoms");
+  if (r->stride > 1) buf_addf(out, "; the most of %ld steps from point to point", r->stride);
+  buf_add(out, ".");
+  figure_end(out);
+}
+
 void report_charts(Buffer* out, const Report* report) {
   const Record* r = report->record;
   int body[BODIES], n = choose_bodies(r, body), moving = 0;
@@ -278,5 +294,6 @@ void report_charts(Buffer* out, const Report* report) {
   energy_chart(out, r, report->engine);
   gap_chart(out, r, report->engine);
   force_chart(out, r);
+  work_chart(out, r);
   buf_add(out, "</div>\n");
 }

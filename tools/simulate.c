@@ -51,7 +51,9 @@ static void print_table(const Engine* e, const Scene* s, const Options* o) {
 }
 
 // All steps. False: a step was impossible.
-static bool run(Engine* e, const Inputs* in, const Options* o, djFile* file, Page* page) {
+static bool run(Engine* e, const Inputs* in, const Options* o, djFile* file, djFile* stats,
+                Page* page) {
+  if (stats) stats_header(stats);
   if (file) {
     states_header(file, e);
     states_row(file, e);
@@ -62,6 +64,7 @@ static bool run(Engine* e, const Inputs* in, const Options* o, djFile* file, Pag
     good = engine_step(e, in, k);
     if (good) page_add(page, 0, k + 1);
     if (good && file && states_due(o, k + 1)) states_row(file, e);
+    if (good && stats) stats_row(stats, e);
     progress_show("simulating", (double)k + 1, (double)in->steps, "step %ld of %ld", k + 1,
                   in->steps);
   }
@@ -90,15 +93,19 @@ static int simulate(const Scene* s, const Options* o) {
   if (!status && !engine_open(&e, mujoco, s, &in)) {
     status = tool_fail(o->verb, s->path, NULL, "%s", e.error);
   }
-  djFile *file = NULL, *state = NULL, *player = NULL;
+  djFile *file = NULL, *state = NULL, *stats = NULL, *player = NULL;
   Page page = {0};
   if (!status && o->out && !(file = out_open(o->verb, o->out))) status = EXIT_BAD_INPUT;
   if (!status && o->save_state && !(state = out_open(o->verb, o->save_state))) {
     status = EXIT_BAD_INPUT;
   }
+  if (!status && o->stats && mujoco) {
+    status = tool_fail(o->verb, "--stats", NULL, "stock MuJoCo has none of them");
+  }
+  if (!status && o->stats && !(stats = out_open(o->verb, o->stats))) status = EXIT_BAD_INPUT;
   if (!status && o->player && !(player = out_open(o->verb, o->player))) status = EXIT_BAD_INPUT;
   if (!status && player) page_open(&page, 1, &e, in.steps);
-  if (!status && !run(&e, &in, o, file, &page)) {
+  if (!status && !run(&e, &in, o, file, stats, &page)) {
     status = tool_fail(o->verb, s->path, NULL, "%s", e.error);
     if (e.tally.steps > 0) status = EXIT_NOT_HELD;  // it ran, and what it did is written
   }

@@ -10,6 +10,10 @@
 void states_header(djFile* file, const Engine* e);
 void states_row(djFile* file, Engine* e);
 
+// And what a step took, by our engine: the fields "stats.*" of its data.
+void stats_header(djFile* file);
+void stats_row(djFile* file, const Engine* e);
+
 // Whether step k of n is written: the start and every `every`-th.
 bool states_due(const Options* o, long k);
 

@@ -227,7 +227,7 @@ static djModel* openScene(const char* scene, bool complete) {
   size_t length;
   pathOf(path, "scenes", scene);
   if (dj_loadModel(&m, path, &err) < 0) ref_fail("%s", err.text);
-  if (dj_modelText(&text, m, true, &err) < 0) ref_fail("%s: %s", path, err.text);
+  if (dj_modelText(&text, m, DJ_WITH_SETTINGS, &err) < 0) ref_fail("%s: %s", path, err.text);
   char* file = readText(path, &length);
   bool whole = length == text.length && memcmp(file, text.data, length) == 0;
   free(file);

@@ -27,6 +27,24 @@ typedef enum djKink {
 // "touch"...; "" for none.
 DJ_API const char* dj_kinkName(int kink);
 
+// Why a step's solution ends, of the worst of its parts: X(enumerator, name).
+#define DJ_STEP_ENDS(X)                                                                             \
+  X(DJ_END_NONE, none)           /* there was no step yet */                                        \
+  X(DJ_END_SOLVED, solved)       /* to the tolerance */                                             \
+  X(DJ_END_ROUNDED, rounded)     /* as far as rounding lets it, within 1e-4 of g h */               \
+  X(DJ_END_SEARCH, search)       /* no step led on from the best iterate */                         \
+  X(DJ_END_ITERATIONS, iterations)   /* as many as there may be */
+#define DJ_ENUMERATOR(enumerator, name) enumerator,
+// Why a step's solution ends: DJ_STEP_ENDS.
+typedef enum djStepEnd { DJ_STEP_ENDS(DJ_ENUMERATOR) DJ_NSTEPEND } djStepEnd;
+#undef DJ_ENUMERATOR
+
+// What is counted in a step, and is in djStats of the last one.
+#define DJ_STEP_COUNTS(X)                                                                           \
+  X(evaluations) X(attempts) X(passes) X(inner_iterations) X(factorizations) X(rows)                \
+  X(near_attempts) X(guess_attempts) X(root_attempts) X(lag_attempts) X(hold_attempts)              \
+  X(jammed_attempts) X(substitute_attempts)
+
 // Statistics since the data was made or reset.
 typedef struct djStats {
   long steps;                  // all
@@ -41,6 +59,22 @@ typedef struct djStats {
   int evaluations;             // of forces with their derivatives, in the last step
   int attempts;                // solutions looked for in the last step: 1, but for those that were
                                //   not found and then by another integrator, and of each part
+  int passes;                  // over rows, by which euler looks for the end by forces
+  int inner_iterations;        // of the problems of these
+  int factorizations;          // of Jacobians
+  int rows;                    // of the last pass
+  int near_attempts;           // ways in which Newton's method was tried, of all stages and parts:
+                               //   from where an end should be near, by passes or at rest
+  int guess_attempts;          //   from the velocity, or a prediction
+  int root_attempts;           //   by the residual's size, where contact has kinks
+  int lag_attempts;            //   by the end what was by the start or a prediction
+  int hold_attempts;           //   once more, for hard equality constraints
+  int jammed_attempts;         //   without the moves of mocap bodies that nothing gives way to
+  int substitute_attempts;     //   by another integrator
+  int parts;                   // of the last step; 1: it was taken whole
+  int near_pairs;              // of geoms, at the end of the last step
+  int loaded_pairs;            // of these: with a normal force
+  int ended;                   // djStepEnd of the last step
   int recovering;              // pairs in recovery in the last step
   double residual;             // 1; of the last step: sqrt(decrement^2 / m) / (g h)
   double worst_residual;       // 1; over all steps
@@ -142,6 +176,9 @@ DJ_API int dj_stateSize(const djModel* model);
 // Name of entry i: "time", "qpos[0]", ..., "has_history", "history[0]", ..., "mocap_last_pos[0]",
 // ...; "" where there is none. Returns text.
 DJ_API const char* dj_stateName(char text[32], const djModel* model, int i);
+
+// A djStepEnd in words: "solved", "iterations"...; "" of what is none.
+DJ_API const char* dj_stepEndName(int end);
 // Entries of a tangent state: q and v (nv each), act (na), and of a history q- and v- (nv each).
 DJ_API int dj_tangentSize(const djModel* model);
 DJ_API djStatus dj_getState(double* state, const djModel* model, const djData* data);

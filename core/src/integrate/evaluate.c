@@ -92,6 +92,7 @@ djStatus dj_factorEnd(djWork* w, const djModel* m) {
   if (status < 0) return status;
   if (w->method->whole) w->method->whole(w, m);
   s->linear.factor.kind = dj_endKind(w);
+  w->count.factorizations++;
   s->pivoted = !dj_factor(&s->linear.factor, &w->H, NULL);
   if (!s->pivoted) return DJ_OK;
   status = dj_factorPivoting(&s->lu, &w->H);

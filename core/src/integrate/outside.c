@@ -93,8 +93,7 @@ djStatus dj_takeOutside(const djModel* m, djData* d) {
   dj_setPlaceAt(&w->now, w, m, 1);
   d->stats.iterations = iterations;
   d->stats.newton_iterations += iterations;
-  d->stats.evaluations = iterations;
-  d->stats.attempts = 1;
+  w->count = (djStats){.evaluations = iterations, .attempts = 1, .ended = DJ_END_SOLVED};
   d->stats.residual = 0;
   w->stepped = true;
   return DJ_OK;

@@ -369,7 +369,9 @@ djStatus dj_passRows(bool* found, double* psi, djWork* w, const djModel* m) {
     s->problem.n = s->n;
     double unit = unitOf(s, m, w->h);
     double tolerance = unit * fmax(INNER * fmin(change, 1), 1e-3 * DONE);
-    dj_solveRows(&left, &s->problem, tolerance, pass == 0);
+    w->count.passes++;
+    w->count.rows = s->n;
+    w->count.inner_iterations += dj_solveRows(&left, &s->problem, tolerance, pass == 0);
     *found = left < SOLVED * unit;
     if (!*found) return DJ_OK;
     keepPlanes(s);

@@ -41,7 +41,7 @@ static djStatus evaluateNow(void* user, double* value, double* gradient, bool* m
   Problem* p = user;
   djWork* w = p->work;
   dj_openPlace(&w->now, p->model, w->ref);
-  w->evaluations++;
+  w->count.evaluations++;
   djStatus status = p->method->evaluate(value, gradient, w, p->model, &w->now, majorizer);
   if (status < 0 || !hasPath(p)) return status;
   *value += p->path;
@@ -98,6 +98,7 @@ static void setScale(Problem* p) {
 static bool factor(void* user, double shift) {
   Problem* p = user;
   djWork* w = p->work;
+  w->count.factorizations++;
   if (shift == 0) return dj_factor(&dj_stageOf(w)->linear.factor, &w->H, NULL);
   setScale(p);
   for (int i = 0; i < p->model->nv; i++) w->shift[i] = shift * w->scale[i];
@@ -143,7 +144,7 @@ static djStatus trial(void* user, double* value, double* gradient, const double*
   if (gradient || dj_contactsUseTwists(dj_contactsOf(&w->forces))) {
     dj_openPlace(&w->trial, p->model, w->ref);
   }
-  w->evaluations += gradient != NULL;
+  w->count.evaluations += gradient != NULL;
   djStatus status = p->method->evaluate(value, gradient, w, p->model, &w->trial, majorizer);
   p->trial_path = p->path;
   if (status < 0 || !hasPath(p) || !gradient || !isfinite(*value)) return status;
@@ -344,6 +345,7 @@ static djStatus solveHolds(djNewtonResult* result, Problem* p, djStatus status) 
     if (!(off < 0.5 * before)) return off <= HELD_ROUNDED ? status : DJ_NOT_CONVERGED;
     before = off;
     dj_moveHolds(hold, &motion);
+    w->count.hold_attempts++;
     int iterations = result->iterations;
     status = solveFrom(result, p);
     result->iterations += iterations;
@@ -413,6 +415,7 @@ enum { MOST_LAGS = 50, MOST_SPIN_LAGS = 4 };
 static djStatus solveLags(djNewtonResult* result, Problem* p) {
   double stop = p->model->opt.tolerance * p->unit, size;
   int refined = 0;
+  p->work->count.lag_attempts++;
   djStatus status = lagHere(&size, p);
   for (int k = 0; k < MOST_LAGS && status >= 0; k++) {
     bool moved, solved;
@@ -427,6 +430,7 @@ static djStatus solveLags(djNewtonResult* result, Problem* p) {
     if (k + 1 >= MOST_SPIN_LAGS && !dj_lagsEnd(p->work, p->model)) return status;
     if (status >= 0) status = lagHere(&size, p);
   }
+  result->exhausted = status >= 0;
   return status < 0 ? status : DJ_NOT_CONVERGED;
 }
 
@@ -483,6 +487,7 @@ static djStatus solveRoot(djNewtonResult* result, Problem* p, double tiny) {
     p->predicted = false;
     p->path = 0;
     const int before = result->iterations;
+    w->count.root_attempts++;
     status = dj_root(result, &root, &option, w->gradient, w->step);
     result->iterations += before;
   }
@@ -497,6 +502,7 @@ static djStatus solveNear(djNewtonResult* result, Problem* p, bool carried) {
   if (status < 0) return status;
   if (!found && !restGuess(p)) return DJ_NOT_CONVERGED;
   p->near = found ? GUESSED : NEAR;
+  p->work->count.near_attempts++;
   status = solveFrom(result, p);
   p->near = 0;
   return status;
@@ -517,6 +523,7 @@ djStatus dj_solveStage(djNewtonResult* result, djWork* w, const djModel* m, doub
   status = solveNear(result, &problem, carried);
   if (status == DJ_NOT_CONVERGED) {
     int before = result->iterations;
+    w->count.guess_attempts++;
     status = carried ? DJ_OK : startGuess(&problem, tiny);
     if (status >= 0) status = solveFrom(result, &problem);
     result->iterations += before;

@@ -35,10 +35,10 @@ static djStatus solveStages(djNewtonResult* result, djWork* w, const djModel* m,
 // The same, taken anew where it found no room for its matrices or for pairs in contact.
 static djStatus solveRoomy(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
   djContacts* contacts = dj_contactsOf(&w->forces);
-  const int evaluations = w->evaluations;
-  w->attempts++;
+  const djStats count = w->count;
   for (;;) {
-    w->evaluations = evaluations;
+    w->count = count;
+    w->count.attempts++;
     dj_fixContacts(contacts, true);
     djStatus status = solveStages(result, w, m, unit);
     dj_fixContacts(contacts, false);
@@ -55,6 +55,7 @@ static djStatus solveCarried(djNewtonResult* result, djWork* w, const djModel* m
   djStatus status = solveRoomy(result, w, m, unit);
   while (status >= 0 && w->jams) {
     dj_stopJammed(w, m);
+    w->count.jammed_attempts++;
     status = solveRoomy(result, w, m, unit);
   }
   return status;
@@ -84,6 +85,12 @@ static const djMethod* nextMethod(const djWork* w, const djModel* m) {
   return &dj_position;
 }
 
+static djStepEnd endOf(djStatus status, const djNewtonResult* r, double unit) {
+  if (status == DJ_OK) return DJ_END_SOLVED;
+  if (r->decrement < (r->exact ? SOLVED : ROUNDED) * unit) return DJ_END_ROUNDED;
+  return r->exhausted ? DJ_END_ITERATIONS : DJ_END_SEARCH;
+}
+
 // Where rounding keeps a solution from a small tolerance, it is still one. The decrement by a
 // substitute of the Jacobian is small on the way past a saddle, too, where there may be no
 // solution: it has to be as small as rounding makes it. The last method's best iterate is taken for
@@ -91,7 +98,7 @@ static const djMethod* nextMethod(const djWork* w, const djModel* m) {
 static bool isSolved(const djWork* w, const djModel* m, djStatus status, const djNewtonResult* r,
                      double unit) {
   if (status <= 0) return status == DJ_OK;
-  return !nextMethod(w, m) || r->decrement < (r->exact ? SOLVED : ROUNDED) * unit;
+  return !nextMethod(w, m) || endOf(status, r, unit) == DJ_END_ROUNDED;
 }
 
 static djStatus refuse(djWork* w, const djModel* m, djObject type, int id, const char* why) {
@@ -153,6 +160,7 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
     int before = result.iterations;
     dj_chooseMethod(w, m, solved && !own->starter ? &dj_position : nextMethod(w, m));
     dj_dropImpulses(w);
+    w->count.substitute_attempts++;
     status = solveCarried(&result, w, m, unit);
     result.iterations += before;
     d->stats.fallback_steps++;
@@ -160,6 +168,8 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
     end = solved ? dj_endStep(w, m) : status;
   }
   if (end < 0) return end;
+  const djStepEnd ended = endOf(status, &result, unit);
+  if ((int)ended > w->count.ended) w->count.ended = ended;
   d->stats.iterations = result.iterations;
   d->stats.newton_iterations += result.iterations;
   d->stats.residual = result.decrement / unit;

@@ -1,4 +1,4 @@
-// Names of the entries of a state vector, as columns of tables have them.
+// Names of the entries of a state vector, as columns of tables have them, and of ends of steps.
 
 #include "integrate/method.h"
 
@@ -28,4 +28,11 @@ const char* dj_stateName(char text[32], const djModel* m, int i) {
     i -= part[k].n;
   }
   return text;
+}
+
+const char* dj_stepEndName(int end) {
+#define X(enumerator, name) #name,
+  static const char* const names[] = {DJ_STEP_ENDS(X)};
+#undef X
+  return end >= 0 && end < DJ_NSTEPEND ? names[end] : "";
 }

@@ -81,11 +81,10 @@ static bool mayCut(const djModel* m, const djData* d, int n) {
   return 2 * n <= m->opt.impact_steps && dj_kinkedContacts(dj_contactsOf(&d->work->forces));
 }
 
-djStatus dj_takeStep(const djModel* m, djData* d) {
+static djStatus take(const djModel* m, djData* d) {
   if (dj_isOutside(m)) return dj_takeOutside(m, d);
   const djStats before = d->stats;
   djWork* w = d->work;
-  w->evaluations = w->attempts = 0;
   int n = dj_countParts(m, d);
   djStatus status = takeIn(m, d, n);
   for (; status == DJ_NOT_CONVERGED && mayCut(m, d, n); n *= 2) {
@@ -93,10 +92,23 @@ djStatus dj_takeStep(const djModel* m, djData* d) {
     if (n > 1) dj_leaveParts(m, d);
     d->stats = before;
     d->stats.newton_iterations = iterations;
+    w->count.ended = DJ_END_NONE;
     status = takeIn(m, d, 2 * n);
   }
-  d->stats.evaluations = w->evaluations;
-  d->stats.attempts = w->attempts;
+  return status;
+}
+
+djStatus dj_takeStep(const djModel* m, djData* d) {
+  djWork* w = d->work;
+  djStats* s = &d->stats;
+  w->count = (djStats){0};
+  w->npart = 1;
+  djStatus status = take(m, d);
+#define X(name) s->name = w->count.name;
+  DJ_STEP_COUNTS(X)
+#undef X
+  s->ended = w->count.ended;
+  s->parts = w->npart;
   return status;
 }
 
@@ -108,6 +120,9 @@ static djStatus finish(const djModel* m, djData* d) {
   djStatus status = dj_isOutside(m) ? dj_reportOutside(m, d)
                                     : dj_reportForces(d, &w->forces, &motion);
   if (status < 0) return status;
+  d->stats.near_pairs = d->npair;
+  d->stats.loaded_pairs = 0;
+  for (int k = 0; k < d->npair; k++) d->stats.loaded_pairs += d->pair[k].normal_force > 0;
   advance(m, d);
   d->time += m->opt.timestep;
   d->stats.steps++;

@@ -72,7 +72,7 @@ struct djWork {
   // The step: its start, and the present and the trial iterate.
   djData start;             // view of state and inputs at the start of the step
   double h;                 // of the step, or of the part of it that is under way
-  int evaluations, attempts;   // of the step under way, as in djStats
+  djStats count;            // of the step under way: DJ_STEP_COUNTS and ended
   int parts;                // in which a step under way is taken; 1 outside of it
   int npart;                // in which the last one was taken
   djPart* part;             // (maxpart + 1) the last: scratch

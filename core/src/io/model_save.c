@@ -280,8 +280,8 @@ static void addKeys(djText* t, const djModelDef* def, const djModel* model) {
   dj_addText(t, "\n  ]");
 }
 
-// Settings that are not the defaults.
-static void addOption(djText* t, const djModelDef* def, const djModel* model) {
+// Settings that are not the defaults; all: every one, with what the default rules gave.
+static void addOption(djText* t, const djModelDef* def, const djModel* model, bool all) {
   const djOption standard = dj_defaultOption();
   const char* between = "";
   const djSetting* s;
@@ -291,7 +291,8 @@ static void addOption(djText* t, const djModelDef* def, const djModel* model) {
     dj_getSetting(value, &model->opt, s);
     dj_getSetting(other, &standard, s);
     bool same = memcmp(value, other, sizeof(double) * (size_t)s->size) == 0;
-    if (!(s->ways & DJ_BY_SCENE) || same) continue;
+    if (!(s->ways & DJ_BY_SCENE) || (same && !all)) continue;
+    if (s->automatic && value[0] < 0) dj_settingInForce(value, model, s);
     dj_addText(t, between);
     dj_addQuoted(t, s->name);
     dj_addText(t, ": ");
@@ -302,10 +303,10 @@ static void addOption(djText* t, const djModelDef* def, const djModel* model) {
   dj_addText(t, "}");
 }
 
-static void addModel(djText* t, const djModelDef* def, const djModel* model) {
+static void addModel(djText* t, const djModelDef* def, const djModel* model, bool all) {
   dj_addText(t, "{\n  \"dijoco_model\": 1,\n  \"name\": ");
   dj_addQuoted(t, def->name);
-  addOption(t, def, model);
+  addOption(t, def, model, all);
   addList(t, def, DJ_OBJ_BODY);
   addList(t, def, DJ_OBJ_JOINT);
   addMeshes(t, def);
@@ -335,14 +336,14 @@ static djStatus addExact(djText* text, const djModel* model, djError* err) {
   return status;
 }
 
-djStatus dj_modelText(djText* text, const djModel* model, bool in_any_case, djError* err) {
+djStatus dj_modelText(djText* text, const djModel* model, int with, djError* err) {
   djModelDef def;
   void* storage = NULL;
   djStatus status = dj_getDef(&def, &storage, model, err);
   if (status < 0) return status;
-  addModel(text, &def, model);
+  addModel(text, &def, model, (with & DJ_WITH_SETTINGS) != 0);
   dj_freeDef(storage);
-  if (model->changed || in_any_case) status = addExact(text, model, err);
+  if (model->changed || with & DJ_WITH_EXACT) status = addExact(text, model, err);
   dj_addText(text, "\n}\n");
   if (text->failed) return dj_failMemory(err);
   if (status < 0) return status;
@@ -352,7 +353,7 @@ djStatus dj_modelText(djText* text, const djModel* model, bool in_any_case, djEr
 djStatus dj_writeModel(const djModel* model, djFile* file, djError* err) {
   if (!model || !file) return dj_fail(err, DJ_INVALID, "model or file: NULL");
   djText text = {0};
-  djStatus status = dj_modelText(&text, model, false, err);
+  djStatus status = dj_modelText(&text, model, 0, err);
   if (status == DJ_OK) dj_writeFile(file, text.data, text.length);
   dj_freeText(&text);
   return status;
@@ -363,7 +364,7 @@ djStatus dj_saveModelText(char** text, const djModel* model, djError* err) {
   *text = NULL;
   if (!model) return dj_fail(err, DJ_INVALID, "model: NULL");
   djText made = {0};
-  djStatus status = dj_modelText(&made, model, false, err);
+  djStatus status = dj_modelText(&made, model, 0, err);
   if (status == DJ_OK) *text = made.data;
   else dj_freeText(&made);
   return status;

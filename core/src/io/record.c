@@ -142,7 +142,7 @@ static void putHashes(djRecord* r) {
 
 static djStatus writeModel(djRecord* r, const djModel* m, djError* err) {
   djText text = {0};
-  djStatus status = dj_modelText(&text, m, true, err);
+  djStatus status = dj_modelText(&text, m, DJ_WITH_EXACT, err);
   for (int i = 0; i < r->narray; i++) dj_modelArray(&r->array[i], m, dj_modelArrayName(i));
   if (status == DJ_OK) {
     for (char* c = text.data; *c; c++) {

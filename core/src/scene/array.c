@@ -20,7 +20,8 @@
 #define STATS(X)                                                                              \
   X(steps) X(newton_iterations) X(unconverged_steps) X(recovering_steps) X(fallback_steps)      \
   X(impact_steps)                                                                             \
-  X(iterations) X(evaluations) X(attempts) X(recovering) X(residual) X(worst_residual)        \
+  X(iterations) DJ_STEP_COUNTS(X) X(parts) X(near_pairs) X(loaded_pairs) X(ended)             \
+  X(recovering) X(residual) X(worst_residual)                                                 \
   X(gap) X(smallest_gap) X(overlap) X(deepest_overlap)
 
 // Fields of the entries of lists: X(list, count, name, columns).

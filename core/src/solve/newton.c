@@ -381,5 +381,6 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
     if (over || status < 0) return status;
   }
   r->iterations = o->max_iterations;
+  r->exhausted = true;
   return DJ_NOT_CONVERGED;
 }

@@ -68,6 +68,7 @@ typedef struct djNewtonResult {
                           //   decrement is small where the gradient is not
   double value;
   int shifts;             // iterations that needed a shift
+  bool exhausted;         // it was ended by their number
 } djNewtonResult;
 
 // gradient, step: workspace (n). DJ_NOT_CONVERGED leaves the best feasible point.

@@ -63,5 +63,6 @@ djStatus dj_root(djNewtonResult* r, const djRootProblem* p, const djRootOption* 
     p->accept(p->user);
   }
   r->iterations = o->max_iterations;
+  r->exhausted = !solved;
   return solved ? DJ_OK : DJ_NOT_CONVERGED;
 }
