@@ -56,6 +56,26 @@ static void test_zero(void** state) {
   djt_expectRight(&worst, field, NFIELD);
 }
 
+// Where nothing is damped limits, losses and equalities see the inertia itself, which damping of
+// joints changes.
+static void test_undamped(void** state) {
+  (void)state;
+  static const djField damping[] = {DJ_FIELD_JOINT_DAMPING};
+  djRng rng = {26};
+  djtWorst worst = {{0}, {0}, {0}};
+  for (int trial = 0; trial < 20; trial++) {
+    int what = trial % 2 ? DJT_LIMITS | DJT_LOSS : DJT_TENDONS | DJT_EQUALITIES;
+    djModel* m = djt_randomModel(&rng, 5, what);
+    m->opt.timestep = 0.02;
+    m->opt.integrator = DJ_EULER;
+    djParamCase c = djt_openParamCase(m, &rng, 2);
+    djt_compareParams(&worst, &c, damping, 1);
+    djt_closeParamCase(&c);
+  }
+  djt_expectRight(&worst, damping, 1);
+  assert_true(worst.nonzero[DJ_FIELD_JOINT_DAMPING] > 20);
+}
+
 // Flags switch parameters off: exactly 0, and so are the differences.
 static void test_disabled(void** state) {
   (void)state;
@@ -155,8 +175,8 @@ static void test_wrong(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_differences), cmocka_unit_test(test_zero),
-      cmocka_unit_test(test_disabled),    cmocka_unit_test(test_unused),
-      cmocka_unit_test(test_wrong),
+      cmocka_unit_test(test_undamped),    cmocka_unit_test(test_disabled),
+      cmocka_unit_test(test_unused),      cmocka_unit_test(test_wrong),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

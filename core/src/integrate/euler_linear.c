@@ -186,7 +186,7 @@ static djStatus smoothParams(djParamSums* s, djWork* w, const djModel* m, const 
   memcpy(dj_stageOf(w)->linear.psi, w->vnext, (size_t)m->nv * sizeof(double));
   if (status < 0 || !(s->wants & DJ_BY_LAW) || !dj_dampsAtEnd(m)) return status;
   for (int i = 0; i < m->nv; i++) {
-    double by_K = w->rows.mixed ? dual[i] * w->rows.by_K[i] : 0;
+    double by_K = w->rows.n > 0 ? dual[i] * w->rows.by_K[i] : 0;
     x[i] = w->h * (x[i] * w->A[i] + by_K);
   }
   dj_jointDampingParams(s->param, m, w->start.qvel, x);

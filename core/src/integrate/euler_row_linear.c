@@ -15,18 +15,30 @@
 
 #include <string.h>
 
-// by_M, by_K = b_M, b_K; accel = a + b_M - b_K.
+// M^-1 and K^-1 of what `by_M` holds.
+static void solveBoth(double* by_M, double* by_K, djWork* w, const djModel* m) {
+  memcpy(by_K, by_M, (size_t)m->nv * sizeof(double));
+  dj_solve(by_K, &w->mass);
+  if (w->rows.mixed) dj_solve(by_M, &w->rows.mass);
+  else memcpy(by_M, by_K, (size_t)m->nv * sizeof(double));
+}
+
+// by_M, by_K = b_M, b_K.
+static void solveForces(djWork* w, const djModel* m) {
+  double* M = w->rows.by_M;
+  memset(M, 0, (size_t)m->nv * sizeof(double));
+  dj_addRowForces(M, w);
+  for (int i = 0; i < m->nv; i++) M[i] = -w->bias[i] - M[i];
+  solveBoth(M, w->rows.by_K, w, m);
+}
+
+// accel = a + b_M - b_K.
 static void setAccelerations(djWork* w, const djModel* m) {
   djEulerRows* rows = &w->rows;
   memcpy(rows->accel, w->A, (size_t)m->nv * sizeof(double));
   if (!rows->mixed) return;
-  double *M = rows->by_M, *K = rows->by_K;
-  memset(K, 0, (size_t)m->nv * sizeof(double));
-  dj_addRowForces(K, w);
-  for (int i = 0; i < m->nv; i++) M[i] = K[i] = -w->bias[i] - K[i];
-  dj_solve(M, &rows->mass);
-  dj_solve(K, &w->mass);
-  for (int i = 0; i < m->nv; i++) rows->accel[i] += M[i] - K[i];
+  solveForces(w, m);
+  for (int i = 0; i < m->nv; i++) rows->accel[i] += rows->by_M[i] - rows->by_K[i];
 }
 
 // T of a ball's angle: n = phi/|phi|, dphi = J_r^-1 d: dn = (1 - n n^T) J_r^-1 d/|phi|.
@@ -104,10 +116,7 @@ static void sumRows(double* y, const djEulerRows* rows, const djRowGroup* g, con
 
 // dual_M, dual_K from their sum of J^T.
 static void solveDuals(djWork* w, const djModel* m) {
-  djEulerRows* rows = &w->rows;
-  memcpy(rows->dual_K, rows->dual_M, (size_t)m->nv * sizeof(double));
-  dj_solve(rows->dual_M, &rows->mass);
-  dj_solve(rows->dual_K, &w->mass);
+  solveBoth(w->rows.dual_M, w->rows.dual_K, w, m);
 }
 
 // y += (dual . dX(by_K)) by q, and by v: X of joints' damping, and along coordinates.
@@ -261,6 +270,7 @@ void dj_pushResponses(djEntries* A, djWork* w, const djModel* m) {
 
 // ---- duals ------------------------------------------------------------------------------------
 
+// K is M where nothing is damped, but changes with the damping of joints there, too.
 void dj_rowDual(djWork* w, const djModel* m, const double* z) {
   djEulerRows* rows = &w->rows;
   setAccelerations(w, m);
@@ -268,7 +278,8 @@ void dj_rowDual(djWork* w, const djModel* m, const double* z) {
   dj_mulCurvature(rows->force, rows, rows->trial);
   memset(rows->dual_M, 0, (size_t)m->nv * sizeof(double));
   memset(rows->dual_K, 0, (size_t)m->nv * sizeof(double));
-  if (!rows->mixed) return;
+  if (rows->n == 0) return;
+  if (!rows->mixed) solveForces(w, m);
   for (int k = 0; k < rows->n; k++) dj_addRow(rows->dual_M, &rows->row[k], rows->force[k]);
   solveDuals(w, m);
 }
