@@ -89,6 +89,23 @@ class Grad(cli.Case):
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
         self.refused("grad", path, "--check-runs", "0", names=["--check-runs"])
 
+    def test_each_block_has_its_share(self):
+        """However rough the loss is to blocks before it: the cube slides on an edge."""
+        task = {
+            "scene": "s.json", "timestep": 0.001, "horizon": 40,
+            "initial": {"qpos": [0, 0, 0.1414, 0.9238795, 0.3826834, 0, 0, 0],
+                        "qvel": [0.2, 0.1, -0.01, 0.05, 0.5, 0.2, 0]},
+            "loss": [{"type": "position", "body": "box", "target": [0.1, 0.2, 0.3]}],
+            "variables": [{"name": name} for name in (
+                "qpos0", "geom/cube/size", "geom/cube/quat", "geom/cube/pos", "option/gravity")]}
+        code, out, err = self.run_cli("grad", self.write("share.json", task), "--check", "--json")
+        found = json.loads(out)["certificate"]
+        runs = [c["runs"] for c in found]
+        self.assertTrue(max(runs) > 200 and sum(runs) <= 800 + 5 * 100, runs)
+        for k, c in enumerate(found):
+            self.assertGreater(c["runs"], 0, c)
+            self.assertLessEqual(sum(runs[:k + 1]), 800 + 100 * (k + 1))
+
     def test_level_boxes(self):
         # An edge that lies in a plane, of a box that comes out of it: its ends are as low.
         scene = os.path.join(os.environ["DIJOCO_SOURCE"], "tests/references/scenes/friction.json")

@@ -293,7 +293,7 @@ static int answer(Answer* a) {
     const int n = a->run.problem->nvariable;
     long taken = 0;
     for (int i = 0; i < n; i++) {
-      int most = djd_checkBudget(n, (int)o->check_runs, taken);
+      int most = djd_checkBudget(i + 1, (int)o->check_runs, taken);
       grad_certify(&a->certificate[i], &a->run, i, seed, most);
       taken += a->certificate[i].evaluations;
       a->ncertificate++;

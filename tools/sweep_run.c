@@ -177,7 +177,7 @@ static void certify(Outcome* out, Worker* k) {
   unsigned long seed = o->check_seed > 0 ? (unsigned long)o->check_seed : 0;
   long taken = 0;
   for (int i = 0; i < n; i++) {
-    int most = djd_checkBudget(n, (int)o->check_runs, taken);
+    int most = djd_checkBudget(i + 1, (int)o->check_runs, taken);
     djd_certifyAt(&out->certificate[i], k->run.sum, out->x, i, out->loss,
                   out->gradient, seed, most);
     taken += out->certificate[i].evaluations;

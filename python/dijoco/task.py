@@ -384,7 +384,8 @@ class Design:
         """Certificates of all variables, which share their runs."""
         out = []
         for name in self.names:
-            most = core.djd_checkBudget(len(self.names), runs, sum(c["runs"] for c in out))
+            taken = sum(c["runs"] for c in out)
+            most = core.djd_checkBudget(len(out) + 1, runs, taken)
             out.append(self._certify(name, loss, gradient, seed, most, x))
         return out
 

@@ -85,9 +85,9 @@ DJ_API bool djd_leadsAt(const djdCertificate* certificate, int step);
 DJ_API djStatus djd_check(djdCertificate* result, double loss, double analytic, double scale,
                           djdLossAlong along, void* user);
 
-// Losses that the next of n certificates may take after `taken` by those before: `most` of a single
-// one (0: DJD_CHECK_RUNS), and all together as many and most / DJD_CHECK_SHARE for each of n. 0:
-// there are none left.
+// Losses that the n-th certificate may take (from 1 on) after `taken` by those before: `most` of a
+// single one (0: DJD_CHECK_RUNS), and n together as many and most / DJD_CHECK_SHARE for each of n, so
+// that so many are left for each, whatever those before it took. 0: there are none left.
 DJ_API int djd_checkBudget(int n, int most, long taken);
 
 // Random number in [0, 1) that depends on seed, row and column only; the same on every machine.
