@@ -31,7 +31,7 @@ static void addWrench(djmChain* w, const djContactPair* p, const mjtNum* moment,
                       const mjtNum* force, double f) {
   int n = w->nx + w->nu;
   for (int s = 0; s < 2; s++) {
-    int body = w->m->geom_bodyid[s ? p->geom2 : p->geom1];
+    int body = w->c->model->geom_body[s ? p->geom2 : p->geom1];
     mjtNum* rows = w->part + (size_t)(w->m->nsensor + 6 * body) * n;
     mju_addToScl(rows, moment, s ? f : -f, 3 * n);
     mju_addToScl(rows + 3 * (size_t)n, force, s ? f : -f, 3 * n);

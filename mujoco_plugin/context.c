@@ -156,7 +156,7 @@ djStatus djm_makeContextWith(djmContext** context, djReport** report, const mjMo
 static bool fitsModel(const djmContext* c, const mjModel* m) {
   const djModel* x = c->model;
   return x->nq == m->nq && x->nv == m->nv && x->nbody == m->nbody && x->njnt == m->njnt &&
-         x->ngeom == m->ngeom && x->nsite == m->nsite && x->nmocap == m->nmocap &&
+         djm_ownGeoms(x) == m->ngeom && x->nsite == m->nsite && x->nmocap == m->nmocap &&
          x->ntendon == m->ntendon && x->nwrap <= m->nwrap &&
          c->nu == m->nu && c->na == m->na && c->nsensor == m->nsensor &&
          c->nbuffer == m->nbuffer;

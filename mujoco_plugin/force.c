@@ -21,7 +21,7 @@ void djm_addForces(djmContext* c, const mjModel* m, double f) {
   }
   for (int k = 0; k < data->npair; k++) {
     const djContactPair* p = &data->pair[k];
-    int body[2] = {m->geom_bodyid[p->geom1], m->geom_bodyid[p->geom2]};
+    int body[2] = {c->model->geom_body[p->geom1], c->model->geom_body[p->geom2]};
     mjtNum torque[3];
     mju_cross(torque, p->point, p->force);
     mju_addTo3(torque, p->torque);
@@ -43,22 +43,25 @@ void djm_addForces(djmContext* c, const mjModel* m, double f) {
 // MuJoCo's rule: the ray from the contact point along the normal, away from the sensor's body,
 // meets the site's volume.
 bool djm_siteFeels(const mjModel* m, int site, const mjtNum pos[3], const mjtNum mat[9],
-                   const int geom[2], const mjtNum point[3], const mjtNum normal[3]) {
-  bool second = m->geom_bodyid[geom[1]] == m->site_bodyid[site];
+                   const int body[2], const mjtNum point[3], const mjtNum normal[3]) {
+  bool second = body[1] == m->site_bodyid[site];
   mjtNum ray[3];
-  if (!second && m->geom_bodyid[geom[0]] != m->site_bodyid[site]) return false;
+  if (!second && body[0] != m->site_bodyid[site]) return false;
   mju_scl3(ray, normal, second ? -1 : 1);
   return mju_rayGeom(pos, mat, m->site_size + 3 * site, point, ray, m->site_type[site], NULL) >= 0;
 }
 
 // All poses are those of the step's end, where the force acts.
 bool djm_touches(const djmContext* c, const mjModel* m, int sensor, const djContactPair* p) {
+  const djModel* x = c->model;
   const int site = m->sensor_objid[sensor], geom[2] = {p->geom1, p->geom2};
+  int body[2];
   mjtNum local[9], mat[9];
   if (!(p->normal_force > 0)) return false;
+  for (int s = 0; s < 2; s++) body[s] = x->geom_flex[geom[s]] < 0 ? x->geom_body[geom[s]] : -1;
   mju_quat2Mat(local, m->site_quat + 4 * site);
   mju_mulMatMat(mat, c->data->xmat + 9 * m->site_bodyid[site], local, 3, 3, 3);
-  return djm_siteFeels(m, site, c->data->site_xpos + 3 * site, mat, geom, p->point, p->normal);
+  return djm_siteFeels(m, site, c->data->site_xpos + 3 * site, mat, body, p->point, p->normal);
 }
 
 void djm_projectForces(mjtNum* qfrc, mjtNum* cfrc_ext, djmContext* c, const mjModel* m,

@@ -71,9 +71,10 @@ djStatus djm_import(djModel** model, djReport** report, djmInstance* instance_ou
   djmInstance instance;
   djmImport imp = {.m = &view, .def = dj_defaultModelDef(), .err = err};
   imp.def.name = djm_name(m, 0);
-  imp.whole = purpose == DJM_WHOLE;
   if (watch) imp.def.watch = *watch;
   status = djm_readInstance(&instance, &imp, m);
+  // MuJoCo's own step has its contact of flexes, where it has any
+  imp.flex_contact = purpose == DJM_WHOLE || (instance.all && djm_disabled(m, mjDSBL_CONTACT));
   if (status == DJ_OK) status = djm_applyInstance(&view, &imp, &instance, purpose);
   if (status == DJ_OK) status = importAll(&imp);
   if (status == DJ_OK) status = djm_importInstanceOption(&imp, &instance);

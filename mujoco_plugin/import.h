@@ -22,7 +22,7 @@ typedef struct djmImport {
   struct djmRebound* rebound; // the one found last: most geoms have the same softness
   // of reports
   const djModel* model;       // made from this, with the settings in force
-  bool whole;                 // steps are ours: contact of flexes, too
+  bool flex_contact;          // contact of flexes is ours
   bool beside;                // MuJoCo steps, with our contact: DJM_CONTACTS
   bool limits;                // with it limits and friction loss are ours
   bool declared;              // the scene names dijoco.contact and has no instance of it

@@ -306,6 +306,6 @@ djStatus djm_importFlexes(djmImport* imp) {
     if (status != DJ_OK) return status;
     imp->def.nflex++;
   }
-  bool contact = imp->whole && !djm_disabled(m, mjDSBL_CONTACT);
+  bool contact = imp->flex_contact && !djm_disabled(m, mjDSBL_CONTACT);
   return contact ? addSpheres(imp) : DJ_OK;
 }

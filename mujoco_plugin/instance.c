@@ -122,7 +122,8 @@ djStatus djm_readInstance(djmInstance* x, djmImport* imp, const mjModel* m) {
   status = readChoices(x, imp, m);
   if (status == DJ_OK) status = ownList(x, imp, m, "bodies", ownBody);
   if (status == DJ_OK) status = ownList(x, imp, m, "geoms", ownGeom);
-  if (!*djm_configOf(m, x->id, "bodies") && !*djm_configOf(m, x->id, "geoms")) {
+  x->all = !*djm_configOf(m, x->id, "bodies") && !*djm_configOf(m, x->id, "geoms");
+  if (x->all) {
     memset(x->owned, true, m->ngeom * sizeof(bool));
   }
   return status;

@@ -28,6 +28,7 @@ typedef struct djmInstance {
   int id;                // in m->plugin; -1: the scene has none
   int substeps;          // >= 1
   bool joints;           // limits, friction loss of joints, tendons are ours: constraints="dijoco"
+  bool all;              // neither geoms nor bodies are named: all geoms are owned
   bool* owned;           // (ngeom)
   bool* named;           // (ngeom) owned because `bodies` or `geoms` say so
 } djmInstance;

@@ -103,10 +103,10 @@ void djm_addForces(djmContext* c, const mjModel* m, double f);
 
 void djm_clearForces(djmContext* c, const mjModel* m);
 
-// Whether a touch sensor's site at this pose counts a contact of two geoms: its point, and its normal
-// from the first to the second.
+// Whether a touch sensor's site at this pose counts a contact of two bodies (-1: of a vertex of a
+// flex, which does not count as its body's): its point, its normal from the first to the second.
 bool djm_siteFeels(const mjModel* m, int site, const mjtNum pos[3], const mjtNum mat[9],
-                   const int geom[2], const mjtNum point[3], const mjtNum normal[3]);
+                   const int body[2], const mjtNum point[3], const mjtNum normal[3]);
 
 // Whether touch sensor `sensor` counts a pair of the substep just taken.
 bool djm_touches(const djmContext* c, const mjModel* m, int sensor, const djContactPair* pair);

@@ -28,6 +28,7 @@ typedef struct Fixture {
   mjModel* m;
   mjData* d;
   djmContext* context;
+  const djModel* model;
   const djData* data;
   mjvScene scn;
   mjvOption opt;
@@ -39,6 +40,7 @@ static void begin(Fixture* f, const char* text, int steps) {
   f->d = mj_makeData(f->m);
   if (djm_makeContext(&f->context, NULL, f->m, &err) != DJ_OK) fail_msg("%s", err.text);
   for (int i = 0; i < steps; i++) assert_true(djm_step(f->m, f->d, f->context) >= 0);
+  f->model = djm_model(f->context);
   f->data = djm_data(f->context);
   mj_forward(f->m, f->d);
   mjv_defaultScene(&f->scn);
@@ -87,11 +89,11 @@ static void testPoints(void** state) {
   Fixture f;
   begin(&f, kScene, 150);
   assert_int_equal(f.data->npair, 3);
-  djm_drawContacts(&f.scn, f.m, &f.opt, f.data);
+  djm_drawContacts(&f.scn, f.m, f.model, &f.opt, f.data);
   assert_int_equal(f.scn.ngeom, 0);   // no flag, nothing drawn
   f.opt.flags[mjVIS_CONTACTPOINT] = 1;
   f.opt.label = mjLABEL_CONTACTPOINT;
-  djm_drawContacts(&f.scn, f.m, &f.opt, f.data);
+  djm_drawContacts(&f.scn, f.m, f.model, &f.opt, f.data);
   assert_int_equal(f.scn.ngeom, 9);
   assert_int_equal(f.scn.status, 0);
   for (int i = 0; i < 9; i++) {
@@ -157,7 +159,7 @@ static void testForces(void** state) {
   for (int i = 0; i < 60; i++) assert_true(djm_step(f.m, f.d, f.context) >= 0);
   f.opt.flags[mjVIS_CONTACTFORCE] = 1;
   f.opt.label = mjLABEL_CONTACTFORCE;
-  djm_drawContacts(&f.scn, f.m, &f.opt, f.data);
+  djm_drawContacts(&f.scn, f.m, f.model, &f.opt, f.data);
   assert_int_equal(f.scn.ngeom, f.data->npair);
   double force[3], normal[3], friction[3], sum[3];
   const djContactPair* box = findPair(&f, 0, 1);
@@ -174,7 +176,7 @@ static void testForces(void** state) {
 
   f.opt.flags[mjVIS_CONTACTSPLIT] = 1;
   f.scn.ngeom = 0;
-  djm_drawContacts(&f.scn, f.m, &f.opt, f.data);
+  djm_drawContacts(&f.scn, f.m, f.model, &f.opt, f.data);
   const mjvGeom* part[2] = {findGeom(&f, box, mjGEOM_ARROW, 0), findGeom(&f, box, mjGEOM_ARROW, 1)};
   arrowForce(normal, &f, part[0]);
   arrowForce(friction, &f, part[1]);
@@ -197,7 +199,7 @@ static void testColours(void** state) {
         "<body pos='1 0 .05'><freejoint/><geom size='.1'/></body></worldbody></mujoco>",
         3);
   f.opt.flags[mjVIS_CONTACTPOINT] = f.opt.flags[mjVIS_CONTACTFORCE] = 1;
-  djm_drawContacts(&f.scn, f.m, &f.opt, f.data);
+  djm_drawContacts(&f.scn, f.m, f.model, &f.opt, f.data);
   const djContactPair *rest = findPair(&f, 0, 1), *deep = findPair(&f, 0, 2);
   assert_true(!rest->recovering && deep->recovering);
   const int type[] = {mjGEOM_BOX, mjGEOM_CYLINDER, mjGEOM_LINE, mjGEOM_ARROW};
@@ -244,7 +246,7 @@ static void beginTurned(Fixture* f, const mjtNum quat[4]) {
   begin(f, text, 20);
   f->opt.flags[mjVIS_CONTACTPOINT] = f->opt.flags[mjVIS_CONTACTFORCE] = 1;
   f->opt.flags[mjVIS_CONTACTSPLIT] = 1;
-  djm_drawContacts(&f->scn, f->m, &f->opt, f->data);
+  djm_drawContacts(&f->scn, f->m, f->model, &f->opt, f->data);
 }
 
 // Points of a geom, in its frame.
@@ -350,7 +352,7 @@ static void testSmaller(void** state) {
     Fixture f;
     begin(&f, text, 1);
     f.opt.flags[mjVIS_CONTACTPOINT] = 1;
-    djm_drawContacts(&f.scn, f.m, &f.opt, f.data);
+    djm_drawContacts(&f.scn, f.m, f.model, &f.opt, f.data);
     const djContactPair* pair = findPair(&f, cases[i].geom1, cases[i].geom1 + 1);
     const mjvGeom* plate = findGeom(&f, pair, mjGEOM_BOX, 0);
     for (int k = 0; k < 2; k++) {
@@ -383,7 +385,7 @@ static void testFull(void** state) {
                   mjCAT_DYNAMIC | mjCAT_STATIC, &f.scn);
   int before = f.scn.ngeom;
   assert_int_equal(before, f.m->ngeom);
-  djm_drawContacts(&f.scn, f.m, &f.opt, f.data);
+  djm_drawContacts(&f.scn, f.m, f.model, &f.opt, f.data);
   int needed = f.scn.ngeom - before;
   assert_true(needed >= 12 && f.scn.ngeom < 99);
   mjvGeom* all = malloc(100 * sizeof(*all));
@@ -396,7 +398,7 @@ static void testFull(void** state) {
     f.scn.ngeom = before;
     f.scn.status = warnings = 0;
     f.scn.maxgeom = before + room;
-    djm_drawContacts(&f.scn, f.m, &f.opt, f.data);
+    djm_drawContacts(&f.scn, f.m, f.model, &f.opt, f.data);
     assert_int_equal(f.scn.ngeom, before + room);
     assert_int_equal(f.scn.status, room < needed);
     assert_int_equal(warnings, room < needed);

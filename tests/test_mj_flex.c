@@ -344,6 +344,92 @@ static void testContact(void** state) {
   mj_deleteModel(m);
 }
 
+// In place of mj_step, and inside of it where MuJoCo's own contact is off: one motion, whose forces
+// are those of the bodies that touch.
+#define SOFT                                                                                       \
+  "<plugin plugin='dijoco.contact'><instance name='dj'><config key='warn' value='false'/>"         \
+  "</instance></plugin>"
+static const char kTouching[] =
+    "<mujoco><extension>" SOFT "</extension>"
+    "<option timestep='.002'><flag contact='disable'/></option><worldbody>"
+    "<geom type='plane' size='2 2 .1'/><body name='box' pos='0 0 .05'><freejoint/>"
+    "<geom type='box' size='.1 .1 .05' mass='.5'/>"
+    "<site name='s' type='box' size='.2 .2 .2'/></body>"
+    "<body name='rim' pos='.02 .01 .13'><freejoint/><inertial pos='0 0 0' mass='.1' "
+    "diaginertia='1e-4 1e-4 1e-4'/><site name='t'/>"
+    "<flexcomp name='x' type='grid' count='5 5 1' spacing='.05 .05 .05' mass='.2' dim='2' "
+    "radius='.01'><pin id='11 12 13 17'/><elasticity young='3e3' poisson='.2' thickness='.004' "
+    "damping='.001'/><contact selfcollide='none'/></flexcomp></body></worldbody><sensor>"
+    "<touch site='s'/><force site='t'/><accelerometer site='t'/></sensor></mujoco>";
+
+static void stepBeside(mjModel* m, mjData* own, mjData* inside, djmContext* c) {
+  djModel* x = djt_import(NULL, m);
+  djData* data;
+  djError err;
+  assert_int_equal(djm_ownGeoms(x), m->ngeom);
+  assert_int_equal(x->ngeom, m->ngeom + m->nflexvert);
+  assert_int_equal(dj_makeData(&data, x, &err), DJ_OK);
+  double worst[2] = {0, 0};
+  for (int k = 0; k < 150; k++) {
+    mj_step(m, inside);
+    if (djm_step(m, own, c) != DJ_OK) fail_msg("%s", djm_errorText(c));
+    assert_int_equal(dj_step(x, data), DJ_OK);
+    worst[0] = fmax(worst[0], apart(data->qpos, own->qpos, (int)m->nq));
+    worst[1] = fmax(worst[1], apart(inside->qpos, own->qpos, (int)m->nq));
+  }
+  print_message("%d pairs, dj_step %.1e, mj_step %.1e\n", data->npair, worst[0], worst[1]);
+  assert_true(data->npair > 8 && worst[0] == 0 && worst[1] < 1e-9);
+  dj_deleteData(data);
+  dj_deleteModel(x);
+}
+
+static void testTouching(void** state) {
+  (void)state;
+  mjModel* m = djt_compile(kTouching);
+  mjData *d = mj_makeData(m), *inside = mj_makeData(m);
+  djmContext* c;
+  djError err;
+  if (djm_makeContext(&c, NULL, m, &err) != DJ_OK) fail_msg("%s", err.text);
+  stepBeside(m, d, inside, c);
+  // what lies on the box and what it lies on, at the body that each force acts on
+  if (djm_forward(m, d, c) != DJ_OK) fail_msg("%s", djm_errorText(c));
+  double sum = 0;
+  int box = mj_name2id(m, mjOBJ_BODY, "box");
+  for (int b = 1; b < m->nbody; b++) sum += b == box ? 0 : d->cfrc_ext[6 * b + 5];
+  print_message("on the cloth %.3f N, on the box %.3f N, touch %.3f N\n", sum,
+                d->cfrc_ext[6 * box + 5], d->sensordata[0]);
+  djt_near(sum + d->cfrc_ext[6 * box + 5], 9.81 * m->body_subtreemass[0], 0.5);
+  assert_true(sum > 0.5);
+  // C: forces on the box and on what three vertices are pinned to
+  int nx = 2 * (int)m->nv, ns = (int)m->nsensordata;
+  int dof = m->body_dofadr[mj_name2id(m, mjOBJ_BODY, "rim")];
+  double *C = calloc((size_t)(ns * nx), sizeof *C), *was = calloc((size_t)(3 * ns), sizeof *was);
+  assert_int_equal(djm_transition(m, d, c, NULL, NULL, C, NULL), DJ_OK);
+  double worst = 0, size = 0;
+  for (int k = 0; k < 6; k++) {
+    const double e = 1e-7;
+    for (int s = 0; s < 2; s++) {
+      d->qvel[dof + k] += s ? -2 * e : e;
+      assert_int_equal(djm_forward(m, d, c), DJ_OK);
+      memcpy(was + s * ns, d->sensordata, (size_t)ns * sizeof *was);
+    }
+    d->qvel[dof + k] += e;
+    for (int r = 0; r < ns; r++) {
+      double slope = (was[r] - was[ns + r]) / (2 * e), own = C[r * nx + m->nv + dof + k];
+      worst = fmax(worst, fabs(slope - own));
+      size = fmax(size, fabs(slope));
+    }
+  }
+  print_message("sensors by velocities: %.1e of %.1e\n", worst, size);
+  assert_true(worst < 1e-4 * size && size > 1);
+  free(C);
+  free(was);
+  djm_deleteContext(c);
+  mj_deleteData(d);
+  mj_deleteData(inside);
+  mj_deleteModel(m);
+}
+
 // What is not carried is left out by its name: stiffness of no material, rods, mocap bodies.
 static void testRefused(void** state) {
   (void)state;
@@ -376,7 +462,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testRead),     cmocka_unit_test(testForces),  cmocka_unit_test(testSteps),
       cmocka_unit_test(testImplicit), cmocka_unit_test(testWritten), cmocka_unit_test(testContact),
-      cmocka_unit_test(testRefused),
+      cmocka_unit_test(testTouching), cmocka_unit_test(testRefused),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, djt_registerContact, NULL);
 }

@@ -66,9 +66,10 @@ static void findRates(djmTransitionWork* w) {
 }
 
 static bool touches(const mjModel* m, const mjData* d, int site, const mjContact* con) {
-  return con->efc_address >= 0 &&
-         djm_siteFeels(m, site, d->site_xpos + 3 * site, d->site_xmat + 9 * site, con->geom,
-                       con->pos, con->frame);
+  if (con->efc_address < 0) return false;
+  const int body[2] = {m->geom_bodyid[con->geom[0]], m->geom_bodyid[con->geom[1]]};
+  return djm_siteFeels(m, site, d->site_xpos + 3 * site, d->site_xmat + 9 * site, body, con->pos,
+                       con->frame);
 }
 
 // The normal force: of the first row of a cone, of all edges of a pyramid.

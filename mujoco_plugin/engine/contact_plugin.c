@@ -223,10 +223,11 @@ static void visualize(const mjModel* m, mjData* d, const mjvOption* opt, mjvScen
   djmContact* x = contactOf(d, instance);
   bool wanted = opt->flags[mjVIS_CONTACTPOINT] || opt->flags[mjVIS_CONTACTFORCE];
   if (!x || !wanted || !update(x, m)) return;
+  const djModel* model = djm_model(x->context);
   djData* data = djm_data(x->context);
   djStats stats = data->stats;   // of the run
   const mjtNum* last = d->plugin_state + m->plugin_stateadr[instance];
-  if (takeStep(x, d, last, NULL)) djm_drawContacts(scene, m, opt, data);
+  if (takeStep(x, d, last, NULL)) djm_drawContacts(scene, m, model, opt, data);
   data->stats = stats;
 }
 

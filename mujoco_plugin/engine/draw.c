@@ -21,6 +21,7 @@ static const mjtNum kRim = 1.15;
 typedef struct djmPen {
   mjvScene* scn;
   const mjModel* m;
+  const djModel* model;
   const djContactPair* pair;
   int id;                     // of the pair
   mjtNum frame[9];            // columns: two tangents, the normal
@@ -61,9 +62,17 @@ static mjvGeom* placeGeom(djmPen* pen, int type, const mjtNum pos[3], const mjtN
   return geom;
 }
 
-// The smaller of the two geoms by its bounding sphere; planes have none.
-static int smallerGeom(const mjModel* m, const djContactPair* pair) {
-  mjtNum r1 = m->geom_rbound[pair->geom1], r2 = m->geom_rbound[pair->geom2];
+// Of a bounding sphere; 0 of planes, which have none. Vertices of flexes are spheres that MuJoCo does
+// not have.
+static mjtNum boundOf(const djmPen* pen, int geom) {
+  return pen->model->geom_flex[geom] < 0 ? pen->m->geom_rbound[geom]
+                                         : pen->model->geom_size[3 * geom];
+}
+
+// The smaller of the two geoms.
+static int smallerGeom(const djmPen* pen) {
+  const djContactPair* pair = pen->pair;
+  mjtNum r1 = boundOf(pen, pair->geom1), r2 = boundOf(pen, pair->geom2);
   return r1 > 0 && (r2 <= 0 || r1 < r2) ? pair->geom1 : pair->geom2;
 }
 
@@ -71,11 +80,11 @@ static int smallerGeom(const mjModel* m, const djContactPair* pair) {
 // the plane. The first tangent follows the box's axis that is longest there, so that plates turn
 // with their geoms; for spheres, which show no turning, it is the world axis.
 static void findPlate(djmPen* pen, const djData* data) {
-  const mjModel* m = pen->m;
   const mjtNum* n = pen->pair->normal;
-  int g = smallerGeom(m, pen->pair);
-  const mjtNum *middle = m->geom_aabb + 6 * g, *box = middle + 3;
-  bool turns = m->geom_type[g] != mjGEOM_SPHERE;
+  int g = smallerGeom(pen);
+  const mjtNum r = boundOf(pen, g), ball[6] = {0, 0, 0, r, r, r};
+  bool turns = pen->model->geom_type[g] != DJ_SPHERE;
+  const mjtNum *middle = turns ? pen->m->geom_aabb + 6 * g : ball, *box = middle + 3;
   mjtNum axis[9], along[3] = {1, 0, 0}, across[3], best = -1;
   for (int k = 0; k < 9; k++) axis[k] = turns ? data->geom_xmat[9 * g + k] : k % 4 == 0;
   for (int k = 0; k < 3; k++) {
@@ -154,10 +163,9 @@ static mjvGeom* drawArrow(djmPen* pen, int type, const mjtNum force[3], const fl
 }
 
 static void drawForce(djmPen* pen, const mjvOption* opt) {
-  const mjModel* m = pen->m;
   const djContactPair* pair = pen->pair;
   const mjtNum* force = pair->force;   // on geom2, whose body is never the world: geoms are sorted
-  bool both = m->geom_bodyid[pair->geom1] > 0;
+  bool both = pen->model->geom_body[pair->geom1] > 0;
   mjtNum normal[3], friction[3];
   const float* colour = pair->recovering ? kRecovering : kForce;
   mjvGeom* geom;
@@ -174,8 +182,9 @@ static void drawForce(djmPen* pen, const mjvOption* opt) {
   }
 }
 
-void djm_drawContacts(mjvScene* scn, const mjModel* m, const mjvOption* opt, const djData* data) {
-  djmPen pen = {.scn = scn, .m = m};
+void djm_drawContacts(mjvScene* scn, const mjModel* m, const djModel* model, const mjvOption* opt,
+                      const djData* data) {
+  djmPen pen = {.scn = scn, .m = m, .model = model};
   for (int k = 0; k < data->npair; k++) {
     pen.pair = data->pair + k;
     pen.id = k;
