@@ -24,7 +24,7 @@ from .mujoco import Context
 
 __all__ = ["OurStep", "VectorEnv", "own", "NAMES", "OWN"]
 
-# Of gymnasium's environments: dijoco/NAME-v5.
+# Of gymnasium's environments: dijoco/NAME-v5, also called dijoco/NAME-v0.
 NAMES = ("Ant", "HalfCheetah", "Hopper", "Humanoid", "HumanoidStandup", "InvertedDoublePendulum",
          "InvertedPendulum", "Pusher", "Reacher", "Swimmer", "Walker2d")
 # Of dijoco.envs: dijoco/NAME-v0, and steps of an episode.
@@ -105,14 +105,14 @@ def _vector(id):
 def _register():
     for name in NAMES:
         spec = gymnasium.spec(name + "-v5")
-        id = "dijoco/%s-v5" % name
-        if id in gymnasium.registry:
-            continue
         module, found = spec.entry_point.split(":")
-        gymnasium.register(
-            id, entry_point=_Entry(module, found), vector_entry_point=_vector(id),
-            reward_threshold=spec.reward_threshold, max_episode_steps=spec.max_episode_steps,
-            kwargs=spec.kwargs)
+        for id in ("dijoco/%s-v5" % name, "dijoco/%s-v0" % name):
+            if id in gymnasium.registry:
+                continue
+            gymnasium.register(
+                id, entry_point=_Entry(module, found), vector_entry_point=_vector(id),
+                reward_threshold=spec.reward_threshold, max_episode_steps=spec.max_episode_steps,
+                kwargs=spec.kwargs)
     for name, steps in OWN.items():
         id = "dijoco/%s-v0" % name
         if id not in gymnasium.registry:

@@ -30,6 +30,22 @@ def test_checker(name):
     assert env.observation_space == gymnasium.make(name + "-v5").observation_space
 
 
+@pytest.mark.parametrize("name", dijoco.gym.NAMES)
+def test_first_version(name):
+    """NAME-v0 is the same environment, alone and side by side."""
+    seen = []
+    for version in ("v5", "v0"):
+        id = "dijoco/%s-%s" % (name, version)
+        env, envs = gymnasium.make(id), gymnasium.make_vec(id, num_envs=2, threads=1)
+        assert isinstance(env.unwrapped, dijoco.gym.OurStep)
+        assert isinstance(envs, dijoco.gym.VectorEnv)
+        action = env.action_space.high
+        assert env.spec.max_episode_steps == gymnasium.spec(name + "-v5").max_episode_steps
+        seen.append((env.reset(seed=3)[0], env.step(action)[0],
+                     envs.reset(seed=3)[0], envs.step(np.stack([action, -action]))[0]))
+    assert all((a == b).all() for a, b in zip(*seen))
+
+
 def test_step_is_ours():
     """What a Context does with the same data; what the class makes of it is gymnasium's."""
     env = gymnasium.make("dijoco/Ant-v5", settings={"restitution": "given"})
