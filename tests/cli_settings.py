@@ -103,6 +103,14 @@ class Settings(cli.Case):
             run += 1
         self.assertGreaterEqual(run, 15)
 
+    def test_choices(self):
+        """The help of a verb names all values of a choice."""
+        text = self.run_cli("simulate", "--help")[1].split()
+        for row in self.rows:
+            names = row["values"].split(", ")
+            if row["default"] in names and "command" in row["also by"].split(", "):
+                self.assertIn("|".join(names), text, row["name"])
+
     def test_task(self):
         groups = {"contact": ["contact", "support", "length_scale", "stiffness", "skin",
                               "friction_eps", "overlap", "vertices", "friction", "friction_arms",

@@ -346,7 +346,7 @@ int opt_parse(Options* o, const Verb* verb, int argc, char* const* argv, int ver
 
 // In lines of at most 100 columns.
 static void print_option(const char* name, const char* value, const char* help) {
-  char left[96];
+  char left[200];
   snprintf(left, sizeof left, "%s %s", name, value ? value : "");
   if (strlen(left) > 27) {
     printf("  %s\n", left);
@@ -364,7 +364,7 @@ static void print_option(const char* name, const char* value, const char* help) 
 
 // "--overlap recover|error    what to do with ... (default recover)"
 static void print_setting(const djSetting* s) {
-  char values[64] = "", help[200];
+  char values[160] = "", help[200];
   for (const djChoice* c = s->choice; c && c->name; c++) {
     size_t n = strlen(values);
     snprintf(values + n, sizeof values - n, "%s%s", n ? "|" : "", c->name);
