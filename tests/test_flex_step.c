@@ -41,6 +41,25 @@ static void testTransition(void** state) {
   assert_true(wrong > 5e-6);
 }
 
+// What a flex of another dim does not have may not be set, and has no derivative. Of the last run.
+static void compareOthers(djtRun* run) {
+  static const char* const other[] = {"flex/#0/young", "flex/#0/thickness", "flex/#1/edgestiffness",
+                                      "flex/#2/edgestiffness"};
+  enum { N = sizeof other / sizeof other[0] };
+  djParam param[N];
+  double grad[N], one = 1;
+  djError err;
+  for (int k = 0; k < N; k++) {
+    assert_int_equal(dj_paramId(&param[k], run->m, other[k], &err), DJ_OK);
+    grad[k] = 1;
+  }
+  djRolloutResult out = {.nparam = N, .param = param, .grad_param = grad};
+  assert_true(djd_rolloutForward(&out, run->m, run->d, &run->r, run->tape) >= 0);
+  assert_true(djd_rolloutBackward(&out, run->m, run->d, &run->r, run->tape) >= 0);
+  for (int k = 0; k < N; k++) assert_true(grad[k] == 0);
+  assert_int_equal(dj_setParam(run->m, &param[2], &one, &err), DJ_INVALID);
+}
+
 static void testParams(void** state) {
   static const char* const name[] = {
       "flex/#0/edgestiffness", "flex/#0/vert",    "flex/#1/young",   "flex/#1/poisson",
@@ -64,6 +83,7 @@ static void testParams(void** state) {
     run.r = (djRollout){
         .horizon = T, .qpos0 = q0, .qvel0 = v0, .nloss = 2, .loss = loss, .refinement_steps = 6};
     worst = djt_worst(worst, djt_runNamed(&run, name, N, 1e-3, 0, 1e-3));
+    compareOthers(&run);
     free(q0);
     free(v0);
     djd_deleteTape(run.tape);

@@ -156,7 +156,8 @@ def _batch(args, axes, *, kind, job, n):
     for a in moved:
         a = a[:, None] if a.ndim == 2 else a
         tail = a.shape[2:]
-        folded.append(jnp.broadcast_to(a, (size, members, *tail)).reshape(-1, *tail))
+        a = jnp.broadcast_to(a, (size, members, *tail))   # tails may be empty
+        folded.append(a.reshape(size * members, *tail))
     out = _call.bind(*folded, kind=kind, job=job, n=n)
     sums = [s for of in _OUTS[kind] for s in (single if of == "x" else [False] * 3)]
     out = [x.reshape(size, members, *x.shape[1:]) for x in out]

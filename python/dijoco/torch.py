@@ -283,7 +283,8 @@ def _folded(x, tail, size, batch):
     """A tensor (size or 1, ...) as one of size * batch members."""
     if x.dim() - 1 == len(tail):
         x = x.unsqueeze(1)
-    return x.expand(size, batch or 1, *tail).reshape(-1, *tail)
+    batch = batch or 1   # tails may be empty
+    return x.expand(size, batch, *tail).reshape(size * batch, *tail)
 
 
 def _unfolded(x, size, batch, sums):

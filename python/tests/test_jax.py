@@ -231,6 +231,20 @@ def test_parameters_of_each_member(scene):
         np.testing.assert_allclose(grads[k], np.stack([g[k] for g in each]), rtol=1e-12)
 
 
+def test_vmap_of_empty_inputs(box):
+    """Models without activations or actuators."""
+    assert box.na == box.nu == 0
+    qpos = jnp.array([0, 0, 0.08, 1, 0, 0, 0.])
+    batch = jnp.linspace(-1, 1, 18).reshape(3, 6)
+
+    def loss(v):
+        return (djj.rollout(box, jnp.zeros((4, 0)), qpos, v)[1] ** 2).sum()
+
+    for function in (lambda v: djj.step(box, qpos, v)[1], jax.grad(loss)):
+        np.testing.assert_allclose(jax.vmap(function)(batch),
+                                   jnp.stack([function(v) for v in batch]), rtol=1e-12, atol=1e-14)
+
+
 def test_vmap_is_one_batch(scene, monkeypatch):
     """What is mapped over is folded into batches, nested ones, too, with what they share."""
     model, _ = scene

@@ -405,6 +405,20 @@ def test_vmap(scene):
     np.testing.assert_allclose(each[1], one, rtol=1e-9, atol=1e-12)
 
 
+def test_vmap_of_empty_inputs(box):
+    """Models without activations or actuators."""
+    assert box.na == box.nu == 0
+    qpos = torch.tensor([0, 0, 0.08, 1, 0, 0, 0], dtype=torch.float64)
+    batch = torch.linspace(-1, 1, 18, dtype=torch.float64).reshape(3, 6)
+
+    def loss(v):
+        return djt.rollout(box, torch.zeros(4, 0, dtype=torch.float64), qpos, v)[1].square().sum()
+
+    for function in (lambda v: djt.step(box, qpos, v)[1], torch.func.grad(loss)):
+        np.testing.assert_allclose(torch.func.vmap(function)(batch),
+                                   torch.stack([function(v) for v in batch]), rtol=1e-12, atol=1e-14)
+
+
 def test_third_derivatives_are_refused(scene):
     model, state = scene
     qpos, qvel = leaves(state, ["qpos", "qvel"])

@@ -59,7 +59,8 @@ static void params(double* param, const djFlexTerm* t, const djFlexMotion* at, i
                        dju_load3(m->flexvert_rest + 3 * (size_t)t->vert[0]));
   double l = dju_norm3(d), l0 = m->flexedge_length0[i], k = m->flex_edgestiffness[f];
   double along = dju_dot3(d, dju_sub3(u[1], u[0])) / l;
-  dj_paramBlock(param, m, DJ_FIELD_FLEX_EDGESTIFFNESS)[f] += (l - l0) * along;
+  double* stiffness = dj_paramBlock(param, m, DJ_FIELD_FLEX_EDGESTIFFNESS);
+  if (m->flex_dim[f] == 1) stiffness[f] += (l - l0) * along;   // of others it stays 0
   double* vert = dj_paramBlock(param, m, DJ_FIELD_FLEX_VERT);
   dju_addTo3(vert + 3 * (size_t)t->vert[1], -k * along / l0, d0);
   dju_addTo3(vert + 3 * (size_t)t->vert[0], k * along / l0, d0);
