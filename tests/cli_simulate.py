@@ -144,6 +144,11 @@ class Simulate(cli.Case):
         result = self.run_json("simulate", self.scene, "--time", "0.5")
         self.assertGreater(result["deepest_overlap"], 0.02)
         self.assertGreater(result["recovering_steps"], 0)
+        self.assertEqual(result["deepest_overlap_geoms"], ["geom/floor", "geom/cube"])
+        text = self.run_cli("simulate", self.scene, "--time", "0.5")[1]
+        self.assertRegex(text, "deepest overlap .* m \\(geom/floor, geom/cube\\)")
+        self.assertEqual(self.run_json("simulate", self.write("s.json", cli.SCENE), "--time",
+                                       "0.5")["deepest_overlap_geoms"], [])
         err = self.refused("simulate", self.scene, "--time", "0.5", "--overlap", "error", "--out",
                            self.path("out.csv"))
         self.assertRegex(err, "floor|cube")

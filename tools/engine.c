@@ -39,6 +39,21 @@ static void update_dijoco(Engine* e) {
   t->deepest_overlap = d->stats.deepest_overlap;
 }
 
+// The pair that the deepest overlap of the run is of, if it is the last step's.
+static void note_deepest(Engine* e, double before) {
+  const djData* d = e->data;
+  Tally* t = &e->tally;
+  if (t->deepest_overlap <= before) return;
+  double deepest = 0;
+  for (int k = 0; k < d->npair; k++) {
+    const djContactPair* p = &d->pair[k];
+    if (!p->recovering || p->gap - p->skin >= deepest) continue;
+    deepest = p->gap - p->skin;
+    t->deepest_geom[0] = p->geom1;
+    t->deepest_geom[1] = p->geom2;
+  }
+}
+
 static bool step_dijoco(Engine* e, const double* ctrl, double gravity) {
   djData* d = e->data;
   if (e->model->nu) memcpy(d->ctrl, ctrl, (size_t)e->model->nu * sizeof *ctrl);
@@ -50,7 +65,9 @@ static bool step_dijoco(Engine* e, const double* ctrl, double gravity) {
     snprintf(e->error, sizeof e->error, "%s", dj_errorText(d));
     return false;
   }
+  double deepest = e->tally.deepest_overlap;
   update_dijoco(e);
+  note_deepest(e, deepest);
   return true;
 }
 
@@ -217,6 +234,14 @@ Failures engine_failures(long steps, long unconverged, long fallback, long recov
   return f;
 }
 
+GeomName engine_geomName(const djModel* m, int geom) {
+  GeomName name;
+  const char* own = dj_id2name(m, DJ_OBJ_GEOM, geom);
+  if (own && *own) snprintf(name.text, sizeof name.text, "geom/%.70s", own);
+  else snprintf(name.text, sizeof name.text, "geom/#%d", geom);
+  return name;
+}
+
 void engine_write(Json* out, const char* key, const Engine* e, const Scene* s, const Options* o) {
   const Tally* t = &e->tally;
   json_object(out, key);
@@ -230,6 +255,11 @@ void engine_write(Json* out, const char* key, const Engine* e, const Scene* s, c
   json_number(out, "worst_residual", t->worst_residual);
   json_number(out, "smallest_gap", t->smallest_gap);
   json_number(out, "deepest_overlap", t->deepest_overlap);
+  json_list(out, "deepest_overlap_geoms");
+  for (int k = 0; k < 2 && t->deepest_geom[0] != t->deepest_geom[1]; k++) {
+    json_text(out, NULL, engine_geomName(e->model, t->deepest_geom[k]).text);
+  }
+  json_end(out);
   json_integer(out, "recovering_steps", t->recovering_steps);
   json_integer(out, "fallback_steps", t->fallback_steps);
   json_integer(out, "damped_steps", t->fallback_steps);   // its name before

@@ -12,6 +12,7 @@ typedef struct Tally {
   long newton_iterations, unconverged_steps, recovering_steps, fallback_steps;
   long impact_steps;
   double worst_residual, smallest_gap, deepest_overlap;
+  int deepest_geom[2];       // of a pair that began a step with that overlap; 0 0: of none
   double energy_first, energy_last;
   double momentum_first[6], momentum_last[6];   // dj_totalMomentum
   double spin_first[3], spin_last[3];           // dj_angularMomentum
@@ -69,6 +70,12 @@ typedef struct Failures {
 } Failures;
 Failures engine_failures(long steps, long unconverged, long fallback, long recovering,
                          const djModel* model);
+
+typedef struct GeomName {
+  char text[80];
+} GeomName;
+// "geom/NAME", "geom/#ID".
+GeomName engine_geomName(const djModel* model, int geom);
 
 // simulate's JSON object; key NULL at the top.
 void engine_write(Json* out, const char* key, const Engine* e, const Scene* s, const Options* o);

@@ -24,7 +24,12 @@ static void print_table(const Engine* e, const Scene* s, const Options* o) {
   printf("  %-22s %ld\n", "unconverged steps", t->unconverged_steps);
   printf("  %-22s %.3g\n", "worst residual", t->worst_residual);
   printf("  %-22s %.6g m\n", "smallest gap", t->smallest_gap);
-  printf("  %-22s %.6g m\n", "deepest overlap", t->deepest_overlap);
+  printf("  %-22s %.6g m", "deepest overlap", t->deepest_overlap);
+  if (t->deepest_geom[0] != t->deepest_geom[1]) {
+    printf(" (%.30s, %.30s)", engine_geomName(e->model, t->deepest_geom[0]).text,
+           engine_geomName(e->model, t->deepest_geom[1]).text);
+  }
+  printf("\n");
   printf("  %-22s %ld\n", "recovering steps", t->recovering_steps);
   if (t->fallback_steps) {
     bool restarts = e->own && e->model->opt.integrator == DJ_BDF2;
