@@ -7,7 +7,9 @@
 #include "common/own_settings.h"
 #include "io/model_contact.h"
 #include "io/model_save.h"
+#include "model/check.h"
 #include "model/kernel_setting.h"
+#include "model/param_row.h"
 
 #include <dijoco/io.h>
 
@@ -89,6 +91,25 @@ static void testNamed(void** state) {
     assert_int_equal(f->object, list[i].object);
     assert_true(f->always == list[i].always);
   }
+}
+
+// Parameters that are fields have the field's unit and bound.
+static void testParameters(void** state) {
+  (void)state;
+  int n = 0;
+  for (int p = 0; p < DJ_NFIELD; p++) {
+    const djFieldRow* row = &dj_paramRows[p];
+    if (row->object == DJ_NOBJ) continue;
+    for (const djElementField* f = dj_elementKinds[row->object].field; f->name; f++) {
+      if (f->array != row->offset || f->columns > 0) continue;
+      assert_string_equal(f->name, row->name);
+      assert_int_equal(f->count, row->nvalue);
+      if (row->entry.unit[0]) assert_string_equal(f->unit, row->entry.unit);
+      assert_true(row->force == (f->most == DJ_LARGEST_FORCE));
+      n++;
+    }
+  }
+  assert_true(n >= 30);
 }
 
 static djModel* load(const char* text) {
@@ -243,6 +264,7 @@ static void testTexts(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testCover),       cmocka_unit_test(testNamed),
+      cmocka_unit_test(testParameters),
       cmocka_unit_test(testDefaults),    cmocka_unit_test(testLists),
       cmocka_unit_test(testOwnSettings), cmocka_unit_test(testTexts),
   };

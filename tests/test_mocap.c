@@ -275,13 +275,17 @@ static void testJam(void** state) {
     freeScene(s);
     djData* d = openData(m, DJ_EULER, h);
     double most = 0;
+    int jams = 0;
     while (d->mocap_pos[0] < 0.2) {
       d->mocap_pos[0] += V * h;
       assert_true(dj_step(m, d) >= 0);
       for (int i = 0; i < 3; i++) most = fmax(most, fabs(d->qvel[i]));
       djt_near(d->xpos[6], d->mocap_pos[0], 0);
+      jams += d->stats.jammed_attempts > 0;
+      assert_int_equal(d->stats.attempts, d->stats.parts + d->stats.jammed_attempts +
+                                              d->stats.substitute_attempts);
     }
-    assert_true(most < 2 * V + 1.5);
+    assert_true(jams > 0 && most < 2 * V + 1.5);
     assert_true(d->stats.recovering_steps > 0);   // it says so
     dj_deleteData(d);
     dj_deleteModel(m);

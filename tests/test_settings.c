@@ -2,7 +2,6 @@
 
 #include "common/sample_model.h"
 #include "common/setting_case.h"
-#include "model/setting.h"
 
 #include <dijoco/dijoco.h>
 

@@ -51,16 +51,16 @@ static void checkCounts(const djStats* s) {
   assert_true(s->passes > 0 || (s->rows == 0 && s->inner_iterations == 0));
 }
 
-#define SPRING                                                                                    \
-  "\"bodies\": [{\"name\": \"world\"}, {\"name\": \"b\", \"mass\": 1, \"inertia\": [1, 1, 1]}],"  \
+#define SPRING                                                                                     \
+  "\"bodies\": [{\"name\": \"world\"}, {\"name\": \"b\", \"mass\": 1, \"inertia\": [1, 1, 1]}],"   \
   "\"joints\": [{\"name\": \"j\", \"type\": \"slide\", \"body\": \"b\", \"stiffness\": 100}]"
-#define BALL                                                                                      \
-  "\"bodies\": [{\"name\": \"world\"}, {\"name\": \"b\", \"mass\": 1, \"pos\": [0, 0, %s],"       \
-  " \"inertia\": [0.004, 0.004, 0.004]}, {\"name\": \"far\", \"mass\": 1, \"pos\": [9, 0, 3],"    \
-  " \"inertia\": [0.004, 0.004, 0.004]}],"                                                        \
-  "\"joints\": [{\"type\": \"free\", \"body\": \"b\"}, {\"type\": \"free\", \"body\": \"far\"}],"   \
-  "\"geoms\": [{\"type\": \"plane\", \"body\": \"world\"},"                                       \
-  " {\"type\": \"sphere\", \"size\": [0.1, 0, 0], \"body\": \"b\"},"                              \
+#define BALL                                                                                       \
+  "\"bodies\": [{\"name\": \"world\"}, {\"name\": \"b\", \"mass\": 1, \"pos\": [0, 0, %s],"        \
+  " \"inertia\": [0.004, 0.004, 0.004]}, {\"name\": \"far\", \"mass\": 1, \"pos\": [9, 0, 3],"     \
+  " \"inertia\": [0.004, 0.004, 0.004]}],"                                                         \
+  "\"joints\": [{\"type\": \"free\", \"body\": \"b\"}, {\"type\": \"free\", \"body\": \"far\"}],"  \
+  "\"geoms\": [{\"type\": \"plane\", \"body\": \"world\"},"                                        \
+  " {\"type\": \"sphere\", \"size\": [0.1, 0, 0], \"body\": \"b\"},"                               \
   " {\"type\": \"sphere\", \"size\": [0.1, 0, 0], \"body\": \"far\"}]"
 
 static djModel* loadBall(const char* option, const char* height) {
@@ -69,8 +69,8 @@ static djModel* loadBall(const char* option, const char* height) {
   return load(option, lists);
 }
 
-// Of a linear problem the first iteration has the solution and the second sees it; a third evaluation
-// refines. From rest the start is tried first as the end, and refused after one.
+// Of a linear problem the first iteration has the solution and the second sees it; a third
+// evaluation refines. From rest the start is tried first as the end, and refused after one.
 static void testLinear(void** state) {
   (void)state;
   djModel* m = load("\"integrator\": \"bdf1\"", SPRING);
@@ -118,8 +118,8 @@ static void testRest(void** state) {
   drop(m, d);
 }
 
-// Two balls that lie there are two pairs, both loaded; apart from the plane by what the law reaches,
-// but not loaded: near.
+// Two balls that lie there are two pairs, both loaded; apart from the plane by what the law
+// reaches, but not loaded: near.
 static void testPairs(void** state) {
   (void)state;
   djModel* m = loadBall("\"integrator\": \"euler\"", "0.1");
@@ -147,8 +147,10 @@ static void testEnds(void** state) {
     djStatus status = dj_step(m, d);
     assert_true(status >= 0);
     ended[d->stats.ended]++;
-    if (status == DJ_OK) assert_int_equal(d->stats.ended, DJ_END_SOLVED);
-    else assert_true(d->stats.ended > DJ_END_SOLVED);
+    if (status == DJ_OK)
+      assert_int_equal(d->stats.ended, DJ_END_SOLVED);
+    else
+      assert_true(d->stats.ended > DJ_END_SOLVED);
     assert_int_equal(d->stats.unconverged_steps - unconverged, status != DJ_OK);
   }
   assert_true(ended[DJ_END_ITERATIONS] > 0);
@@ -183,7 +185,7 @@ static void testStages(void** state) {
   drop(m, d);
   m = loadBall("\"integrator\": \"position\", \"timestep\": 0.01", "3");
   d = dataOf(m);
-  d->qpos[7] = 0.5;   // the other ball, by which this one would pass
+  d->qpos[7] = 0.5; // the other ball, by which this one would pass
   d->qvel[0] = 90;
   assert_int_equal(dj_step(m, d), DJ_OK);
   assert_int_equal(d->stats.impact_steps, 1);
@@ -193,8 +195,8 @@ static void testStages(void** state) {
   drop(m, d);
 }
 
-// Friction by the end: once for each stage. Hard equality constraints that bend: solutions one after
-// the other.
+// Friction by the end: once for each stage. Hard equality constraints that bend: solutions one
+// after the other.
 static void testLags(void** state) {
   (void)state;
   djModel* m = loadBall("\"integrator\": \"position\", \"friction\": \"implicit\"", "0.1");
@@ -204,12 +206,13 @@ static void testLags(void** state) {
   assert_int_equal(d->stats.lag_attempts, 1);
   checkCounts(&d->stats);
   drop(m, d);
-  m = load("\"integrator\": \"position\", \"equality\": \"hard\", \"timestep\": 0.01",
-           "\"bodies\": [{\"name\": \"world\"}, {\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1],"
-           " \"pos\": [1, 0, 0]}],"
-           "\"joints\": [{\"type\": \"free\", \"body\": \"a\"}],"
-           "\"equalities\": [{\"type\": \"connect\", \"body1\": \"a\", \"body2\": \"world\","
-           " \"anchor1\": [-1, 0, 0], \"anchor2\": [0, 0, 0]}]");
+  m = load(
+      "\"integrator\": \"position\", \"equality\": \"hard\", \"timestep\": 0.01",
+      "\"bodies\": [{\"name\": \"world\"}, {\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1],"
+      " \"pos\": [1, 0, 0]}],"
+      "\"joints\": [{\"type\": \"free\", \"body\": \"a\"}],"
+      "\"equalities\": [{\"type\": \"connect\", \"body1\": \"a\", \"body2\": \"world\","
+      " \"anchor1\": [-1, 0, 0], \"anchor2\": [0, 0, 0]}]");
   d = dataOf(m);
   d->qvel[4] = 3;
   d->qvel[2] = -3;
@@ -227,14 +230,15 @@ static void testNames(void** state) {
   djData* d = dataOf(m);
   djArray array;
   assert_int_equal(dj_step(m, d), DJ_OK);
-#define X(name)                                                                    \
-  assert_int_equal(dj_dataArray(&array, m, d, "stats." #name), DJ_OK);             \
-  assert_ptr_equal(array.data, &d->stats.name);                                    \
+#define X(name)                                                                                    \
+  assert_int_equal(dj_dataArray(&array, m, d, "stats." #name), DJ_OK);                             \
+  assert_ptr_equal(array.data, &d->stats.name);                                                    \
   assert_int_equal(array.type, DJ_ARRAY_INT);
   DJ_STEP_COUNTS(X)
-  X(parts) X(near_pairs) X(loaded_pairs) X(ended)
+  X(parts)
+  X(near_pairs) X(loaded_pairs) X(ended)
 #undef X
-  djStats before = d->stats;
+      djStats before = d->stats;
   d->qvel[0] = 1e300;
   assert_true(dj_step(m, d) < 0);
   assert_memory_equal(&before, &d->stats, sizeof before);
@@ -242,9 +246,9 @@ static void testNames(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testLinear), cmocka_unit_test(testRest),  cmocka_unit_test(testPairs),
-      cmocka_unit_test(testEnds),   cmocka_unit_test(testSubstitute), cmocka_unit_test(testStages),
-      cmocka_unit_test(testLags),   cmocka_unit_test(testNames)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testLinear),     cmocka_unit_test(testRest),
+                                     cmocka_unit_test(testPairs),      cmocka_unit_test(testEnds),
+                                     cmocka_unit_test(testSubstitute), cmocka_unit_test(testStages),
+                                     cmocka_unit_test(testLags),       cmocka_unit_test(testNames)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

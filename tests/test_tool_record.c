@@ -12,6 +12,7 @@ typedef struct Pair {
   Engine e[ENGINES];
   double qvel[ENGINES][NV], xpos[ENGINES][3 * NBODY], xquat[ENGINES][4 * NBODY];
   djContactForce contact[ENGINES][2];
+  djData data;         // of the first: what its steps took
 } Pair;
 
 static void openPair(Pair* p, long steps) {
@@ -28,6 +29,7 @@ static void openPair(Pair* p, long steps) {
                        .gap = 1};
     for (int b = 0; b < NBODY; b++) p->xquat[k][4 * b] = 1;
   }
+  p->e[0].own = &p->data;
 }
 
 static void closePair(Pair* p) {
@@ -127,6 +129,8 @@ static void testSamples(void** state) {
     p.contact[0][0] = (djContactForce){0, 2, {0, 0, (double)k}, {0}};
     p.e[0].gap = k % 3 == 1 ? (double)(k - 2000) : 1;
     p.e[1].energy = (double)k;
+    p.data.stats.evaluations = k % 3 == 1 ? 7 : 2;
+    p.data.stats.loaded_pairs = (int)k;
     p.xpos[1][4] = (double)k;
     p.xquat[0][4] = (double)(k + 1);
     add(&p, k);
@@ -142,6 +146,8 @@ static void testSamples(void** state) {
     djt_near(p.r.gap[0][i], i == 0 ? 1 : i < 334 ? last - 2002 : -1000, 0);
     djt_near(p.r.gap[1][i], 1, 0);
     djt_near(p.r.energy[1][i], last, 0);
+    djt_near(p.r.work[0][i], i == 0 ? 2 : 7, 0);
+    djt_near(p.r.work[3][i], last, 0);
     djt_near(p.r.apart[i], last, 0);
     djt_near(record_poses(&p.r, 1, i).xpos[4], last, 0);
     djt_near(record_poses(&p.r, 0, i).xquat[4], last + 1, 0);

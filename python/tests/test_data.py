@@ -135,6 +135,10 @@ def test_not_converged_is_visible(box):
     data.qvel[:] = [3, 1, -5, 4, 5, 6]
     status = data.step(30)
     assert status == 1 and data.stats.unconverged_steps > 0
+    stats = data.stats
+    assert stats.ended > 1 and stats.iterations <= stats.factorizations and stats.parts == 1
+    assert stats.near_attempts + stats.guess_attempts >= stats.attempts == 1
+    assert 0 <= stats.loaded_pairs <= stats.near_pairs == len(data.contacts)
     assert np.isfinite(data.qpos).all() and data.status == 1
     data.reset()
     assert data.status == 0

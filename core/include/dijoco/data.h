@@ -28,11 +28,11 @@ typedef enum djKink {
 DJ_API const char* dj_kinkName(int kink);
 
 // Why a step's solution ends, of the worst of its parts: X(enumerator, name).
-#define DJ_STEP_ENDS(X)                                                                             \
-  X(DJ_END_NONE, none)           /* there was no step yet */                                        \
-  X(DJ_END_SOLVED, solved)       /* to the tolerance */                                             \
-  X(DJ_END_ROUNDED, rounded)     /* as far as rounding lets it, within 1e-4 of g h */               \
-  X(DJ_END_SEARCH, search)       /* no step led on from the best iterate */                         \
+#define DJ_STEP_ENDS(X)                                                                            \
+  X(DJ_END_NONE, none)           /* there was no step yet */                                       \
+  X(DJ_END_SOLVED, solved)       /* to the tolerance */                                            \
+  X(DJ_END_ROUNDED, rounded)     /* as far as rounding lets it, within 1e-4 of g h */              \
+  X(DJ_END_SEARCH, search)       /* no step led on from the best iterate */                        \
   X(DJ_END_ITERATIONS, iterations)   /* as many as there may be */
 #define DJ_ENUMERATOR(enumerator, name) enumerator,
 // Why a step's solution ends: DJ_STEP_ENDS.
@@ -40,9 +40,9 @@ typedef enum djStepEnd { DJ_STEP_ENDS(DJ_ENUMERATOR) DJ_NSTEPEND } djStepEnd;
 #undef DJ_ENUMERATOR
 
 // What is counted in a step, and is in djStats of the last one.
-#define DJ_STEP_COUNTS(X)                                                                           \
-  X(evaluations) X(attempts) X(passes) X(inner_iterations) X(factorizations) X(rows)                \
-  X(near_attempts) X(guess_attempts) X(root_attempts) X(lag_attempts) X(hold_attempts)              \
+#define DJ_STEP_COUNTS(X)                                                                          \
+  X(evaluations) X(attempts) X(passes) X(inner_iterations) X(factorizations) X(rows)               \
+  X(near_attempts) X(guess_attempts) X(root_attempts) X(lag_attempts) X(hold_attempts)             \
   X(jammed_attempts) X(substitute_attempts)
 
 // Statistics since the data was made or reset.

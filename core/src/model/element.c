@@ -71,8 +71,8 @@ djStatus dj_checkKind(const djModelDef* def, int kind, djError* err) {
 // Quaternions among coordinates may be of any size.
 static const char* sizeProblem(const djElementField* f, const char* element) {
   if (f->most == 0 || (f->flag && !*(const bool*)(element + f->flag))) return NULL;
-  int n = f->count;
-  if (f->type == DJ_IS_COORD) n = dj_jointRows[((const djJointDef*)(const void*)element)->type].nplain;
+  const djJointDef* joint = (const djJointDef*)(const void*)element;
+  int n = f->type == DJ_IS_COORD ? dj_jointRows[joint->type].nplain : f->count;
   return dj_sizeProblem((const double*)(const void*)(element + f->at), n, f->most);
 }
 

@@ -101,22 +101,24 @@ void dj_fillKind(djModel* model, const djModelDef* def, int kind);
 void dj_getKind(void* element, const djModel* model, int kind);
 
 // Functions of the kinds (check.c, check_elements.c, equality.c, flex.c).
-const char *dj_bodyBefore(const djModelDef* def, int i), *dj_bodyAfter(const djModelDef* def, int i);
-const char *dj_jointBefore(const djModelDef* def, int i);
-const char *dj_jointAfter(const djModelDef* def, int i);
-const char *dj_geomBefore(const djModelDef* def, int i);
-const char *dj_meshBefore(const djModelDef* def, int i);
-const char *dj_hfieldBefore(const djModelDef* def, int i);
-const char *dj_siteBefore(const djModelDef* def, int i);
-const char *dj_tendonBefore(const djModelDef* def, int i);
-const char *dj_tendonAfter(const djModelDef* def, int i);
-const char *dj_actuatorBefore(const djModelDef* def, int i);
-const char *dj_actuatorAfter(const djModelDef* def, int i);
-const char *dj_pairBefore(const djModelDef* def, int i), *dj_pairAfter(const djModelDef* def, int i);
-const char *dj_excludeBefore(const djModelDef* def, int i);
-const char *dj_guideBefore(const djModelDef* def, int i);
-const char *dj_equalityBefore(const djModelDef* def, int i);
-const char *dj_equalityAfter(const djModelDef* def, int i);
-const char *dj_flexBefore(const djModelDef* def, int i);
+const char* dj_bodyBefore(const djModelDef* def, int i);
+const char* dj_bodyAfter(const djModelDef* def, int i);
+const char* dj_jointBefore(const djModelDef* def, int i);
+const char* dj_jointAfter(const djModelDef* def, int i);
+const char* dj_geomBefore(const djModelDef* def, int i);
+const char* dj_meshBefore(const djModelDef* def, int i);
+const char* dj_hfieldBefore(const djModelDef* def, int i);
+const char* dj_siteBefore(const djModelDef* def, int i);
+const char* dj_tendonBefore(const djModelDef* def, int i);
+const char* dj_tendonAfter(const djModelDef* def, int i);
+const char* dj_actuatorBefore(const djModelDef* def, int i);
+const char* dj_actuatorAfter(const djModelDef* def, int i);
+const char* dj_pairBefore(const djModelDef* def, int i);
+const char* dj_pairAfter(const djModelDef* def, int i);
+const char* dj_excludeBefore(const djModelDef* def, int i);
+const char* dj_guideBefore(const djModelDef* def, int i);
+const char* dj_equalityBefore(const djModelDef* def, int i);
+const char* dj_equalityAfter(const djModelDef* def, int i);
+const char* dj_flexBefore(const djModelDef* def, int i);
 
 #endif  // DJ_MODEL_ELEMENT_H_

@@ -4,7 +4,9 @@
 
 static bool isObject(djObject type) { return (int)type >= 0 && type < DJ_NOBJ; }
 
-const char* dj_objectName(djObject type) { return isObject(type) ? dj_elementKinds[type].name : ""; }
+const char* dj_objectName(djObject type) {
+  return isObject(type) ? dj_elementKinds[type].name : "";
+}
 
 int dj_objectCount(const djModel* model, djObject type) {
   if (!model || !isObject(type)) return 0;
