@@ -140,8 +140,76 @@ def ball_in_sphere():
                                    **coefficients, **off}})
 
 
+def cloth_flip():
+    """A cloth of N x N vertices on the floor, two corners of which are held by position actuators.
+    Splines of their targets take the held edge over the free one: the cloth then lies upside down,
+    and its free corners are to lie at two goals. scene.xml is one that MuJoCo runs as it is."""
+    n, side, mass, radius = 7, 0.3, 0.1, 0.005
+    step, start = side / (n - 1), radius + 0.05
+
+    def place(i):
+        return side / 2 - step * (i // n), step * (i % n) - side / 2, start
+
+    names = {0: "held_right", n - 1: "held_left", n * (n - 1): "free_right", n * n - 1: "free_left"}
+    bodies, actuators, elements = [], [], []
+    for i in range(n * n):
+        name, held = names.get(i, f"v{i}"), names.get(i, "").startswith("held")
+        axes = ["1 0 0", "0 1 0", "0 0 1"]
+        joints = "".join('<joint%s type="slide" axis="%s"/>' % (
+            f' name="{name}_{k}"' if held else "", a) for k, a in zip("xyz", axes))
+        bodies.append('    <body name="%s" pos="%g %g %g">%s<inertial pos="0 0 0" mass="%g" '
+                      'diaginertia="1e-7 1e-7 1e-7"/></body>'
+                      % (name, *place(i), joints, mass / n**2))
+        if held:
+            actuators += [f'    <position name="{name}_{k}" joint="{name}_{k}" kp="200" kv="2"/>'
+                          for k in "xyz"]
+    for a in range(n - 1):
+        for b in range(n - 1):
+            i = a * n + b
+            elements += [(i, i + 1, i + n + 1), (i, i + n + 1, i + n)]
+    lines = ["<!-- Written by generate.py. -->", '<mujoco model="cloth_flip">',
+             f'  <option timestep="{STEP}" integrator="discrete"/>', "  <worldbody>",
+             '    <geom name="floor" type="plane" size="2 2 .1" friction=".5"/>', *bodies,
+             "  </worldbody>", "  <deformable>",
+             f'    <flex name="cloth" dim="2" radius="{radius}"',
+             '          body="%s"' % " ".join(names.get(i, f"v{i}") for i in range(n * n)),
+             '          element="%s">' % "  ".join("%d %d %d" % e for e in elements),
+             '      <elasticity young="2e4" poisson=".2" thickness=".002" damping=".0005"',
+             '                  elastic2d="both"/>',
+             '      <contact selfcollide="none" friction=".5"/>',
+             "    </flex>", "  </deformable>", "  <actuator>", *actuators, "  </actuator>",
+             "</mujoco>"]
+    folder = FOLDER / "cloth_flip"
+    folder.mkdir(exist_ok=True)
+    (folder / "scene.xml").write_text("\n".join(lines) + "\n")
+    knots = 6
+    free, maps, variables = {}, [], []
+    for name in ("held_right", "held_left"):
+        for k, axis in enumerate("xyz"):
+            # targets count from where the corner begins: over, along half an ellipse, and down
+            t = [j / (knots - 1) for j in range(knots)]
+            path = {"x": [-side * (1 - math.cos(math.pi * u)) for u in t], "y": [0] * knots,
+                    "z": [0.2 * math.sin(math.pi * u) for u in t]}[axis]
+            free[f"{name}_{axis}"] = {"value": [round(x, 4) for x in path]}
+            maps.append({"type": "spline", "from": f"{name}_{axis}", "actuator": f"{name}_{axis}"})
+            variables.append({"name": f"{name}_{axis}", "index": list(range(1, knots))})
+    task = {"scene": "scene.xml", "integrator": "midpoint", "timestep": STEP, "horizon": STEPS,
+            "loss": [{"type": "position", "body": f"free_{hand}",
+                      "target": [-side / 2 - 0.1, y * side / 2, radius]}
+                     for hand, y in (("right", -1), ("left", 1))],
+            "free": free, "maps": maps, "variables": variables,
+            "optimizer": {"type": "lbfgsb", "iterations": 25}}
+    coefficients = {"sigma": 1e-5, "kn": 100, "detect": 0.005}
+    for name, alpha, off in (("task", 0.3, {}), ("task_undamped", 0, {}),
+                             ("task_without_set", 0.3, {"invariant": False})):
+        write(folder / f"{name}.json",
+              {**task, "contact": {"model": "damped", "law": "smooth_penalty", "alpha": alpha,
+                                   **coefficients, **off}})
+
+
 if __name__ == "__main__":
     ball_in_sphere()
     fall()
     roll()
     box_flip()
+    cloth_flip()

@@ -61,8 +61,10 @@ typedef struct djFlexLaw {
 
 extern const djFlexLaw dj_flexEdgeLaw, dj_flexElementLaw, dj_flexFlapLaw;
 
-// Sums by vertices and pairs: blocks of a vertex and itself, then two of each pair.
+// Sums by vertices and pairs: blocks of a vertex and itself, then two of each pair; of energies
+// (`rates` false) K has one, in the order of dj_flexPairVertices: the other is its transpose.
 typedef struct djFlexSum {
+  int* slide;          // (nflexvert) first of three slides that alone move the vertex, or -1
   double *x, *y;       // (nflexvert x 3)
   double* f;           // (nflexvert x 3)
   double *K, *R;       // ((nflexvert + 2 pairs) x 9)

@@ -58,15 +58,16 @@ static void evaluate(djFlexTerm* t, const djFlexMotion* at, int i, int what) {
   const double* S = m->flexelem_stiffness + DJ_FLEX_STIFFNESS * (size_t)i;
   const int* edge = m->flexelem_edge + DJ_FLEX_EDGE * (size_t)i;
   double c = what & DJ_FLEX_DAMPER ? m->flex_damping[f] : 0, rate[DJ_FLEX_EDGE];
-  djFlexEdges e = {.n = dj_flexEdgeCount[dim], .edge = dj_flexEdges[dim]};
+  djFlexEdges e;
+  e.n = dj_flexEdgeCount[dim];
+  e.edge = dj_flexEdges[dim];
   unpack(e.S, S, e.n);
   for (int k = 0; k < e.n; k++) {
     djVec3 d = e.d[k] = along(t->x, e.edge[k]);
     double l0 = m->flexedge_length0[edge[k]];
-    if (what & DJ_FLEX_SPRING) {
-      e.D[k] = dju_dot3(d, d) - l0 * l0;
-      e.g[k] = dju_scale3(2, d);
-    }
+    e.D[k] = what & DJ_FLEX_SPRING ? dju_dot3(d, d) - l0 * l0 : 0;
+    e.g[k] = dju_scale3(what & DJ_FLEX_SPRING ? 2 : 0, d);
+    e.r[k] = (djVec3){0, 0, 0};
   }
   t->value = what & DJ_FLEX_SPRING ? energyOf(S, e.D, e.n) : 0;
   for (int k = 0; k < e.n && c != 0; k++) {

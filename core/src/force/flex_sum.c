@@ -5,6 +5,8 @@
 // for a = b with f . (w1 x (w2 x r + v2)) besides. Of wrenches g_i(x, v) that are no gradient,
 //   by the pose of b, twists held: P_i^T (K_ij P_j + R_ij [W_b] P_j), and of the own vertex the
 //     change of its arm, (P e) x g;  by the twist: P_i^T R_ij P_j.
+// Where three slides alone move a vertex, as in most flexes, its Jacobian is their axes A (3 x 3),
+// which do not turn: second derivatives by their dofs are A_i^T K_ij A_j.
 
 #include "force/flex.h"
 
@@ -15,6 +17,7 @@
 
 static void layout(djFlexSum* s, djArena* a, const djModel* m) {
   size_t n = (size_t)m->nflexvert, pairs = (size_t)dj_flexPairCount(m);
+  s->slide = dj_take(a, n, sizeof(int));
   s->x = dj_take(a, 3 * n, sizeof(double));
   s->y = dj_take(a, 3 * n, sizeof(double));
   s->f = dj_take(a, 3 * n, sizeof(double));
@@ -31,10 +34,22 @@ size_t dj_flexSumSize(const djModel* m) {
   return a.used;
 }
 
+// The first of three slides that alone move body b, or -1.
+static int slideOf(const djModel* m, int b) {
+  int first = m->body_lastdof[b] - 2;
+  if (first < 0 || m->dof_parent[first] >= 0) return -1;
+  for (int i = first; i < first + 3; i++) {
+    if (m->jnt_type[m->dof_jnt[i]] != DJ_SLIDE) return -1;
+    if (i > first && m->dof_parent[i] != i - 1) return -1;
+  }
+  return first;
+}
+
 djFlexSum dj_initFlexSum(const djModel* m, void* memory) {
   djFlexSum s;
   djArena a = {memory, 0};
   layout(&s, &a, m);
+  for (int i = 0; i < m->nflexvert; i++) s.slide[i] = slideOf(m, m->flexvert_body[i]);
   return s;
 }
 
@@ -71,37 +86,42 @@ void dj_clearFlexSum(djFlexSum* s, const djModel* m, bool rates) {
 
 // ---- terms -------------------------------------------------------------------------------------
 
-// Of edges a and b: rows and columns of their ends, with opposite signs.
-static void addDifference(double K[DJ_FLEX_VERT][DJ_FLEX_VERT][9], const int a[2], const int b[2],
-                          const djMat3* A) {
-  for (int i = 0; i < 9; i++) {
-    K[a[1]][b[1]][i] += A->m[i];
-    K[a[0]][b[0]][i] += A->m[i];
-    K[a[1]][b[0]][i] -= A->m[i];
-    K[a[0]][b[1]][i] -= A->m[i];
+// K += +-(d_e h_b^T) for the ends of edge e and all b, where h_b = sum_k S_ek (+-g_k) over edges k
+// that end in b: the sum over pairs of edges, those of one end taken together.
+static void addEdges(double K[DJ_FLEX_VERT][DJ_FLEX_VERT][9], const djFlexEdges* s, int n, int e,
+                     const djVec3 g[DJ_FLEX_EDGE]) {
+  djVec3 h[DJ_FLEX_VERT];
+  for (int b = 0; b < n; b++) h[b] = (djVec3){0, 0, 0};
+  for (int k = 0; k < s->n; k++) {
+    djVec3 *to = &h[s->edge[k][1]], *from = &h[s->edge[k][0]];
+    *to = dju_madd3(*to, s->S[e][k], g[k]);
+    *from = dju_madd3(*from, -s->S[e][k], g[k]);
+  }
+  for (int b = 0; b < n; b++) {
+    djMat3 A = {{0}};
+    double *to = K[s->edge[e][1]][b], *from = K[s->edge[e][0]][b];
+    dju_addOuter3(&A, 1, s->d[e], h[b]);
+    for (int i = 0; i < 9; i++) to[i] += A.m[i], from[i] -= A.m[i];
   }
 }
 
 void dj_sumFlexEdges(djFlexTerm* t, const djFlexEdges* s, int what) {
-  double w[DJ_FLEX_EDGE];
   for (int i = 0; i < t->n; i++) t->f[i][0] = t->f[i][1] = t->f[i][2] = 0;
   for (int e = 0; e < s->n; e++) {
-    w[e] = 0;
-    for (int k = 0; k < s->n; k++) w[e] += s->S[e][k] * s->D[k];
-    dju_addTo3(t->f[s->edge[e][1]], w[e], s->d[e]);
-    dju_addTo3(t->f[s->edge[e][0]], -w[e], s->d[e]);
-  }
-  if (!(what & DJ_FLEX_SLOPES)) return;
-  for (int e = 0; e < s->n; e++) {
-    double own = what & DJ_FLEX_MAJORIZER ? fmax(w[e], 0) : w[e];
-    for (int k = 0; k < s->n; k++) {
-      djMat3 K = {{0}}, R = {{0}};
-      if (k == e) K.m[0] = K.m[4] = K.m[8] = own;
-      dju_addOuter3(&K, s->S[e][k], s->d[e], s->g[k]);
-      addDifference(t->K, s->edge[e], s->edge[k], &K);
-      if (!(what & DJ_FLEX_RATES)) continue;
-      dju_addOuter3(&R, s->S[e][k], s->d[e], s->r[k]);
-      addDifference(t->R, s->edge[e], s->edge[k], &R);
+    const int a = s->edge[e][0], b = s->edge[e][1];
+    double w = 0;
+    for (int k = 0; k < s->n; k++) w += s->S[e][k] * s->D[k];
+    dju_addTo3(t->f[b], w, s->d[e]);
+    dju_addTo3(t->f[a], -w, s->d[e]);
+    if (!(what & DJ_FLEX_SLOPES)) continue;
+    addEdges(t->K, s, t->n, e, s->g);
+    if (what & DJ_FLEX_RATES) addEdges(t->R, s, t->n, e, s->r);
+    if (what & DJ_FLEX_MAJORIZER) w = fmax(w, 0);
+    for (int i = 0; i < 9; i += 4) {
+      t->K[a][a][i] += w;
+      t->K[b][b][i] += w;
+      t->K[a][b][i] -= w;
+      t->K[b][a][i] -= w;
     }
   }
 }
@@ -124,7 +144,8 @@ void dj_addFlexTerm(djFlexSum* s, const djFlexTerm* t, const djModel* m, bool sl
     s->vertex[v] = true;
     for (int k = 0; k < i && slopes; k++) {
       int p = t->pair[dj_flexPair(k, i)];
-      for (int turn = 0; turn < 2; turn++) {
+      int first = !rates && dj_flexPairVertices(m, p)[0] == t->vert[i];
+      for (int turn = first; turn < (rates ? 2 : first + 1); turn++) {
         int a = turn ? i : k, b = turn ? k : i;
         addBlock(dj_flexBlock(s->K, m, p, t->vert[a]), dj_flexBlock(s->R, m, p, t->vert[a]), t, a,
                  b, !s->pair[p], rates);
@@ -201,21 +222,58 @@ void dj_addFlexWrench(double* wrench, const djFlexSum* s, const djMotion* at) {
   }
 }
 
+// A K B^T, or its transpose; rows of A and B are axes of slides, S and T their subspaces.
+static void slideBlock(double out[9], const double* S, const double* K, const double* T,
+                       bool transposed) {
+  for (int i = 0; i < 3; i++) {
+    const double* a = S + 6 * i + 3;
+    const double x = a[0] * K[0] + a[1] * K[3] + a[2] * K[6];
+    const double y = a[0] * K[1] + a[1] * K[4] + a[2] * K[7];
+    const double z = a[0] * K[2] + a[1] * K[5] + a[2] * K[8];
+    for (int j = 0; j < 3; j++) {
+      const double* b = T + 6 * j + 3;
+      out[transposed ? 3 * j + i : 3 * i + j] = x * b[0] + y * b[1] + z * b[2];
+    }
+  }
+}
+
+// The block of slides from i and j on, rows by S, columns by T.
+static void addSlides(djMatrix* A, int i, const double* S, int j, const double* T, const double* K,
+                      bool transposed) {
+  double block[9];
+  djBlockView v = dj_blockView(A, transposed ? j : i, transposed ? i : j);
+  double* to = dj_viewEntry(&v, transposed ? j : i, transposed ? i : j);
+  slideBlock(block, S + 6 * i, K, T + 6 * j, transposed);
+  for (int k = 0; k < 3; k++, to += v.stride) {
+    for (int l = 0; l < 3; l++) to[l] += block[3 * k + l];
+  }
+}
+
 void dj_projectFlex(djForceSum* out, const djFlexSum* s, const djMotion* at) {
   const djModel* m = at->model;
+  const double* S = at->at.kin->S;
   dj_addFlexWrench(out->wrench, s, at);
   for (int v = 0; v < m->nflexvert; v++) {
     double N[36];
+    int i = s->slide[v];
     Arm a = armOf(m, s->x, at->ref, v);
     if (!s->vertex[v] || a.body < 0) continue;
+    if (i >= 0) {
+      addSlides(out->H, i, S, i, S, s->K + 9 * (size_t)v, false);
+      continue;
+    }
     ownBlock(N, s, a, v);
     addTo(out->N + 36 * (size_t)a.body, N, 36);
   }
   for (int p = 0; p < dj_flexPairCount(m); p++) {
     if (!s->pair[p]) continue;
-    const int* v = dj_flexPairVertices(m, p);
-    Arm a = armOf(m, s->x, at->ref, v[0]), b = armOf(m, s->x, at->ref, v[1]);
+    const int *v = dj_flexPairVertices(m, p), i = s->slide[v[0]], j = s->slide[v[1]];
     double K[36];
+    if (i >= 0 && j >= 0) {
+      addSlides(out->H, i, S, j, S, dj_flexBlock(s->K, m, p, v[0]), i < j);
+      continue;
+    }
+    Arm a = armOf(m, s->x, at->ref, v[0]), b = armOf(m, s->x, at->ref, v[1]);
     if (a.body < 0 || b.body < 0) continue;
     between(K, dj_flexBlock(s->K, m, p, v[0]), a.r, b.r);
     if (a.body != b.body) {
@@ -245,8 +303,11 @@ static void visit(void* user, const djFlexSum* s, const djModel* m, const djVec3
     const int* v = dj_flexPairVertices(m, p);
     Arm a = armOf(m, s->x, ref, v[0]), b = armOf(m, s->x, ref, v[1]);
     if (a.body < 0 || b.body < 0) continue;
-    f(user, v[0], v[1], a, b, dj_flexBlock(s->K, m, p, v[0]), dj_flexBlock(s->R, m, p, v[0]));
-    f(user, v[1], v[0], b, a, dj_flexBlock(s->K, m, p, v[1]), dj_flexBlock(s->R, m, p, v[1]));
+    const double *K = dj_flexBlock(s->K, m, p, v[0]), *turned = dj_flexBlock(s->K, m, p, v[1]);
+    double other[9];
+    for (int k = 0; k < 9; k++) other[k] = s->rates ? turned[k] : K[3 * (k % 3) + k / 3];
+    f(user, v[0], v[1], a, b, K, dj_flexBlock(s->R, m, p, v[0]));
+    f(user, v[1], v[0], b, a, other, dj_flexBlock(s->R, m, p, v[1]));
   }
 }
 
@@ -267,9 +328,14 @@ static void rateBlock(double M[36], const Rates* x, Arm a, int w, const double* 
 }
 
 static void addRate(void* user, int v, int w, Arm a, Arm b, const double* K, const double* R) {
-  (void)v, (void)K;
+  (void)K;
   const Rates* x = user;
   double M[36];
+  int i = x->s->slide[v], j = x->s->slide[w];
+  if (i >= 0 && j >= 0) {
+    addSlides(x->out->Rrate, i, x->at->at.kin->S, j, x->at->rate.kin->S, R, false);
+    return;
+  }
   rateBlock(M, x, a, w, R);
   if (a.body == b.body)
     addTo(x->out->Nrate + 36 * (size_t)a.body, M, 36);
