@@ -185,6 +185,67 @@ static void testInside(void** state) {
   dj_deleteModel(m);
 }
 
+// ------------------------------------------ cut ------------------------------------------------
+
+// A body above a floor with a cluster of points at a height, and perhaps one a metre higher.
+static djModel* openClusters(bool high, const char* cut, double height) {
+  char text[4000], point[2400] = "";
+  for (int k = 0; k < (high ? 32 : 16); k++) {
+    snprintf(point + strlen(point), sizeof point - strlen(point), "%s[%g, %g, %g]", k ? ", " : "",
+             0.004 * (k % 4), 0.003 * (k / 4 % 4), k < 16 ? -0.001 * (k % 3) : 1 + 0.001 * k);
+  }
+  snprintf(text, sizeof text,
+           "{\"dijoco_model\": 1, \"option\": {\"contact\": \"damped\", \"timestep\": 0.01,"
+           "  \"tolerance\": 1e-9, \"integrator\": \"midpoint\", \"sigma\": 0.05,"
+           "  \"alpha\": 0.8, \"friction_eps\": 0.01%s}, \"bodies\": [{\"name\": \"world\"},"
+           "  {\"pos\": [0, 0, %g], \"mass\": 1, \"inertia\": [0.1, 0.1, 0.1]}],"
+           "\"joints\": [{\"type\": \"free\", \"body\": 1}],"
+           "\"geoms\": [{\"type\": \"plane\", \"body\": 0},"
+           "  {\"body\": 1, \"size\": [0.02, 0, 0], \"field\": 0, \"points\": [%s]}]}",
+           cut, height, point);
+  return load(text);
+}
+
+// Velocity after a step that begins at a speed downwards; slope: the error of A and B there.
+static void stepDown(double v[6], double* slope, bool high, const char* cut, double height,
+                     double speed) {
+  djModel* m = openClusters(high, cut, height);
+  djData* d = sceneData(m);
+  d->qvel[2] = -speed;
+  assert_int_equal(dj_step(m, d), DJ_OK);
+  memcpy(v, d->qvel, 6 * sizeof *v);
+  if (slope) *slope = djt_transitionError(m, d, 1e-5, 0);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
+static double apart(const double a[6], const double b[6]) {
+  double most = 0;
+  for (int i = 0; i < 6; i++) most = djt_worst(most, fabs(a[i] - b[i]));
+  return most;
+}
+
+// Clusters that push with less at each point are as if they were not there, but where they close so
+// fast that they push with more.
+static void testCut(void** state) {
+  (void)state;
+  double all[6], low[6], cut[6], slope;
+  stepDown(all, NULL, true, "", 0.03, 0.1);
+  stepDown(low, NULL, false, "", 0.03, 0.1);
+  stepDown(cut, &slope, true, ", \"cut\": 0.1", 0.03, 0.1);
+  print_message("cut: %.1e from the lower points alone, %.1e from all; A and B %.1e\n",
+                apart(cut, low), apart(cut, all), slope);
+  assert_true(apart(cut, low) < 1e-9 && apart(cut, all) > 1e-3 && slope < 2e-6);
+  stepDown(cut, NULL, true, ", \"cut\": 0.01", 0.03, 0.1);
+  assert_true(apart(cut, all) == 0);
+  stepDown(cut, NULL, true, ", \"cut\": 0.03", 3, 0);
+  djt_near(cut[2], -9.81 * 0.01, 1e-9);
+  stepDown(all, NULL, true, "", 3, 150);
+  stepDown(cut, NULL, true, ", \"cut\": 0.03", 3, 150);
+  print_message("fast: %.1e from all, %.1e from free fall\n", apart(cut, all), cut[2] + 150.0981);
+  assert_true(apart(cut, all) == 0 && cut[2] > -150.0981 + 1e-2);
+}
+
 // ------------------------------------------ momentum -------------------------------------------
 
 static void testMomentum(void** state) {
@@ -317,6 +378,7 @@ int main(void) {
       cmocka_unit_test(testTransitions), cmocka_unit_test(testParams),
       cmocka_unit_test(testAblations),   cmocka_unit_test(testInside),
       cmocka_unit_test(testMomentum),    cmocka_unit_test(testBound),
+      cmocka_unit_test(testCut),
       cmocka_unit_test(testDampingTime), cmocka_unit_test(testRefused),
       cmocka_unit_test(testNothing)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 // the theta at which a scene jitters without: 1/2 of the fall, 1 of the box.
 
 #include "common/report.h"
+#include "common/scene.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,39 +34,55 @@ typedef struct Given {
   double value;
 } Given;
 
-// The landscape of a task with other settings.
-static djLandscape measure(const char* folder, const char* file, const Given* given, int ngiven,
-                           const Scene* s, int n) {
-  static double array[4][MOST];
-  char path[500];
+typedef struct Opened {
   djTask* task;
   djModel* model;
   djProblem* problem;
   djDesign* design;
+} Opened;
+
+// A task with other settings.
+static void openTask(Opened* o, const char* folder, const char* file, const Given* given,
+                     int ngiven) {
+  char path[500];
+  djError err = {""};
+  snprintf(path, sizeof path, "%s/models/damped/%s/%s.json", DIJOCO_SOURCE_DIR, folder, file);
+  djStatus status = dj_loadTask(&o->task, path, &err);
+  for (int k = 0; k < ngiven && status >= 0; k++) {
+    status = dj_giveSetting(&o->task->settings, dj_findSetting(given[k].name, 0), &given[k].value,
+                            &err);
+  }
+  if (status >= 0) status = dj_loadModel(&o->model, o->task->scene, &err);
+  if (status >= 0) status = dj_applyTask(o->model, o->task, &err);
+  if (status >= 0) status = dj_resolveTask(&o->problem, o->task, o->model, &err);
+  if (status >= 0) status = djd_makeDesign(&o->design, o->model, o->problem, &err);
+  if (status < 0) djv_fail("%s: %s", path, err.text);
+}
+
+static void closeTask(Opened* o) {
+  djd_deleteDesign(o->design);
+  dj_deleteProblem(o->problem);
+  dj_deleteModel(o->model);
+  dj_deleteTask(o->task);
+}
+
+// The landscape of a task with other settings.
+static djLandscape measure(const char* folder, const char* file, const Given* given, int ngiven,
+                           const Scene* s, int n) {
+  static double array[4][MOST];
+  Opened o;
   djPhases* phases;
   djLandscape out;
   djError err = {""};
-  snprintf(path, sizeof path, "%s/models/damped/%s/%s.json", DIJOCO_SOURCE_DIR, folder, file);
-  djStatus status = dj_loadTask(&task, path, &err);
-  for (int k = 0; k < ngiven && status >= 0; k++) {
-    status =
-        dj_giveSetting(&task->settings, dj_findSetting(given[k].name, 0), &given[k].value, &err);
-  }
-  if (status >= 0) status = dj_loadModel(&model, task->scene, &err);
-  if (status >= 0) status = dj_applyTask(model, task, &err);
-  if (status >= 0) status = dj_resolveTask(&problem, task, model, &err);
-  if (status >= 0) status = djd_makeDesign(&design, model, problem, &err);
-  if (status >= 0) status = djd_makePhases(&phases, design, 1, 1, &err);
+  openTask(&o, folder, file, given, ngiven);
+  djStatus status = djd_makePhases(&phases, o.design, 1, 1, &err);
   if (status >= 0) {
     status = djd_landscape(&out, array[0], array[1], array[2], array[3], n, phases, s->entry,
                            s->from, s->to, &err);
   }
-  if (status < 0) djv_fail("%s: %s", path, err.text);
+  if (status < 0) djv_fail("%s, %s: %s", folder, file, err.text);
   djd_deletePhases(phases);
-  djd_deleteDesign(design);
-  dj_deleteProblem(problem);
-  dj_deleteModel(model);
-  dj_deleteTask(task);
+  closeTask(&o);
   return out;
 }
 
@@ -153,6 +170,52 @@ static void hollow(djvReport* r, int n) {
            of[0].reconstruction_error / fine.reconstruction_error, 4, 1.5, "");
 }
 
+// By how much of its range the gradient's integral along x0 + p d, p from -1 to 1, misses the loss.
+static double lineError(Opened* o, const double* d, int n) {
+  double *x = djv_take(2 * (size_t)o->design->n, sizeof *x), *grad = x + o->design->n;
+  double first = 0, before = 0, sum = 0, low = INFINITY, high = -INFINITY, worst = 0;
+  for (int k = 0; k < n; k++) {
+    const double p = -1 + 2.0 * k / (n - 1);
+    double loss, slope = 0;
+    for (int i = 0; i < o->design->n; i++) x[i] = o->design->x0[i] + p * d[i];
+    if (djd_evaluateDesign(&loss, grad, o->design, x) != DJ_OK) djv_fail("no loss at p = %g", p);
+    for (int i = 0; i < o->design->n; i++) slope += grad[i] * d[i];
+    if (k == 0) first = loss;
+    else sum += (slope + before) / (n - 1);
+    before = slope;
+    low = fmin(low, loss);
+    high = fmax(high, loss);
+    worst = djv_worst(worst, fabs(first + sum - loss));
+  }
+  free(x);
+  return worst / (high - low);
+}
+
+// The same along five lines through starts: place and velocity by one number p (Fig. 7).
+static void lines(djvReport* r, int n) {
+  enum { LINES = 5, WAYS = 3 };
+  static const char* const file[WAYS] = {"task", "task_without_normals", "task_without_set"};
+  Opened o[WAYS];
+  djvRandom random = djv_random(7);
+  djv_title("ball_in_sphere: place and velocity along five lines, theta 1, %d values: error of "
+            "reconstruction over range", n);
+  printf("  %-8s %12s %14s %12s\n", "line", "damped", "fixed normals", "varying set");
+  for (int k = 0; k < WAYS; k++) {
+    openTask(&o[k], "ball_in_sphere", file[k], &(Given){"theta", 1}, 1);
+  }
+  for (int i = 0; i < LINES; i++) {
+    double d[4], error[WAYS];
+    djv_uniforms(d, 4, &random, -1, 1);
+    d[2] *= 0.1, d[3] *= 0.1; // m; the others m/s
+    for (int k = 0; k < WAYS; k++) error[k] = lineError(&o[k], d, n);
+    printf("  %-8d %12.3g %14.3g %12.3g\n", i, error[0], error[1], error[2]);
+    djv_below(r, "damped", error[0], 0.01, "");
+    djv_above(r, "fixed normals, times as much", error[1] / error[0], 10, "");
+    djv_above(r, "varying set, times as much", error[2] / error[0], 10, "");
+  }
+  for (int k = 0; k < WAYS; k++) closeTask(&o[k]);
+}
+
 // Laws and alphas of the fall, and what alpha costs there is in docs/damped.md.
 static void alphas(int n) {
   static const double alpha[] = {0, 0.3, 1.5, 9};
@@ -211,6 +274,7 @@ int main(int argc, char** argv) {
     if (!quick || s->theta == 1) scene(&r, s, samples, 1);
   }
   hollow(&r, quick ? 201 : 401);
+  lines(&r, quick ? 201 : 401);
   alphas(n);
   others(quick ? 51 : 201);
   return djv_finish(&r);

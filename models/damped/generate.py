@@ -144,7 +144,7 @@ def cloth_flip():
     """A cloth of N x N vertices on the floor, two corners of which are held by position actuators.
     Splines of their targets take the held edge over the free one: the cloth then lies upside down,
     and its free corners are to lie at two goals. scene.xml is one that MuJoCo runs as it is."""
-    n, side, mass, radius = 7, 0.3, 0.1, 0.005
+    n, side, mass, radius = 6, 0.3, 0.1, 0.005
     step, start = side / (n - 1), radius + 0.05
 
     def place(i):
@@ -174,7 +174,7 @@ def cloth_flip():
              f'    <flex name="cloth" dim="2" radius="{radius}"',
              '          body="%s"' % " ".join(names.get(i, f"v{i}") for i in range(n * n)),
              '          element="%s">' % "  ".join("%d %d %d" % e for e in elements),
-             '      <elasticity young="2e4" poisson=".2" thickness=".002" damping=".0005"',
+             '      <elasticity young="2e4" poisson=".2" thickness=".002" damping=".005"',
              '                  elastic2d="both"/>',
              '      <contact selfcollide="none" friction=".5"/>',
              "    </flex>", "  </deformable>", "  <actuator>", *actuators, "  </actuator>",

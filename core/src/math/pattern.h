@@ -64,7 +64,7 @@ static inline int dj_nearStretch(const djBlocks* b, int block, int* k) {
 }
 
 // From so many blocks on.
-enum { DJ_MANY = 65 };
+enum { DJ_MANY = 33 };
 
 typedef struct djPattern {
   djBlocks blocks;
