@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "contact/penalty/damped.h"
 #include "contact/penalty/damped_law.h"
+#include "contact/penalty/damped_slopes.h"
 #include "contact/penalty/point_query.h"
 #include "math/so3.h"
 #include "model/check.h"
@@ -111,7 +112,9 @@ static void tell(djcDampedPoint* out, const djPointForce* p, double ahead) {
 static djStatus findPoints(djcDamped* out, djcDampedPoint* point, const Query* x, int n,
                            djError* err) {
   const djPenaltyWay* w = &x->pair.way[0];
-  djPenaltySum sum = {.gradient = {0}};
+  djPointBatch batch;
+  dj_emptyBatch(&batch);
+  djPenaltySum sum = {.batch = &batch};
   for (int i = 0; i < n; i++) {
     djPointForce p;
     djFieldAt at;

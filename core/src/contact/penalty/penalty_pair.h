@@ -9,6 +9,7 @@
 
 struct djPenaltyPair;
 struct djPenaltySum;
+struct djPointBatch; // of a model's own: points that wait for each other
 
 // How points act: penalty contact, or another kernel with the same points and fields.
 typedef struct djPointModel {
@@ -58,6 +59,7 @@ void dj_findPoint(djPointForce* out, const djPenaltyPair* pair, const djPenaltyW
 typedef struct djPenaltySum {
   double gradient[6];
   double by_pose[72], by_twist[72]; // (6 x 12)
+  struct djPointBatch* batch;       // where the model has `slopes`: empty at first
 } djPenaltySum;
 // Adds a point; derivatives where they are wanted. Then all of that for both bodies, with (12 x 12)
 // matrices, or NULL.

@@ -1,6 +1,7 @@
 // Sums over points of both ways, and what is told of them.
 
 #include "base/hash.h"
+#include "contact/penalty/damped_slopes.h"
 #include "contact/penalty/penalty_pair.h"
 #include "contact/penalty/penalty_query.h"
 #include "contact/wrench.h"
@@ -61,7 +62,9 @@ static Sum sumUp(djPairOutput* out, uint64_t* kink, const djPenaltyPair* pair, i
   const bool second = (flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) != 0;
   *out = (djPairOutput){.gap = INFINITY, .twist_jac = out->twist_jac};
   if (out->twist_jac) memset(out->twist_jac, 0, 144 * sizeof(double));
-  Sum sum = {.pair = pair, .derivatives = second, .kink = kink};
+  djPointBatch batch;
+  dj_emptyBatch(&batch);
+  Sum sum = {.pair = pair, .derivatives = second, .kink = kink, .of = {.batch = &batch}};
   for (int k = 0; k < pair->nway; k++) {
     out->gap = fmin(out->gap, dj_visitPair(pair, &pair->way[k], addPoint, &sum));
   }
