@@ -199,7 +199,7 @@ def cloth_flip():
                      for hand, y in (("right", -1), ("left", 1))],
             "free": free, "maps": maps, "variables": variables,
             "optimizer": {"type": "lbfgsb", "iterations": 25}}
-    coefficients = {"sigma": 1e-5, "kn": 100, "detect": 0.005}
+    coefficients = {"sigma": 1e-5, "kn": 100, "detect": 0.001}
     for name, alpha, off in (("task", 0.3, {}), ("task_undamped", 0, {}),
                              ("task_without_set", 0.3, {"invariant": False})):
         write(folder / f"{name}.json",

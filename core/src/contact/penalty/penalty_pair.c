@@ -72,22 +72,31 @@ static void penaltySettings(djPairGrad* grad, double* by_scale, const djPenaltyP
 const djPointModel dj_penaltyModel = {
     .law = penaltyLaw, .visit = visitInside, .settings = penaltySettings};
 
+// False on flat sides, where most points of most scenes are.
+static bool turns(const djFieldAt* at) {
+  double sum = 0;
+  for (int k = 0; k < 9; k++) sum += fabs(at->turn[k]);
+  return sum != 0;
+}
+
 void dj_findPoint(djPointForce* out, const djPenaltyPair* pair, const djPenaltyWay* w, int i,
                   const djFieldAt* at) {
   const djPairInput* in = pair->in;
   const djVec3 point = dju_load3(w->from.point + 3 * i);
   const djPenaltyLaw law = pair->model->law(pair, w);
   const djMat3 R = w->field.R;
-  djMat3 turn;
-  for (int k = 0; k < 9; k++) turn.m[k] = at->turn[k];
   out->c = dju_transform(&w->place, point);
   out->n = dju_mulMV(R, dju_load3(at->normal));
   out->gradient = dju_mulMV(R, dju_load3(at->gradient));
-  const djMat3 half = dju_mulMM(R, turn),
-               back = {{R.m[0], R.m[3], R.m[6], R.m[1], R.m[4], R.m[7], R.m[2], R.m[5], R.m[8]}};
-  out->turn = dju_mulMM(half, back);
   out->held = pair->held;
-  if (out->held) out->turn = (djMat3){{0}};
+  out->turn = (djMat3){{0}};
+  if (!out->held && turns(at)) {
+    djMat3 turn;
+    for (int k = 0; k < 9; k++) turn.m[k] = at->turn[k];
+    const djMat3 half = dju_mulMM(R, turn), back = {{R.m[0], R.m[3], R.m[6], R.m[1], R.m[4],
+                                                     R.m[7], R.m[2], R.m[5], R.m[8]}};
+    out->turn = dju_mulMM(half, back);
+  }
   out->radius = w->from.radius;
   out->d = at->distance - w->from.radius - w->inflate;
   const bool b = w->points_of_b;
