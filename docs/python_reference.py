@@ -44,13 +44,13 @@ def markdown(doc):
 
 
 class Module:
-    """What one file defines: nodes by name, docstrings that are assigned, names that it imports."""
+    """What one file defines: nodes by name, names that it imports."""
 
     def __init__(self, folder, name):
         with open(os.path.join(folder, name + ".py"), encoding="utf-8") as f:
             tree = ast.parse(f.read())
         self.doc = ast.get_docstring(tree, clean=False) or ""
-        self.node, self.assigned, self.imported, self.all = {}, {}, {}, None
+        self.node, self.imported, self.all = {}, {}, None
         for node in tree.body:
             self.take(node)
 
@@ -62,12 +62,8 @@ class Module:
                 self.imported[alias.asname or alias.name] = (node.module, alias.name)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             target = node.targets[0]
-            if isinstance(target, ast.Attribute) and target.attr == "__doc__":
-                self.assigned[target.value.id] = ast.literal_eval(node.value)
-            elif isinstance(target, ast.Name) and target.id == "__all__":
+            if isinstance(target, ast.Name) and target.id == "__all__":
                 self.all = ast.literal_eval(node.value)
-            elif isinstance(target, ast.Name) and "namedtuple" in ast.dump(node.value):
-                self.node[target.id] = node
 
     def public(self):
         if self.all is not None:
@@ -75,6 +71,10 @@ class Module:
         own = [name for name in self.node if not name.startswith("_")]
         return own + [name for name, (home, _) in self.imported.items()
                       if not name.startswith("_") and not home.startswith("_")]
+
+
+def is_overload(node):
+    return any(isinstance(d, ast.Name) and d.id == "overload" for d in node.decorator_list)
 
 
 def arguments(node, method):
@@ -127,19 +127,16 @@ class Page:
         node = module.node[name]
         if isinstance(node, ast.FunctionDef):
             return self.function(node, shown, ":::", "function")
-        if isinstance(node, ast.Assign):
-            return ":::{py:class} %s\n\n%s\n:::\n" % (
-                shown, self.text(module.assigned.get(name), shown))
         signature, members = "", ""
         for inner in node.body:
-            if not isinstance(inner, ast.FunctionDef):
+            if not isinstance(inner, ast.FunctionDef) or is_overload(inner):
                 continue
             if inner.name == "__init__":
                 signature = arguments(inner, True)
             setter = any(isinstance(d, ast.Attribute) for d in inner.decorator_list)
             if not inner.name.startswith("_") and not setter:
                 members += "\n" + self.function(inner, shown + "." + inner.name, ":::", "method")
-        doc = self.text(module.assigned.get(name) or ast.get_docstring(node, clean=False), shown)
+        doc = self.text(ast.get_docstring(node, clean=False), shown)
         return "::::{py:class} %s%s\n\n%s\n%s::::\n" % (shown, signature, doc, members)
 
     def page(self):

@@ -66,6 +66,6 @@ class PlatformWheel(bdist_wheel):
 
 OUT.mkdir(parents=True, exist_ok=True)
 setup(version=version(), packages=["dijoco"],
-      package_data={"dijoco": ["scenes/*.xml"]}, distclass=PlatformDistribution,
+      package_data={"dijoco": ["py.typed", "scenes/*.xml"]}, distclass=PlatformDistribution,
       cmdclass={"build_py": BuildWithLibraries, "bdist_wheel": PlatformWheel},
       options={"build": {"build_base": str(OUT)}, "egg_info": {"egg_base": str(OUT)}})

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the virtual environment NAME in build/deps/python unless it is there; prints its folder.
-# Usage: scripts/python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|sweep|torch|docs|wheel
+# Usage: scripts/python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|sweep|torch|docs|types|wheel
 #
 # The wheels are pinned by sha256 in python/requirements and kept in build/deps/python/wheels,
 # except PyTorch's: that is the package index's build for CUDA, 2.5 GB with what it needs. (The
@@ -20,9 +20,10 @@ case $name in
   sweep) lists="base mujoco-4.0.1 sweep" ;;
   torch) lists="base mujoco-4.0.0 torch" newest=13 ;;
   docs) lists=docs ;;
+  types) lists="base types" ;;
   wheel) lists="base wheel" ;;
   *)
-    echo "usage: python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|sweep|torch|docs|wheel" >&2
+    echo "usage: python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|sweep|torch|docs|types|wheel" >&2
     exit 2
     ;;
 esac
@@ -105,6 +106,7 @@ else
 fi
 works="import mujoco; found = mujoco.mj_versionString(); assert found == '$wanted', found"
 [ "$name" != docs ] || works="import sphinx, myst_parser, furo"
+[ "$name" != types ] || works="import mypy.api"
 [ "$name" != wheel ] || works="import auditwheel, elftools"
 "$env/bin/python" -c "$works" >"$log" 2>&1 || fail "$(cat "$log")"
 echo "$stamp" >"$env/.made"

@@ -15,6 +15,7 @@ order, a change v = q* dp has by the numbers, in the frame of q,
 """
 import concurrent.futures
 import os
+from typing import Any
 
 import numpy as np
 
@@ -231,7 +232,7 @@ def _warn(counts, count, things="steps"):
 class Step:
     """One step of every member of a batch: qpos (B, nq), qvel (B, nv), act (B, na) after it."""
 
-    def __init__(self, model, data, qpos, qvel, act, ctrl, derivatives):
+    def __init__(self, model, data, qpos, qvel, act, ctrl, *, derivatives: bool):
         """qpos (B, nq), qvel (B, nv), act (B, na), ctrl (B, nu): the start. data: a Data with
         other inputs, or None."""
         count, n = len(qpos), sizes(model)
@@ -283,7 +284,7 @@ def step_vjp(model, start, end, A, B, qpos, qvel, act):
 class Run:
     """A run of every member of a batch: qpos (B, T+1, nq), qvel (B, T+1, nv), act (B, T+1, na)."""
 
-    def __init__(self, model, data, params, qpos, qvel, act, ctrl, derivatives):
+    def __init__(self, model, data, params, qpos, qvel, act, ctrl, *, derivatives: bool):
         """qpos (B, nq), qvel (B, nv), act (B, na): the start; ctrl (B, T, nu). params: dict name ->
         values, (nvalue,) for all or (B, nvalue). data: a Data with other inputs, or None."""
         self.params, self.start = params, qpos
@@ -304,7 +305,7 @@ class Run:
                 batch.set(i, data)
         batch.qpos, batch.qvel, batch.act = qpos, qvel, act
         batch.has_history[:] = batch.mocap_last_pos[:] = batch.mocap_last_quat[:] = 0
-        self.made = batch.rollout(ctrl, gradient=derivatives)
+        self.made: Any = batch.rollout(ctrl, gradient=derivatives)
         self.qpos, self.qvel, self.act = self.made.qpos, self.made.qvel, self.made.act
         self.qpos[:, 0] = qpos  # as given, not normalised: its derivative is the identity
         _warn([batch.stats[name].sum() for name in TOLD], ctrl.shape[0] * ctrl.shape[1])
@@ -409,7 +410,8 @@ class OneStep:
     """One step of every member of a batch as a run of it, for second derivatives."""
 
     def __init__(self, model, data, qpos, qvel, act, ctrl):
-        self.run = Run(model, data, {}, qpos, qvel, act, ctrl[:, None], True)
+        self.run = Run(model, data, {}, qpos, qvel, act, ctrl[:, None],
+                       derivatives=True)
 
     def push(self, qpos, qvel, act, ctrl):
         """As `Run.push`, of the state after the step."""
@@ -429,7 +431,7 @@ class Touches:
     """The touch of an `ImplicitPair` at every member of a batch: `values` are alpha (B,), x (B, 3),
     normal (B, 3), gap (B,), point_a (B, 3), point_b (B, 3)."""
 
-    def __init__(self, pair, pose_a, pose_b, derivatives):
+    def __init__(self, pair, pose_a, pose_b, *, derivatives: bool):
         """pose_a, pose_b (B, 7)."""
         self.poses = pose_a, pose_b
         found, self.jac, missed = pair._batch(pose_a, pose_b, derivatives)

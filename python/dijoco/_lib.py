@@ -2,6 +2,8 @@
 
 Structs are not mirrored here, except for a few plain ones whose size the library confirms.
 """
+from __future__ import annotations
+
 import ctypes
 import functools
 import importlib
@@ -12,8 +14,11 @@ import threading
 import warnings
 import weakref
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_void_p
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterable, List, NoReturn, Sequence, SupportsIndex, Tuple
 
 import numpy as np
+
+from ._types import Array, ArrayLike, NDArray, Path
 
 OK, NOT_CONVERGED, SINGULAR, INVALID, UNSUPPORTED = 0, 1, 2, -1, -2
 STATUS_TEXT = {SINGULAR: "a step's Jacobian could not be factored: there is no derivative",
@@ -25,7 +30,7 @@ STATUS_TEXT = {SINGULAR: "a step's Jacobian could not be factored: there is no d
 class Error(RuntimeError):
     """A call of the library failed. Its text is the library's, `status` its djStatus."""
 
-    def __init__(self, text, status=INVALID):
+    def __init__(self, text: str, status: int = INVALID) -> None:
         super().__init__(text)
         self.status = status
 
@@ -41,7 +46,7 @@ class StepWarning(RuntimeWarning):
 StepWarning.__module__ = "dijoco"
 
 
-def warn_steps(text):
+def warn_steps(text: str) -> None:
     """A StepWarning where the user has called this package, be it through PyTorch or JAX."""
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in (
@@ -52,39 +57,47 @@ def warn_steps(text):
 
 # ---- structs ---------------------------------------------------------------------------------
 
-class CError(ctypes.Structure):
+class Struct(ctypes.Structure):
+    """A struct of C's, whose fields `_fields_` names."""
+    if TYPE_CHECKING:
+        _fields_: ClassVar[Sequence[Any]]
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+class CError(Struct):
     _fields_ = [("text", ctypes.c_char * 512)]
 
 
-class CParam(ctypes.Structure):
+class CParam(Struct):
     _fields_ = [("field", c_int), ("id", c_int), ("nvalue", c_int), ("ntangent", c_int)]
 
 
-class CHullPoints(ctypes.Structure):
+class CHullPoints(Struct):
     _fields_ = [("nvert", c_int), ("vert", c_void_p)]
 
 
-class CHullOverlap(ctypes.Structure):
+class CHullOverlap(Struct):
     _fields_ = [("nhull", c_int), ("sum", c_double), ("whole", c_double), ("overlap", c_double),
                 ("share", c_double), ("error", c_double)]
 
 
-class CLandscape(ctypes.Structure):
+class CLandscape(Struct):
     _fields_ = [("range", c_double), ("total_variation", c_double),
                 ("gradient_total_variation", c_double), ("reconstruction_error", c_double),
                 ("sign_changes", c_int), ("missing", c_int), ("unconverged", c_int)]
 
 
-class CArray(ctypes.Structure):
+class CArray(Struct):
     _fields_ = [("data", c_void_p), ("type", c_int), ("rows", c_int), ("columns", c_int),
                 ("stride", c_int)]
 
 
-class CWatch(ctypes.Structure):
+class CWatch(Struct):
     _fields_ = [("progress", c_void_p), ("user", c_void_p)]
 
 
-class CRollout(ctypes.Structure):
+class CRollout(Struct):
     _fields_ = [("horizon", c_int), ("qpos0", c_void_p), ("qvel0", c_void_p), ("act0", c_void_p),
                 ("history_qpos0", c_void_p), ("history_qvel0", c_void_p),
                 ("ctrl", c_void_p), ("nloss", c_int), ("loss", c_void_p), ("callback", c_void_p),
@@ -93,7 +106,7 @@ class CRollout(ctypes.Structure):
                 ("along", c_void_p)]
 
 
-class CRolloutResult(ctypes.Structure):
+class CRolloutResult(Struct):
     _fields_ = [("loss", c_double), ("term", c_void_p), ("grad_qpos0", c_void_p),
                 ("grad_qvel0", c_void_p), ("grad_act0", c_void_p),
                 ("grad_history_qpos0", c_void_p), ("grad_history_qvel0", c_void_p),
@@ -103,14 +116,14 @@ class CRolloutResult(ctypes.Structure):
                 ("worst_condition", c_double), ("forward_s", c_double), ("backward_s", c_double)]
 
 
-class CBatchResult(ctypes.Structure):
+class CBatchResult(Struct):
     _fields_ = [(name, c_void_p) for name in (
         "loss", "term", "qpos", "qvel", "act", "grad_qpos0", "grad_qvel0", "grad_act0",
         "grad_history_qpos0", "grad_history_qvel0", "grad_ctrl")] + [
             ("nparam", c_int), ("param", POINTER(CParam)), ("grad_param", c_void_p)]
 
 
-class CVariation(ctypes.Structure):
+class CVariation(Struct):
     _fields_ = [("qpos0", c_void_p), ("qvel0", c_void_p), ("act0", c_void_p),
                 ("history_qpos0", c_void_p), ("history_qvel0", c_void_p), ("ctrl", c_void_p),
                 ("nparam", c_int), ("param", POINTER(CParam)), ("value", c_void_p)]
@@ -118,8 +131,9 @@ class CVariation(ctypes.Structure):
 
 # ---- prototypes: name: (result, arguments); P is any pointer ------------------------------------
 
+Prototypes = Dict[str, Tuple[Any, List[Any]]]
 P, ERR = c_void_p, POINTER(CError)
-CORE = {
+CORE: Prototypes = {
     "dj_version": (c_char_p, []),
     "dj_sizeOf": (c_size_t, [c_char_p]),
     "dj_loadModel": (c_int, [P, c_char_p, ERR]),
@@ -309,7 +323,7 @@ CORE = {
     "djc_makeField": (c_int, [P, P, c_int, P, c_int, P, ERR]),
     "djc_deleteField": (None, [P]),
 }
-PLUGIN = {
+PLUGIN: Prototypes = {
     "dj_importMuJoCo": (c_int, [P, P, P, ERR]),
     "dj_loadMJCF": (c_int, [P, P, P, c_char_p, ERR]),
     "dj_deleteReport": (None, [P]),
@@ -362,7 +376,7 @@ _LEVELS = {"x86-64-v4": _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "a
            "x86-64-v3": _V3}
 
 
-def _best(folder):
+def _best(folder: pathlib.Path) -> pathlib.Path:
     """Of a wheel's libraries those that suit this processor; DIJOCO_CPU names other ones."""
     levels = [level for level in _LEVELS if (folder / level).is_dir()]
     if not levels:
@@ -380,7 +394,7 @@ def _best(folder):
 
 
 @functools.lru_cache(maxsize=None)
-def library_dir():
+def library_dir() -> pathlib.Path:
     """The folder of the C libraries: `lib` in this package, else DIJOCO_LIBRARY_DIR, else the
     source tree's build/lib."""
     here = pathlib.Path(__file__).resolve().parent
@@ -393,7 +407,7 @@ def library_dir():
                       "DIJOCO_LIBRARY_DIR" % " or ".join(str(f) for f in folders))
 
 
-def _declare(library, prototypes, path):
+def _declare(library: ctypes.CDLL, prototypes: Prototypes, path: object) -> None:
     for name, (result, arguments) in prototypes.items():
         if not hasattr(library, name):
             raise ImportError("dijoco: %s is not of this package's version: it has no %s"
@@ -402,7 +416,7 @@ def _declare(library, prototypes, path):
         function.restype, function.argtypes = result, arguments
 
 
-def _load_core():
+def _load_core() -> ctypes.CDLL:
     path = sorted(library_dir().glob("libdijoco.so*"))[0]
     try:
         library = ctypes.CDLL(str(path))
@@ -414,10 +428,10 @@ def _load_core():
     return library
 
 
-MIRRORS = {}  # of C's structs, by their names; python/tests/test_structs.py compares all with C's
+MIRRORS: dict[str, type[ctypes.Structure]] = {}  # of C's structs, by their names; python/tests/test_structs.py compares all with C's
 
 
-def check_structs(structs):
+def check_structs(structs: dict[str, type[ctypes.Structure]]) -> None:
     """The library's structs are as large as those here."""
     MIRRORS.update(structs)
     for name, struct in structs.items():
@@ -432,11 +446,11 @@ check_structs({"djError": CError, "djParam": CParam, "djArray": CArray, "djWatch
                "djLandscape": CLandscape,
                "djRollout": CRollout, "djRolloutResult": CRolloutResult,
                "djVariation": CVariation, "djBatchResult": CBatchResult})
-_plugin = None
+_plugin: ctypes.CDLL | None = None
 _plugin_lock = threading.RLock()
 
 
-def plugin_library():
+def plugin_library() -> str:
     """Path of libdijoco_plugin.so, for mujoco.mj_loadPluginLibrary."""
     path = library_dir() / "libdijoco_plugin.so"
     if not path.exists():
@@ -444,7 +458,7 @@ def plugin_library():
     return str(path)
 
 
-def plugin():
+def plugin() -> ctypes.CDLL:
     """The MuJoCo side, loaded at its first use after MuJoCo itself."""
     global _plugin
     with _plugin_lock:
@@ -468,11 +482,11 @@ def plugin():
 
 # ---- errors ------------------------------------------------------------------------------------
 
-def fail(status, text=""):
+def fail(status: int, text: str = "") -> NoReturn:
     raise Error(text or STATUS_TEXT.get(status, "status %d" % status), status)
 
 
-def call(function, *args):
+def call(function: Callable[..., Any], *args: Any) -> int:
     """Call a function whose last argument is a djError; raises Error, returns the status."""
     error = CError()
     status = function(*args, byref(error))
@@ -481,7 +495,7 @@ def call(function, *args):
     return status
 
 
-def call_valued(function, *args):
+def call_valued(function: Callable[..., Any], *args: Any) -> int:
     """As call; what the library does not take is a ValueError."""
     try:
         return call(function, *args)
@@ -493,14 +507,14 @@ def call_valued(function, *args):
 
 # ---- texts ---------------------------------------------------------------------------------------
 
-def line(kind, text):
+def line(kind: str, text: object) -> str:
     """A repr: what kind of object it is, and what is to be known of it, in one short line."""
     text = " ".join(str(text).split())
     room = 98 - len("<dijoco. >") - len(kind)
     return "<dijoco.%s %s>" % (kind, text if len(text) <= room else text[:room - 3] + "...")
 
 
-def named(names, most=4):
+def named(names: Iterable[str], most: int = 4) -> str:
     """The first of some names."""
     names = list(names)
     more = ["and %d more" % (len(names) - most)] if len(names) > most else []
@@ -515,23 +529,25 @@ class Handle:
 
     __slots__ = ("address", "keep", "__weakref__")
 
-    def __init__(self, address, delete=None, keep=()):
+    def __init__(self, address: int | None, delete: Callable[[int | None], object] | None = None,
+                 keep: object = ()) -> None:
         self.address = address
         self.keep = keep
         if delete is not None:
             weakref.finalize(self, delete, address).atexit = False
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError("objects of the C library cannot be pickled")
 
 
-OBJECTS = weakref.WeakValueDictionary()   # models and data by their addresses, for PyTorch's operators
+# Models and data by their addresses, for PyTorch's operators.
+OBJECTS: weakref.WeakValueDictionary[int | None, Any] = weakref.WeakValueDictionary()
 
 DTYPES = (np.dtype(np.float64), np.dtype(np.intc), np.dtype("long"), np.dtype(np.bool_),
           np.dtype("S1"))
 
 
-def view(field, handle, flat, writable=False):
+def view(field: CArray, handle: Handle, flat: bool, writable: bool = False) -> NDArray[Any]:
     """ndarray on the memory of a field; flat: one axis where there is one column."""
     shape = (field.rows,) if flat and field.columns == 1 else (field.rows, field.columns)
     dtype = DTYPES[field.type]
@@ -548,12 +564,12 @@ def view(field, handle, flat, writable=False):
     return array
 
 
-def pointer(array):
+def pointer(array: NDArray[Any] | None) -> int | None:
     """Address of an array's numbers; None stays None."""
     return None if array is None else array.ctypes.data
 
 
-def numbers(value, shape, name):
+def numbers(value: ArrayLike | None, shape: tuple[int, ...], name: str) -> Array:
     """A contiguous float64 array of this shape; ValueError if that is not what the value is. The
     value itself where it is such an array."""
     array = np.asarray(value)
@@ -564,7 +580,7 @@ def numbers(value, shape, name):
     return np.asarray(array, np.float64, order="C")
 
 
-def integer(value, name):
+def integer(value: SupportsIndex, name: str) -> int:
     """A Python int; TypeError for anything that is not an integer."""
     try:
         return value.__index__()
@@ -572,32 +588,32 @@ def integer(value, name):
         raise TypeError("%s: expected an integer, not %r" % (name, value)) from None
 
 
-def text(value, name):
+def text(value: str, name: str) -> bytes:
     """A str for C."""
     if not isinstance(value, str):
         raise TypeError("%s: expected a str, not %s" % (name, type(value).__name__))
     return _without_zeros(value.encode(), name)
 
 
-def path_bytes(path):
+def path_bytes(path: Path) -> bytes:
     """A path for C."""
     return _without_zeros(os.fsencode(path), "path")
 
 
-def _without_zeros(value, name):
+def _without_zeros(value: bytes, name: str) -> bytes:
     if b"\0" in value:
         raise ValueError("%s: a text cannot hold a zero" % name)
     return value
 
 
-def expect(thing, kind, name):
+def expect(thing: object, kind: type, name: str) -> None:
     """TypeError unless it is one."""
     if not isinstance(thing, kind):
         raise TypeError("%s: expected a dijoco.%s, not %s"
                         % (name, kind.__name__, type(thing).__name__))
 
 
-def count(value, name):
+def count(value: SupportsIndex, name: str) -> int:
     """An integer that is not negative."""
     value = integer(value, name)
     if value < 0:

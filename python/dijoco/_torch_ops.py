@@ -3,7 +3,7 @@ without running them. Models and data are known to operators by their addresses.
 
 The operator's derivative runs once more; it has no further ones, but outside of torch.compile.
 """
-from typing import List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import torch
 
@@ -11,7 +11,7 @@ from . import _autodiff, _lib
 
 Tensors = List[torch.Tensor]
 Maybe = Optional[torch.Tensor]
-_work = {}   # what torch.py does: "forward", "pull", "like"
+_work: Dict[str, Callable[..., Any]] = {}   # what torch.py does: "forward", "pull", "like"
 
 
 def _find(address):

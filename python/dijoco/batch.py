@@ -1,15 +1,19 @@
 """Many worlds of one model."""
-import collections
+from __future__ import annotations
+
 import ctypes
 import threading
 from ctypes import byref, c_void_p
+from typing import (TYPE_CHECKING, Any, Iterable, Literal, Mapping, NamedTuple, NoReturn,
+                    overload)
 
 import numpy as np
 
 from . import _lib
 from ._lib import CArray, CBatchResult, CRollout, Handle, call, core
+from ._types import AnyModel, Array, ArrayField, ArrayLike, NDArray
 from .data import Data, _STATS, expand, param_array
-from .model import Model, _field_names
+from .model import Model, ReportEntry, _field_names
 from .rollout import Gradient
 
 _NAMES = _field_names(core.dj_batchArrayName)
@@ -19,11 +23,18 @@ _LAST = {"xfrc_applied": 6, "mocap_pos": 3, "mocap_quat": 4, "mocap_last_pos": 3
          "geom_xpos": 3, "geom_xmat": 9}
 _READ = ("status", "xpos", "xquat", "xmat", "xipos", "site_xpos", "geom_xpos", "geom_xmat")
 
-Run = collections.namedtuple("Run", "qpos qvel act")
-Run.__doc__ = """States of the worlds' runs: qpos (n, T+1, nq), qvel (n, T+1, nv), act (n, T+1, na);
-the first is the start. NaN from where a world fails."""
-Run.__repr__ = lambda r: _lib.line("Run", "of %d worlds, %d steps" % (
-    len(r.qpos), r.qpos.shape[1] - 1))
+
+class Run(NamedTuple):
+    """States of the worlds' runs: qpos (n, T+1, nq), qvel (n, T+1, nv), act (n, T+1, na); the first
+    is the start. NaN from where a world fails."""
+
+    qpos: Array
+    qvel: Array
+    act: Array
+
+    def __repr__(self) -> str:
+        return _lib.line("Run", "of %d worlds, %d steps" % (
+            len(self.qpos), self.qpos.shape[1] - 1))
 
 
 class Batch:
@@ -46,39 +57,66 @@ class Batch:
 
     __slots__ = ("_handle", "_address", "_model", "_views", "_lock", "_strict", "__weakref__")
 
-    def __init__(self, model, n, threads=0):
+    if TYPE_CHECKING:   # properties that are made below
+        time = ArrayField()
+        qpos = ArrayField()
+        qvel = ArrayField()
+        act = ArrayField()
+        ctrl = ArrayField()
+        qfrc_applied = ArrayField()
+        xfrc_applied = ArrayField()
+        mocap_pos = ArrayField()
+        mocap_quat = ArrayField()
+        mocap_last_pos = ArrayField()
+        mocap_last_quat = ArrayField()
+        history = ArrayField()
+        has_history = ArrayField()
+        gravity_scale = ArrayField()
+        eq_active = ArrayField()
+        active = ArrayField()
+        status: NDArray[np.intc]
+        xpos: Array
+        xquat: Array
+        xmat: Array
+        xipos: Array
+        site_xpos: Array
+        geom_xpos: Array
+        geom_xmat: Array
+
+    def __init__(self, model: AnyModel, n: int, threads: int = 0) -> None:
         model = Model.of(model)
         batch = c_void_p()
         call(core.dj_makeBatch, byref(batch), model._address, _lib.integer(n, "n"),
              _lib.integer(threads, "threads"))
         self._handle = Handle(batch.value, core.dj_deleteBatch)
         self._address = batch.value
-        self._views, self._lock = {}, threading.Lock()
+        self._views: dict[str, NDArray[Any]] = {}
+        self._lock = threading.Lock()
         self._strict = False   # whether worlds that fail raise
         self._model = self._model_of(-1, model._report)
 
-    def _model_of(self, world, report):
+    def _model_of(self, world: int, report: Iterable[ReportEntry]) -> Model:
         model = c_void_p()
         call(core.dj_ownBatchModel, byref(model), self._address, world)
         return Model._make(Handle(model.value, keep=self._handle), report)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return _lib.line("Batch", "of %d worlds of %r" % (len(self), self._model))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.time)
 
-    def __reduce__(self):
+    def __reduce__(self) -> NoReturn:
         raise TypeError("a Batch cannot be copied or pickled")
 
     # ---- fields
 
-    def _field(self, name):
+    def _field(self, name: str) -> CArray:
         field = CArray()
         core.dj_batchArray(byref(field), self._address, name.encode())
         return field
 
-    def _view(self, name):
+    def _view(self, name: str) -> NDArray[Any]:
         array = self._views.get(name)
         if array is None:
             array = _lib.view(self._field(name), self._handle, False, name not in _READ)
@@ -91,22 +129,22 @@ class Batch:
         return array
 
     @property
-    def model(self):
+    def model(self) -> Model:
         """The model of all worlds that have none of their own; may be changed between calls."""
         return self._model
 
-    def world_model(self, world):
+    def world_model(self, world: int) -> Model:
         """The world's own `Model`, a copy that is made at the first call; may be changed between
         calls."""
         return self._model_of(self._world(world), self._model._report)
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes that the batch holds, but for models."""
         return core.dj_batchBytes(self._address)
 
     @property
-    def stats(self):
+    def stats(self) -> Any:
         """Statistics (n,) of the steps since a reset, or of the last run: a record array with the
         fields of `Stats`, copied."""
         fields = {name: self._field("stats." + name) for name in _STATS}
@@ -120,26 +158,26 @@ class Batch:
         memory = ctypes.string_at(base, size).ljust(one.rows * one.stride, b"\0")
         return np.frombuffer(memory, dtype, one.rows).view(np.recarray)
 
-    def error(self, world=-1):
+    def error(self, world: int = -1) -> str:
         """Why a world's last call failed, "" if it did not; -1: the first that did."""
         return core.dj_batchErrorText(self._address, _lib.integer(world, "world")).decode(
             errors="replace")
 
     @property
-    def failed(self):
+    def failed(self) -> NDArray[np.bool_]:
         """Which worlds' last call failed (n,)."""
         status = self.status
         return (status < 0) | (status == _lib.SINGULAR)
 
     # ---- calls
 
-    def _world(self, world):
+    def _world(self, world: int) -> int:
         index = _lib.integer(world, "world")
         if not 0 <= index < len(self):
             raise IndexError("world: %d is not below %d" % (index, len(self)))
         return index
 
-    def _check(self, status):
+    def _check(self, status: int) -> int:
         """Of a call for all worlds."""
         if status < 0 or status == _lib.SINGULAR:
             failed = self.failed
@@ -152,13 +190,13 @@ class Batch:
             _lib.warn_steps("of %d worlds %d failed; %s" % (len(failed), failed.sum(), text))
         return status
 
-    def _single(self, function, *args):
+    def _single(self, function: Any, *args: Any) -> None:
         with self._lock:
             status = function(*args)
         if status < 0:
             _lib.fail(status, self.error())
 
-    def reset(self, world=None, key=None):
+    def reset(self, world: int | None = None, key: str | int | None = None) -> None:
         """All worlds, or one, back to qpos0, or to a keyframe (name or index): state, inputs and
         statistics."""
         world = -1 if world is None else self._world(world)
@@ -166,17 +204,17 @@ class Batch:
                else _lib.count(key, "key"))
         self._single(core.dj_resetBatch, self._address, world, key)
 
-    def get(self, data, world):
+    def get(self, data: Data, world: int) -> None:
         """A world's state, inputs and statistics into a `Data`, with its poses."""
         _lib.expect(data, Data, "data")
         self._single(core.dj_getWorld, data._address, self._address, self._world(world))
 
-    def set(self, world, data):
+    def set(self, world: int, data: Data) -> None:
         """The same from a `Data`."""
         _lib.expect(data, Data, "data")
         self._single(core.dj_setWorld, self._address, self._world(world), data._address)
 
-    def set_params(self, params):
+    def set_params(self, params: Mapping[str, ArrayLike]) -> None:
         """Parameters of every world, which each has a model of its own for: a dict of name (or
         pattern) to values (n, entries of one)."""
         names, values = [], []
@@ -191,12 +229,12 @@ class Batch:
         with self._lock:
             call(core.dj_setBatchParams, self._address, len(table), table, flat.ctypes.data)
 
-    def forward(self):
+    def forward(self) -> int:
         """Poses of the present states, without a step."""
         with self._lock:
             return self._check(core.dj_batchForward(self._address))
 
-    def step(self, ctrl=None, n=1):
+    def step(self, ctrl: ArrayLike | None = None, n: int = 1) -> int:
         """n steps of every world, under ctrl (n worlds, nu) or its own. Returns 0, or the first
         failure's status, else 1 where a step did not converge."""
         if ctrl is not None:
@@ -205,7 +243,7 @@ class Batch:
         with self._lock:
             return self._check(core.dj_batchStep(self._address, n))
 
-    def transition(self):
+    def transition(self) -> tuple[Array, Array]:
         """Derivatives A (n, nx, nx), B (n, nx, nu) of every world's next step, as
         `Data.transition`; NaN of those that fail. Nothing is advanced."""
         n, nx, nu = len(self), self._model.tangent_size, self._model.nu
@@ -214,12 +252,25 @@ class Batch:
             self._check(core.djd_batchTransition(self._address, A.ctypes.data, B.ctypes.data))
         return A, B
 
-    def _run(self, T):
+    def _run(self, T: int) -> Run:
         m, n = self._model, len(self)
         return Run(np.empty((n, T + 1, m.nq)), np.empty((n, T + 1, m.nv)),
                    np.empty((n, T + 1, m.na)))
 
-    def rollout(self, ctrl, gradient=False, checkpoint=0):
+    @overload
+    def rollout(self, ctrl: ArrayLike, gradient: Literal[False] = False,
+                checkpoint: int = 0) -> Run: ...
+
+    @overload
+    def rollout(self, ctrl: ArrayLike, gradient: Literal[True],
+                checkpoint: int = 0) -> BatchRollout: ...
+
+    @overload
+    def rollout(self, ctrl: ArrayLike, gradient: bool,
+                checkpoint: int = 0) -> Run | BatchRollout: ...
+
+    def rollout(self, ctrl: ArrayLike, gradient: bool = False,
+                checkpoint: int = 0) -> Run | BatchRollout:
         """T steps of every world from its state, under ctrl (n, T, nu); the worlds are at their ends
         afterwards. Returns a `Run`, or, with gradient, a `BatchRollout`. checkpoint: 0, or of how
         many steps at a time a thread keeps what derivatives need: less memory, up to one run more
@@ -245,7 +296,7 @@ class BatchRollout:
     `qpos` (n, T+1, nq), `qvel` (n, T+1, nv), `act` (n, T+1, na), as a `Run` has them; `ctrl`.
     """
 
-    def __init__(self, batch, ctrl, checkpoint):
+    def __init__(self, batch: Batch, ctrl: Array, checkpoint: int) -> None:
         T = ctrl.shape[1]
         tape = c_void_p()
         call(core.djd_makeBatchTape, byref(tape), batch._address, T, checkpoint)
@@ -260,15 +311,17 @@ class BatchRollout:
             batch._check(core.djd_batchRolloutForward(byref(result), batch._address,
                                                       byref(self._rollout), self._tape.address))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return _lib.line("BatchRollout", "of %d worlds, %d steps" % self.ctrl.shape[:2])
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes that derivatives keep."""
         return core.djd_batchTapeBytes(self._tape.address)
 
-    def vjp(self, qpos=None, qvel=None, act=None, params=(), ctrl=None):
+    def vjp(self, qpos: ArrayLike | None = None, qvel: ArrayLike | None = None,
+            act: ArrayLike | None = None, params: str | Iterable[str] = (),
+            ctrl: ArrayLike | None = None) -> Gradient:
         """Pull derivatives of a loss back to what the runs were made from, as `Rollout.vjp`, with a
         row for each world: qpos (n, T+1, nv) tangent, qvel (n, T+1, nv), act (n, T+1, na), ctrl
         (n, T, nu). Returns a `Gradient`; NaN of worlds that failed. The worlds' other inputs and
@@ -304,11 +357,11 @@ class BatchRollout:
         return out
 
 
-def _array_property(name):
+def _array_property(name: str) -> property:
     if name in _READ:
         return property(lambda self: self._view(name))
 
-    def put(self, value):
+    def put(self: Batch, value: ArrayLike) -> None:
         array = self._view(name)
         array[...] = value if array.dtype.kind == "i" else _lib.numbers(value, array.shape, name)
 

@@ -1,55 +1,61 @@
 """Contact queries: one pair of shapes, without a model."""
+from __future__ import annotations
+
 import ctypes
 import itertools
 import math
 from ctypes import byref, c_bool, c_double, c_int, c_void_p
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
 from . import _lib
 from ._lib import core
+from ._types import Array, ArrayLike, Shape
 
 
 
-def _geoms():
+def _geoms() -> dict[str, tuple[int, int]]:
     """Geom types that sizes describe: name to type and number of sizes needed."""
-    found, nsize = {}, c_int()
+    found: dict[str, tuple[int, int]] = {}
+    nsize = c_int()
     for geom in itertools.count():
         name = core.dj_geomName(byref(nsize), geom).decode()
         if not name:
-            return found
+            break
         if nsize.value >= 0:
             found[name] = (geom, nsize.value)
+    return found
 
 
 GEOMS = _geoms()
 _ARMS, _CAPS = ("plane", "paper"), ("magnitude", "paper")
 
 
-class _CShape(ctypes.Structure):
+class _CShape(_lib.Struct):
     _fields_ = [("nvert", c_int), ("vert", c_void_p), ("radius", c_double), ("geom", c_int),
                 ("size", c_double * 3), ("pos", c_double * 3), ("quat", c_double * 4),
                 ("origin", c_double * 3), ("nweight", c_int), ("weight", c_void_p),
                 ("ntri", c_int), ("tri", c_void_p)]
 
 
-class _CFriction(ctypes.Structure):
+class _CFriction(_lib.Struct):
     _fields_ = [("enabled", c_bool), ("coefficient", c_double), ("dt", c_double),
                 ("eps", c_double), ("arms", c_int), ("cap", c_int), ("motion_a", c_double * 6),
                 ("motion_b", c_double * 6)]
 
 
-class _CSetting(ctypes.Structure):
+class _CSetting(_lib.Struct):
     _fields_ = [("name", ctypes.c_char_p), ("value", c_double)]
 
 
-class _COption(ctypes.Structure):
+class _COption(_lib.Struct):
     _fields_ = [("model", c_int), ("support", c_double), ("length_scale", c_double),
                 ("friction", _CFriction), ("nsetting", c_int), ("setting", c_void_p),
                 ("guide_scale", c_double), ("twist_a", c_double * 6), ("twist_b", c_double * 6)]
 
 
-class _CResult(ctypes.Structure):
+class _CResult(_lib.Struct):
     _fields_ = [("status", c_int), ("message", ctypes.c_char * 200), ("value", c_double),
                 ("gap", c_double), ("has_plane", c_bool), ("plane", c_double * 4),
                 ("iterations", c_int), ("twist_gradient", c_double * 12),
@@ -63,7 +69,7 @@ _lib.check_structs({"djcShape": _CShape, "djcFriction": _CFriction, "djcSetting"
                     "djcOption": _COption, "djcResult": _CResult})
 
 
-def _keys(given, allowed, name):
+def _keys(given: object, allowed: Sequence[str], name: str) -> None:
     if not isinstance(given, dict):
         raise TypeError("%s: expected a dict, not %s" % (name, type(given).__name__))
     for key in given:
@@ -72,7 +78,7 @@ def _keys(given, allowed, name):
                              % (name, key, ", ".join(allowed)))
 
 
-def _vector(given, key, size, default, name):
+def _vector(given: Shape, key: str, size: int, default: ArrayLike | None, name: str) -> Array:
     """size finite numbers under a key."""
     label = "%s.%s" % (name, key)
     value = _lib.numbers(given.get(key, default), (size,), label)
@@ -81,14 +87,14 @@ def _vector(given, key, size, default, name):
     return value
 
 
-def _number(value, name, low=0.0, positive=True):
+def _number(value: ArrayLike, name: str, low: float = 0.0, positive: bool = True) -> float:
     value = float(_lib.numbers(value, (), name))
     if not (value > low if positive else value >= low) or math.isinf(value):
         raise ValueError("%s: %g is not %s" % (name, value, "positive" if positive else "allowed"))
     return value
 
 
-def _geom(given, name):
+def _geom(given: Shape, name: str) -> tuple[_CShape, None]:
     _keys(given, ("geom", "size", "pose", "origin"), name)
     if given["geom"] not in GEOMS:
         raise ValueError("%s.geom: unknown geom %r, expected one of %s"
@@ -110,7 +116,7 @@ def _geom(given, name):
     return shape, None
 
 
-def _shape(given, name):
+def _shape(given: Shape, name: str) -> tuple[_CShape, Array | None]:
     """A djcShape and its vertices, which have to live as long, or None."""
     if isinstance(given, dict) and "geom" in given:
         return _geom(given, name)
@@ -129,7 +135,7 @@ def _shape(given, name):
     return shape, vert
 
 
-def _friction(given):
+def _friction(given: Mapping[str, Any] | None) -> _CFriction:
     out = _CFriction()
     if given is None:
         return out
@@ -151,9 +157,9 @@ def _friction(given):
     return out
 
 
-def _models():
+def _models() -> list[str]:
     """Names of the contact models, by number."""
-    names = []
+    names: list[str] = []
     while True:
         name = core.dj_contactName(len(names)).decode()
         if not name:
@@ -161,17 +167,17 @@ def _models():
         names.append(name)
 
 
-def _settings(given):
+def _settings(given: Mapping[str, float] | None) -> Any:
     """A model's settings as an array of C structs; the library checks them."""
     given = given or {}
     if not isinstance(given, dict):
         raise TypeError("settings: expected a dict, not %s" % type(given).__name__)
     return (_CSetting * len(given))(*[
-        (str(name).encode(), _number(value, "settings.%s" % name, positive=False))
+        _CSetting(str(name).encode(), _number(value, "settings.%s" % name, positive=False))
         for name, value in given.items()])
 
 
-def _weigh(shape, weight, name):
+def _weigh(shape: _CShape, weight: ArrayLike | None, name: str) -> Array | None:
     """Gives a shape the weights of a guide's tail; what it points to."""
     if weight is None:
         return None
@@ -180,9 +186,12 @@ def _weigh(shape, weight, name):
     return weight
 
 
-def pair(a, b, model="separating_plane", support=0.01, length_scale=1.0, friction=None,
-         hessian=False, settings=None, twist_a=None, twist_b=None, guide_scale=None,
-         guide_weights_a=None, guide_weights_b=None):
+def pair(a: Shape, b: Shape, model: str = "separating_plane", support: float = 0.01,
+         length_scale: float = 1.0, friction: Mapping[str, Any] | None = None,
+         hessian: bool = False, settings: Mapping[str, float] | None = None,
+         twist_a: ArrayLike | None = None, twist_b: ArrayLike | None = None,
+         guide_scale: float | None = None, guide_weights_a: ArrayLike | None = None,
+         guide_weights_b: ArrayLike | None = None) -> dict[str, Any]:
     """Evaluate the contact model of two shapes, which are dicts as `dijoco contact` takes them:
 
         {"geom": "box", "size": [.1, .1, .1], "pose": [x, y, z, qw, qx, qy, qz]}   one of
@@ -248,7 +257,7 @@ def pair(a, b, model="separating_plane", support=0.01, length_scale=1.0, frictio
     return out
 
 
-def distance(a, b):
+def distance(a: Shape, b: Shape) -> tuple[float, Array, Array, Array]:
     """Signed distance of two shapes (see `pair`): gap (m; negative: depth), normal (3,) unit from a
     to b, and the witness points (3,), (3,) on a and b."""
     (first, vert_a), (second, vert_b) = _shape(a, "a"), _shape(b, "b")

@@ -1,25 +1,29 @@
 """Closed meshes, or several in one file, as unions of convex hulls."""
+from __future__ import annotations
+
 import ctypes
 import importlib
 import os
 from ctypes import POINTER, byref, c_double, c_int
+from typing import Any, SupportsIndex
 
 import numpy as np
 
 from . import _lib
 from ._lib import call_valued, core
+from ._types import Array, Grid, NDArray, Path
 
 
-class _CTriangles(ctypes.Structure):
+class _CTriangles(_lib.Struct):
     _fields_ = [("nvert", c_int), ("vert", POINTER(c_double)), ("ntri", c_int),
                 ("tri", POINTER(c_int))]
 
 
-class _CPieces(ctypes.Structure):
+class _CPieces(_lib.Struct):
     _fields_ = [("n", c_int), ("hull", POINTER(_CTriangles)), ("volume", POINTER(c_double))]
 
 
-class _CReport(ctypes.Structure):
+class _CReport(_lib.Struct):
     _fields_ = [("volume_ratio", c_double), ("overlap", c_double), ("hausdorff", c_double),
                 ("hausdorff_error", c_double)]
 
@@ -32,10 +36,10 @@ class Hull:
 
     __slots__ = ("vert", "triangles", "volume")
 
-    def __init__(self, vert, triangles, volume):
+    def __init__(self, vert: Array, triangles: NDArray[np.intc], volume: float) -> None:
         self.vert, self.triangles, self.volume = vert, triangles, volume
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "<dijoco.Hull of %d vertices, %.4g m3>" % (len(self.vert), self.volume)
 
 
@@ -48,23 +52,32 @@ class Decomposition:
     __slots__ = ("hulls", "method", "grid", "volume", "volume_ratio", "overlap", "hausdorff",
                  "hausdorff_error")
 
-    def __repr__(self):
+    hulls: list[Hull]
+    method: str
+    grid: tuple[int, ...] | None
+    volume: float
+    volume_ratio: float
+    overlap: float
+    hausdorff: float
+    hausdorff_error: float
+
+    def __repr__(self) -> str:
         return ("<dijoco.Decomposition by %s: %d hulls, volume ratio %.4g, overlap %.2g>"
                 % (self.method, len(self.hulls), self.volume_ratio, self.overlap))
 
 
-def _array(pointer, shape, dtype):
+def _array(pointer: Any, shape: tuple[int, ...], dtype: type) -> NDArray[Any]:
     return np.ctypeslib.as_array(pointer, shape).astype(dtype)
 
 
-def _limit(value, name, least):
+def _limit(value: SupportsIndex, name: str, least: int) -> int:
     value = _lib.integer(value, name)
     if not least <= value <= 1 << 24:
         raise ValueError("%s: expected %d or more, not %d" % (name, least, value))
     return value
 
 
-def _coacd():
+def _coacd() -> Any:
     """The package, or None."""
     try:
         return importlib.import_module("coacd")
@@ -72,7 +85,8 @@ def _coacd():
         return None
 
 
-def _run_coacd(pieces, mesh, hulls, grid, vertices, seed):
+def _run_coacd(pieces: _CPieces, mesh: _CTriangles, hulls: int | None, grid: Grid | None,
+               vertices: int, seed: int) -> None:
     package = _coacd()
     if package is None:
         raise ValueError("method 'coacd' needs the package coacd (pip install coacd==1.0.14)")
@@ -88,7 +102,8 @@ def _run_coacd(pieces, mesh, hulls, grid, vertices, seed):
         call_valued(core.dj_mergePieces, byref(pieces), hulls, vertices)
 
 
-def _cut_blocks(pieces, mesh, hulls, grid, vertices, seed):
+def _cut_blocks(pieces: _CPieces, mesh: _CTriangles, hulls: int | None, grid: Grid | None,
+                vertices: int, seed: int) -> tuple[int, ...]:
     numbers = (c_int * 3)()
     if grid is None:
         call_valued(core.dj_chooseGrid, numbers, byref(mesh), 16 if hulls is None else hulls)
@@ -98,7 +113,8 @@ def _cut_blocks(pieces, mesh, hulls, grid, vertices, seed):
     return tuple(numbers)
 
 
-def _cut_shells(pieces, mesh, hulls, grid, vertices, seed):
+def _cut_shells(pieces: _CPieces, mesh: _CTriangles, hulls: int | None, grid: Grid | None,
+                vertices: int, seed: int) -> None:
     call_valued(core.dj_cutShells, byref(pieces), byref(mesh), vertices)
     if hulls is not None:
         call_valued(core.dj_mergePieces, byref(pieces), hulls, vertices)
@@ -108,7 +124,7 @@ def _cut_shells(pieces, mesh, hulls, grid, vertices, seed):
 _METHODS = {"coacd": _run_coacd, "blocks": _cut_blocks, "shells": _cut_shells}
 
 
-def _fill(out, pieces, mesh, volume):
+def _fill(out: Decomposition, pieces: _CPieces, mesh: _CTriangles, volume: c_double) -> None:
     report = _CReport()
     if out.method == "shells":
         call_valued(core.dj_compareShells, byref(report), byref(volume), byref(pieces), byref(mesh))
@@ -124,7 +140,8 @@ def _fill(out, pieces, mesh, volume):
                               _array(hull.tri, (hull.ntri, 3), np.intc), pieces.volume[i]))
 
 
-def decompose(path, method=None, hulls=None, vertices=64, seed=None, grid=None):
+def decompose(path: Path, method: str | None = None, hulls: int | None = None, vertices: int = 64,
+              seed: int | None = None, grid: Grid | None = None) -> Decomposition:
     """The closed mesh of an OBJ or STL file as a union of convex hulls, as `dijoco decompose` has
     it: a Decomposition.
 

@@ -1,29 +1,42 @@
 """Smoothed gaps: distance, normal and nearest points as smooth functions of poses."""
-import collections
+from __future__ import annotations
+
 import ctypes
 import math
 from ctypes import byref, c_double, c_int, c_void_p
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
 from . import _lib
 from ._lib import Handle, call, core
+from ._types import AnyModel, Array, MjData, MjModel, Shape
 from .contact import _shape
 from .data import Data
 from .model import Model, mujoco_address
-from .mujoco import check_sizes, sensor_index
+from .mj_transition import check_sizes
+from .mujoco import sensor_index
 
 _MJOBJ = {"body": 1, "geom": 5}
 _OBJECT = {"body": 0, "geom": 2}  # djObject
 
-GapValue = collections.namedtuple("GapValue", "gap normal point1 point2 jac")
-GapValue.__doc__ = """Smoothed distance (m, negative: depth), unit normal (3,) from 1 to 2, witness
-points (3,) and (3,) on 1 and 2; jac (10, nv) or None: derivatives of these ten numbers, in this
-order, by the tangent of qpos."""
-GapValue.__repr__ = lambda v: _lib.line("GapValue", "%g m, normal %s" % (v.gap, v.normal))
+
+class GapValue(NamedTuple):
+    """Smoothed distance (m, negative: depth), unit normal (3,) from 1 to 2, witness points (3,) and
+    (3,) on 1 and 2; jac (10, nv) or None: derivatives of these ten numbers, in this order, by the
+    tangent of qpos."""
+
+    gap: float
+    normal: Array
+    point1: Array
+    point2: Array
+    jac: Optional[Array]
+
+    def __repr__(self) -> str:
+        return _lib.line("GapValue", "%g m, normal %s" % (self.gap, self.normal))
 
 
-class _CGap(ctypes.Structure):
+class _CGap(_lib.Struct):
     _fields_ = [("gap", c_double), ("normal", c_double * 3), ("point_a", c_double * 3),
                 ("point_b", c_double * 3), ("gap_twist", c_double * 12),
                 ("normal_twist", c_double * 36), ("point_a_twist", c_double * 36),
@@ -33,7 +46,7 @@ class _CGap(ctypes.Structure):
 _lib.check_structs({"djcGap": _CGap})
 
 
-def _length(smoothing):
+def _length(smoothing: float | None) -> float:
     """The library's number: negative is the default."""
     if smoothing is None:
         return -1.0
@@ -43,7 +56,7 @@ def _length(smoothing):
     return value
 
 
-def gap(a, b, smoothing=None):
+def gap(a: Shape, b: Shape, smoothing: float | None = None) -> dict[str, Any]:
     """Smoothed gap of two shapes (dicts as for `pair`). smoothing: a length (m), by default 0.002
     of the lesser inner radius; 0: `distance`, without derivatives of the normal and the points.
 
@@ -80,7 +93,8 @@ class Gap:
     radius.
     """
 
-    def __init__(self, model, first, second, kind="geom", smoothing=None):
+    def __init__(self, model: AnyModel, first: str | int, second: str | int, kind: str = "geom",
+                 smoothing: float | None = None) -> None:
         model = Model.of(model)
         if kind not in _OBJECT:
             raise ValueError("kind: %r is neither geom nor body" % (kind,))
@@ -94,10 +108,10 @@ class Gap:
 
         self._text = "of %s %s and %s %s" % (kind, first, kind, second)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return _lib.line("Gap", self._text)
 
-    def __call__(self, data, jac=False):
+    def __call__(self, data: Data, jac: bool = False) -> GapValue:
         """`GapValue` at data's qpos and mocap poses; with jac also its derivatives."""
         _lib.expect(data, Data, "data")
         values = np.zeros(10)
@@ -111,7 +125,8 @@ class Gap:
         return GapValue(float(values[0]), values[1:4], values[4:7], values[7:10], out)
 
 
-def mj_gap(mj_model, mj_data, first, second, kind="geom", smoothing=None):
+def mj_gap(mj_model: MjModel, mj_data: MjData, first: str | int, second: str | int,
+           kind: str = "geom", smoothing: float | None = None) -> tuple[Array, Array]:
     """Smoothed gap of two geoms or bodies (kind) of a mujoco.MjModel, by name or id, at mj_data's
     poses (after mj_forward, or mj_kinematics and mj_comPos).
 
@@ -130,7 +145,7 @@ def mj_gap(mj_model, mj_data, first, second, kind="geom", smoothing=None):
     return value, jac
 
 
-def mj_gap_sensor(mj_model, mj_data, sensor):
+def mj_gap_sensor(mj_model: MjModel, mj_data: MjData, sensor: str | int) -> Array:
     """Derivatives (dim, nv) of the data of a sensor of the plugin dijoco.gap (name or id) by the
     tangent of qpos, at mj_data's poses."""
     m, d = mujoco_address(mj_model, "MjModel"), mujoco_address(mj_data, "MjData")

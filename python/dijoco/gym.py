@@ -12,6 +12,10 @@ Observations, rewards, ends, seeds and keyword arguments are gymnasium's own; th
 that they are of are ours, `cfrc_ext` included. `env.unwrapped.context` is the `Context`. Scenes with
 RK4 (hopper, half_cheetah...) run by our `euler` at their timestep.
 """
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, Mapping
+
 import mujoco
 import numpy as np
 
@@ -19,6 +23,7 @@ import gymnasium
 from gymnasium.envs.mujoco import mujoco_env
 from gymnasium.vector import SyncVectorEnv
 
+from ._types import ArrayLike, MjData, MjModel
 from .mj_batch import ContextBatch
 from .mujoco import Context
 
@@ -34,14 +39,21 @@ OWN = {"Push": 200, "Quadruped": 1000}
 class OurStep:
     """Before a class of MujocoEnv: its steps are ours. `settings`: of the `Context`, by name."""
 
-    def __init__(self, *args, settings=None, **kwargs):
-        self.context = self._found = None
+    if TYPE_CHECKING:   # of MujocoEnv
+        model: MjModel
+        data: MjData
+        _ezpickle_kwargs: dict[str, Any]
+
+    def __init__(self, *args: Any, settings: Mapping[str, Any] | None = None,
+                 **kwargs: Any) -> None:
+        self.context: Any = None   # the base class resets before there is one
+        self._found: MjData | None = None
         super().__init__(*args, **kwargs)
         self.context = Context(self.model, sensors=True, **(settings or {}))
         if settings and hasattr(self, "_ezpickle_kwargs"):
             self._ezpickle_kwargs = dict(self._ezpickle_kwargs, settings=settings)
 
-    def _step_mujoco_simulation(self, ctrl, n_frames):
+    def _step_mujoco_simulation(self, ctrl: ArrayLike, n_frames: int) -> None:
         self.data.ctrl[:] = ctrl
         found, self._found = self._found, None
         if found is None:
@@ -50,7 +62,7 @@ class OurStep:
             mujoco.mj_copyData(self.data, self.model, found)
 
 
-def own(cls):
+def own(cls: type) -> type:
     """A class of MujocoEnv with our step."""
     if not (isinstance(cls, type) and issubclass(cls, mujoco_env.MujocoEnv)):
         raise TypeError("own: expected a class of gymnasium's MujocoEnv, not %r" % (cls,))
@@ -58,7 +70,7 @@ def own(cls):
                                                "__qualname__": cls.__name__})
 
 
-class VectorEnv(SyncVectorEnv):
+class VectorEnv(SyncVectorEnv):  # type: ignore[misc]
     """Environments of one kind, whose steps a `ContextBatch` takes together, by `threads` threads (0: one
     for each processor). Each has the observations that it would have alone, by any number of threads.
 
@@ -67,7 +79,8 @@ class VectorEnv(SyncVectorEnv):
     The model is the first one's: what is changed of others' has no effect.
     """
 
-    def __init__(self, make, num_envs, threads=0, **kwargs):
+    def __init__(self, make: Callable[[], Any], num_envs: int, threads: int = 0,
+                 **kwargs: Any) -> None:
         super().__init__([make] * num_envs, **kwargs)
         first = self.envs[0].unwrapped
         if not isinstance(first, OurStep):
@@ -76,7 +89,7 @@ class VectorEnv(SyncVectorEnv):
         self._batch = ContextBatch(first.model, threads, sensors=True, **first.context._given)
         self._datas = [mujoco.MjData(first.model) for _ in self.envs]
 
-    def step(self, actions):
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """As gymnasium's: the worlds' steps are taken side by side."""
         moved, datas = [], []
         for env, data, action, over in zip(self.envs, self._datas, actions, self._autoreset_envs):
@@ -94,15 +107,16 @@ class VectorEnv(SyncVectorEnv):
         return super().step(actions)
 
 
-def _vector(id):
+def _vector(id: str) -> Callable[..., VectorEnv]:
     """What gymnasium.make_vec calls, with vectorization_mode="vector_entry_point"."""
-    def make(num_envs, threads=0, autoreset_mode="NextStep", **kwargs):
+    def make(num_envs: int, threads: int = 0, autoreset_mode: Any = "NextStep",
+             **kwargs: Any) -> VectorEnv:
         return VectorEnv(lambda: gymnasium.make(id, **kwargs), num_envs, threads,
                          autoreset_mode=autoreset_mode)
     return make
 
 
-def _register():
+def _register() -> None:
     for name in NAMES:
         spec = gymnasium.spec(name + "-v5")
         id = "dijoco/%s-v5" % name
@@ -123,12 +137,12 @@ def _register():
 class _Entry:
     """Makes an environment; its module is imported, and its class made, when that is asked for."""
 
-    classes = {}
+    classes: dict[str, type] = {}
 
-    def __init__(self, module, name):
+    def __init__(self, module: str, name: str) -> None:
         self.module, self.name = module, name
 
-    def __call__(self, **kwargs):
+    def __call__(self, **kwargs: Any) -> Any:
         cls = self.classes.get(self.name)
         if cls is None:
             module = __import__(self.module, fromlist=[self.name])

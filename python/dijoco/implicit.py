@@ -1,13 +1,17 @@
 """Contact kinematics of strictly convex implicit surfaces: one pair, without a model."""
+from __future__ import annotations
+
 import ctypes
 import itertools
 import threading
 from ctypes import byref, c_bool, c_char_p, c_double, c_int, c_void_p
+from typing import Any
 
 import numpy as np
 
 from . import _lib
 from ._lib import Handle, call_valued, core
+from ._types import Array, ArrayLike, Shape
 from .contact import _keys, _number, _vector
 
 _DERIVATIVES, _CONDITION = 1, 2  # DJC_*
@@ -15,7 +19,7 @@ _STATUS = {_lib.OK: "ok", _lib.NOT_CONVERGED: "no_convergence", _lib.SINGULAR: "
 _FACETS = "smooth_polytope"      # the family whose numbers are arrays
 
 
-def _names(function, *at):
+def _names(function: Any, *at: int) -> list[str]:
     """Names of a table, up to the empty one."""
     found = (function(*at, i).decode() for i in itertools.count())
     return list(itertools.takewhile(bool, found))
@@ -26,11 +30,11 @@ FAMILIES = {name: (_names(core.djc_implicitNumber, i), core.djc_implicitList(i).
             for i, name in enumerate(_names(core.djc_implicitFamily))}
 
 
-class _CShape(ctypes.Structure):
+class _CShape(_lib.Struct):
     _fields_ = [("family", c_char_p), ("nface", c_int), ("nsize", c_int), ("size", c_void_p)]
 
 
-class _CImplicit(ctypes.Structure):
+class _CImplicit(_lib.Struct):
     _fields_ = [("alpha", c_double), ("x", c_double * 3), ("normal", c_double * 3),
                 ("gap", c_double), ("point_a", c_double * 3), ("point_b", c_double * 3),
                 ("multipliers", c_double * 2), ("condition", c_double), ("degenerate", c_bool),
@@ -39,7 +43,7 @@ class _CImplicit(ctypes.Structure):
                 ("dpoint_b", c_double * 36)]
 
 
-class _CDistance(ctypes.Structure):
+class _CDistance(_lib.Struct):
     _fields_ = [("distance", c_double), ("normal", c_double * 3), ("point_a", c_double * 3),
                 ("point_b", c_double * 3), ("iterations", c_int), ("ddistance", c_double * 12),
                 ("dnormal", c_double * 36), ("dpoint_a", c_double * 36),
@@ -55,7 +59,7 @@ VALUES = ("alpha", "x", "normal", "gap", "point_a", "point_b")
 
 # ---- arguments ---------------------------------------------------------------------------------
 
-def _facets(given, name):
+def _facets(given: Shape, name: str) -> tuple[Array, int]:
     """A (m, 3) and b (m,) in a row; m."""
     A = np.asarray(given["A"])
     if A.ndim != 2 or A.shape[1] != 3 or len(A) < 1:
@@ -66,7 +70,7 @@ def _facets(given, name):
     return np.append(A, _vector(given, "b", len(A), None, name)), len(A)
 
 
-def _shape(given, name):
+def _shape(given: Shape, name: str) -> tuple[_CShape, Array]:
     """A djcImplicitShape and its numbers, which have to live as long. The pose is not read."""
     if not isinstance(given, dict):
         raise TypeError("%s: expected a dict, not %s" % (name, type(given).__name__))
@@ -97,7 +101,7 @@ def _shape(given, name):
     return _CShape(family.encode(), nface, size.size, size.ctypes.data), size
 
 
-def _poses(value, name):
+def _poses(value: ArrayLike, name: str) -> Array:
     """Poses (..., 7) as a new array, quaternions normalised."""
     pose = np.array(_lib.numbers(value, np.shape(value)[:-1] + (7,), name))
     with np.errstate(over="ignore"):
@@ -110,13 +114,13 @@ def _poses(value, name):
     return pose
 
 
-def _pose(given, name):
+def _pose(given: Any, name: str) -> Array:
     return _poses(_vector(given, "pose", 7, (0, 0, 0, 1, 0, 0, 0), name), name + ".pose")
 
 
 # ---- results -----------------------------------------------------------------------------------
 
-def _result(out, status, derivatives):
+def _result(out: _CImplicit, status: int, derivatives: bool) -> dict[str, Any]:
     result = {"alpha": out.alpha, "x": np.array(out.x), "normal": np.array(out.normal),
               "gap": out.gap, "energy_angle": core.djc_energyAngle(byref(out)),
               "point_a": np.array(out.point_a), "point_b": np.array(out.point_b),
@@ -130,7 +134,7 @@ def _result(out, status, derivatives):
     return result
 
 
-def _distance(out, derivatives):
+def _distance(out: _CDistance, derivatives: bool) -> dict[str, Any]:
     result = {"distance": out.distance, "direction": np.array(out.normal),
               "points": np.array([out.point_a, out.point_b])}
     if derivatives:
@@ -140,7 +144,7 @@ def _distance(out, derivatives):
     return result
 
 
-def _by_size(by, apart):
+def _by_size(by: Array, apart: Array | None) -> dict[str, Any]:
     """Rows of (8, n) and, or None, (10, n), by their names."""
     result = {"alpha": by[0], "point": by[1:4], "normal": by[4:7], "gap": by[7]}
     if apart is not None:
@@ -148,7 +152,8 @@ def _by_size(by, apart):
     return result
 
 
-def implicit(a, b, derivatives=False, sizes=False, distance=False):
+def implicit(a: Shape, b: Shape, derivatives: bool = False, sizes: bool = False,
+             distance: bool = False) -> dict[str, Any]:
     """Contact kinematics of two strictly convex implicit surfaces, which are dicts as
     `dijoco contact` takes them, with or without a pose:
 
@@ -194,11 +199,12 @@ def implicit(a, b, derivatives=False, sizes=False, distance=False):
     out, at, bt = _CImplicit(), pose_a.ctypes.data, pose_b.ctypes.data
     status = pair._run(out, at, bt, _CONDITION | _DERIVATIVES, "a and b")
     result = _result(out, status, derivatives)
-    by, apart = [None, None], [None, None]
+    by: list[Array | None] = [None, None]
+    apart: list[Array | None] = [None, None]
     if sizes and status == _lib.OK:
         by = [np.zeros((8, n)) for n in pair._numbers]
         for side in range(2):
-            core.djc_implicitBySize(by[side].ctypes.data, pair._handle.address, side)
+            core.djc_implicitBySize(_lib.pointer(by[side]), pair._handle.address, side)
         apart = [np.zeros((10, n)) if distance else None for n in pair._numbers]
     if distance and status == _lib.OK:
         result.update(pair._distance(derivatives, *apart))
@@ -221,7 +227,7 @@ class ImplicitPair:
 
     __slots__ = ("_handle", "_lock", "_numbers", "_families", "__weakref__")
 
-    def __init__(self, a, b):
+    def __init__(self, a: Shape, b: Shape) -> None:
         (first, size_a), (second, size_b) = _shape(a, "a"), _shape(b, "b")
         pair = c_void_p()
         call_valued(core.djc_makeImplicitPair, byref(pair), byref(first), byref(second))
@@ -231,13 +237,14 @@ class ImplicitPair:
         self._handle = Handle(pair.value, core.djc_deleteImplicitPair)
         self._lock = threading.Lock()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return _lib.line("ImplicitPair", "of %s and %s" % self._families)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError("an ImplicitPair cannot be copied or pickled")
 
-    def evaluate(self, pose_a, pose_b, derivatives=False, condition=False, distance=False):
+    def evaluate(self, pose_a: ArrayLike, pose_b: ArrayLike, derivatives: bool = False,
+                 condition: bool = False, distance: bool = False) -> dict[str, Any]:
         """The touch at poses (7,), [x, y, z, qw, qx, qy, qz] each: a dict as of `implicit`, with
         `condition` and the Euclidean distance where they are asked for."""
         poses = [_poses(_lib.numbers(value, (7,), name), name)
@@ -245,14 +252,15 @@ class ImplicitPair:
         flags = (_DERIVATIVES if derivatives else 0) | (_CONDITION if condition else 0)
         out = _CImplicit()
         with self._lock:
-            status = self._run(out, *(pose.ctypes.data for pose in poses), flags)
+            status = self._run(out, poses[0].ctypes.data, poses[1].ctypes.data, flags)
             apart = self._distance(derivatives) if distance and status == _lib.OK else {}
         result = dict(_result(out, status, derivatives), **apart)
         if not condition:
             del result["condition"]
         return result
 
-    def _run(self, out, at, bt, flags, names="pose_a and pose_b"):
+    def _run(self, out: _CImplicit, at: int, bt: int, flags: int,
+             names: str = "pose_a and pose_b") -> int:
         """At poses of these addresses. The lock is held."""
         status = core.djc_evalImplicitPair(byref(out), self._handle.address, at, at + 24, bt,
                                            bt + 24, flags)
@@ -260,20 +268,23 @@ class ImplicitPair:
             raise ValueError(names + ": a position is beyond 1e20 m")
         return status
 
-    def _distance(self, derivatives, by_a=None, by_b=None):
+    def _distance(self, derivatives: bool, by_a: Array | None = None,
+                  by_b: Array | None = None) -> dict[str, Any]:
         """Of what was evaluated last. The lock is held."""
         out = _CDistance()
         status = core.djc_implicitDistance(byref(out), _lib.pointer(by_a), _lib.pointer(by_b),
                                            self._handle.address, _DERIVATIVES)
         return dict(_distance(out, derivatives), distance_status=_STATUS[status])
 
-    def _batch(self, pose_a, pose_b, derivatives):
+    def _batch(self, pose_a: Array, pose_b: Array,
+               derivatives: bool) -> tuple[Array, Array | None, int]:
         """At poses (n, 7) each: VALUES (n, 14), their derivatives by twists (n, 14, 12) or None,
         and how many were not found to full accuracy."""
         pose_a, pose_b = _poses(pose_a, "pose_a"), _poses(pose_b, "pose_b")
         out, count = _CImplicit(), len(pose_a)
-        found = np.frombuffer(out, float, 14, _CImplicit.alpha.offset)
-        rates = np.frombuffer(out, float, 168, _CImplicit.dalpha.offset).reshape(14, 12)
+        memory: Any = out   # a buffer
+        found = np.frombuffer(memory, float, 14, _CImplicit.alpha.offset)
+        rates = np.frombuffer(memory, float, 168, _CImplicit.dalpha.offset).reshape(14, 12)
         values, jac = np.empty((count, 14)), np.empty((count, 14, 12)) if derivatives else None
         at, bt, missed = pose_a.ctypes.data, pose_b.ctypes.data, 0
         with self._lock:
@@ -281,6 +292,6 @@ class ImplicitPair:
                 status = self._run(out, at + 56 * i, bt + 56 * i, _DERIVATIVES * bool(derivatives))
                 missed += status != _lib.OK
                 values[i] = found
-                if derivatives:
+                if jac is not None:
                     jac[i] = rates
         return values, jac, missed

@@ -19,7 +19,10 @@ when it is traced: do not change them in between. First derivatives in both mode
 reverse mode (jax.hessian, jvp and grad of grad); forward mode of forward mode and third ones raise.
 Derivatives by qpos are by its numbers, a quaternion p meaning p/|p|.
 """
+from __future__ import annotations
+
 import os
+from typing import Any, Mapping
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +31,8 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from . import _autodiff
+from .data import Data
+from .model import Model
 
 # A callback holds a thread of XLA's pool while XLA copies its larger arguments on another: with a
 # pool of one, as on a single processor, it waits for ever. The pool is made at JAX's first use.
@@ -43,7 +48,8 @@ _MODES = ("dijoco.jax: there are first derivatives, and second ones by reverse m
 class _Job:
     """What a call is of, besides arrays: a step (names None) or a run with parameters."""
 
-    def __init__(self, model, data, names):
+    def __init__(self, model: Model, data: Data | None,
+                 names: tuple[str, ...] | None) -> None:
         self.key = id(model), id(data), names
         self.model, self.data, self.names = model, data, names
 
@@ -55,9 +61,9 @@ class _Job:
 
     def made(self, x, derivatives):
         if self.names is None:
-            return _autodiff.Step(self.model, self.data, *x, derivatives)
+            return _autodiff.Step(self.model, self.data, *x, derivatives=derivatives)
         params = dict(zip(self.names, x[4:]))
-        return _autodiff.Run(self.model, self.data, params, *x[:4], derivatives)
+        return _autodiff.Run(self.model, self.data, params, *x[:4], derivatives=derivatives)
 
     def second(self, x):
         if self.names is None:
@@ -220,7 +226,9 @@ def _finish(results, batch):
     return tuple(r if batch is not None else r[0] for r in results)
 
 
-def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
+def step(model: Model, qpos: Any, qvel: Any, ctrl: Any = None, act: Any = None,
+         params: Mapping[str, Any] | None = None,
+         data: Data | None = None) -> tuple[jax.Array, jax.Array, jax.Array]:
     """One step: qpos (nq,), qvel (nv,), act (na,) after it.
 
     qpos (nq,), qvel (nv,), ctrl (nu,), act (na,): the start; where ctrl and act are None, those of
@@ -239,7 +247,9 @@ def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
     return _finish(_call.bind(*arrays, kind="run", job=_Job(model, data, None), n=4), batch)
 
 
-def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=None):
+def rollout(model: Model, ctrl: Any, qpos0: Any = None, qvel0: Any = None, act0: Any = None,
+            params: Mapping[str, Any] | None = None,
+            data: Data | None = None) -> tuple[jax.Array, jax.Array, jax.Array]:
     """A run of T steps: qpos (T+1, nq), qvel (T+1, nv), act (T+1, na); row 0 is the start.
 
     ctrl (T, nu); qpos0 (nq,), qvel0 (nv,), act0 (na,): the start; where None, that of data, else

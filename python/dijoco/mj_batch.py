@@ -1,13 +1,17 @@
 """Many `mujoco.MjData` of one `mujoco.MjModel`, by threads."""
+from __future__ import annotations
+
 import threading
 from ctypes import byref, c_void_p
+from typing import Any, Iterable, NoReturn, Sequence
 
 import numpy as np
 
 from . import _lib, setting
 from ._lib import Handle, call
+from ._types import Array, ArrayLike, MjData, MjModel, NDArray
 from .batch import Run
-from .model import mujoco_address, take_report, warn_ignored
+from .model import ReportEntry, mujoco_address, take_report, warn_ignored
 from .mj_transition import check_sizes
 from .mujoco import _CStepOption
 
@@ -29,7 +33,8 @@ class ContextBatch:
     __slots__ = ("_library", "_handle", "_address", "_mj_model", "_m", "_report", "_lock", "status",
                  "__weakref__")
 
-    def __init__(self, mj_model, threads=0, *, substeps=None, sensors=None, **settings):
+    def __init__(self, mj_model: MjModel, threads: int = 0, *, substeps: int | None = None,
+                 sensors: bool | None = None, **settings: Any) -> None:
         self._m = mujoco_address(mj_model, "MjModel")
         given = setting.given(settings, ("substeps", "sensors"))
         library = _lib.plugin()
@@ -47,35 +52,35 @@ class ContextBatch:
         if sensors is not None:
             option.sensors = bool(sensors)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         m = self._mj_model
         return _lib.line("ContextBatch", "nq=%d nv=%d nu=%d threads=%d" % (
             m.nq, m.nv, m.nu, self.threads))
 
-    def __reduce__(self):
+    def __reduce__(self) -> NoReturn:
         raise TypeError("a ContextBatch cannot be copied or pickled")
 
     @property
-    def threads(self):
+    def threads(self) -> int:
         """Threads, the caller's included."""
         return self._library.djm_batchThreads(self._address)
 
     @property
-    def report(self):
+    def report(self) -> list[ReportEntry]:
         """What the import does not carry exactly: a list of `ReportEntry`."""
         return self._report
 
     @property
-    def failed(self):
+    def failed(self) -> NDArray[np.bool_]:
         """Which data failed in the last call (n,)."""
         return (self.status < 0) | (self.status == _lib.SINGULAR)
 
-    def error(self, place=-1):
+    def error(self, place: int = -1) -> str:
         """Why the data at a place failed in the last call, "" if it did not; -1: the first."""
         return self._library.djm_batchErrorText(self._address, _lib.integer(place, "place")).decode(
             errors="replace")
 
-    def _call(self, function, datas, *args):
+    def _call(self, function: Any, datas: Iterable[MjData], *args: Any) -> int:
         """Of a function on many data; `args` follow their number."""
         addresses = []
         for data in datas:
@@ -98,12 +103,12 @@ class ContextBatch:
             _lib.fail(worst, text)
         return worst
 
-    def step(self, datas, n=1):
+    def step(self, datas: Sequence[MjData], n: int = 1) -> int:
         """n steps of each, as `Context.step`. Returns 0, or the first failure's status, else 1 where
         a step did not converge."""
         return self._call(self._library.djm_batchStep, datas, _lib.count(n, "n"))
 
-    def rollout(self, datas, ctrl):
+    def rollout(self, datas: Sequence[MjData], ctrl: ArrayLike) -> Run:
         """T steps of each, under ctrl (n, T, nu). Returns a `Run`."""
         m, datas, ctrl = self._mj_model, list(datas), np.asarray(ctrl)
         T = ctrl.shape[1] if ctrl.ndim == 3 else 1
@@ -113,7 +118,7 @@ class ContextBatch:
                    *(a.ctypes.data for a in run))
         return run
 
-    def transition(self, datas, sensors=False):
+    def transition(self, datas: Sequence[MjData], sensors: bool = False) -> tuple[Array, ...]:
         """Derivatives of the step from each one's state, as `Context.transition`: A (n, nx, nx),
         B (n, nx, nu), and with sensors C (n, nsensordata, nx), D (n, nsensordata, nu); NaN of those
         that fail."""

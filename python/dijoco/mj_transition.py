@@ -1,21 +1,24 @@
 """Derivatives of MuJoCo's own step by formula, called as mujoco.mjd_transitionFD."""
-import collections
+from __future__ import annotations
+
 import ctypes
 import threading
 import weakref
 from ctypes import byref, c_char, c_double, c_int, c_void_p
+from typing import Any, Dict, List, NamedTuple, NoReturn
 
 import numpy as np
 
 from . import _lib
 from ._lib import CError, Handle, call
+from ._types import Array, MjData, MjModel
 from .model import mujoco_address
 
 _SIZES = ("nq", "nv", "na", "nu", "nbody", "nmocap", "nsensordata", "nactuator",
           "ngeom", "nsite", "njnt")
 
 
-def check_sizes(mj_model, mj_data):
+def check_sizes(mj_model: MjModel, mj_data: MjData) -> None:
     """C reads mj_data by the sizes of mj_model."""
     made_for = mj_data.model
     if made_for is not mj_model and any(getattr(made_for, n) != getattr(mj_model, n)
@@ -26,11 +29,11 @@ def check_sizes(mj_model, mj_data):
 _FEATURES, _MOST_KINKS = 8, 8   # DJM_NFEATURE, DJM_MAXKINK
 
 
-class _CKink(ctypes.Structure):
+class _CKink(_lib.Struct):
     _fields_ = [("kind", c_int), ("type", c_int), ("id", c_int * 2), ("distance", c_double)]
 
 
-class _CTransitionInfo(ctypes.Structure):
+class _CTransitionInfo(_lib.Struct):
     _fields_ = [("ncontact", c_int), ("differences", c_int), ("newton", c_int),
                 ("found", c_double), ("residual", c_double), ("features", c_int * _FEATURES),
                 ("nkink", c_int), ("kink", _CKink * _MOST_KINKS)]
@@ -38,17 +41,26 @@ class _CTransitionInfo(ctypes.Structure):
 
 _lib.MIRRORS.update(djmTransitionInfo=_CTransitionInfo, djmKink=_CKink)
 
-TransitionInfo = collections.namedtuple(
-    "TransitionInfo", "ncontact differences features nkink kinks newton found residual")
-TransitionInfo.__doc__ = """Of a transition: ncontact, contacts that act; differences, of these
-those whose geometry was differenced; features, how many follow which formula, by its name; nkink,
-rows within 1e-6 of a switch and contacts without a derivative, and kinks, what the first of them
-are; newton, own steps of Newton's method after the solver's, where it left the step unsolved; found
-and residual, what was unbalanced after the solver, and where the derivative was taken, relative to
-the forces."""
+
+class TransitionInfo(NamedTuple):
+    """Of a transition: ncontact, contacts that act; differences, of these those whose geometry was
+    differenced; features, how many follow which formula, by its name; nkink, rows within 1e-6 of a
+    switch and contacts without a derivative, and kinks, what the first of them are; newton, own
+    steps of Newton's method after the solver's, where it left the step unsolved; found and
+    residual, what was unbalanced after the solver, and where the derivative was taken, relative to
+    the forces."""
+
+    ncontact: int
+    differences: int
+    features: Dict[str, int]
+    nkink: int
+    kinks: List[str]
+    newton: int
+    found: float
+    residual: float
 
 
-def _info(library, mj_model, address):
+def _info(library: Any, mj_model: MjModel, address: int) -> TransitionInfo:
     c = _CTransitionInfo.from_address(address)
     features = {library.djm_featureName(i).decode(): n for i, n in enumerate(c.features) if n}
     kinks, text = [], ctypes.create_string_buffer(200)
@@ -66,25 +78,26 @@ class _Work:
 
     __slots__ = ("handle", "address", "error", "error_address")
 
-    def __init__(self, library, mj_model):
+    def __init__(self, library: Any, mj_model: MjModel) -> None:
         work = c_void_p()
         call(library.djm_makeTransitionWork, byref(work), mj_model._address)
         self.handle = Handle(work.value, library.djm_deleteTransitionWork)
         self.address, self.error = work.value, CError()
         self.error_address = byref(self.error)
 
-    def run(self, library, m, d, outputs):
+    def run(self, library: Any, m: MjModel, d: MjData, outputs: tuple[int | None, ...]) -> None:
         status = library.djm_transitionMuJoCoWith(m._address, d._address, self.address, *outputs,
                                               self.error_address)
         if status < 0:
             _lib.fail(status, self.error.text.decode(errors="replace"))
 
 
-_works = weakref.WeakKeyDictionary()  # of each MjModel a stack of works that no call has
+_works: weakref.WeakKeyDictionary[MjModel, list[_Work]] = (
+    weakref.WeakKeyDictionary())  # of each MjModel a stack of works that no call has
 _works_lock = threading.Lock()
 
 
-def _free_works(mj_model):
+def _free_works(mj_model: MjModel) -> list[_Work]:
     try:
         return _works[mj_model]
     except KeyError:
@@ -95,10 +108,10 @@ def _free_works(mj_model):
 # ---- arguments ---------------------------------------------------------------------------------
 
 _FLOAT = np.dtype(np.float64)
-_known = {}  # types that have been found to be mujoco's
+_known: dict[type, str] = {}  # types that have been found to be mujoco's
 
 
-def _check(m, d):
+def _check(m: MjModel, d: MjData) -> None:
     if _known.get(type(m)) != "MjModel":
         mujoco_address(m, "MjModel")
         _known[type(m)] = "MjModel"
@@ -108,7 +121,7 @@ def _check(m, d):
     check_sizes(m, d)
 
 
-def _output(array, rows, columns, name):
+def _output(array: Array | None, rows: int, columns: int, name: str) -> int | None:
     """Where C writes: ValueError or TypeError unless it can be an output of this shape."""
     if array is None:
         return None
@@ -119,16 +132,19 @@ def _output(array, rows, columns, name):
         raise ValueError("%s: expected shape %s, not %s" % (name, (rows, columns), array.shape))
     if not array.flags.carray:
         raise ValueError("%s: expected an array that is C-contiguous, aligned and writeable" % name)
-    return ctypes.addressof(c_char.from_buffer(array)) if rows and columns else None
+    buffer: Any = array
+    return ctypes.addressof(c_char.from_buffer(buffer)) if rows and columns else None
 
 
-def _outputs(m, A, B, C, D):
+def _outputs(m: MjModel, A: Array | None, B: Array | None, C: Array | None,
+             D: Array | None) -> tuple[int | None, ...]:
     nx, nu, ns = 2 * m.nv + m.na, m.nu, m.nsensordata
     return (_output(A, nx, nx, "A"), _output(B, nx, nu, "B"), _output(C, ns, nx, "C"),
             _output(D, ns, nu, "D"))
 
 
-def transition(m, d, A=None, B=None, C=None, D=None):
+def transition(m: MjModel, d: MjData, A: Array | None = None, B: Array | None = None,
+               C: Array | None = None, D: Array | None = None) -> None:
     """Derivatives of stock mujoco.mj_step at d's state, by formula: in place of
 
         mujoco.mjd_transitionFD(m, d, eps, flg_centered, A, B, C, D)
@@ -169,20 +185,22 @@ class Transition:
 
     __slots__ = ("model", "_library", "_work", "_lock", "_called", "__weakref__")
 
-    def __init__(self, m):
+    def __init__(self, m: MjModel) -> None:
         mujoco_address(m, "MjModel")
         self.model, self._library = m, _lib.plugin()
         self._work, self._lock, self._called = _Work(self._library, m), threading.Lock(), False
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         m = self.model
         return _lib.line("Transition", "nv=%d na=%d nu=%d nsensordata=%d"
                          % (m.nv, m.na, m.nu, m.nsensordata))
 
-    def __reduce__(self):
+    def __reduce__(self) -> NoReturn:
         raise TypeError("a Transition cannot be copied or pickled")
 
-    def __call__(self, d, A=None, B=None, C=None, D=None, *, sensors=False):
+    def __call__(self, d: MjData, A: Array | None = None, B: Array | None = None,
+                 C: Array | None = None, D: Array | None = None, *,
+                 sensors: bool = False) -> tuple[Array, ...]:
         m = self.model
         _check(m, d)
         nx, nu, ns = 2 * m.nv + m.na, m.nu, m.nsensordata
@@ -197,10 +215,10 @@ class Transition:
             self._called = False
             self._work.run(self._library, m, d, outputs)
             self._called = True
-        return (A, B, C, D) if sensors else (A, B)
+        return tuple(x for x in (A, B, C, D) if x is not None)
 
     @property
-    def info(self):
+    def info(self) -> TransitionInfo | None:
         """A `TransitionInfo` of the last call; None before the first, and where it failed."""
         with self._lock:
             if not self._called:

@@ -1,27 +1,37 @@
 """Inside MuJoCo programs: our step and its derivatives on `mujoco.MjData`, and our plugins."""
-import collections
+from __future__ import annotations
+
 import ctypes
 import importlib
 import warnings
 from ctypes import byref, c_void_p
+from typing import Any, Literal, Mapping, NamedTuple, NoReturn
 
 import numpy as np
 
 from . import _lib, setting
 from ._lib import Handle, call, core
+from ._types import Array, ArrayLike, MjData, MjModel, Path
 from .data import Data
 from .mj_transition import Transition, TransitionInfo, check_sizes, transition  # noqa: F401
-from .model import Model, ModelWarning, mujoco_address, take_report, warn_ignored
+from .model import (Model, ModelWarning, ReportEntry, mujoco_address, take_report,
+                    warn_ignored)
 
 __all__ = ["Context", "MuJoCoContext", "PluginState", "Transition", "TransitionInfo",
            "register_plugins", "transition"]
 
-PluginState = collections.namedtuple("PluginState", "model data")
-PluginState.__doc__ = """What the plugin found in the last evaluation: copies `model` and `data`."""
-PluginState.__repr__ = lambda s: _lib.line("PluginState", "of %r" % s.data)
+
+class PluginState(NamedTuple):
+    """What the plugin found in the last evaluation: copies `model` and `data`."""
+
+    model: Model
+    data: Data
+
+    def __repr__(self) -> str:
+        return _lib.line("PluginState", "of %r" % self.data)
 
 
-class _CStepOption(ctypes.Structure):
+class _CStepOption(_lib.Struct):
     _fields_ = [("substeps", ctypes.c_int), ("sensors", ctypes.c_bool)]
 
 
@@ -63,7 +73,7 @@ class Context:
     __slots__ = ("_library", "_handle", "_address", "_mj_model", "_m", "_model", "_data", "_lock",
                  "_changes", "_given", "_smooth", "status", "__weakref__")
 
-    def __new__(cls, mj_model, *, derivatives="analytic", **_):
+    def __new__(cls, mj_model: MjModel, *, derivatives: str = "analytic", **_: Any) -> Context:
         if derivatives not in DERIVATIVES:
             raise ValueError("derivatives: unknown %r, there are: %s"
                              % (derivatives, ", ".join(DERIVATIVES)))
@@ -73,8 +83,9 @@ class Context:
             cls = MuJoCoContext
         return super().__new__(cls)
 
-    def __init__(self, mj_model, *, derivatives="analytic", substeps=None, sensors=None,
-                 record=None, **settings):
+    def __init__(self, mj_model: MjModel, *, derivatives: str = "analytic",
+                 substeps: int | None = None, sensors: bool | None = None,
+                 record: Path | Literal[False] | None = None, **settings: Any) -> None:
         address = mujoco_address(mj_model, "MjModel")
         given = setting.given(settings, ("derivatives", "substeps", "sensors", "record"))
         library = _lib.plugin()
@@ -84,7 +95,8 @@ class Context:
         handle = Handle(context.value, library.djm_deleteContext, (mj_model,))
         self._library, self._handle, self._address = library, handle, context.value
         self._mj_model, self._m, self.status, self._changes = mj_model, address, 0, 0
-        self._given, self._smooth = settings, None
+        self._given = settings
+        self._smooth: Context | None = None
         self._model = Model._make(Handle(library.djm_model(self._address), keep=handle),
                                   take_report(report.value))
         warn_ignored(self._model)
@@ -97,31 +109,31 @@ class Context:
         if record:
             self._data.start_record(record)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         m = self._mj_model
         option = self._model.option
         return _lib.line("Context", "nq=%d nv=%d nu=%d ngeom=%d contact=%s integrator=%s%s" % (
             m.nq, m.nv, m.nu, m.ngeom, option["contact"], option["integrator"],
             " substeps=%d" % self.substeps if self.substeps != 1 else ""))
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(self._no_attribute(name))
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         try:
             super().__setattr__(name, value)
         except AttributeError:
             raise AttributeError(self._no_attribute(name)) from None
 
     @staticmethod
-    def _no_attribute(name):
+    def _no_attribute(name: str) -> str:
         if name in setting.TABLE:
             return ("a Context has no attribute %r: use context.model.option[%r], or "
                     "Context(mj_model, %s=...)" % (name, name, name))
         return "a Context has no attribute %r that can be read or set" % name
 
     @staticmethod
-    def of_plugin(mj_model, mj_data):
+    def of_plugin(mj_model: MjModel, mj_data: MjData) -> PluginState | None:
         """What mj_data's dijoco.contact instance found in the last evaluation (mj_step,
         mj_forward...), or None where the model has none: a `PluginState` of `model` and `data`,
         which are copies."""
@@ -137,7 +149,7 @@ class Context:
         data._check(core.dj_copyData(data._address, model, library.djm_data(context)))
         return PluginState(data.model, data)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         """Pickles hold the MjModel, the settings given, and what was set on `model` since: not the
         statistics, nor where the last step left mocap bodies."""
         fresh = _restored(type(self), self._mj_model, self._given, self.substeps, self.sensors)
@@ -153,55 +165,55 @@ class Context:
                            options, params)
 
     @property
-    def derivatives(self):
+    def derivatives(self) -> str:
         """Which derivatives `transition` gives."""
         return "analytic"
 
     @property
-    def model(self):
+    def model(self) -> Model:
         """The context's own `Model`; its options may be set."""
         return self._model
 
     @property
-    def data(self):
+    def data(self) -> Data:
         """The context's own `Data`: stats, contacts and body_forces of the last step."""
         return self._data
 
     @property
-    def report(self):
+    def report(self) -> list[ReportEntry]:
         """What the import does not carry exactly: a list of `ReportEntry`."""
         return self._model.report
 
     @property
-    def _option(self):
+    def _option(self) -> _CStepOption:
         return _CStepOption.from_address(self._library.djm_stepOption(self._address))
 
     @property
-    def substeps(self):
+    def substeps(self) -> int:
         """Steps of timestep/substeps that make one; 1."""
         return self._option.substeps
 
     @substeps.setter
-    def substeps(self, value):
+    def substeps(self, value: int) -> None:
         self._option.substeps = _lib.integer(value, "substeps")
 
     @property
-    def sensors(self):
+    def sensors(self) -> bool:
         """Whether `step` also fills, as mj_step does, what mj_forward finds at its start: poses,
         velocities, sensordata. By default it does where the model has sensors that are not
         disabled."""
         return self._option.sensors
 
     @sensors.setter
-    def sensors(self, value):
+    def sensors(self, value: bool) -> None:
         self._option.sensors = bool(value)
 
-    def _target(self, mj_data):
+    def _target(self, mj_data: MjData) -> int:
         address = mujoco_address(mj_data, "MjData")
         check_sizes(self._mj_model, mj_data)
         return address
 
-    def _call(self, function, *args):
+    def _call(self, function: Any, *args: Any) -> int:
         """Call a function whose last argument is the context, and follow what it has changed. The
         lock is held."""
         status = function(*args)
@@ -209,9 +221,10 @@ class Context:
             self._renew()
         return status
 
-    def _renew(self):
+    def _renew(self) -> None:
         """The arrays of model and data are others now; the old ones live as long as their views."""
-        library, things = self._library, (self._model, self._data)
+        library = self._library
+        things: tuple[Model | Data, ...] = (self._model, self._data)
         old = [c_void_p(), c_void_p()]
         report = c_void_p()
         library.djm_takeChange(self._address, *map(byref, old), byref(report))
@@ -225,14 +238,14 @@ class Context:
         self._model._report = take_report(report.value)
         warn_ignored(self._model, known, 5)
 
-    def _check(self, status):
+    def _check(self, status: int) -> int:
         self.status = status
         if status < 0 or status == _lib.SINGULAR:
             text = self._library.djm_errorText(self._address).decode(errors="replace")
             _lib.fail(status, text)
         return status
 
-    def step(self, mj_data, n=1):
+    def step(self, mj_data: MjData, n: int = 1) -> int:
         """n steps: reads and writes time, qpos, qvel, act; writes qacc, qfrc_constraint, cfrc_ext,
         and with `sensors` what mj_step leaves in sensordata and the poses. Returns 0, or 1 where a
         step did not converge (its best iterate was kept; see `data.stats`)."""
@@ -247,7 +260,7 @@ class Context:
         self._data._warn()
         return worst
 
-    def mocap_velocity(self, mj_data):
+    def mocap_velocity(self, mj_data: MjData) -> Array:
         """Velocities (nmocap, 6) of mocap bodies in the next step from mj_data: of the origin
         (m/s), angular (rad/s), world axes. The context knows where its last step left them, of the
         MjData that it was on, as long as the time there is what it was then; else they are 0."""
@@ -257,7 +270,7 @@ class Context:
                                    self._m, d, self._address))
         return velocity
 
-    def set_mocap_velocity(self, mj_data, velocity):
+    def set_mocap_velocity(self, mj_data: MjData, velocity: ArrayLike) -> None:
         """Set them for the next step from mj_data."""
         d = self._target(mj_data)
         velocity = _lib.numbers(velocity, (self._mj_model.nmocap, 6), "velocity")
@@ -265,14 +278,14 @@ class Context:
             self._check(self._call(self._library.djm_setMocapVelocity, self._m, d, self._address,
                                    velocity.ctypes.data))
 
-    def forward(self, mj_data):
+    def forward(self, mj_data: MjData) -> int:
         """In place of mj_forward: everything that it computes, with our contact."""
         d = self._target(mj_data)
         with self._lock:
             return self._check(self._call(self._library.djm_forward, self._m, d, self._address))
 
     @property
-    def smooth(self):
+    def smooth(self) -> Context:
         """A Context of the same scene with the settings given to this one, but contact by the preset
         `smooth`: `transition(..., derivatives="smooth")` is its. It follows changes of the MjModel;
         what was set on `model` is to be set on its `model`, too."""
@@ -284,7 +297,8 @@ class Context:
                                      self.substeps, self.sensors)
         return self._smooth
 
-    def transition(self, mj_data, sensors=False, derivatives=None):
+    def transition(self, mj_data: MjData, sensors: bool = False,
+                   derivatives: str | None = None) -> tuple[Array, ...]:
         """Derivatives of the step from mj_data's state, which is not changed. With nx = 2 nv + na:
         A (nx, nx), B (nx, nu), and with sensors C (nsensordata, nx), D (nsensordata, nu), as
         mujoco.mjd_transitionFD has them.
@@ -306,7 +320,7 @@ class Context:
                                    *pointers))
         return tuple(out)
 
-    def _smooth_transition(self, mj_data, sensors):
+    def _smooth_transition(self, mj_data: MjData, sensors: bool) -> tuple[Array, ...]:
         other = self.smooth
         other.substeps = self.substeps
         if self._mj_model.nmocap:
@@ -315,7 +329,7 @@ class Context:
         self.status = other.status
         return out
 
-    def sensor_is_analytic(self, sensor):
+    def sensor_is_analytic(self, sensor: str | int) -> bool:
         """Whether a sensor's rows (name or index) of C and D are analytic; if not, they are centred
         differences."""
         index = sensor_index(self._mj_model, sensor)
@@ -335,7 +349,7 @@ class MuJoCoContext(Context):
 
     __slots__ = ("_functions", "_transition")
 
-    def __init__(self, mj_model, *, derivatives="mujoco", **given):
+    def __init__(self, mj_model: MjModel, *, derivatives: str = "mujoco", **given: Any) -> None:
         if derivatives != "mujoco":
             raise ValueError("derivatives: expected mujoco, not %r" % derivatives)
         for name in given:
@@ -347,15 +361,15 @@ class MuJoCoContext(Context):
         self._functions = importlib.import_module("mujoco._functions")
         self._mj_model, self.status = mj_model, 0
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         m = self._mj_model
         return _lib.line("Context", "nq=%d nv=%d nu=%d ngeom=%d derivatives=mujoco"
                          % (m.nq, m.nv, m.nu, m.ngeom))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return MuJoCoContext, (self._mj_model,)
 
-    def _none(self, *_):
+    def _none(self, *_: Any) -> NoReturn:
         raise AttributeError("a Context with derivatives=\"mujoco\" has none: its step is MuJoCo's")
 
     model = data = report = smooth = mocap_velocity = set_mocap_velocity = property(_none)
@@ -363,16 +377,16 @@ class MuJoCoContext(Context):
     sensors = property(lambda self: True, _none, doc="True: as mj_step does")
 
     @property
-    def derivatives(self):
+    def derivatives(self) -> str:
         """"mujoco"."""
         return "mujoco"
 
     @property
-    def info(self):
+    def info(self) -> TransitionInfo | None:
         """A `TransitionInfo` of the last transition; None before the first."""
         return self._transition.info
 
-    def step(self, mj_data, n=1):
+    def step(self, mj_data: MjData, n: int = 1) -> int:
         """n times mj_step; returns 0."""
         self._target(mj_data)
         n = _lib.count(n, "n")
@@ -380,18 +394,19 @@ class MuJoCoContext(Context):
             self._functions.mj_step(self._mj_model, mj_data, n)
         return 0
 
-    def forward(self, mj_data):
+    def forward(self, mj_data: MjData) -> int:
         """mj_forward."""
         self._target(mj_data)
         self._functions.mj_forward(self._mj_model, mj_data)
         return 0
 
-    def transition(self, mj_data, sensors=False):
+    def transition(  # type: ignore[override]
+            self, mj_data: MjData, sensors: bool = False) -> tuple[Array, ...]:
         """Derivatives of mj_step from mj_data's state, which is not changed: A, B, and with sensors
         C, D, of the shapes of mujoco.mjd_transitionFD."""
         return self._transition(mj_data, sensors=sensors)
 
-    def sensor_is_analytic(self, sensor):
+    def sensor_is_analytic(self, sensor: str | int) -> bool:
         """Whether a sensor's rows (name or index) of C and D are analytic. If not, they are
         differences along the derivatives of the acceleration, at the forces' own solution."""
         m, index = self._mj_model, sensor_index(self._mj_model, sensor)
@@ -399,7 +414,9 @@ class MuJoCoContext(Context):
             _lib.plugin().djm_sensorIsAnalytic(m._address, index))
 
 
-def _restored(cls, mj_model, given, substeps, sensors, options={}, params={}):
+def _restored(cls: type[Context], mj_model: MjModel, given: dict[str, Any], substeps: int,
+              sensors: bool, options: Mapping[str, Any] = {},
+              params: Mapping[str, Array] = {}) -> Context:
     """A pickled context; what is not as in MuJoCo has been told."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
@@ -411,7 +428,7 @@ def _restored(cls, mj_model, given, substeps, sensors, options={}, params={}):
     return context
 
 
-def sensor_index(mj_model, sensor):
+def sensor_index(mj_model: MjModel, sensor: str | int) -> int:
     """Index of a sensor."""
     if isinstance(sensor, str):
         return mj_model.sensor(sensor).id
@@ -421,7 +438,7 @@ def sensor_index(mj_model, sensor):
     return index
 
 
-def register_plugins():
+def register_plugins() -> None:
     """Register dijoco.contact and dijoco.gap with MuJoCo. `import mujoco` calls it where this
     package is installed (entry point group mujoco.plugins)."""
     call(_lib.plugin().djm_registerPlugins)

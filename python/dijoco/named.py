@@ -1,8 +1,14 @@
 """Elements of models and data by their names: model.body("box").mass, data.joint("hinge").qpos."""
+from __future__ import annotations
+
+from typing import Any, Callable, Iterable, TypeVar
+
 import numpy as np
 
 from . import _lib
+from ._types import ArrayLike, NDArray
 
+_C = TypeVar("_C")
 _PREFIX = {"joint": "jnt", "equality": "eq"}
 # Of data: the array that an attribute is a row of; joints have slices.
 _ROWS = {"body": {"xpos": "xpos", "xquat": "xquat", "xmat": "xmat", "xipos": "xipos",
@@ -20,7 +26,7 @@ class Element:
     where the array has a number for each element; those of a data may be set."""
     __slots__ = ("_owner", "_kind", "id")
 
-    def __init__(self, owner, kind, name):
+    def __init__(self, owner: Any, kind: str, name: str | int) -> None:
         model = getattr(owner, "model", owner)
         index = name
         if isinstance(name, str):
@@ -33,11 +39,11 @@ class Element:
         object.__setattr__(self, "id", int(index))
 
     @property
-    def name(self):
+    def name(self) -> str:
         """"" where it has none."""
         return getattr(self._owner, "model", self._owner).names(self._kind)[self.id]
 
-    def __getattr__(self, attribute):
+    def __getattr__(self, attribute: str) -> Any:
         if attribute.startswith("_"):
             raise AttributeError(attribute)
         row = _row(self._owner, self._kind, self.id, attribute)
@@ -46,25 +52,25 @@ class Element:
                 self._kind, attribute, ", ".join(attributes(self._owner, self._kind))))
         return row
 
-    def __setattr__(self, attribute, value):
+    def __setattr__(self, attribute: str, value: ArrayLike) -> None:
         row = getattr(self, attribute)
         if not row.flags.writeable:
             raise AttributeError("%s of a model is changed by set_param" % attribute)
         row[...] = _lib.numbers(np.broadcast_to(np.asarray(value, float), row.shape), row.shape,
                                 attribute)
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return sorted({"id", "name"} | set(attributes(self._owner, self._kind)))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "<dijoco %s #%d %r>" % (self._kind, self.id, self.name)
 
 
-def _is_model(owner):
+def _is_model(owner: Any) -> bool:
     return not hasattr(owner, "qpos")
 
 
-def _row(owner, kind, index, attribute):
+def _row(owner: Any, kind: str, index: int, attribute: str) -> Any:
     if _is_model(owner):
         name = "%s_%s" % (_PREFIX.get(kind, kind), attribute)
         array = owner._field(name)[0] if name in owner._field_names() else None
@@ -77,11 +83,11 @@ def _row(owner, kind, index, attribute):
     return None if array is None else _of(getattr(owner, array), index)
 
 
-def _of(array, index):
+def _of(array: NDArray[Any], index: int) -> NDArray[Any]:
     return array[index] if array.ndim > 1 else array[index:index + 1]
 
 
-def attributes(owner, kind):
+def attributes(owner: Any, kind: str) -> list[str]:
     """Names of what an element of a kind has."""
     if _is_model(owner):
         before = _PREFIX.get(kind, kind) + "_"
@@ -89,11 +95,11 @@ def attributes(owner, kind):
     return sorted(_SLICES if kind == "joint" else _ROWS.get(kind, ()))
 
 
-def accessors(kinds):
+def accessors(kinds: Iterable[str]) -> Callable[[type[_C]], type[_C]]:
     """Class decorator: a method for each kind."""
-    def add(cls):
+    def add(cls: type[_C]) -> type[_C]:
         for kind in kinds:
-            def find(self, name, kind=kind):
+            def find(self: Any, name: str | int, kind: str = kind) -> Element:
                 return Element(self, kind, name)
             find.__name__ = kind
             find.__qualname__ = "%s.%s" % (cls.__name__, kind)

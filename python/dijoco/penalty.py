@@ -1,18 +1,22 @@
 """Penalty contact: points of one body with a geom or a closed mesh of another, without a model."""
+from __future__ import annotations
+
 import ctypes
 from ctypes import byref, c_double, c_int, c_void_p
+from typing import Any, Mapping
 
 import numpy as np
 
 from . import _lib
 from ._lib import Handle, call_valued, core
+from ._types import Array, ArrayLike, Shape
 from .contact import GEOMS, _geom, _keys, _number, _vector
 
 _STATES = ("free", "stick", "slip")  # DJC_*
 _LAW = ("kn", "kt", "kd", "mu", "scale")
 
 
-class _CQuery(ctypes.Structure):
+class _CQuery(_lib.Struct):
     _fields_ = [("npoint", c_int), ("point", c_void_p), ("origin", c_double * 3),
                 ("twist_a", c_double * 6), ("geom", c_int), ("size", c_double * 3),
                 ("pos", c_double * 3), ("quat", c_double * 4), ("twist_b", c_double * 6),
@@ -20,12 +24,12 @@ class _CQuery(ctypes.Structure):
                 ("scale", c_double), ("lambda", c_double * 12)]
 
 
-class _CPoint(ctypes.Structure):
+class _CPoint(_lib.Struct):
     _fields_ = [("distance", c_double), ("normal", c_double * 3), ("force", c_double * 3),
                 ("state", c_int)]
 
 
-class _CPenalty(ctypes.Structure):
+class _CPenalty(_lib.Struct):
     _fields_ = [("wrench_a", c_double * 6), ("wrench_b", c_double * 6),
                 ("pose_jac", c_double * 144), ("twist_jac", c_double * 144)] + \
                [("by_" + name, c_double) for name in ("kn", "kt", "kd", "mu", "scale")]
@@ -35,7 +39,7 @@ _lib.check_structs({"djcPenaltyQuery": _CQuery, "djcPenaltyPoint": _CPoint,
                     "djcPenalty": _CPenalty})
 
 
-def _rows(value, name):
+def _rows(value: ArrayLike, name: str) -> Array:
     """An array (n, 3) of finite numbers, n > 0."""
     array = np.asarray(value)
     if array.ndim != 2 or array.shape[1] != 3 or len(array) < 1:
@@ -54,7 +58,7 @@ class Field:
 
     __slots__ = ("_handle", "error", "nvert", "__weakref__")
 
-    def __init__(self, vert, triangles):
+    def __init__(self, vert: ArrayLike, triangles: ArrayLike) -> None:
         vert = _rows(vert, "vert")
         corners = _rows(triangles, "triangles")
         if not ((corners >= 0) & (corners < len(vert)) & (corners == np.floor(corners))).all():
@@ -66,11 +70,11 @@ class Field:
         self._handle = Handle(field.value, core.djc_deleteField)
         self.error, self.nvert = error.value, len(vert)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "<dijoco.Field of %d vertices, error %.2g m>" % (self.nvert, self.error)
 
 
-def _side_b(query, b):
+def _side_b(query: _CQuery, b: Shape) -> Any:
     """Fills in the geom; the field, or None."""
     _keys(b, ("geom", "size", "vert", "triangles", "pose", "twist"), "b")
     if "geom" not in b:
@@ -94,7 +98,7 @@ def _side_b(query, b):
     return field
 
 
-def _query(params, a, b, lam):
+def _query(params: Mapping[str, Any], a: Shape, b: Shape, lam: ArrayLike | None) -> Any:
     """A djcPenaltyQuery, its points, which have to live as long, and the field or None."""
     query = _CQuery()
     _keys(params, _LAW, "params")
@@ -116,7 +120,8 @@ def _query(params, a, b, lam):
     return query, points, field
 
 
-def penalty(a, b, params, lam=None):
+def penalty(a: Shape, b: Shape, params: Mapping[str, float],
+            lam: ArrayLike | None = None) -> dict[str, Any]:
     """Penalty contact of points of a body with a geom of another, as `dijoco contact` has it:
 
         a       {"points": (n, 3), "origin": (3,), "twist": (6,)}   world coordinates

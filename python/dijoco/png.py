@@ -1,19 +1,23 @@
 """PNG files from numpy arrays, still or animated, without an image library."""
 
+from __future__ import annotations
+
 import struct
 import zlib
+from typing import Any
 
 import numpy as np
 
+from ._types import ArrayLike, NDArray, Path
 from .file import File
 
 
-def _chunk(kind, data):
+def _chunk(kind: bytes, data: bytes) -> bytes:
     crc = zlib.crc32(kind + data)
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", crc)
 
 
-def _rows(image, level):
+def _rows(image: NDArray[np.uint8], level: int) -> bytes:
     """The compressed rows of an image, each as its difference from the row above (filter 2)."""
     height = image.shape[0]
     rows = np.empty((height, 1 + image[0].size), np.uint8)
@@ -23,7 +27,7 @@ def _rows(image, level):
     return zlib.compress(rows.tobytes(), level)
 
 
-def _check(image):
+def _check(image: ArrayLike) -> NDArray[np.uint8]:
     image = np.ascontiguousarray(image)
     if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or image.size == 0:
         raise ValueError("an image is a (height, width, 3) array of uint8, not %s of %s"
@@ -40,13 +44,14 @@ class Writer:
     9 makes the smallest files, and takes several times as long as 6.
     """
 
-    def __init__(self, path, count=1, delay=None, level=6):
+    def __init__(self, path: Path, count: int = 1, delay: float | None = None,
+                 level: int = 6) -> None:
         self._file = File(path)
         self._count, self._delay, self._level = count, delay, level
         self._sequence = 0
-        self._shape = None
+        self._shape: tuple[int, ...] | None = None
 
-    def _begin(self, shape):
+    def _begin(self, shape: tuple[int, ...]) -> None:
         self._shape = shape
         self._file.write(b"\x89PNG\r\n\x1a\n")
         header = struct.pack(">IIBBBBB", shape[1], shape[0], 8, 2, 0, 0, 0)
@@ -54,7 +59,7 @@ class Writer:
         if self._delay is not None:
             self._file.write(_chunk(b"acTL", struct.pack(">II", self._count, 0)))
 
-    def write(self, image):
+    def write(self, image: NDArray[np.uint8]) -> None:
         image = _check(image)
         first = self._shape is None
         if first:
@@ -74,26 +79,26 @@ class Writer:
             self._file.write(_chunk(b"fdAT", struct.pack(">I", self._sequence) + data))
             self._sequence += 1
 
-    def close(self):
+    def close(self) -> None:
         if self._shape is not None:
             self._file.write(_chunk(b"IEND", b""))
         self._file.commit()
 
-    def discard(self):
+    def discard(self) -> None:
         """Leave the file as it was."""
         self._file.discard()
 
-    def __enter__(self):
+    def __enter__(self) -> Writer:
         return self
 
-    def __exit__(self, kind, *error):
+    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
         if kind is None:
             self.close()
         else:
             self.discard()
 
 
-def write_png(path, image, level=6):
+def write_png(path: Path, image: NDArray[np.uint8], level: int = 6) -> None:
     """Writes one image, (height, width, 3) uint8."""
     image = _check(image)
     with Writer(path, level=level) as writer:

@@ -1,25 +1,33 @@
 """Receding horizons: controls optimised over windows that move on through a task."""
+from __future__ import annotations
+
 import ctypes
 from ctypes import POINTER, byref, c_bool, c_int, c_void_p
+from typing import Any, Callable
 
 import numpy as np
 
 from . import _lib
 from ._lib import CArray, Handle, call, core
+from ._types import Array, NDArray, Path, Task
 from .task import STOPS, Design, _COptimizeStep, _guarded, _optimizer
 
 _Iteration = ctypes.CFUNCTYPE(c_bool, c_void_p, c_int, POINTER(_COptimizeStep))
 
 
-class _CRecedingCallback(ctypes.Structure):
+class _CRecedingCallback(_lib.Struct):
     _fields_ = [("iteration", c_void_p), ("frame", c_void_p), ("user", c_void_p)]
 
 
 _lib.check_structs({"djRecedingCallback": _CRecedingCallback})
 
 
-def receding(task, horizon=None, apply=None, iterations=None, callback=None, folder=None,
-             allow_ignored=False, candidates=None, spread=None, seed=None, **optimizer):
+def receding(task: Task | Design, horizon: int | None = None, apply: int | None = None,
+             iterations: int | None = None,
+             callback: Callable[[int, int, float, Array], object] | None = None,
+             folder: Path | None = None, allow_ignored: bool = False,
+             candidates: int | None = None, spread: float | None = None, seed: int | None = None,
+             **optimizer: Any) -> dict[str, Any]:
     """Optimise a task's controls over windows of `horizon` steps that move on through it; of each
     the first `apply` steps are executed (docs/tasks.md). With `candidates` each begins with the best of
     so many plans, changed by about `spread` by `seed`. What is not given is the task's own. task:
@@ -44,14 +52,17 @@ def receding(task, horizon=None, apply=None, iterations=None, callback=None, fol
             call(core.dj_setReceding, how, name.encode(), float(_lib.integer(value, name)))
     if spread is not None:
         call(core.dj_setReceding, how, b"spread", float(spread))
-    failure, run = [], c_void_p()
+    failure: list[BaseException] = []
+    address = c_void_p()
     with design._lock:
-        call(core.djd_makeReceding, byref(run), design._address, how)
-        run = Handle(run.value, core.djd_deleteReceding, (design._handle,))
+        call(core.djd_makeReceding, byref(address), design._address, how)
+        run = Handle(address.value, core.djd_deleteReceding, (design._handle,))
         n = _array(run, "start").size
 
-        def iteration(_, frame, state):
-            told = callback and (lambda s, x: callback(frame, s.iteration, s.loss, x))
+        def iteration(_: Any, frame: int, state: Any) -> bool:
+            def told(s: Any, x: Array) -> object:
+                return callback is None or callback(frame, s.iteration, s.loss, x)
+
             return _guarded(n, failure, told)(state)
 
         iteration_of_c = _Iteration(iteration)
@@ -62,15 +73,15 @@ def receding(task, horizon=None, apply=None, iterations=None, callback=None, fol
     return _result(design, run)
 
 
-def _array(run, name, flat=True):
+def _array(run: Handle, name: str, flat: bool = True) -> NDArray[Any]:
     field = CArray()
     if core.djd_recedingArray(byref(field), run.address, name.encode()) < 0:
         return np.zeros(0)
     return _lib.view(field, run, flat)
 
 
-def _result(design, run):
-    def number(name):
+def _result(design: Design, run: Handle) -> dict[str, Any]:
+    def number(name: str) -> Any:
         return _array(run, name)[0].item()
 
     frames = zip(*(_array(run, "frame." + name).tolist()

@@ -1,22 +1,35 @@
 """Runs and their adjoint."""
-import collections
+from __future__ import annotations
+
 import threading
 from ctypes import byref, c_void_p
+from typing import Any, Dict, Iterable, Mapping, NamedTuple
 
 import numpy as np
 
 from . import _lib
 from ._lib import CRollout, CRolloutResult, CVariation, Handle, call, core
+from ._types import AnyModel, Array, ArrayLike, History
 from .data import Data, expand, history_arrays, param_array, warn_of_steps
 from .model import Model
 
-Gradient = collections.namedtuple("Gradient", "ctrl qpos0 qvel0 act0 params history_qpos0 "
-                                  "history_qvel0")
-Gradient.__doc__ = """What `Rollout.vjp` returns: derivatives by ctrl (T, nu), qpos0 (nv,) tangent,
-qvel0 (nv,), act0 (na,), a dict of those by parameters, each (param_tangent,), and by the start's
-history (nv,) each, 0 where it has none."""
-Gradient.__repr__ = lambda g: _lib.line("Gradient", "by %d steps of %d controls, the start%s" % (
-    *g.ctrl.shape, "".join(", " + name for name in g.params)))
+
+class Gradient(NamedTuple):
+    """What `Rollout.vjp` returns: derivatives by ctrl (T, nu), qpos0 (nv,) tangent, qvel0 (nv,),
+    act0 (na,), a dict of those by parameters, each (param_tangent,), and by the start's history
+    (nv,) each, 0 where it has none."""
+
+    ctrl: Array
+    qpos0: Array
+    qvel0: Array
+    act0: Array
+    params: Dict[str, Array]
+    history_qpos0: Array
+    history_qvel0: Array
+
+    def __repr__(self) -> str:
+        return _lib.line("Gradient", "by %d steps of %d controls, the start%s" % (
+            *self.ctrl.shape[-2:], "".join(", " + name for name in self.params)))
 
 
 _INPUTS = ("qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat", "mocap_last_pos",
@@ -31,8 +44,10 @@ class Rollout:
     (`Stats`).
     """
 
-    def __init__(self, model, ctrl, qpos0, qvel0, act0, data, gradient, history, checkpoint=0,
-                 derivatives=None):
+    def __init__(self, model: AnyModel, ctrl: ArrayLike, qpos0: ArrayLike | None,
+                 qvel0: ArrayLike | None, act0: ArrayLike | None, data: Data | None,
+                 gradient: bool, history: History | None, checkpoint: int = 0,
+                 derivatives: str | None = None) -> None:
         model = Model.of(model)
         if data is not None:
             _lib.expect(data, Data, "data")
@@ -60,17 +75,17 @@ class Rollout:
                              loss_only=not gradient or derivatives == "smooth",
                              checkpoint=_lib.count(checkpoint, "checkpoint"))
         self._tape = self._make_tape()
-        self._second = None            # of products
+        self._second: Handle | None = None            # of products
         self._forward()
         if gradient and derivatives == "smooth":
             self._turn_smooth(data)
 
-    def _make_tape(self):
+    def _make_tape(self) -> Handle:
         tape = c_void_p()
         call(core.djd_makeTape, byref(tape), self._model._address, len(self._ctrl))
         return Handle(tape.value, core.djd_deleteTape)
 
-    def _turn_smooth(self, data):
+    def _turn_smooth(self, data: Data | None) -> None:
         """From here on the model, its data and the tape are those of smooth steps along the run."""
         self._run_tape, self._model = self._tape, self._model.copy(preset="smooth")
         self._data, self._tape = Data(self._model, record=False), self._make_tape()
@@ -81,7 +96,7 @@ class Rollout:
         self._run.along, self._run.loss_only = self._run_tape.address, False
         self._run_forward()
 
-    def _run_forward(self):
+    def _run_forward(self) -> CRolloutResult:
         result, model, data = CRolloutResult(), self._model, self._data
         status = core.djd_rolloutForward(byref(result), model._address, data._address,
                                          byref(self._run), self._tape.address)
@@ -94,7 +109,7 @@ class Rollout:
                                  status) from None
         return result
 
-    def _forward(self):
+    def _forward(self) -> None:
         result, model, data = self._run_forward(), self._model, self._data
         T = self._run.horizon
         self.qpos = np.empty((T + 1, model.nq))
@@ -107,25 +122,27 @@ class Rollout:
         self.unconverged_steps = result.unconverged_steps
         self.worst_residual = result.worst_residual
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "<dijoco.Rollout of %d steps of %r>" % (self._run.horizon, self._model)
 
-    def _counts(self):
+    def _counts(self) -> tuple[int, int, int]:
         return self.stats.unconverged_steps, self.stats.fallback_steps, self.stats.recovering_steps
 
     @property
-    def model(self):
+    def model(self) -> Model:
         """A copy of the model as it was when the run was made."""
         return self._model
 
     @property
-    def ctrl(self):
+    def ctrl(self) -> Array:
         """Controls (T, nu) of the run; read-only."""
         ctrl = self._ctrl.view()
         ctrl.flags.writeable = False
         return ctrl
 
-    def vjp(self, qpos=None, qvel=None, act=None, params=(), ctrl=None):
+    def vjp(self, qpos: ArrayLike | None = None, qvel: ArrayLike | None = None,
+            act: ArrayLike | None = None, params: str | Iterable[str] = (),
+            ctrl: ArrayLike | None = None) -> Gradient:
         """Pull derivatives of a loss back to what the run was made from.
 
         qpos (T+1, nv) tangent, qvel (T+1, nv), act (T+1, na): the loss's derivatives by the
@@ -149,7 +166,10 @@ class Rollout:
         out.params.update(zip(names, _split(flat, sizes)))
         return out
 
-    def jvp(self, ctrl=None, qpos0=None, qvel0=None, act0=None, params=None, history=None):
+    def jvp(self, ctrl: ArrayLike | None = None, qpos0: ArrayLike | None = None,
+            qvel0: ArrayLike | None = None, act0: ArrayLike | None = None,
+            params: Mapping[str, ArrayLike | None] | None = None,
+            history: History | None = None) -> tuple[Array, Array, Array]:
         """Tangents of the run where what it was made from changes along a direction.
 
         ctrl (T, nu), qpos0 (nv,) tangent, qvel0 (nv,), act0 (na,), history: pairs of (nv,); params:
@@ -165,8 +185,11 @@ class Rollout:
                 self._tape.address, self._hessian()))
         return out[:, :m.nv], out[:, m.nv:2 * m.nv], out[:, 2 * m.nv:2 * m.nv + m.na]
 
-    def hvp(self, cotangents, ctrl=None, qpos0=None, qvel0=None, act0=None, params=None,
-            history=None, rates=None):
+    def hvp(self, cotangents: Mapping[str, ArrayLike | None], ctrl: ArrayLike | None = None,
+            qpos0: ArrayLike | None = None, qvel0: ArrayLike | None = None,
+            act0: ArrayLike | None = None, params: Mapping[str, ArrayLike | None] | None = None,
+            history: History | None = None,
+            rates: Mapping[str, ArrayLike | None] | None = None) -> Gradient:
         """Hessian-vector product of a loss with these derivatives by the states.
 
         cotangents: dict of qpos, qvel, act and ctrl as `vjp` has them; rates: how they change along
@@ -196,18 +219,20 @@ class Rollout:
         out.params.update(zip(names, _split(flat, sizes)))
         return out
 
-    def _hessian(self):
+    def _hessian(self) -> int | None:
         if self._second is None:
             address = c_void_p()
             call(core.djd_makeHessian, byref(address), self._model._address, self._run.horizon)
             self._second = Handle(address.value, core.djd_deleteHessian)
         return self._second.address
 
-    def _along(self, ctrl, qpos0, qvel0, act0, params, history):
+    def _along(self, ctrl: ArrayLike | None, qpos0: ArrayLike | None, qvel0: ArrayLike | None,
+               act0: ArrayLike | None, params: Mapping[str, ArrayLike | None] | None,
+               history: History | None) -> tuple[CVariation, tuple[list[str], Any, list[int]], object]:
         """A djVariation, names, djParam array and sizes of its parameters, and what it points to."""
         m, T = self._model, self._run.horizon
         self._check_gradient()
-        directions = {}
+        directions: dict[str, Any] = {}
         for pattern, value in (params or {}).items():
             for name in m.match(pattern):
                 directions[name] = directions.get(name, 0) + (
@@ -225,11 +250,13 @@ class Rollout:
                            len(names), table, _lib.pointer(flat))
         return along, (names, table, sizes), (numbers, flat)
 
-    def _check_gradient(self):
+    def _check_gradient(self) -> None:
         if self._run.loss_only:
             raise ValueError("the run was made with gradient=False")
 
-    def _cotangents(self, qpos=None, qvel=None, act=None, ctrl=None):
+    def _cotangents(self, qpos: ArrayLike | None = None, qvel: ArrayLike | None = None,
+                    act: ArrayLike | None = None,
+                    ctrl: ArrayLike | None = None) -> tuple[Array, Array | None]:
         m, T = self._model, self._run.horizon
         self._check_gradient()
         dstate = np.zeros((T + 1, m.tangent_size))
@@ -239,30 +266,33 @@ class Rollout:
                 dstate[:, at:at + size] = _lib.numbers(value, (T + 1, size), name)
         return dstate, None if ctrl is None else _lib.numbers(ctrl, (T, m.nu), "ctrl")
 
-    def _set_cotangents(self, qpos=None, qvel=None, act=None, ctrl=None):
+    def _set_cotangents(self, qpos: ArrayLike | None = None, qvel: ArrayLike | None = None,
+                        act: ArrayLike | None = None, ctrl: ArrayLike | None = None) -> None:
         dstate, dctrl = self._cotangents(qpos, qvel, act, ctrl)
         self._data._check(core.djd_setCotangents(self._tape.address, self._model._address,
                                                  dstate.ctypes.data, _lib.pointer(dctrl)))
 
 
-def _gradient(m, T, sizes):
+def _gradient(m: Model, T: int, sizes: list[int]) -> tuple[Gradient, Array]:
     """A `Gradient` of zeros without parameters, and numbers for these."""
     return Gradient(np.zeros((T, m.nu)), np.zeros(m.nv), np.zeros(m.nv), np.zeros(m.na), {},
                     np.zeros(m.nv), np.zeros(m.nv)), np.zeros(sum(sizes))
 
 
-def _split(flat, sizes):
+def _split(flat: Array, sizes: list[int]) -> list[Array]:
     return np.split(flat, np.cumsum(sizes)[:-1]) if sizes else []
 
 
-def _start(value, default, size, name):
+def _start(value: ArrayLike | None, default: Array | None, size: int, name: str) -> Array | None:
     if value is None:
         return None if default is None else np.array(default)
     return np.array(_lib.numbers(value, (size,), name))
 
 
-def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, data=None, gradient=True, history=None,
-            checkpoint=0, derivatives=None):
+def rollout(model: AnyModel, ctrl: ArrayLike, qpos0: ArrayLike | None = None,
+            qvel0: ArrayLike | None = None, act0: ArrayLike | None = None,
+            data: Data | None = None, gradient: bool = True, history: History | None = None,
+            checkpoint: int = 0, derivatives: str | None = None) -> Rollout:
     """Run a model under controls and record what derivatives need.
 
     ctrl (T, nu). qpos0 (nq,), qvel0 (nv,), act0 (na,): the start; where not given, that of data,

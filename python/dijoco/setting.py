@@ -1,32 +1,52 @@
 """The table of settings, as the library has it."""
-import collections
+from __future__ import annotations
+
 import ctypes
 import difflib
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint
+from typing import Any, Dict, Iterable, Mapping, NamedTuple, Tuple
 
 import numpy as np
 
 from . import _lib
 from ._lib import call, core
+from ._types import NDArray
 
 KINDS = ("real", "whole", "choice", "flags")
 WAYS = ("scene", "task", "command", "mjcf", "plugin", "pair")
 
-Setting = collections.namedtuple(
-    "Setting", "name kind size choices automatic default unit rule help ways field in_force least")
-Setting.__doc__ = """A setting: `name`, `kind` ("real", "whole", "choice", "flags"), `size` (3 for a
-vector), `choices` (a dict of their numbers), `automatic` (chosen by `rule` unless it is given),
-`default`, `unit`, `help`, the `ways` in which it may be given besides `Model.option`, and its
-`least` positive value (0: any)."""
-Setting.__repr__ = lambda s: _lib.line("Setting", "%s, default %s%s: %s" % (
-    s.name, "by a rule" if s.automatic else s.default, " " + s.unit if s.unit else "", s.help))
+
+class Setting(NamedTuple):
+    """A setting: `name`, `kind` ("real", "whole", "choice", "flags"), `size` (3 for a vector),
+    `choices` (a dict of their numbers), `automatic` (chosen by `rule` unless it is given),
+    `default`, `unit`, `help`, the `ways` in which it may be given besides `Model.option`, and its
+    `least` positive value (0: any)."""
+
+    name: str
+    kind: str
+    size: int
+    choices: Dict[str, int]
+    automatic: bool
+    default: Any
+    unit: str
+    rule: str
+    help: str
+    ways: Tuple[str, ...]
+    field: str
+    in_force: str
+    least: float
+
+    def __repr__(self) -> str:
+        return _lib.line("Setting", "%s, default %s%s: %s" % (
+            self.name, "by a rule" if self.automatic else self.default,
+            " " + self.unit if self.unit else "", self.help))
 
 
-class _CChoice(ctypes.Structure):
+class _CChoice(_lib.Struct):
     _fields_ = [("name", c_char_p), ("value", c_int)]
 
 
-class _CSetting(ctypes.Structure):
+class _CSetting(_lib.Struct):
     _fields_ = [("name", c_char_p), ("kind", c_int), ("size", c_int),
                 ("choice", POINTER(_CChoice)), ("zero", c_bool), ("negative", c_bool),
                 ("automatic", c_bool), ("mujoco", c_bool), ("per_geom", c_bool),
@@ -41,7 +61,7 @@ class _CSetting(ctypes.Structure):
 _lib.check_structs({"djChoice": _CChoice, "djSetting": _CSetting})
 
 
-def _row(c):
+def _row(c: _CSetting) -> Setting:
     choices, i = {}, 0
     while c.choice and c.choice[i].name:
         choices[c.choice[i].name.decode()] = c.choice[i].value
@@ -59,7 +79,7 @@ def _row(c):
         c.in_force.decode(), c.least)
 
 
-def _table():
+def _table() -> dict[str, Setting]:
     rows, i = {}, 0
     core.dj_setting.restype = POINTER(_CSetting)
     while core.dj_setting(i):
@@ -72,13 +92,13 @@ def _table():
 TABLE = _table()
 
 
-def settings():
+def settings() -> list[Setting]:
     """All settings, a list of `Setting`: the keys of `Model.option` and the keyword arguments of
     `Model.load` and its like."""
     return list(TABLE.values())
 
 
-def unknown(name, more=(), kind="option"):
+def unknown(name: object, more: Iterable[str] = (), kind: str = "option") -> str:
     """What to say of a name that is no setting, nor one of `more`."""
     names = [*more, *TABLE]
     near = difflib.get_close_matches(str(name), names, 1)
@@ -86,7 +106,7 @@ def unknown(name, more=(), kind="option"):
         name, kind, ", did you mean %s?" % near[0] if near else "", ", ".join(names))
 
 
-def given(settings, more=()):
+def given(settings: Mapping[str, Any], more: Iterable[str] = ()) -> Any:
     """A djSettings of the settings in a dict."""
     out = (ctypes.c_char * core.dj_sizeOf(b"djSettings"))()
     for name, value in settings.items():
@@ -99,7 +119,7 @@ def given(settings, more=()):
     return out
 
 
-def numbers(setting, value):
+def numbers(setting: Setting, value: Any) -> Any:
     """A value as the library takes it; names of choices become numbers."""
     if isinstance(value, str) and setting.choices:
         value = [value] if setting.kind == "flags" else value
@@ -108,14 +128,14 @@ def numbers(setting, value):
     return _number(setting, value) if isinstance(value, str) and setting.choices else value
 
 
-def _number(setting, name):
+def _number(setting: Setting, name: str) -> int:
     if name not in setting.choices:
         raise ValueError("%s: unknown value '%s', expected one of %s"
                          % (setting.name, name, ", ".join(setting.choices)))
     return setting.choices[name]
 
 
-def text(setting, value):
+def text(setting: Setting, value: NDArray[Any]) -> Any:
     """The library's numbers (an array) as Python has them."""
     if setting.kind == "choice":
         for name, number in setting.choices.items():
@@ -124,7 +144,7 @@ def text(setting, value):
     return value[0].item() if value.size == 1 else value.copy()
 
 
-def report(setting, value):
+def report(setting: Setting, value: NDArray[Any]) -> Any:
     """As `text`, with the names of flags, which is how the command prints it."""
     if setting.kind != "flags":
         return text(setting, value)

@@ -1,4 +1,6 @@
 """Sweeps: a task at many samples, by any executor, as a table."""
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import functools
@@ -9,11 +11,13 @@ import pickle
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
 from . import _lib
 from ._lib import core
+from ._types import Array, NDArray, Path, Samples, Task
 from .file import File
 from .receding import receding
 from .task import Design, _over, _plain, optimize as _optimize
@@ -30,19 +34,33 @@ class Sweep:
     samples have NaN. With check `errors` and `passed` (N, variables) of certificates, NaN where there
     is no verdict; with optimize `loss_last`, `iterations`, `stop` and `best` (N, n)."""
 
-    def __init__(self, names, variables, rows):
+    if TYPE_CHECKING:   # columns, the last of sweeps that have them
+        status: NDArray[np.str_]
+        loss: Array
+        unconverged_steps: Array
+        x: Array
+        gradient: Array
+        message: NDArray[np.str_]
+        errors: Array
+        passed: Array
+        loss_last: Array
+        iterations: Array
+        stop: NDArray[np.str_]
+        best: Array
+
+    def __init__(self, names: list[str], variables: list[str], rows: list[dict[str, Any]]) -> None:
         self.names, self.variables = names, variables
         self.seconds = np.array([row.pop("seconds") for row in rows])
         for key in rows[0]:
             setattr(self, key, np.array([row[key] for row in rows]))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return _lib.line("Sweep", "%d samples, %d ok" % (len(self), np.sum(self.status == "ok")))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.status)
 
-    def columns(self):
+    def columns(self) -> dict[str, NDArray[Any]]:
         """The table by columns, under the names that `dijoco sweep` gives them: (N,) each."""
         out = {"sample": np.arange(len(self)), "status": self.status, "loss": self.loss,
                "unconverged_steps": self.unconverged_steps}
@@ -57,7 +75,7 @@ class Sweep:
         out["message"] = self.message
         return out
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Write the table: .csv as the command does, to the same bits, or .parquet by pyarrow."""
         path, columns = os.fspath(path), self.columns()
         if path.endswith(".parquet"):
@@ -79,7 +97,7 @@ class Sweep:
             raise ValueError("%s: expected a path that ends with .csv or .parquet" % path)
 
 
-def _field(value):
+def _field(value: Any) -> str:
     if isinstance(value, (str, np.str_)):
         quoted = any(c in value for c in ',"\n\r')
         text = value.replace('"', '""').replace("\n", " ").replace("\r", " ")
@@ -96,7 +114,7 @@ class _Design(Design):
     _tells = False
 
 
-def _merge(target, patch):
+def _merge(target: Any, patch: Any) -> Any:
     """RFC 7396."""
     if not isinstance(patch, dict):
         return patch
@@ -109,13 +127,13 @@ def _merge(target, patch):
     return out
 
 
-def _labels(design):
+def _labels(design: Design) -> list[str]:
     return ["%s[%d]" % (name, core.djd_variableIndex(design._address, i, k))
             for i, name in enumerate(design.names)
             for k in range(design.slice(name).stop - design.slice(name).start)]
 
 
-def _design(payload):
+def _design(payload: bytes) -> Design:
     """This thread's design of a task."""
     kept = _local.__dict__.setdefault("designs", {})
     key = hashlib.sha256(payload).digest()
@@ -126,7 +144,7 @@ def _design(payload):
     return kept[key]
 
 
-def _empty(design, check, optimize):
+def _empty(design: Design, check: bool, optimize: bool) -> dict[str, Any]:
     n, count = design.n, len(design.names)
     row = {"status": "failed", "loss": np.nan, "unconverged_steps": np.nan,
            "x": np.full(n, np.nan), "gradient": np.full(n, np.nan), "message": ""}
@@ -137,7 +155,7 @@ def _empty(design, check, optimize):
     return row
 
 
-def _certificates(row, design, x):
+def _certificates(row: dict[str, Any], design: Design, x: Array) -> None:
     done = design._certify_all(row["loss"], row["gradient"], 0, 0, x)
     for k, certificate in enumerate(done):
         if certificate["runs"] > 0 and not certificate["surrogate"]:
@@ -145,7 +163,7 @@ def _certificates(row, design, x):
             row["passed"][k] = certificate["passed"]
 
 
-def _improve(row, design, x):
+def _improve(row: dict[str, Any], design: Design, x: Array) -> None:
     if design._recedes():
         result = dict(receding(design), stop="iterations")
     else:
@@ -154,7 +172,8 @@ def _improve(row, design, x):
                stop=_STOPS.get(result["stop"], result["stop"]))
 
 
-def _fill(row, design, labels, x, check, optimize):
+def _fill(row: dict[str, Any], design: Design, labels: list[str], x: Array | None, check: bool,
+          optimize: bool) -> None:
     if _labels(design) != labels:
         raise _lib.Error("variables: are not those of the task", _lib.INVALID)
     row["x"] = design.x0 if x is None else np.array(x)
@@ -170,7 +189,7 @@ def _fill(row, design, labels, x, check, optimize):
         _improve(row, design, row["x"])
 
 
-def _work(payload, samples, check, optimize):
+def _work(payload: bytes, samples: list[Any], check: bool, optimize: bool) -> list[dict[str, Any]]:
     """Rows of some samples: each x, or a patch of the task, or None for the task itself."""
     base, rows = _design(payload), []
     labels = _labels(base)
@@ -191,20 +210,20 @@ def _work(payload, samples, check, optimize):
 
 # ---- the table
 
-def _samples(samples, design):
+def _samples(samples: Samples, design: Design) -> list[Any]:
     if isinstance(samples, (list, tuple)) and samples and all(
             isinstance(sample, dict) for sample in samples):
         return [json.loads(json.dumps(sample, default=_plain)) for sample in samples]
     out = np.asarray(samples, dtype=float)
     if out.ndim != 2 or out.shape[1] != design.n:
         raise ValueError("samples: expected a list of dicts, or numbers (N, %d), not %s"
-                         % (design.n, np.shape(samples)))
+                         % (design.n, out.shape))
     if not np.isfinite(out).all():
         raise ValueError("samples: there is a number that is not finite")
     return list(out)
 
 
-def _start(executor, work, *arguments):
+def _start(executor: Any, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
     """A function that waits for the result."""
     if hasattr(executor, "submit"):             # concurrent.futures, mpi4py.futures, Dask's client
         return executor.submit(work, *arguments).result
@@ -214,8 +233,9 @@ def _start(executor, work, *arguments):
                     % type(executor).__name__)
 
 
-def sweep(task, samples, executor=None, check=False, optimize=False, folder=None,
-          allow_ignored=False, chunk=1, callback=None):
+def sweep(task: Task, samples: Samples, executor: Any = None, check: bool = False,
+          optimize: bool = False, folder: Path | None = None, allow_ignored: bool = False,
+          chunk: int = 1, callback: Callable[[int], object] | None = None) -> Sweep:
     """Loss and gradient of a task at many samples: a `Sweep`, with the same bits whoever does what.
 
         table = dijoco.sweep("task.json", np.random.default_rng(0).normal(size=(100, 3)))
@@ -252,7 +272,8 @@ def sweep(task, samples, executor=None, check=False, optimize=False, folder=None
     return Sweep(_labels(design), design.names, rows)
 
 
-def _gather(executor, payload, points, check, optimize, chunk, callback):
+def _gather(executor: Any, payload: bytes, points: list[Any], check: bool, optimize: bool,
+            chunk: int, callback: Callable[[int], object] | None) -> list[dict[str, Any]]:
     start = functools.partial(_start, executor, _work, payload)
     waiting = [start(points[i:i + chunk], check, optimize) for i in range(0, len(points), chunk)]
     rows = []

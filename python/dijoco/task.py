@@ -1,4 +1,7 @@
 """Tasks: the loss of a run as a function of its variables, its gradient, and its improvement."""
+from __future__ import annotations
+
+import builtins
 import ctypes
 import itertools
 import json
@@ -9,11 +12,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import (POINTER, byref, c_bool, c_char, c_char_p, c_double, c_int, c_uint,
                     c_void_p)
+from typing import Any, Callable, Iterator, Literal, Mapping, overload
 
 import numpy as np
 
 from . import _lib, entry, setting
 from ._lib import CArray, Handle, call, call_valued, core
+from ._types import Array, ArrayLike, NDArray, Path, Task
 from .model import Model, outside, warn_ignored
 
 STOPS = ("iterations", "gradient", "step", "callback", "stuck", "patience")
@@ -21,7 +26,7 @@ _CTRL = 0  # djVariableKind
 _LEADS = (None, True, False)  # djdLead
 
 
-class _CCertificate(ctypes.Structure):
+class _CCertificate(_lib.Struct):
     _fields_ = [("analytic", c_double), ("difference", c_double), ("difference_error", c_double),
                 ("step", c_double), ("relative_error", c_double), ("uncertainty", c_double),
                 ("has_slope", c_bool), ("slope", c_double), ("passed", c_bool),
@@ -32,7 +37,7 @@ class _CCertificate(ctypes.Structure):
                 ("secant_flat", c_double * 3), ("secant_sides", c_int * 3)]
 
 
-class _COptimizeStep(ctypes.Structure):
+class _COptimizeStep(_lib.Struct):
     _fields_ = [("iteration", c_int), ("loss", c_double), ("step_norm", c_double),
                 ("gradient_norm", c_double), ("best_loss", c_double), ("x", c_void_p),
                 ("stage", c_int), ("flattened", c_int), ("pieces", c_int), ("jump", c_double)]
@@ -41,7 +46,7 @@ class _COptimizeStep(ctypes.Structure):
 _Callback = ctypes.CFUNCTYPE(c_bool, c_void_p, POINTER(_COptimizeStep))
 
 
-class _COptimizeResult(ctypes.Structure):
+class _COptimizeResult(_lib.Struct):
     _fields_ = [("stop", c_int), ("first_loss", c_double), ("loss", c_double),
                 ("best_iteration", c_int), ("iterations", c_int), ("evaluations", c_int),
                 ("refused", c_int), ("restarts", c_int), ("products", c_int),
@@ -54,25 +59,25 @@ _lib.check_structs({"djdCertificate": _CCertificate, "djOptimizeStep": _COptimiz
                     "djOptimizeResult": _COptimizeResult})
 
 
-def _kinks():
+def _kinks() -> list[str]:
     """Names of the sets at which penalty contact has kinks."""
     names = (core.dj_kinkName(k).decode() for k in itertools.count())
     return list(itertools.takewhile(bool, names))
 
 
-def _load(task, folder):
+def _load(task: Task, folder: Path | None) -> Handle:
     """A djTask from a path, or from a dict whose paths start at folder."""
     out = c_void_p()
     if isinstance(task, dict):
         text = json.dumps(task, default=_plain)
-        folder = None if folder is None else _lib.path_bytes(folder)
-        call(core.dj_loadTaskText, byref(out), text.encode(), folder)
+        call(core.dj_loadTaskText, byref(out), text.encode(),
+             None if folder is None else _lib.path_bytes(folder))
     else:
         call(core.dj_loadTask, byref(out), _lib.path_bytes(os.fspath(task)))
     return Handle(out.value, core.dj_deleteTask)
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     if isinstance(value, os.PathLike):
@@ -83,7 +88,8 @@ def _plain(value):
 class _Part:
     """A scene of a task: its model and design."""
 
-    def __init__(self, task, k, models, allow_ignored):
+    def __init__(self, task: Handle, k: int, models: Mapping[str, Model],
+                 allow_ignored: bool) -> None:
         own = core.dj_taskOfScene(task.address, k)
         self.name, self.weight = core.dj_taskName(own).decode(), core.dj_taskWeight(own)
         path = os.fsdecode(core.dj_taskScene(own))
@@ -93,36 +99,37 @@ class _Part:
         if not allow_ignored:
             _refuse_ignored(self.model)
         call(core.dj_applyTask, self.model._address, own)
-        problem, design = c_void_p(), c_void_p()
-        call(core.dj_resolveTask, byref(problem), own, self.model._address)
-        problem = Handle(problem.value, core.dj_deleteProblem, (task,))
+        found, design = c_void_p(), c_void_p()
+        call(core.dj_resolveTask, byref(found), own, self.model._address)
+        problem = Handle(found.value, core.dj_deleteProblem, (task,))
         call(core.djd_makeDesign, byref(design), self.model._address, problem.address)
         self.handle = Handle(design.value, core.djd_deleteDesign, (problem,))
         self.problem = problem.address
 
-    def array(self, name):
+    def array(self, name: str) -> NDArray[Any]:
         field = CArray()
         if core.djd_designArray(byref(field), self.handle.address, name.encode()) < 0:
             return np.zeros(0)
         return _lib.view(field, self.handle, True)
 
 
-def _take_models(task):
+def _take_models(task: Task) -> tuple[Task, dict[str, Model]]:
     """The task with names in place of models, and these by their names."""
-    models = {}
+    models: dict[str, Model] = {}
 
-    def without(part):
+    def without(part: Any) -> Any:
         if not isinstance(part, dict) or not isinstance(part.get("scene"), Model):
             return part
         name = "\x01model %d" % len(models)   # no file's
         models[name] = part["scene"]
         return dict(part, scene=name)
 
-    if isinstance(task, dict):
-        task = without(task)
-        if isinstance(task.get("scenes"), (list, tuple)):
-            task = dict(task, scenes=[without(part) for part in task["scenes"]])
-    return task, models
+    if not isinstance(task, dict):
+        return task, models
+    out: dict[str, Any] = without(task)
+    if isinstance(out.get("scenes"), (list, tuple)):
+        out = dict(out, scenes=[without(part) for part in out["scenes"]])
+    return out, models
 
 
 class Design:
@@ -140,7 +147,8 @@ class Design:
     """
     _tells = True   # what is ignored of its scenes
 
-    def __init__(self, task, folder=None, allow_ignored=False, threads=0):
+    def __init__(self, task: Task, folder: Path | None = None, allow_ignored: bool = False,
+                 threads: int = 0) -> None:
         whole = task if isinstance(task, dict) else os.path.abspath(task)
         self._given = whole, os.path.abspath(folder or os.curdir), allow_ignored, threads
         task, models = _take_models(task)
@@ -154,24 +162,25 @@ class Design:
         self._handle, self._scene = first.handle, first.model
         self._address, self._problem = first.handle.address, first.problem
         self._sum = self._make_sum(1, threads)
-        self._alone, self._threads = None, min(count, threads or os.cpu_count() or 1)
+        self._alone: list[Handle] = []
+        self._threads = min(count, threads or os.cpu_count() or 1)
         self._lock = threading.Lock()
         kinds, nvalues = self._array("variable.kind"), self._array("variable.nvalue")
         tangents, picked = self._array("variable.ntangent"), self._array("variable.picked")
         names = [core.djd_variableName(self._address, i).decode() for i in range(len(kinds))]
         self._variables = list(zip(names, kinds, nvalues, tangents, picked))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         """Pickles hold the task, by its path where it was given so."""
         return type(self), self._given
 
-    def _designs(self):
+    def _designs(self) -> tuple[int, Any, Any]:
         """Arguments of C functions that take several scenes: number, designs, weights."""
         n = len(self._parts)
         return (n, (c_void_p * n)(*(part.handle.address for part in self._parts)),
                 (c_double * n)(*(part.weight for part in self._parts)))
 
-    def _make_alone(self):
+    def _make_alone(self) -> None:
         """Each scene by itself, where that is not there yet."""
         if self._alone:
             return
@@ -183,26 +192,26 @@ class Design:
             out.append(Handle(address.value, core.djd_deletePhases, [part.handle]))
         self._alone = out
 
-    def _make_sum(self, phases, threads):
+    def _make_sum(self, phases: int, threads: int) -> Handle:
         out = c_void_p()
         n, designs, weights = self._designs()
         call(core.djd_makeScenes, byref(out), n, designs, weights,
              _lib.integer(phases, "phases"), _lib.integer(threads, "threads"))
         return Handle(out.value, core.djd_deletePhases, [part.handle for part in self._parts])
 
-    def _array(self, name):
+    def _array(self, name: str) -> NDArray[Any]:
         return self._parts[0].array(name)
 
-    def _number(self, name):
+    def _number(self, name: str) -> Any:
         return self._array(name)[0].item()
 
-    def _check(self, status, address=None):
+    def _check(self, status: int, address: int | None = None) -> int:
         if status < 0 or status == _lib.SINGULAR:
             error = core.djd_designError(address or self._address).decode(errors="replace")
             _lib.fail(status, error if status < 0 else "")
         return status
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return _lib.line("Design", "n=%d by %s" % (self.n, _lib.named(self.names)))
 
     n = property(lambda self: self._number("n"), None, None, "Entries of x.")
@@ -222,14 +231,20 @@ class Design:
     evaluations = property(lambda self: self._number("evaluations"), None, None,
                            "Losses asked for so far, with a gradient or without.")
 
-    def slice(self, name):
+    def slice(self, name: str) -> builtins.slice:
         """Where a variable is in x."""
         if name not in self.names:
             raise ValueError("there is no variable '%s'" % name)
         i, adr = self.names.index(name), self._array("adr")
         return slice(int(adr[i]), int(adr[i + 1]))
 
-    def evaluate(self, x, gradient=True):
+    @overload
+    def evaluate(self, x: ArrayLike, gradient: Literal[True] = True) -> tuple[float, Array]: ...
+
+    @overload
+    def evaluate(self, x: ArrayLike, gradient: bool) -> tuple[float, Array | None]: ...
+
+    def evaluate(self, x: ArrayLike, gradient: bool = True) -> tuple[float, Array | None]:
         """Loss at x (n,) and its gradient (n,), or None without `gradient`. Of several scenes these
         are sums, by their weights; see `scene_losses`."""
         x, loss = self._vector(x), c_double()
@@ -237,11 +252,11 @@ class Design:
         with self._lock:
             self._check(core.djd_forwardPhases(byref(loss), self._sum.address, x.ctypes.data,
                                                bool(gradient)))
-            if gradient:
+            if out is not None:
                 self._check(core.djd_backwardPhases(out.ctypes.data, self._sum.address))
         return loss.value, out
 
-    def _try(self, x):
+    def _try(self, x: ArrayLike) -> tuple[float, Array, int, tuple[float, float]]:
         """Loss and gradient at x as far as they exist, the status, and seconds of either. Raises where
         there is no loss."""
         x, loss, out = self._vector(x), c_double(), np.full(self.n, math.nan)
@@ -258,12 +273,12 @@ class Design:
             out[:] = math.nan
         return loss.value, out, status, (forward - start, backward - forward)
 
-    def _recedes(self):
+    def _recedes(self) -> bool:
         """Whether its optimizer takes windows."""
         how = core.dj_taskOptimizer(self._task.address)
         return core.dj_getReceding(how, core.dj_recedingKey(0)) > 0
 
-    def scene_losses(self):
+    def scene_losses(self) -> Array:
         """Loss of each scene at the last evaluation, before its weight."""
         with self._lock:
             return np.array([core.djd_sceneLoss(self._sum.address, k)
@@ -272,17 +287,24 @@ class Design:
     weights = property(lambda self: np.array([part.weight for part in self._parts]), None, None,
                        "Weight of each scene's loss in the sum.")
 
-    def evaluate_scenes(self, x, gradient=True):
+    @overload
+    def evaluate_scenes(self, x: ArrayLike,
+                        gradient: Literal[True] = True) -> tuple[Array, Array]: ...
+
+    @overload
+    def evaluate_scenes(self, x: ArrayLike, gradient: bool) -> tuple[Array, Array | None]: ...
+
+    def evaluate_scenes(self, x: ArrayLike, gradient: bool = True) -> tuple[Array, Array | None]:
         """Loss of each scene at x (n,), before its weight, and their gradients (scenes, n), or None
         without `gradient`."""
         x = self._vector(x)
         losses = np.zeros(len(self._parts))
         out = np.zeros((len(losses), self.n)) if gradient else None
 
-        def run(k):
+        def run(k: int) -> int:
             loss, alone = c_double(), self._alone[k].address
             status = core.djd_forwardPhases(byref(loss), alone, x.ctypes.data, bool(gradient))
-            if gradient and status >= 0 and status != _lib.SINGULAR:
+            if out is not None and status >= 0 and status != _lib.SINGULAR:
                 status = core.djd_backwardPhases(out[k].ctypes.data, alone)
             losses[k] = loss.value
             return status
@@ -293,7 +315,7 @@ class Design:
                 self._check(status, part.handle.address)
         return losses, out
 
-    def hvp(self, x, v):
+    def hvp(self, x: ArrayLike, v: ArrayLike) -> Array:
         """Hessian-vector product (n,) at x (n,) with v (n,) of the same loss as `evaluate`."""
         x, v, out = self._vector(x), np.array(_lib.numbers(v, (self.n,), "v")), np.zeros(self.n)
         with self._lock:
@@ -301,12 +323,12 @@ class Design:
                                            v.ctypes.data))
         return out
 
-    def hvp_scenes(self, x, v):
+    def hvp_scenes(self, x: ArrayLike, v: ArrayLike) -> Array:
         """The same (scenes, n) of each scene's loss, before its weight."""
         x, v = self._vector(x), np.array(_lib.numbers(v, (self.n,), "v"))
         out = np.zeros((len(self._parts), self.n))
 
-        def run(k):
+        def run(k: int) -> int:
             return core.djd_phasesHvp(self._alone[k].address, out[k].ctypes.data, x.ctypes.data,
                                       v.ctypes.data)
 
@@ -316,7 +338,7 @@ class Design:
                 self._check(status, part.handle.address)
         return out
 
-    def values(self, x=None):
+    def values(self, x: ArrayLike | None = None) -> dict[str, Array]:
         """Values of the variables at x (default: x0) as a dict of flat arrays; ctrl is
         (horizon, nu)."""
         x = self._vector(self.x0 if x is None else x)
@@ -324,10 +346,10 @@ class Design:
             self._check(core.djd_moveDesign(self._address, x.ctypes.data))
             return {v[0]: self._value(i) for i, v in enumerate(self._variables)}
 
-    def _vector(self, x):
+    def _vector(self, x: ArrayLike) -> Array:
         return np.array(_lib.numbers(x, (self.n,), "x"))
 
-    def _shape(self, variable):
+    def _shape(self, variable: int) -> tuple[int, ...]:
         name, kind, nvalue, ntangent, picked = self._variables[variable]
         if kind == _CTRL and not picked:
             horizon = self._number("horizon")
@@ -335,7 +357,7 @@ class Design:
         part = self.slice(name)
         return (part.stop - part.start,) if picked else (int(ntangent),)
 
-    def _value(self, variable):
+    def _value(self, variable: int) -> Array:
         """Value at the present point; entries that were picked, where these are plain numbers."""
         name, kind, nvalue, ntangent, picked = self._variables[variable]
         value = np.zeros(nvalue)
@@ -346,7 +368,8 @@ class Design:
                           for k in range(part.stop - part.start)]]
         return value.reshape(self._shape(variable)) if kind == _CTRL and not picked else value
 
-    def certify(self, variable, loss, gradient, seed=0, runs=0, x=None):
+    def certify(self, variable: str, loss: float, gradient: ArrayLike, seed: int = 0,
+                runs: int = 0, x: ArrayLike | None = None) -> dict[str, Any]:
         """Compare the derivative by a variable (its name) at x (n,), where loss and gradient were
         evaluated (None: x0), with extrapolated differences of the loss along a random direction. Where a guide
         acts in derivatives alone it is a `surrogate`, and `passed` None. `touched` names kinks of
@@ -362,7 +385,8 @@ class Design:
         gradient = _lib.numbers(gradient, (self.n,), "gradient")
         return self._certify(variable, loss, gradient, seed, core.djd_checkBudget(0, runs, 0), x)
 
-    def _certify(self, variable, loss, gradient, seed, most, x):
+    def _certify(self, variable: str, loss: float, gradient: Array, seed: int, most: int,
+                 x: ArrayLike | None) -> dict[str, Any]:
         self.slice(variable)
         out, x = _CCertificate(), self._vector(self.x0 if x is None else x)
         with self._lock:
@@ -380,15 +404,16 @@ class Design:
                 "gave_up": out.gave_up.decode() or None, "runs": out.evaluations,
                 **_secants(out)}
 
-    def _certify_all(self, loss, gradient, seed, runs, x=None):
+    def _certify_all(self, loss: float, gradient: Array, seed: int, runs: int,
+                     x: ArrayLike | None = None) -> list[dict[str, Any]]:
         """Certificates of all variables, which share their runs."""
-        out = []
+        out: list[dict[str, Any]] = []
         for name in self.names:
             most = core.djd_checkBudget(len(self.names), runs, sum(c["runs"] for c in out))
             out.append(self._certify(name, loss, gradient, seed, most, x))
         return out
 
-    def spread(self, phases=8, threads=0):
+    def spread(self, phases: int = 8, threads: int = 0) -> Array:
         """How far the gradient at x0 by each variable is from the same at all phases: its standard
         deviation over starts moved by j/phases of a timestep along qvel0, by the size of its mean.
         Where one of them has no gradient all are NaN. `threads` 0: one for each processor."""
@@ -398,7 +423,8 @@ class Design:
             status = core.djd_phaseSpread(out.ctypes.data, runs.address, self.x0.ctypes.data)
         return out if status >= 0 else np.full(len(self.names), math.nan)
 
-    def landscape(self, variable, index=0, range=(-1, 1), samples=101):
+    def landscape(self, variable: str, index: int = 0, range: ArrayLike = (-1, 1),
+                  samples: int = 101) -> dict[str, Any]:
         """Loss and gradient along one entry of a variable (its name; `index` of those that vary), at
         `samples` values from range[0] to range[1], all else as at x0, as a dict: `values`, `loss`,
         `gradient` and `reconstructed`, the first loss plus the gradient's integral by the trapezoid
@@ -420,7 +446,7 @@ class Design:
                         part.start + index, start, end)
         return {**out, **{key: getattr(measured, key) for key, _ in measured._fields_}}
 
-    def components(self, x=None):
+    def components(self, x: ArrayLike | None = None) -> int:
         """Pieces into which, at x (default x0), the bodies fall whose shapes the task's connections
         hold together; 1 for each robot that hangs together, 0 without connections."""
         x, n = self._vector(self.x0 if x is None else x), c_int()
@@ -430,11 +456,11 @@ class Design:
         return n.value
 
 
-def _secants(certificate):
+def _secants(certificate: _CCertificate) -> dict[str, Any]:
     """What it says of steps of a useful size."""
     taken = slice(None if certificate.scale > 0 else 0)
 
-    def numbers(values):
+    def numbers(values: Any) -> list[float | None]:
         return [x if math.isfinite(x) else None for x in values[taken]]
 
     return {"leads": _LEADS[certificate.leads],
@@ -445,7 +471,7 @@ def _secants(certificate):
             "scale": certificate.scale if certificate.scale > 0 else None}
 
 
-def _refuse_ignored(model):
+def _refuse_ignored(model: Model) -> None:
     for entry in model.report:
         if entry.state == "ignored":
             raise _lib.Error("%s: %s is ignored although it changes the motion (%s); "
@@ -453,14 +479,15 @@ def _refuse_ignored(model):
                              % (entry.element, entry.feature, entry.note), _lib.UNSUPPORTED)
 
 
-def _settings(model):
+def _settings(model: Model) -> dict[str, Any]:
     out = {row.name: setting.report(row, model._field(row.in_force)[0])
            for row in setting.settings()}
     out["contact_range"] = model.settings["range"]
     return out
 
 
-def grad(task, check=False, seed=0, folder=None, allow_ignored=False, check_runs=0):
+def grad(task: Task, check: bool = False, seed: int = 0, folder: Path | None = None,
+         allow_ignored: bool = False, check_runs: int = 0) -> dict[str, Any]:
     """Loss and gradient of a task at its own values: a dict as `dijoco grad --json` prints it.
 
     status ("ok", "singular", "no_convergence", "check_failed"), loss, terms, variables (name,
@@ -508,23 +535,23 @@ def grad(task, check=False, seed=0, folder=None, allow_ignored=False, check_runs
     return out
 
 
-def _term(part, row, value):
+def _term(part: _Part, row: int, value: float) -> dict[str, Any]:
     scene = {"scene": part.name} if part.name else {}
     return dict(scene, type=entry.LOSSES[row].name, value=float(value))
 
 
-def _over(design, name, together):
+def _over(design: Design, name: str, together: Callable[[Iterator[Any]], Any]) -> Any:
     """A number of all scenes."""
     return together(part.array(name)[0].item() for part in design._parts)
 
 
-def _fit(design, variable):
+def _fit(design: Design, variable: int) -> tuple[int, ...]:
     """Shape of the gradient's part."""
     part, shape = design.slice(design.names[variable]), design._shape(variable)
     return shape if math.prod(shape) == part.stop - part.start else (part.stop - part.start,)
 
 
-def _set_optimizer(how, name, value):
+def _set_optimizer(how: Any, name: str, value: Any) -> None:
     if name == "type":
         call(core.dj_setOptimizerType, how, _lib.text(value, "type"))
     elif isinstance(value, (int, float, np.generic)) and not isinstance(value, bool):
@@ -535,7 +562,7 @@ def _set_optimizer(how, name, value):
         raise TypeError("%s: expected a number or a name, not %r" % (name, value))
 
 
-def _optimizer(design, iterations, keys):
+def _optimizer(design: Design, iterations: int | None, keys: Mapping[str, Any]) -> Any:
     """A copy of the task's optimizer with other keys."""
     call(core.djd_checkVariables, design._problem)
     how = (ctypes.c_char * core.dj_sizeOf(b"djOptimizer")).from_buffer_copy(ctypes.string_at(
@@ -553,9 +580,10 @@ def _optimizer(design, iterations, keys):
     return how
 
 
-def _guarded(n, failure, call_back):
+def _guarded(n: int, failure: list[BaseException],
+             call_back: Callable[[Any, Array], object] | None) -> Callable[[Any], bool]:
     """A callback of C with a djOptimizeStep, for call_back(step, x) or None; x is (n,)."""
-    def step(state):
+    def step(state: Any) -> bool:
         try:
             s = state.contents
             x = np.ctypeslib.as_array((c_double * n).from_address(s.x)).copy() if n else np.zeros(0)
@@ -566,8 +594,10 @@ def _guarded(n, failure, call_back):
     return step
 
 
-def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=False, threads=0,
-             x0=None, **optimizer):
+def optimize(task: Task | Design, iterations: int | None = None,
+             callback: Callable[[int, float, Array], object] | None = None,
+             folder: Path | None = None, allow_ignored: bool = False, threads: int = 0,
+             x0: ArrayLike | None = None, **optimizer: Any) -> dict[str, Any]:
     """Improve a task's variables with its own optimizer (docs/tasks.md), whose type and keys may be
     given as keyword arguments instead: optimize(task, type="lbfgsb", memory=5). `iterations` are
     those of each stage, where there are any. `threads` share
@@ -587,7 +617,7 @@ def optimize(task, iterations=None, callback=None, folder=None, allow_ignored=Fa
     how = _optimizer(design, iterations, optimizer)
     if design._recedes():
         raise ValueError("the horizon of this task recedes: see dijoco.receding")
-    failure = []
+    failure: list[BaseException] = []
     step = _guarded(design.n, failure, callback and (lambda s, x: callback(s.iteration, s.loss, x)))
 
     x, result = design._vector(design.x0 if x0 is None else x0), _COptimizeResult()

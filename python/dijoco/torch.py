@@ -15,13 +15,18 @@ backward passes of backward passes (hvp, hessian, gradgradcheck, penalties on gr
 raise, and second ones of `implicit`. Under torch.compile `step` and `rollout` are operators of the
 graph, with first derivatives.
 """
+from __future__ import annotations
+
 import functools
+from typing import Any, Mapping
 
 import numpy as np
 import torch
 
 from . import _autodiff, _lib, _torch_ops
+from .data import Data
 from .implicit import VALUES, ImplicitPair
+from .model import Model
 from .task import Design
 
 _NAMES = ("qpos", "qvel", "act", "ctrl")
@@ -153,9 +158,9 @@ class _Job:
         """The run, or the step, of tensors."""
         state = _batched(inputs[:4], self.tails, self.batch)
         if self.names is None:
-            return _autodiff.Step(self.model, self.data, *state, derivatives)
+            return _autodiff.Step(self.model, self.data, *state, derivatives=derivatives)
         params = dict(zip(self.names, map(_copy, inputs[4:])))
-        return _autodiff.Run(self.model, self.data, params, *state, derivatives)
+        return _autodiff.Run(self.model, self.data, params, *state, derivatives=derivatives)
 
     def _made(self, held, inputs):
         """One that has derivatives: that of the forward pass, where there is one."""
@@ -206,7 +211,7 @@ class _Job:
 class _Held:
     """What a forward pass leaves for derivatives."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.made, self.derivatives, self.second = None, False, None
 
 
@@ -424,7 +429,7 @@ class _Fold(_Call):
 class _Touch(_Function):
     @staticmethod
     def forward(ctx, pair, derivatives, *poses):
-        ctx.made = _autodiff.Touches(pair, *map(_copy, poses), derivatives)
+        ctx.made = _autodiff.Touches(pair, *map(_copy, poses), derivatives=derivatives)
         ctx.sources = poses
         return tuple(torch.from_numpy(x.copy()) for x in ctx.made.values)
 
@@ -484,7 +489,7 @@ def _double(value, name):
 def _prepare(model, data, tails, given, params):
     """The arguments as doubles on the CPU: qpos, qvel, act, ctrl and parameters; the batch or
     None; the widest type and the first device of floating-point tensors among them, or None."""
-    standard = None if all(x is not None for x in given) else _autodiff.defaults(model, data)
+    standard = {} if all(x is not None for x in given) else _autodiff.defaults(model, data)
     batch, tensors = None, []
     for name, tail, value in zip(_NAMES, tails, given):
         tensor = _double(standard[name] if value is None else value, name)
@@ -563,7 +568,9 @@ def _op_pull(kind, model, data, given, params, cotangents):
 _torch_ops._work.update(forward=_op_forward, pull=_op_pull, like=_like)
 
 
-def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
+def step(model: Model, qpos: Any, qvel: Any, ctrl: Any = None, act: Any = None,
+         params: Mapping[str, Any] | None = None,
+         data: Data | None = None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """One step: qpos (nq,), qvel (nv,), act (na,) after it.
 
     qpos (nq,), qvel (nv,), ctrl (nu,), act (na,): the start; where ctrl and act are None, those of
@@ -587,7 +594,9 @@ def step(model, qpos, qvel, ctrl=None, act=None, params=None, data=None):
     return _as(_call(_Job(model, data, _needs_derivatives(tensors), tails, batch), tensors), like)
 
 
-def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=None):
+def rollout(model: Model, ctrl: Any, qpos0: Any = None, qvel0: Any = None, act0: Any = None,
+            params: Mapping[str, Any] | None = None,
+            data: Data | None = None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """A run of T steps: qpos (T+1, nq), qvel (T+1, nv), act (T+1, na); row 0 is the start.
 
     ctrl (T, nu); qpos0 (nq,), qvel0 (nv,), act0 (na,): the start; where None, that of data, else
@@ -607,7 +616,7 @@ def rollout(model, ctrl, qpos0=None, qvel0=None, act0=None, params=None, data=No
     return _as(_call(job, tensors + values), like)
 
 
-def losses(design, x):
+def losses(design: Design, x: Any) -> torch.Tensor:
     """Loss of each scene of a `dijoco.Design` (scenes,), one number without `scenes`, before its
     weight; the task's loss is losses(design, x) @ torch.as_tensor(design.weights).
 
@@ -634,7 +643,7 @@ def losses(design, x):
     return _as((_apply(_Losses, design, derivatives, whole),), like)[0]
 
 
-def implicit(pair, pose_a, pose_b):
+def implicit(pair: ImplicitPair, pose_a: Any, pose_b: Any) -> dict[str, torch.Tensor]:
     """The touch of a `dijoco.ImplicitPair` at poses (..., 7), [x, y, z, qw, qx, qy, qz] each, whose
     axes before the last broadcast: a dict of tensors alpha (...), x (..., 3), normal (..., 3), gap
     (...), point_a (..., 3), point_b (..., 3), as of `dijoco.implicit`. The quaternions need not be

@@ -5,6 +5,8 @@
 
 Needs MuJoCo's Python package; nothing is simulated here.
 """
+from __future__ import annotations
+
 import argparse
 import math
 import os
@@ -13,10 +15,12 @@ import sys
 import time
 import warnings
 from ctypes.util import find_library
+from typing import Any, Callable, Iterable, Iterator, NoReturn, Sequence
 
 import numpy as np
 
 from ._lib import Error
+from ._types import Array, MjData, MjModel, NDArray, Path
 from .png import Writer, write_png
 
 RATE = 25              # frames per second of playback, unless --every says which rows
@@ -29,14 +33,14 @@ class ViewError(Exception):
     """Bad input, or no means to draw; the text is one line."""
 
 
-def _one_line(error):
+def _one_line(error: object) -> str:
     lines = [line.strip() for line in str(error).splitlines()]
     return "; ".join(line for line in lines if line) or type(error).__name__
 
 
 # ---- what is replayed ------------------------------------------------------------------------
 
-def import_mujoco():
+def import_mujoco() -> Any:
     """MuJoCo's package. On Linux without a display its drawing must be told to do without one."""
     screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if sys.platform == "linux" and not screen and "MUJOCO_GL" not in os.environ:
@@ -52,7 +56,7 @@ def import_mujoco():
     return mujoco
 
 
-def load_scene(path):
+def load_scene(path: str | os.PathLike[str]) -> MjModel:
     """The mujoco.MjModel of an .xml or .mjb file."""
     mujoco = import_mujoco()
     kind = pathlib.Path(path).suffix.lower()
@@ -83,15 +87,15 @@ def load_scene(path):
 class Run:
     """States of a run: `time` (T,) s, `qpos` (T, nq), `qvel` (T, nv), `act` (T, na); `name`."""
 
-    def __init__(self, name, time, qpos, qvel, act):
+    def __init__(self, name: str, time: Array, qpos: Array, qvel: Array, act: Array) -> None:
         self.name, self.time, self.qpos, self.qvel, self.act = name, time, qpos, qvel, act
 
-    def row(self, t):
+    def row(self, t: float) -> int:
         """Index of the state at time t (s): the last one that is not later."""
         step = 1e-9 * max(1.0, abs(t))
         return max(0, int(np.searchsorted(self.time, t + step, side="right")) - 1)
 
-    def pose(self, model, data, t, forces=False):
+    def pose(self, model: MjModel, data: MjData, t: float, forces: bool = False) -> None:
         """Sets data, a mujoco.MjData, to the state at time t; `forces`: also what acts there."""
         mujoco = import_mujoco()
         row = self.row(t)
@@ -103,7 +107,7 @@ class Run:
             raise ViewError("MuJoCo at %g s: %s" % (data.time, _one_line(error))) from None
 
 
-def read_run(path, model):
+def read_run(path: str | os.PathLike[str], model: MjModel) -> Run:
     """The run in a CSV file with the columns time, qpos[0].., qvel[0].., act[0].. of the model.
 
     Of activations, which show in no pose, some may be missing (`simulate --allow-ignored`): they
@@ -148,19 +152,19 @@ def read_run(path, model):
     return Run(pathlib.Path(path).stem, t[:, 0], qpos, qvel, act)
 
 
-def _header_error(header, wanted):
+def _header_error(header: list[str], wanted: list[str]) -> str:
     counts = [(name, sum(h.startswith(name + "[") for h in header),
                sum(w.startswith(name + "[") for w in wanted)) for name in ("qpos", "qvel", "act")]
     for name, found, size in counts:
         if found != size and header[0] == "time":
             return "%d columns of %s, the scene has %d" % (found, name, size)
-    for i, (found, name) in enumerate(zip(header, wanted)):
-        if found != name:
-            return "column %d is called %.40r, not %s" % (i + 1, found, name)
+    for i, (given, name) in enumerate(zip(header, wanted)):
+        if given != name:
+            return "column %d is called %.40r, not %s" % (i + 1, given, name)
     return "%d columns, not %d" % (len(header), len(wanted))
 
 
-def frame_times(runs, every=None, speed=1.0):
+def frame_times(runs: Sequence[Run], every: int | None = None, speed: float = 1.0) -> Array:
     """Times (s) to draw: those of every K-th row of the first run, or RATE per second of playback
     at `speed`. They go on until the last run ends."""
     if every:
@@ -171,7 +175,7 @@ def frame_times(runs, every=None, speed=1.0):
 
 # ---- without a display -----------------------------------------------------------------------
 
-def find_camera(model, camera):
+def find_camera(model: MjModel, camera: Any) -> Any:
     """A mujoco.MjvCamera: the fixed one of this name or number, or (None) the model's own view."""
     mujoco = import_mujoco()
     view = mujoco.MjvCamera()
@@ -199,14 +203,16 @@ class Painter:
     To be closed, or used in a `with` statement.
     """
 
-    def __init__(self, model, size, count=1, camera=None, option=None):
+    def __init__(self, model: MjModel, size: tuple[int, int], count: int = 1, camera: Any = None,
+                 option: Any = None) -> None:
         mujoco = import_mujoco()
         self._mujoco, self._model, self._size, self._count = mujoco, model, size, count
         given = isinstance(camera, mujoco.MjvCamera)
         self._camera = camera if given else find_camera(model, camera)
         self._option = option if option is not None else mujoco.MjvOption()
         self._scene = mujoco.MjvScene(model, maxgeom=10000)
-        self._gl = self._context = None
+        self._gl: Any = None
+        self._context: Any = None
         width, height = size[0] * count, size[1]
         model.vis.global_.offwidth = max(width, model.vis.global_.offwidth)
         model.vis.global_.offheight = max(height, model.vis.global_.offheight)
@@ -224,7 +230,8 @@ class Painter:
                             "%s" % (os.environ.get("MUJOCO_GL", ""), _one_line(error))) from None
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
 
-    def draw(self, states, labels=None):
+    def draw(self, states: Sequence[MjData],
+             labels: Sequence[str] | None = None) -> NDArray[np.uint8]:
         """A picture (height, count * width, 3) uint8 of `count` mujoco.MjData, each with a text."""
         mujoco = self._mujoco
         width, height = self._size
@@ -242,7 +249,7 @@ class Painter:
         mujoco.mjr_readPixels(image, None, place, self._context)
         return image[::-1]
 
-    def close(self):
+    def close(self) -> None:
         if self._context is not None:
             self._gl.make_current()
             self._context.free()
@@ -250,14 +257,14 @@ class Painter:
             self._gl.free()
         self._gl = self._context = None
 
-    def __enter__(self):
+    def __enter__(self) -> Painter:
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: Any) -> None:
         self.close()
 
 
-def _names(runs):
+def _names(runs: Sequence[Run]) -> list[str]:
     """What tells runs apart: the files' names, or their numbers."""
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
@@ -265,7 +272,9 @@ def _names(runs):
     return names
 
 
-def draw_runs(model, runs, times, size=(640, 480), camera=None, contacts=False):
+def draw_runs(model: MjModel, runs: Sequence[Run], times: Iterable[float],
+              size: tuple[int, int] = (640, 480), camera: Any = None,
+              contacts: bool = False) -> Iterator[NDArray[np.uint8]]:
     """Yields pictures (height, width * len(runs), 3) uint8 of the runs at these times (s).
 
     Two runs are shown side by side and labelled. `contacts`: contact points and forces are shown.
@@ -284,14 +293,14 @@ def draw_runs(model, runs, times, size=(640, 480), camera=None, contacts=False):
             yield painter.draw(states, labels if len(runs) > 1 else None)
 
 
-def show_contacts(option):
+def show_contacts(option: Any) -> None:
     """Turns contact points and forces on in a mujoco.MjvOption, and bodies translucent."""
     flag = import_mujoco().mjtVisFlag
     for name in ("CONTACTPOINT", "CONTACTFORCE", "TRANSPARENT"):
         option.flags[getattr(flag, "mjVIS_" + name)] = 1
 
 
-def write_frames(folder, images, count):
+def write_frames(folder: Path, images: Iterable[NDArray[np.uint8]], count: int) -> int:
     """One PNG file per image, frame_0000.png and on. Returns their number."""
     digits = max(4, len(str(count - 1)))
     number = 0
@@ -302,7 +311,8 @@ def write_frames(folder, images, count):
     return number
 
 
-def write_animation(path, images, count, delay):
+def write_animation(path: Path, images: Iterable[NDArray[np.uint8]], count: int,
+                    delay: float) -> int:
     """One PNG file with all `count` images, `delay` (s) apart. Returns their number."""
     images = iter(images)
     first = next(images)               # the file is made once drawing works
@@ -317,7 +327,7 @@ def write_animation(path, images, count, delay):
 
 # ---- in the viewer ---------------------------------------------------------------------------
 
-def _open_viewer(model, data, key):
+def _open_viewer(model: MjModel, data: MjData, key: Callable[[int], None]) -> Any:
     try:
         import glfw
         import mujoco.viewer
@@ -336,7 +346,7 @@ def _open_viewer(model, data, key):
         raise ViewError(_one_line(error)) from None
 
 
-def _add_ghost(scene, model, data, option):
+def _add_ghost(scene: Any, model: MjModel, data: MjData, option: Any) -> None:
     """Fills a mujoco.MjvScene with the moving geoms of data, all in one translucent colour, and a
     little larger so that they do not flicker where both runs agree."""
     mujoco = import_mujoco()
@@ -349,7 +359,8 @@ def _add_ghost(scene, model, data, option):
         geom.matid = -1
 
 
-def replay(model, runs, speed=1.0, camera=None, contacts=False):
+def replay(model: MjModel, runs: Sequence[Run], speed: float = 1.0, camera: Any = None,
+           contacts: bool = False) -> None:
     """Plays runs in MuJoCo's viewer until its window is closed; space stops and goes on.
 
     A second run is shown as a translucent ghost in the first one's scene.
@@ -359,7 +370,7 @@ def replay(model, runs, speed=1.0, camera=None, contacts=False):
     first, last = runs[0].time[0], max(run.time[-1] for run in runs)
     t, playing = first, True
 
-    def key(code):
+    def key(code: int) -> None:
         nonlocal playing
         if code == ord(" "):
             playing = not playing
@@ -394,19 +405,19 @@ def replay(model, runs, speed=1.0, camera=None, contacts=False):
 
 # ---- the command -----------------------------------------------------------------------------
 
-def _positive(kind, limit):
-    def parse(text):
+def _positive(kind: Callable[[str], float], limit: float) -> Callable[[str], float]:
+    def parse(text: str) -> float:
         try:
             value = kind(text)
         except ValueError:
-            value = 0
+            value = 0.0
         if not 0 < value <= limit:
             raise argparse.ArgumentTypeError("%.40r is no positive number" % text)
         return value
     return parse
 
 
-def _size(text):
+def _size(text: str) -> tuple[int, int]:
     width, _, height = text.lower().partition("x")
     if not (width.isdecimal() and height.isdecimal()) or \
             not (0 < int(width) <= MAX_SIZE and 0 < int(height) <= MAX_SIZE):
@@ -416,11 +427,11 @@ def _size(text):
 
 
 class _Parser(argparse.ArgumentParser):
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
         raise ViewError(message + " (--help explains the options)")
 
 
-def _parse(arguments):
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = _Parser(prog="dijoco.view", description="Replays runs written by `dijoco simulate "
                      "--out`, in MuJoCo's viewer or as pictures.")
     parser.add_argument("scene", metavar="SCENE", help=".xml or .mjb")
@@ -450,7 +461,7 @@ def _parse(arguments):
     return args
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns its exit status: 0, or 2 after one line on stderr."""
     try:
         args = _parse(arguments)

@@ -219,5 +219,6 @@ def test_runs_tell_of_their_steps(box):
     qpos, qvel, act = np.array([box.qpos0] * 2), np.zeros((2, box.nv)), np.zeros((2, box.na))
     qpos[1, 2] = box.geom_size[-1, 2] - .01   # in the floor
     with pytest.warns(dijoco.StepWarning) as told:
-        _autodiff.Run(box, None, {}, qpos, qvel, act, np.zeros((2, 3, box.nu)), False)
+        _autodiff.Run(box, None, {}, qpos, qvel, act, np.zeros((2, 3, box.nu)),
+                      derivatives=False)
     assert ["recovering_steps" in str(w.message) for w in told] == [True]

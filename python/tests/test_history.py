@@ -147,7 +147,7 @@ def test_batch(model):
     """A step of a batch, what PyTorch and JAX differentiate, begins and ends without a history."""
     nv = model.nv
     start = [np.array([x]) for x in ([0.1, 0.2], [0.5, -2.0], np.zeros(0), [3.0])]
-    step = _autodiff.Step(model, None, *start, True)
+    step = _autodiff.Step(model, None, *start, derivatives=True)
     assert step.A.shape == (1, 4 * nv, 4 * nv)
     pulled = step.vjp(*(np.array([x]) for x in ([1.0, 2], [3, 4], np.zeros(0))))
     assert [x.shape for x in pulled] == [(1, nv), (1, nv), (1, 0), (1, 1)]

@@ -226,7 +226,7 @@ def test_not_converged(monkeypatch):
     monkeypatch.setattr(dijoco.ImplicitPair, "_run", lambda *args: _lib.NOT_CONVERGED)
     assert pair.evaluate(POSE_A, POSE_B)["converged"] is False
     with pytest.warns(RuntimeWarning, match="2 of 2 touches did not converge"):
-        _autodiff.Touches(pair, *random_poses(2, 1), False)
+        _autodiff.Touches(pair, *random_poses(2, 1), derivatives=False)
 
 
 def test_no_copies():
@@ -240,7 +240,7 @@ def test_batch():
     """Values of a batch, and its cotangents by the numbers of poses, not normalised."""
     pair = dijoco.ImplicitPair(SUPER, CONE)
     poses, random = np.array(random_poses(5, 2)), np.random.default_rng(3)
-    made = _autodiff.Touches(pair, *poses, True)
+    made = _autodiff.Touches(pair, *poses, derivatives=True)
     assert [x.shape for x in made.values] == [(5,), (5, 3), (5, 3), (5,), (5, 3), (5, 3)]
     for i in range(5):
         single = dijoco.implicit(dict(SUPER, pose=poses[0, i]), dict(CONE, pose=poses[1, i]))
@@ -252,7 +252,7 @@ def test_batch():
         direction = random.normal(size=poses.shape)
 
         def along(s):
-            values = _autodiff.Touches(pair, *(poses + s * direction), False).values
+            values = _autodiff.Touches(pair, *(poses + s * direction), derivatives=False).values
             return sum((x * g).sum() for x, g in zip(values, cotangents))
 
         assert np.vdot(got, direction) == pytest.approx(difference(along, 1e-4), rel=1e-6)
@@ -260,7 +260,7 @@ def test_batch():
 
 def test_no_members():
     made = _autodiff.Touches(dijoco.ImplicitPair(SUPER, CONE), np.ones((0, 7)), np.ones((0, 7)),
-                             True)
+                             derivatives=True)
     assert [x.shape for x in made.values] == [(0, 3) if name in VECTORS else (0,)
                                               for name in VALUES]
     assert [x.shape for x in made.vjp(*made.values)] == [(0, 7), (0, 7)]

@@ -99,7 +99,7 @@ def test_first_row_of_a_batch_is_its_start(box):
     n, members = 5, 2
     start = rng.normal(size=(members, 7)) + [0, 0, 3, 0, 0, 0, 0]
     rest = [np.zeros((members, 6)), np.zeros((members, 0)), np.zeros((members, n, 0))]
-    run = _autodiff.Run(box, None, {}, start, *rest, True)
+    run = _autodiff.Run(box, None, {}, start, *rest, derivatives=True)
     np.testing.assert_array_equal(run.qpos[:, 0], start)
     on = [np.zeros(x.shape) for x in (run.qpos, run.qvel, run.act)]
     on[0][:, 0] = rng.normal(size=(members, 7))

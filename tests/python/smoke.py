@@ -1,4 +1,5 @@
 """What an installed package must do. Run by wheel.sh in a new environment."""
+import pathlib
 import sys
 
 import mujoco  # loads dijoco's plugins through the entry point group mujoco.plugins
@@ -40,6 +41,7 @@ A, B = data.transition()
 check(A.shape == (12, 12) and B.shape == (12, 0), "transition has other shapes")
 
 # All of it comes from this environment.
+check((pathlib.Path(dijoco.__file__).parent / "py.typed").exists(), "no py.typed: types are not seen")
 check(dijoco.__file__.startswith(sys.prefix), "dijoco is imported from %s" % dijoco.__file__)
 with open("/proc/self/maps") as maps:
     loaded = {line.split(None, 5)[5].rstrip("\n") for line in maps if "libdijoco" in line}
