@@ -57,6 +57,18 @@ if [ -x "$work/cmake/quadrotor_path" ]; then # there is NLopt
   (cd "$examples" && "$work/cmake/quadrotor_path") |
     grep -q "^status: converged, constraints hold" || fail quadrotor_path
 fi
+# docs/library.md's lines
+mkdir "$work/page"
+{
+  printf 'cmake_minimum_required(VERSION 3.21)\nproject(p LANGUAGES C)\n'
+  printf 'add_executable(program "%s/step.c")\n' "$examples"
+  sed -n '/^```cmake$/,/^```$/p' "$DIJOCO_SOURCE/docs/library.md" | sed '1d;$d'
+} >"$work/page/CMakeLists.txt"
+quiet cmake -S "$work/page" -B "$work/page/build" -DCMAKE_PREFIX_PATH="$prefix" \
+  -DCMAKE_C_COMPILER="$DIJOCO_CC" -DCMAKE_EXE_LINKER_FLAGS=-lm
+quiet cmake --build "$work/page/build"
+(cd "$examples" && "$work/page/build/program") | grep -q "^world on box: 9.81" ||
+  fail docs/library.md
 libraries "$work/cmake/step" | grep -q "libdijoco.so.[0-9].* => $prefix/lib" || fail "wrong library"
 if libraries "$work/cmake/step_static" | grep -q libdijoco; then
   fail "step_static is not static"

@@ -1,47 +1,80 @@
-"""What the pages show runs: the code of each in one interpreter, from the tree's root."""
+"""What the pages show runs, each block of Python by itself; those that need more packages are run in
+test_torch.py, test_jax.py, test_gym.py, test_sweep.py, test_notebooks.py."""
 import json
 import re
 
 import pytest
 
 import dijoco
+import pages
+from conftest import ROOT
 from mj import mujoco
 
+PACKAGE = hasattr(mujoco, "__version__")   # or parts of it
+BLOCKS = {"%s:%d" % (b.page, b.line): b for b in pages.python(ROOT)}
 
-def test_tour(root, monkeypatch, capsys):
-    if not hasattr(mujoco, "__version__"):
-        pytest.skip("the package mujoco is not installed")
-    monkeypatch.chdir(root)
-    blocks = re.findall(r"```python\n(.*?)```", (root / "docs" / "python.md").read_text(), re.S)
-    assert len(blocks) == 10
-    scope = {}
-    for block in blocks:
-        exec(compile(block, "docs/python.md", "exec"), scope)
-    out = capsys.readouterr().out
-    assert "True" in out and "nan" not in out
+
+def of_tasks(scope):
     assert scope["best"]["loss_last"] < scope["best"]["loss_first"]
+    assert scope["result"]["certificate"][0]["passed"]
 
 
-def test_batches(root, monkeypatch, capsys):
-    if not hasattr(mujoco, "__version__"):
-        pytest.skip("the package mujoco is not installed")
-    monkeypatch.chdir(root)
-    scope = {}
-    for block in blocks_of(root, "batches.md", "python"):
-        exec(compile(block, "docs/batches.md", "exec"), scope)
-    out = capsys.readouterr().out
-    assert "(64, 21, %d)" % scope["model"].nq in out and "nan" not in out
-    assert not scope["batch"].failed.any() and scope["A"].shape[0] == 8
+def of_batches(scope):
+    assert scope["run"].qpos.shape == (64, 21, scope["model"].nq)
+    assert not scope["batch"].failed.any() and len(scope["A"]) == 64
 
 
-def test_sweeps(root, monkeypatch):
-    if not hasattr(mujoco, "__version__"):
-        pytest.skip("the package mujoco is not installed")
-    monkeypatch.chdir(root)
-    scope = {}
-    for block in blocks_of(root, "sweep.md", "python"):
-        exec(compile(block, "docs/sweep.md", "exec"), scope)
+def of_sweeps(scope):
     assert scope["table"].passed.all() and (scope["by_friction"].loss_last < 0.01).all()
+
+
+def of_readme(scope):
+    gradient = scope["gradient"]
+    assert gradient.ctrl.shape == (240, scope["m"].nu) and abs(gradient.ctrl).max() > 0
+    assert abs(gradient.params["geom/box/friction"]).max() > 0
+
+
+def of_derivatives(scope):
+    m, d, A, B = (scope[name] for name in "mdAB")
+    d.qpos[5] += 0.1   # the box, from where differences would make and break contacts
+    scope["dijoco"].mujoco.transition(m, d, A, B, None, None)
+    best = A * 0
+    mujoco.mjd_transitionFD(m, d, 1e-6, True, best, B * 0, None, None)
+    assert abs(A - best).max() < 1e-4 * abs(best).max()
+
+
+# Of some blocks what they say comes of it: (page, text of the block).
+CHECKS = {("docs/python.md", "dijoco.receding("): of_tasks,
+          ("docs/batches.md", "batch.rollout(ctrl)"): of_batches,
+          ("docs/sweep.md", "by_friction"): of_sweeps, ("README.md", "gradient"): of_readme,
+          ("docs/mujoco_derivatives.md", "transition("): of_derivatives}
+
+
+def checks_of(block):
+    return [check for (page, text), check in CHECKS.items()
+            if page == block.page and text in block.code]
+
+
+@pytest.mark.filterwarnings("ignore::dijoco.ModelWarning")
+@pytest.mark.parametrize("name", BLOCKS)
+def test_block(name, shown, capsys):
+    block = BLOCKS[name]
+    if not PACKAGE and re.search(r"import.*\bmujoco", block.code):
+        pytest.skip("the package mujoco is not installed")
+    scope = shown(block)
+    assert "nan" not in capsys.readouterr().out
+    for check in checks_of(block):
+        check(scope)
+
+
+def test_all_blocks_are_run():
+    """By this file or by those that have what a block needs."""
+    here = set(BLOCKS.values())
+    others = {b for packages in (("torch", "jax"), ("gymnasium",),
+                                 ("distributed", "mpi4py", "pyarrow"), ("matplotlib",))
+              for b in pages.python(ROOT, *packages)}
+    assert here | others == set(pages.blocks(ROOT, "python")) and not here & others
+    assert len(here) >= 15 and sum(len(checks_of(block)) for block in here) == len(CHECKS)
 
 
 def blocks_of(root, page, language):
@@ -57,7 +90,7 @@ def test_task(root):
 
 
 def test_readme(root, monkeypatch):
-    """The README's scene bounces as it says, its plugin carries, its Python runs."""
+    """The README's scene bounces as it says, its plugin carries."""
     if not hasattr(mujoco, "__version__"):
         pytest.skip("the package mujoco is not installed")
     monkeypatch.chdir(root)
@@ -70,28 +103,6 @@ def test_readme(root, monkeypatch):
     hit = rise.index(min(rise))
     assert max(rise[hit:]) == pytest.approx(0.1 + 0.8 ** 2 * 0.9, abs=2e-3)
     falls_on_floor("<mujoco>" + plugin)
-    block, = blocks_of(root, "../README.md", "python")
-    scope = {}
-    exec(compile(block, "README.md", "exec"), scope)
-    gradient = scope["gradient"]
-    assert gradient.ctrl.shape == (240, scope["m"].nu) and abs(gradient.ctrl).max() > 0
-    assert abs(gradient.params["geom/box/friction"]).max() > 0
-
-
-def test_derivatives(root):
-    """The lines that take the place of mjd_transitionFD."""
-    import numpy as np
-    import dijoco.mujoco  # noqa: F401
-    m = mujoco.MjModel.from_xml_string("""<mujoco><worldbody><body>
-      <joint name="hinge" axis="0 1 0" damping=".1"/><geom size=".1" pos=".5 0 0"/>
-    </body></worldbody><actuator><motor joint="hinge"/></actuator></mujoco>""")
-    d, n = mujoco.MjData(m), 2 * m.nv + m.na
-    scope = {"m": m, "d": d, "dijoco": dijoco, "A": np.zeros((n, n)), "B": np.zeros((n, m.nu))}
-    block, = blocks_of(root, "mujoco_derivatives.md", "python")
-    exec(compile(block, "docs/mujoco_derivatives.md", "exec"), scope)
-    best = np.zeros((n, n))
-    mujoco.mjd_transitionFD(m, d, 1e-6, True, best, scope["B"] * 0, None, None)
-    assert abs(scope["A"] - best).max() < 1e-4 * abs(best).max()
 
 
 def falls_on_floor(scene):

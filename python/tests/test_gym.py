@@ -10,6 +10,7 @@ pytest.importorskip("gymnasium.envs.mujoco")
 mujoco = pytest.importorskip("mujoco")
 
 import dijoco  # noqa: E402
+import pages  # noqa: E402
 import dijoco.envs  # noqa: E402
 import dijoco.gym  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
@@ -141,11 +142,10 @@ def test_refused():
         env.step(np.zeros(5, np.float32))
 
 
-def test_page(root):
-    """The page's example runs."""
-    page = (root / "docs" / "python.md").read_text().split("## Gymnasium\n")[1]
-    scope = {}
-    exec(compile(page.split("```")[1], "docs/python.md", "exec"), scope)
+def test_page(root, shown):
+    """The manual's example runs."""
+    block, = pages.python(root, "gymnasium")
+    scope = shown(block)
     assert scope["observation"].shape == (16, 11) and np.isfinite(scope["reward"]).all()
     assert scope["env"].unwrapped.context.model.option["restitution"] == "given"
 

@@ -237,9 +237,9 @@ def test_vmap_is_one_batch(scene, monkeypatch):
     made = []
     run = _autodiff.Run.__init__
 
-    def counted(self, model, data, params, qpos, *rest):
+    def counted(self, model, data, params, qpos, *rest, **more):
         made.append(len(qpos))
-        run(self, model, data, params, qpos, *rest)
+        run(self, model, data, params, qpos, *rest, **more)
 
     monkeypatch.setattr(_autodiff.Run, "__init__", counted)
     S, B, T = 4, 3, 5

@@ -171,7 +171,7 @@ def test_page(root, tmp_path, monkeypatch):
     (tmp_path / "models").symlink_to(root / "models")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(COMMAND.parent), prepend=os.pathsep)
-    commands, = re.findall(r"```\n(.*?)```", text, re.S)
+    commands, = re.findall(r"```sh\n(.*?)```", text, re.S)
     for command in commands.splitlines():
         done = subprocess.run(command, shell=True, stdout=subprocess.PIPE, text=True)
         assert done.returncode == 0, command

@@ -1,6 +1,5 @@
 """PyTorch: gradcheck of steps and runs with contact, their agreement with the library's own
 derivatives, batches, arguments. Skipped where PyTorch is not installed."""
-import re
 import warnings
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 import autodiff_scene  # noqa: E402
 import dijoco  # noqa: E402
+import pages  # noqa: E402
 import dijoco.torch as djt  # noqa: E402
 from dijoco import _autodiff  # noqa: E402
 
@@ -263,18 +263,18 @@ def test_types(scene):
     assert not djt.step(model, state["qpos"], state["qvel"])[0].requires_grad
 
 
-def test_tour(root, monkeypatch, capsys):
-    """What docs/python.md says on PyTorch and JAX runs; both give the same derivative."""
+def test_tour(root, shown):
+    """What the manual says on PyTorch and JAX runs; both give the same derivative."""
     pytest.importorskip("jax")
-    monkeypatch.chdir(root)
-    block, = re.findall(r"```py\n(.*?)```", (root / "docs" / "python.md").read_text(), re.S)
-    scope = {"dijoco": dijoco}
-    exec(compile(block, "docs/python.md", "exec"), scope)
-    by_torch = scope["ctrl"].grad.numpy()
-    by_jax = scope["jax"].grad(scope["loss"])(scope["ctrl"].detach().numpy(),
-                                              scope["friction"].detach().numpy())
-    np.testing.assert_allclose(by_torch, by_jax, rtol=1e-12, atol=1e-14)
-    assert scope["friction"].grad[0] != 0
+    scopes = [shown(block) for block in pages.python(root, "torch", "jax")]
+    assert len(scopes) == 3
+    by_torch, = [s for s in scopes if "after" in s]
+    by_jax, = [s for s in scopes if "jax" in s]
+    derivatives = by_jax["jax"].grad(by_jax["loss"], (0, 1))(
+        by_jax["ctrl"], by_jax["model"].param("geom/box/friction"))
+    for ours, theirs in zip((by_torch["ctrl"], by_torch["friction"]), derivatives):
+        np.testing.assert_allclose(ours.grad.numpy(), theirs, rtol=1e-12, atol=1e-14)
+    assert by_torch["friction"].grad[0] != 0
 
 
 def test_errors(scene):
@@ -488,9 +488,9 @@ def test_vmap_is_one_batch(scene, monkeypatch):
     made = []
     run = _autodiff.Run.__init__
 
-    def counted(self, model, data, params, qpos, *rest):
+    def counted(self, model, data, params, qpos, *rest, **more):
         made.append(len(qpos))
-        run(self, model, data, params, qpos, *rest)
+        run(self, model, data, params, qpos, *rest, **more)
 
     monkeypatch.setattr(_autodiff.Run, "__init__", counted)
     S, B, T = 4, 3, 5
