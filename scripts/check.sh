@@ -12,7 +12,7 @@ mkdir -p build/deps
 
 # Status 77: there are no wheels for this machine's Python, and the tests say so.
 python_envs() {
-  for env in mujoco-4.0.0 mujoco-4.0.1 gym sweep types; do
+  for env in mujoco-4.0.0 mujoco-4.0.1 gym sweep notebook types; do
     sh scripts/python_env.sh $env >/dev/null || [ $? = 77 ] || return 1
   done
   sh scripts/setup.sh libosmesa6 || echo "check: no off-screen rendering: its tests are skipped"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the virtual environment NAME in build/deps/python unless it is there; prints its folder.
-# Usage: scripts/python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|sweep|torch|docs|types|wheel
+# Usage: scripts/python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|notebook|sweep|torch|docs|types|wheel
 #
 # The wheels are pinned by sha256 in python/requirements and kept in build/deps/python/wheels,
 # except PyTorch's: that is the package index's build for CUDA, 2.5 GB with what it needs. (The
@@ -17,13 +17,14 @@ newest=14
 case $name in
   mujoco-4.0.0 | mujoco-4.0.1) lists="base $name" ;;
   gym) lists="base mujoco-4.0.1 gym" ;;
+  notebook) lists="base mujoco-4.0.0 notebook" ;;
   sweep) lists="base mujoco-4.0.1 sweep" ;;
   torch) lists="base mujoco-4.0.0 torch" newest=13 ;;
   docs) lists=docs ;;
   types) lists="base types" ;;
   wheel) lists="base wheel" ;;
   *)
-    echo "usage: python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|sweep|torch|docs|types|wheel" >&2
+    echo "usage: python_env.sh mujoco-4.0.0|mujoco-4.0.1|gym|notebook|sweep|torch|docs|types|wheel" >&2
     exit 2
     ;;
 esac
@@ -101,6 +102,8 @@ if [ "$name" = torch ]; then
   wanted=4.0.0
 elif [ "$name" = gym ] || [ "$name" = sweep ]; then
   wanted=4.0.1
+elif [ "$name" = notebook ]; then
+  wanted=4.0.0
 else
   wanted=${name#mujoco-}
 fi

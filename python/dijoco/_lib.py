@@ -279,6 +279,7 @@ CORE: Prototypes = {
     "djd_variableName": (c_char_p, [P, c_int]),
     "djd_variableIndex": (c_int, [P, c_int, c_int]),
     "djd_moveDesign": (c_int, [P, P]),
+    "djd_designModel": (P, [P]),
     "djd_countPieces": (c_int, [P, P, ERR]),
     "djd_forwardPhases": (c_int, [P, P, P, c_bool]),
     "djd_backwardPhases": (c_int, [P, P]),

@@ -346,6 +346,15 @@ class Design:
             self._check(core.djd_moveDesign(self._address, x.ctypes.data))
             return {v[0]: self._value(i) for i, v in enumerate(self._variables)}
 
+    def model_at(self, x: ArrayLike | None = None) -> Model:
+        """A `Model` of its own with the design at x (default: x0), maps included: of the first of
+        several scenes. `Model.save_mjcf` writes it."""
+        x, model = self._vector(self.x0 if x is None else x), c_void_p()
+        with self._lock:
+            self._check(core.djd_moveDesign(self._address, x.ctypes.data))
+            call(core.dj_copyModel, byref(model), core.djd_designModel(self._address))
+        return Model._make(Handle(model.value, core.dj_deleteModel), self._scene._report)
+
     def _vector(self, x: ArrayLike) -> Array:
         return np.array(_lib.numbers(x, (self.n,), "x"))
 

@@ -1,5 +1,5 @@
 """What the pages show runs, each block of Python by itself; those that need more packages are run in
-test_torch.py, test_jax.py, test_gym.py, test_sweep.py, test_notebooks.py."""
+test_torch.py, test_gym.py, test_sweep.py."""
 import json
 import re
 
@@ -71,7 +71,7 @@ def test_all_blocks_are_run():
     """By this file or by those that have what a block needs."""
     here = set(BLOCKS.values())
     others = {b for packages in (("torch", "jax"), ("gymnasium",),
-                                 ("distributed", "mpi4py", "pyarrow"), ("matplotlib",))
+                                 ("distributed", "mpi4py", "pyarrow"))
               for b in pages.python(ROOT, *packages)}
     assert here | others == set(pages.blocks(ROOT, "python")) and not here & others
     assert len(here) >= 15 and sum(len(checks_of(block)) for block in here) == len(CHECKS)

@@ -117,6 +117,25 @@ def test_design(root):
     assert "35" in repr(design)
 
 
+def test_model_at(root):
+    """The design's model with its maps: a run of it has the design's loss."""
+    design = dijoco.Design(root / "models" / "hammer" / "task.json")
+    rng = np.random.default_rng(3)
+    x = design.x0 + 0.003 * rng.normal(size=design.n)
+    x = np.clip(x, design.lower, design.upper)
+    model, values = design.model_at(x), design.values(x)
+    data = dijoco.Data(model)
+    data.reset("start")
+    run = dijoco.rollout(model, values["ctrl"], data=data, gradient=False)
+    off = run.qpos[-1, 1:4] - [0.7, 0.9, 0.04]
+    assert off @ off == pytest.approx(design.evaluate(x, gradient=False)[0], rel=1e-6)
+    assert model.param("body/head/pos")[0] == pytest.approx(values["length"][0])
+    assert model.param("body/head/pos")[0] != design.model.param("body/head/pos")[0]
+    assert (design.model_at().param("mesh/head/vert") == design.model.param("mesh/head/vert")).all()
+    with pytest.raises(ValueError, match="x: expected shape"):
+        design.model_at(x[1:])
+
+
 def test_design_errors(root):
     design = dijoco.Design(SWING, folder=root / "examples")
     with pytest.raises(ValueError, match=r"x: expected shape \(35,\)"):

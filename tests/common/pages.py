@@ -49,7 +49,7 @@ def problems(root):
 
 # ---- Python ----------------------------------------------------------------------------------------
 
-NEEDS = ("torch", "jax", "gymnasium", "distributed", "mpi4py", "pyarrow", "matplotlib")
+NEEDS = ("torch", "jax", "gymnasium", "distributed", "mpi4py", "pyarrow")
 
 
 def needs(block):

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The tests of python/tests in an environment of scripts/python_env.sh, against this build.
 # Usage: run.sh ENVIRONMENT [pytest arguments]; without arguments all tests, with torch those called
-# test_torch*.py and test_jax*.py, with gym test_gym.py, with sweep test_sweep.py, with MuJoCo's
+# test_torch*.py and test_jax*.py, with gym, sweep and notebook test_gym.py and so on, with MuJoCo's
 # earlier release those that speak of MuJoCo.
 set -eu
 name=$1
@@ -23,6 +23,7 @@ cd "$DIJOCO_SOURCE/python/tests"
 needed=mj
 [ "$name" != torch ] || needed="torch, jax"
 [ "$name" != gym ] || needed="gymnasium.envs.mujoco"
+[ "$name" != notebook ] || needed="nbclient, ipykernel, matplotlib"
 [ "$name" != sweep ] || needed="distributed, mpi4py, pyarrow"
 "$env/bin/python" -c "import $needed" || {
   echo "run.sh: $name: cannot import $needed" >&2
@@ -32,6 +33,7 @@ if [ $# = 0 ]; then
   case $name in
     torch) set -- test_torch*.py test_jax*.py ;;
     gym) set -- test_gym.py ;;
+    notebook) set -- test_notebook.py ;;
     sweep) set -- test_sweep.py ;;
     mujoco-4.0.0) set -- $(grep -lE 'mujoco|import mj' test_*.py | grep -v test_memory.py) ;;
   esac

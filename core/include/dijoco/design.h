@@ -59,6 +59,8 @@ DJ_API size_t djd_designBytes(const djDesign* design);
 // x makes no valid design (a negative size...), design->error says why; the next call with a valid
 // x mends everything.
 DJ_API djStatus djd_moveDesign(djDesign* design, const double* x);
+// The design's own model as the last call left it: with the parameters of its x.
+DJ_API const djModel* djd_designModel(const djDesign* design);
 
 // Where masses follow geoms, have meshes count by the facets of their hulls at the present point
 // from now on (dj_renewFacets); *changed: how many have other facets than before.

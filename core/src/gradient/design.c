@@ -319,6 +319,10 @@ djStatus djd_moveDesign(djDesign* d, const double* x) {
   return makeRun(d, &d->error);
 }
 
+const djModel* djd_designModel(const djDesign* design) {
+  return design->model;
+}
+
 djStatus djd_renewFacets(int* changed, djDesign* d) {
   if (!changed || !d) return DJ_INVALID;
   djDesignMemory* w = dj_designMemory(d);
