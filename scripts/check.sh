@@ -15,6 +15,7 @@ python_envs() {
   for env in mujoco-4.0.0 mujoco-4.0.1 gym sweep notebook types; do
     sh scripts/python_env.sh $env >/dev/null || [ $? = 77 ] || return 1
   done
+  sh scripts/setup.sh xvfb || echo "check: no Xvfb: the test of a window is skipped"
   sh scripts/setup.sh libosmesa6 || echo "check: no off-screen rendering: its tests are skipped"
   [ "${DIJOCO_TORCH:-0}" != 1 ] || sh scripts/python_env.sh torch >/dev/null ||
     echo "check: no PyTorch: its tests are skipped"

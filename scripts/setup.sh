@@ -2,7 +2,7 @@
 # Installs what the build needs and this machine lacks, by apt. Silent when nothing is missing.
 # DIJOCO_OFFLINE=1: missing things are an error that names them. Arguments: commands that are needed
 # besides, called as their packages are (clang: any that scripts/clang.sh knows); python3-venv;
-# libosmesa6 (off-screen rendering); libclang-rt (clang's sanitizers and libFuzzer); libnlopt-dev
+# libosmesa6 (off-screen rendering); xvfb (a display without a screen); libclang-rt (clang's sanitizers and libFuzzer); libnlopt-dev
 # (an example's optimizer); python3-cmaes (CMA-ES of models/finger/baselines.py).
 set -eu
 cd "$(dirname "$0")/.."
@@ -55,6 +55,7 @@ for name in "$@"; do
         need "libclang-rt-${major:+$major-}dev"
       }
       ;;
+    xvfb) has_command Xvfb || need xvfb ;;
     scan-build) has_command scan-build || need clang-tools ;;
     clang) sh scripts/clang.sh >/dev/null || need clang ;;
     *) has_command "$name" || need "$name" ;;

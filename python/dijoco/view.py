@@ -3,7 +3,11 @@
     python -m dijoco.view scene.xml run.csv                           in MuJoCo's viewer
     python -m dijoco.view scene.xml run.csv other.csv --out both.png  side by side, no display
 
-Needs MuJoCo's Python package; nothing is simulated here.
+... or of a scene in both engines while they run (dijoco.twin):
+
+    python -m dijoco.view --compare scene.xml
+
+Needs MuJoCo's Python package.
 """
 from __future__ import annotations
 
@@ -15,13 +19,16 @@ import sys
 import time
 import warnings
 from ctypes.util import find_library
-from typing import Any, Callable, Iterable, Iterator, NoReturn, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NoReturn, Sequence
 
 import numpy as np
 
 from ._lib import Error
 from ._types import Array, MjData, MjModel, NDArray, Path
 from .png import Writer, write_png
+
+if TYPE_CHECKING:   # which imports MuJoCo
+    from .twin import Twin
 
 RATE = 25              # frames per second of playback, unless --every says which rows
 MAX_SIZE = 8192        # pixels of a picture along a side
@@ -244,6 +251,11 @@ class Painter:
             if labels:
                 mujoco.mjr_overlay(mujoco.mjtFont.mjFONT_NORMAL, mujoco.mjtGridPos.mjGRID_TOPLEFT,
                                    place, labels[k], None, self._context)
+        return self._read()
+
+    def _read(self) -> NDArray[np.uint8]:
+        mujoco = self._mujoco
+        width, height = self._size
         image = np.empty((height, self._count * width, 3), np.uint8)
         place = mujoco.MjrRect(0, 0, self._count * width, height)
         mujoco.mjr_readPixels(image, None, place, self._context)
@@ -325,6 +337,48 @@ def write_animation(path: Path, images: Iterable[NDArray[np.uint8]], count: int,
     return number
 
 
+# ---- both engines ----------------------------------------------------------------------------
+
+class TwinPainter(Painter):
+    """Pictures of a `twin.Twin`, offscreen: `size` (width, height) of each engine's."""
+
+    def __init__(self, twin: Twin, size: tuple[int, int], camera: Any = None) -> None:
+        from .twin import BAR, Artist, Layout
+        self._layout = Layout(2 * size[0], size[1] + BAR)
+        super().__init__(twin.model, (size[0], size[1] + BAR), 2, camera)
+        self.artist = Artist(twin.model, self._context, self._camera, self._option)
+
+    def draw_twin(self, twin: Twin, time: float, end: float) -> NDArray[np.uint8]:
+        """Both engines at a time, and the slider, which ends at `end`."""
+        self._gl.make_current()
+        self.artist.draw(twin, time, self._layout, end)
+        return self._read()
+
+
+def draw_twin(twin: Twin, times: Sequence[float], size: tuple[int, int] = (640, 480),
+              camera: Any = None) -> Iterator[NDArray[np.uint8]]:
+    """Yields pictures of both engines at these times (s), up to which they are simulated."""
+    painter = TwinPainter(twin, size, camera)
+    with painter:
+        for t in times:
+            twin.advance(t)
+            yield painter.draw_twin(twin, t, times[-1])
+
+
+def make_twin(model: MjModel, keyframe: str | None = None) -> Twin:
+    """Both engines from a keyframe (its name or number), or from qpos0."""
+    from .twin import Twin
+    names = [model.key(i).name for i in range(model.nkey)]
+    key = None
+    if keyframe is not None:
+        key = names.index(keyframe) if keyframe in names else (
+            int(keyframe) if keyframe.isdecimal() else -1)
+        if not 0 <= key < model.nkey:
+            raise ViewError("there is no keyframe %.60r; the scene has: %s"
+                            % (keyframe, ", ".join(filter(None, names)) or model.nkey))
+    return Twin(model, key)
+
+
 # ---- in the viewer ---------------------------------------------------------------------------
 
 def _open_viewer(model: MjModel, data: MjData, key: Callable[[int], None]) -> Any:
@@ -403,6 +457,20 @@ def replay(model: MjModel, runs: Sequence[Run], speed: float = 1.0, camera: Any 
             time.sleep(1 / 60)
 
 
+def show_twin(twin: Twin, camera: Any = None, limit: float | None = None, speed: float = 1.0,
+              size: tuple[int, int] | None = None) -> None:
+    """Both engines in a window of their own, until it is closed; `size` of each engine's part."""
+    from .twin import BAR
+    from .window import NoWindow, show
+    width, height = size or (640, 600)
+    try:
+        show(twin, find_camera(twin.model, camera), limit=math.inf if limit is None else limit,
+             speed=speed, size=(2 * width, height + BAR))
+    except NoWindow as error:
+        raise ViewError("%s for the window; --frames DIR and --out FILE.png draw without one"
+                        % error) from None
+
+
 # ---- the command -----------------------------------------------------------------------------
 
 def _positive(kind: Callable[[str], float], limit: float) -> Callable[[str], float]:
@@ -433,10 +501,18 @@ class _Parser(argparse.ArgumentParser):
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = _Parser(prog="dijoco.view", description="Replays runs written by `dijoco simulate "
-                     "--out`, in MuJoCo's viewer or as pictures.")
+                     "--out`, in MuJoCo's viewer or as pictures; or compares engines.")
     parser.add_argument("scene", metavar="SCENE", help=".xml or .mjb")
-    parser.add_argument("runs", metavar="RUN.csv", nargs="+",
+    parser.add_argument("runs", metavar="RUN.csv", nargs="*",
                         help="one run, or two: side by side, in the viewer the second as a ghost")
+    parser.add_argument("--compare", action="store_true",
+                        help="no runs: both engines on the scene, side by side, as they go on, with "
+                        "planes and forces of contacts and a slider for time. Space stops and goes "
+                        "on, arrows step, p and f hide planes and forces")
+    parser.add_argument("--time", metavar="T", type=_positive(float, 1e6),
+                        help="of --compare: until T s (pictures: 2)")
+    parser.add_argument("--keyframe", metavar="NAME",
+                        help="of --compare: name or number of the keyframe to start from")
     target = parser.add_mutually_exclusive_group()
     target.add_argument("--frames", metavar="DIR",
                         help="no viewer: one picture per frame, DIR/frame_0000.png and on")
@@ -451,10 +527,15 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--contacts", action="store_true",
                         help="show contact points and forces, as MuJoCo or its plugins find them")
     args = parser.parse_intermixed_args(arguments)
-    if len(args.runs) > 2:
-        raise ViewError("one run or two, not %d" % len(args.runs))
     drawn = args.frames is not None or args.out is not None
-    if not drawn and (args.every or args.size):
+    if args.compare:
+        if args.runs or args.every or args.contacts:
+            raise ViewError("--compare makes the runs itself, and shows contacts: give the scene alone")
+    elif not 1 <= len(args.runs) <= 2:
+        raise ViewError("one run or two, not %d" % len(args.runs))
+    elif args.time or args.keyframe:
+        raise ViewError("--time and --keyframe are for --compare")
+    if not drawn and (args.every or (args.size and not args.compare)):
         raise ViewError("--every and --size are for --frames and --out")
     if args.out is not None and pathlib.Path(args.out).suffix.lower() != ".png":
         raise ViewError("%s: --out writes .png" % args.out)
@@ -466,13 +547,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         args = _parse(arguments)
         model = load_scene(args.scene)
-        runs = [read_run(path, model) for path in args.runs]
-        if args.frames is None and args.out is None:
-            replay(model, runs, args.speed, args.camera, args.contacts)
-            return 0
-        times = frame_times(runs, args.every, args.speed)
-        images = draw_runs(model, runs, times, args.size or (640, 480), args.camera,
-                           args.contacts)
+        if args.compare:
+            twin = make_twin(model, args.keyframe)
+            if args.frames is None and args.out is None:
+                show_twin(twin, args.camera, args.time, args.speed, args.size)
+                return 0
+            end = args.time or 2.0
+            times = np.arange(int(end * RATE / args.speed + 1e-9) + 1) * args.speed / RATE
+            images = draw_twin(twin, list(times), args.size or (640, 480), args.camera)
+        else:
+            runs = [read_run(path, model) for path in args.runs]
+            if args.frames is None and args.out is None:
+                replay(model, runs, args.speed, args.camera, args.contacts)
+                return 0
+            times = frame_times(runs, args.every, args.speed)
+            images = draw_runs(model, runs, times, args.size or (640, 480), args.camera,
+                               args.contacts)
         if args.frames is not None:
             count = write_frames(args.frames, images, len(times))
             print("%d pictures in %s" % (count, args.frames))

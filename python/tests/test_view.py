@@ -354,7 +354,7 @@ def test_bad_options(expect, text, options):
 def test_bad_use(expect):
     expect("--every and --size are for", "scene.xml", "a.csv", "--every", 2)
     expect("x.gif: --out writes .png", "scene.xml", "a.csv", "--out", "x.gif")
-    expect("the following arguments are required", "scene.xml")
+    expect("one run or two, not 0", "scene.xml")
 
 
 def test_bad_folder(folder, offscreen):
