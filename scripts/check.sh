@@ -47,6 +47,7 @@ case ${DIJOCO_WITHOUT_MUJOCO:-OFF} in
   1 | ON | on | YES | yes | TRUE | true) ;;
   *) python_envs || exit 1 ;;
 esac
+sh scripts/setup.sh chromium || echo "check: no Chromium: no page is opened in one"
 sh scripts/setup.sh libnlopt-dev || echo "check: no NLopt: the test of quadrotor_path is skipped"
 sh scripts/setup.sh python3-cmaes || echo "check: no python3-cmaes: its part of a test is skipped"
 sh scripts/build.sh release || exit 1

@@ -1,6 +1,7 @@
 // dijoco compare: one scene, both engines, the same start and controls.
 
 #include "output.h"
+#include "page.h"
 #include "progress.h"
 #include "report.h"
 #include "states.h"
@@ -22,7 +23,8 @@ typedef struct Comparison {
   Inputs inputs;
   Engine engine[ENGINES];
   Record record;
-  djFile* file[NFILES];
+  Page page;
+  djFile *file[NFILES], *player;
   Scene plain_scene;         // without the tail of a guide, where the scene has one; else no model
   Engine plain;
   double bias;               // largest difference of a body's position without it, m
@@ -40,6 +42,8 @@ static int open_files(Comparison* c) {
     c->file[i] = out_openIn(verb, folder, file_name[i]);
     if (!c->file[i]) return EXIT_BAD_INPUT;
   }
+  const char* player = c->options->player;
+  if (player && !(c->player = out_open(verb, player))) return EXIT_BAD_INPUT;
   return 0;
 }
 
@@ -92,11 +96,15 @@ static int run(Comparison* c) {
   states_header(c->file[MUJOCO_CSV], &c->engine[1]);
   dj_printFile(c->file[CONTACTS_CSV], "time,engine,body1,body2,fx,fy,fz\n");
   record_open(&c->record, c->scene->model, in->steps);
+  if (c->player) page_open(&c->page, ENGINES, c->engine, in->steps);
+  for (int i = 0; i < ENGINES; i++) page_add(&c->page, i, 0);
   write_rows(c, 0);
   record_add(&c->record, c->engine, 0);
   for (long k = 0; k < in->steps; k++) {
     for (int i = 0; i < ENGINES; i++) {
-      if (engine_step(&c->engine[i], in, k) && engine_measure(&c->engine[i])) continue;
+      bool stepped = engine_step(&c->engine[i], in, k);
+      if (stepped) page_add(&c->page, i, k + 1);
+      if (stepped && engine_measure(&c->engine[i])) continue;
       tool_fail(c->options->verb, c->scene->path, NULL, "%s", c->engine[i].error);
       return k == 0 ? EXIT_BAD_INPUT : EXIT_NOT_HELD;
     }
@@ -252,9 +260,14 @@ static int check_limits(const Comparison* c) {
 }
 
 static int finish(Comparison* c) {
-  Buffer summary = {0}, report = {0};
+  Buffer summary = {0}, report = {0}, page = {0};
   write_summary(&summary, c);
   write_report(&report, c);
+  if (c->player) {
+    page_write(&page, &c->page, c->scene->path);
+    out_write(c->player, &page);
+    buf_free(&page);
+  }
   out_write(c->file[SUMMARY_JSON], &summary);
   out_write(c->file[REPORT_HTML], &report);
   buf_free(&report);
@@ -291,6 +304,7 @@ int verb_compare(const Options* o) {
     warn_scene(&s, o);
     status = compare(&c);
     record_close(&c.record);
+    page_close(&c.page);
     for (int i = 0; i < ENGINES; i++) engine_close(&c.engine[i]);
     engine_close(&c.plain);
     dj_deleteModel(c.plain_scene.model);

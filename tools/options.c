@@ -30,6 +30,8 @@ static const Row table[] = {
      "start state, as --save-state writes it, with the integrator's history"},
     {"--save-state", "FILE", TEXT, GROUP_STATE, AT(save_state),
      "write the state at the end (JSON), from which a run goes on to the last bit"},
+    {"--player", "FILE.html", TEXT, GROUP_RUN, AT(player),
+     "write a page that plays what was simulated, with contacts; it needs nothing else"},
     {"--ctrl", "FILE.csv", TEXT, GROUP_RUN, AT(ctrl),
      "controls, one row per step (header ctrl[0],...); the last row holds"},
     {"--ctrl-seed", "S", SEED, GROUP_RUN, AT(ctrl_seed),

@@ -50,7 +50,7 @@ typedef struct Options {
   long threads;
   const char* guide_bodies;
   double time;
-  const char *qpos, *qvel, *state, *save_state, *ctrl, *engine, *out, *filter, *models, *pairs;
+  const char *qpos, *qvel, *state, *save_state, *player, *ctrl, *engine, *out, *filter, *models, *pairs;
   long ctrl_seed, every, check_seed, check_runs;
   const char* optimizer;      // type; NULL: the task's
   djOptimizer how;            // those of its keys (dj_optimizerKey) that are given

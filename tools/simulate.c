@@ -1,6 +1,7 @@
 // dijoco simulate: run a scene in one engine.
 
 #include "output.h"
+#include "page.h"
 #include "progress.h"
 #include "state_file.h"
 #include "states.h"
@@ -50,20 +51,29 @@ static void print_table(const Engine* e, const Scene* s, const Options* o) {
 }
 
 // All steps. False: a step was impossible.
-static bool run(Engine* e, const Inputs* in, const Options* o, djFile* file) {
+static bool run(Engine* e, const Inputs* in, const Options* o, djFile* file, Page* page) {
   if (file) {
     states_header(file, e);
     states_row(file, e);
   }
   bool good = true;
+  page_add(page, 0, 0);
   for (long k = 0; k < in->steps && good; k++) {
     good = engine_step(e, in, k);
+    if (good) page_add(page, 0, k + 1);
     if (good && file && states_due(o, k + 1)) states_row(file, e);
     progress_show("simulating", (double)k + 1, (double)in->steps, "step %ld of %ld", k + 1,
                   in->steps);
   }
   progress_end();
   return engine_measure(e) && engine_measureMomentum(e) && good;
+}
+
+static void write_page(djFile* file, const Page* page, const char* scene) {
+  Buffer text = {0};
+  page_write(&text, page, scene);
+  out_write(file, &text);
+  buf_free(&text);
 }
 
 static int simulate(const Scene* s, const Options* o) {
@@ -80,16 +90,21 @@ static int simulate(const Scene* s, const Options* o) {
   if (!status && !engine_open(&e, mujoco, s, &in)) {
     status = tool_fail(o->verb, s->path, NULL, "%s", e.error);
   }
-  djFile *file = NULL, *state = NULL;
+  djFile *file = NULL, *state = NULL, *player = NULL;
+  Page page = {0};
   if (!status && o->out && !(file = out_open(o->verb, o->out))) status = EXIT_BAD_INPUT;
   if (!status && o->save_state && !(state = out_open(o->verb, o->save_state))) {
     status = EXIT_BAD_INPUT;
   }
-  if (!status && !run(&e, &in, o, file)) {
+  if (!status && o->player && !(player = out_open(o->verb, o->player))) status = EXIT_BAD_INPUT;
+  if (!status && player) page_open(&page, 1, &e, in.steps);
+  if (!status && !run(&e, &in, o, file, &page)) {
     status = tool_fail(o->verb, s->path, NULL, "%s", e.error);
     if (e.tally.steps > 0) status = EXIT_NOT_HELD;  // it ran, and what it did is written
   }
   if (status != EXIT_BAD_INPUT && state) state_write(state, &e);
+  if (status != EXIT_BAD_INPUT && player) write_page(player, &page, s->path);
+  page_close(&page);
   if (status != EXIT_BAD_INPUT && out_commit(o->verb)) status = EXIT_BAD_INPUT;
   if (status != EXIT_BAD_INPUT) {
     if (!mujoco && e.tally.unconverged_steps > 0) status = EXIT_NOT_HELD;

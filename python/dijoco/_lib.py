@@ -14,7 +14,8 @@ import threading
 import warnings
 import weakref
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_void_p
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterable, List, NoReturn, Sequence, SupportsIndex, Tuple
+from typing import (TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterable, List, NoReturn,
+                    Sequence, SupportsIndex, Tuple)
 
 import numpy as np
 
@@ -429,7 +430,8 @@ def _load_core() -> ctypes.CDLL:
     return library
 
 
-MIRRORS: dict[str, type[ctypes.Structure]] = {}  # of C's structs, by their names; python/tests/test_structs.py compares all with C's
+# Of C's structs, by their names; python/tests/test_structs.py compares all with C's.
+MIRRORS: dict[str, type[ctypes.Structure]] = {}
 
 
 def check_structs(structs: dict[str, type[ctypes.Structure]]) -> None:

@@ -30,5 +30,5 @@ History = Tuple[ArrayLike, ArrayLike]            # qpos, qvel one timestep befor
 Samples = Union[ArrayLike, Sequence[Mapping[str, Any]]]
 Grid = Sequence[int]
 
-__all__ = ["AnyModel", "Array", "ArrayField", "ArrayLike", "Grid", "History", "MjData", "MjModel", "NDArray",
-           "Path", "Samples", "Shape", "Task"]
+__all__ = ["AnyModel", "Array", "ArrayField", "ArrayLike", "Grid", "History", "MjData",
+           "MjModel", "NDArray", "Path", "Samples", "Shape", "Task"]
