@@ -8,10 +8,10 @@ Of k ranks with a thread each on a machine of C processors, N samples are to tak
     T(k) = a + N s/min(k, C) + N w,    and    k a + N (s + w) seconds of processors,
 
 a: start of a rank (reads the scene), s: for a sample, its lock and its line included, w: to write a
-line of the table, which the last rank does alone. One rank measures a and s, by N and N/4 samples, in
-seconds of the processor, which others on the machine hardly change; w is what reading and writing as
-many lines takes. The rows check the model, and that all tables are the same to the bit. Where wall
-times of one rank are far above the model's something else was running, and say nothing. Best of R runs.
+line of the table, which the last rank does alone. One rank measures a and s, by N and N/4 samples,
+in seconds of the processor, which others on the machine hardly change; w is what reading and
+writing as many lines takes. The rows check the model, and that all tables are the same to the bit.
+Wall times of one rank far above the model's say that something else was running. Best of R runs.
 """
 import argparse
 import os
@@ -87,8 +87,8 @@ def main():
     a = max(0.0, processor - n * (s + w))
     print("%s, %d samples%s; %d processors" % (os.path.relpath(args.task, ROOT), n,
                                                ", each optimised" * args.optimize, CORES))
-    print("start %.3g s, a sample %.3g s, a line of the table %.2g s and %d bytes; folder %d bytes a "
-          "sample" % (a, s, w, round(len(text) / n), round(size / n)))
+    print("start %.3g s, a sample %.3g s, a line of the table %.2g s and %d bytes; folder %d "
+          "bytes a sample" % (a, s, w, round(len(text) / n), round(size / n)))
     print("%6s %10s %10s %10s %14s %10s" % ("ranks", "wall s", "model s", "speedup",
                                             "processors' s", "model s"))
     same = True
@@ -101,8 +101,8 @@ def main():
     print("tables: %s" % ("the same to the bit" if same else "DIFFER"))
     much = 1000 * MANY
     serial, parallel = a + much * w, much * s / MANY
-    print("model, %d samples on %d cores: %.3g s, of which %.3g s are start and table; speedup %.0f; "
-          "%.3g MB on disk, %.3g MB/s while it runs" % (
+    print("model, %d samples on %d cores: %.3g s, of which %.3g s are start and table; speedup "
+          "%.0f; %.3g MB on disk, %.3g MB/s while it runs" % (
               much, MANY, serial + parallel, serial, (a + much * (s + w)) / (serial + parallel),
               much * size / n / 1e6, MANY / max(s, 1e-9) * size / n / 1e6))
     shutil.rmtree(args.out, ignore_errors=True)

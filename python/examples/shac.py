@@ -15,9 +15,9 @@ the values that follow from the rewards (TD(lambda)), and the next H steps begin
 
 Observations, ends and the return that is printed are those of gymnasium's Hopper-v5: 1 + dx/dt -
 |a|^2/1000 a step of 8 ms, for 1000 steps or until it falls. A fall has no slope. So the reward that
-is learned from has instead of 1 what falls off towards it: 1 - (angle/0.2)^2 - 200 max(0, 0.8 - z)^2.
-Trials are without noise, from starts that are always the same. Contact is by the preset `smooth`; at
-the end the best policy is tried with contact as it is, and in stock MuJoCo.
+is learned from has instead of 1 what falls off towards it: 1 - (angle/0.2)^2 - 200 max(0, 0.8-z)^2.
+Trials are without noise, from starts that are always the same. Contact is by the preset `smooth`;
+at the end the best policy is tried with contact as it is, and in stock MuJoCo.
 """
 import argparse
 import copy
