@@ -168,6 +168,24 @@ class Sweep(cli.Case):
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertEqual(text(self.path("four")), text(self.path("one")))
 
+    def test_cost(self):
+        """scripts/bench_sweep.py: its table, and that tables of more ranks are compared."""
+        if not shutil.which("mpirun"):
+            self.skipTest("there is no mpirun")
+        script = os.path.join(cli.SOURCE, "scripts/bench_sweep.py")
+        out = subprocess.run(
+            [sys.executable, script, "--task", self.path("task.json"), "--samples", "8", "--ranks",
+             "1,2", "--runs", "1", "--out", self.path("cost")], check=True, text=True,
+            stdout=subprocess.PIPE).stdout
+        lines = out.splitlines()
+        self.assertIn("task.json, 8 samples;", lines[0])
+        ranks = [line.split() for line in lines[3:5]]
+        self.assertEqual([row[0] for row in ranks], ["1", "2"])
+        self.assertTrue(all(float(x) >= 0 for row in ranks for x in row[1:]))
+        self.assertEqual(lines[5], "tables: the same to the bit")
+        self.assertIn("1000000 samples on 1000 cores", lines[6])
+        self.assertFalse(os.path.exists(self.path("cost")))
+
     def test_refused(self):
         out = ["--out", self.path("o")]
         rows_of = {"no_column.csv": ("qvel0[3]\n1\n", ["qvel0[3]", "qvel0[0]"]),

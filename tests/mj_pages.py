@@ -98,7 +98,7 @@ def folder(name):
     path = os.path.join(WORK, name)
     shutil.rmtree(path, ignore_errors=True)
     os.makedirs(os.path.join(path, "build"))
-    for part in ("models", "examples", "tests", "docs"):
+    for part in ("models", "examples", "tests", "docs", "scripts"):
         os.symlink(os.path.join(SOURCE, part), os.path.join(path, part))
     os.symlink(os.path.join(BUILD, "bin"), os.path.join(path, "build", "bin"))
     return path

@@ -3,7 +3,10 @@
 `dijoco.gym` registers both with our step, as `dijoco/Push-v0` and `dijoco/Quadruped-v0`. The classes
 here are for comparison: a policy that was learned there is played here.
 """
+from __future__ import annotations
+
 import pathlib
+from typing import Any
 
 import numpy as np
 
@@ -11,25 +14,27 @@ from gymnasium import utils
 from gymnasium.envs.mujoco import MujocoEnv
 from gymnasium.spaces import Box
 
+from ._types import Array
+
 __all__ = ["Push", "Quadruped"]
 
 SCENES = pathlib.Path(__file__).resolve().parent / "scenes"
 
 
-class _Scene(MujocoEnv, utils.EzPickle):
+class _Scene(MujocoEnv, utils.EzPickle):  # type: ignore[misc]
     """An environment of one of the scenes; `size`: of its observation."""
 
-    metadata = {"render_modes": ["human", "rgb_array", "depth_array"]}
+    metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array", "depth_array"]}
 
-    def __init__(self, scene, frame_skip, size, **kwargs):
+    def __init__(self, scene: str, frame_skip: int, size: int, **kwargs: Any) -> None:
         MujocoEnv.__init__(self, str(SCENES / scene), frame_skip,
                            observation_space=Box(-np.inf, np.inf, (size,), np.float64), **kwargs)
         self.metadata = dict(self.metadata, render_fps=int(round(1 / self.dt)))
 
-    def _begin(self):
+    def _begin(self) -> None:
         """What is right after a reset: of all but states."""
 
-    def reset_model(self):
+    def reset_model(self) -> Array:
         self._begin()
         self.set_state(*self._start())
         return self._get_obs()
@@ -45,15 +50,16 @@ class Push(_Scene):
     that is below 5 cm. It ends after 200 steps of 40 ms, and where the box is tipped over.
     """
 
-    def __init__(self, reach_weight=0.1, ctrl_cost_weight=0.01, spread=0.3, **kwargs):
+    def __init__(self, reach_weight: float = 0.1, ctrl_cost_weight: float = 0.01,
+                 spread: float = 0.3, **kwargs: Any) -> None:
         utils.EzPickle.__init__(self, reach_weight, ctrl_cost_weight, spread, **kwargs)
         self._reach, self._cost, self._spread = reach_weight, ctrl_cost_weight, spread
         super().__init__("push.xml", 4, 15, **kwargs)
 
-    def _begin(self):
+    def _begin(self) -> None:
         self.data.mocap_pos[0, :2] = (0.5, 0) + self._spread * self.np_random.uniform(-1, 1, 2)
 
-    def _start(self):
+    def _start(self) -> tuple[Array, Array]:
         qpos, qvel = self.init_qpos.copy(), self.init_qvel.copy()
         angle = self.np_random.uniform(-np.pi, np.pi) / 2
         turn = self.np_random.uniform(-np.pi, np.pi)
@@ -61,18 +67,18 @@ class Push(_Scene):
         qpos[5:9] = np.cos(turn / 2), 0, 0, np.sin(turn / 2)
         return qpos, qvel
 
-    def _places(self):
+    def _places(self) -> tuple[Array, Array, Array]:
         data = self.data
         return (data.body("disc").xpos[:2], data.body("box").xpos[:2], data.mocap_pos[0, :2])
 
-    def _get_obs(self):
+    def _get_obs(self) -> Array:
         disc, box, mark = self._places()
         frame, qvel = self.data.body("box").xmat.reshape(3, 3), self.data.qvel
         return np.concatenate([
             disc, qvel[:2], box - disc, frame[:2, 0], qvel[2:4], qvel[7:8], mark - box,
             [self.data.body("box").xpos[2], frame[2, 2]]])
 
-    def step(self, action):
+    def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         self.do_simulation(action, self.frame_skip)
         disc, box, mark = self._places()
         distance, cost = np.linalg.norm(box - mark), self._cost * np.square(action).sum()
@@ -96,8 +102,9 @@ class Quadruped(_Scene):
     steps of 20 ms, and where the trunk is lower than 12 cm or upside down.
     """
 
-    def __init__(self, forward_reward_weight=1.0, healthy_reward=0.5, ctrl_cost_weight=0.02,
-                 contact_cost_weight=1e-3, force_limit=2.0, reset_noise_scale=0.05, **kwargs):
+    def __init__(self, forward_reward_weight: float = 1.0, healthy_reward: float = 0.5,
+                 ctrl_cost_weight: float = 0.02, contact_cost_weight: float = 1e-3,
+                 force_limit: float = 2.0, reset_noise_scale: float = 0.05, **kwargs: Any) -> None:
         utils.EzPickle.__init__(self, forward_reward_weight, healthy_reward, ctrl_cost_weight,
                                 contact_cost_weight, force_limit, reset_noise_scale, **kwargs)
         self._forward, self._healthy = forward_reward_weight, healthy_reward
@@ -109,19 +116,19 @@ class Quadruped(_Scene):
         self._calves = [self.model.body(name + "_calf").id for name in names]
         self._weight = self.model.body_mass.sum() * np.linalg.norm(self.model.opt.gravity)
 
-    def _start(self):
+    def _start(self) -> tuple[Array, Array]:
         noise = self.np_random.uniform(-self._noise, self._noise, self.model.nq)
         qpos = self._stand + noise * (np.arange(self.model.nq) >= 7)
         return qpos, self.init_qvel + self._noise * self.np_random.standard_normal(self.model.nv)
 
-    def _forces(self):
+    def _forces(self) -> Array:
         limit = self._limit
         return np.clip(self.data.cfrc_ext[self._calves].ravel() / self._weight, -limit, limit)
 
-    def _get_obs(self):
+    def _get_obs(self) -> Array:
         return np.concatenate([self.data.qpos[2:], self.data.qvel, self._forces()])
 
-    def step(self, action):
+    def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         before = self.data.qpos[0]
         self.do_simulation(action, self.frame_skip)
         speed = (self.data.qpos[0] - before) / self.dt

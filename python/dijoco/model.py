@@ -8,7 +8,8 @@ import warnings
 import zlib
 from ctypes import byref, c_void_p
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, List, Mapping, MutableMapping, NamedTuple, NoReturn
+from typing import (TYPE_CHECKING, Any, Iterable, Iterator, List, Mapping, MutableMapping,
+                    NamedTuple, NoReturn)
 
 import numpy as np
 

@@ -228,7 +228,8 @@ class Rollout:
 
     def _along(self, ctrl: ArrayLike | None, qpos0: ArrayLike | None, qvel0: ArrayLike | None,
                act0: ArrayLike | None, params: Mapping[str, ArrayLike | None] | None,
-               history: History | None) -> tuple[CVariation, tuple[list[str], Any, list[int]], object]:
+               history: History | None) -> tuple[CVariation, tuple[list[str], Any, list[int]],
+                                                 object]:
         """A djVariation, names, djParam array and sizes of its parameters, and what it points to."""
         m, T = self._model, self._run.horizon
         self._check_gradient()

@@ -17,7 +17,7 @@ CONTACT = 9
 NAMES = ("DiJoCo", "MuJoCo")
 COLORS = ((0.15, 0.55, 0.95, 1.0), (0.95, 0.5, 0.1, 1.0))   # of planes, points and forces
 PLANE = 0.25                                                # opacity of planes
-BAR, EDGE = 26, 10                                          # pixels: height of the slider, its margin
+BAR, EDGE = 26, 10              # pixels: height of the slider, its margin
 
 
 class Frame(NamedTuple):
@@ -71,8 +71,8 @@ class Engine:
 
 
 class Twin:
-    """Both engines from the same start: qpos0, or a keyframe (index). Keyword arguments are settings
-    of the `Context`."""
+    """Both engines from the same start: qpos0, or a keyframe (index). Keyword arguments are
+    settings of the `Context`."""
 
     def __init__(self, model: MjModel, key: int | None = None, **settings: Any) -> None:
         self.model = model

@@ -530,7 +530,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     drawn = args.frames is not None or args.out is not None
     if args.compare:
         if args.runs or args.every or args.contacts:
-            raise ViewError("--compare makes the runs itself, and shows contacts: give the scene alone")
+            raise ViewError("--compare makes the runs itself, and shows contacts: give the scene "
+                            "alone")
     elif not 1 <= len(args.runs) <= 2:
         raise ViewError("one run or two, not %d" % len(args.runs))
     elif args.time or args.keyframe:

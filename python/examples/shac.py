@@ -1,12 +1,12 @@
 """A hopper learns to hop by gradients of its own steps: short-horizon actor-critic (SHAC).
 
-    python shac.py hopper.xml                       half a million steps
+    python shac.py hopper.xml                       a million steps
     python shac.py hopper.xml --minutes 5 --seed 1 --out policy.npz --curve curve.csv
     python shac.py hopper.xml --replay policy.npz   in stock MuJoCo, without learning
 
-hopper.xml is gymnasium's (`gymnasium/envs/mujoco/assets`); needs PyTorch. J. Xu and others, *Accelerated
-Policy Learning with Parallel Differentiable Simulation*, 2022: from the states where B worlds are, the
-policy acts for H steps; with a critic's value V of where it ends
+hopper.xml is gymnasium's (`gymnasium/envs/mujoco/assets`); needs PyTorch. J. Xu and others,
+*Accelerated Policy Learning with Parallel Differentiable Simulation*, 2022: from the states where B
+worlds are, the policy acts for H steps; with a critic's value V of where it ends
 
     L = -1/(H B) sum over worlds (sum_{t<H} gamma^t r_t + gamma^H V(s_H)),
 
@@ -14,9 +14,10 @@ whose gradient goes through the steps (`dijoco.torch.rollout`, a batch each). Th
 the values that follow from the rewards (TD(lambda)), and the next H steps begin where these ended.
 
 Observations, ends and the return that is printed are those of gymnasium's Hopper-v5: 1 + dx/dt -
-|a|^2/1000 a step of 8 ms, for 1000 steps or until it falls. A fall has no slope. So the reward that is
-learned from has instead of 1 what falls off towards it: 1 - (angle/0.2)^2 - 200 max(0, 0.8 - z)^2.
-Trials are without noise, from starts that are always the same.
+|a|^2/1000 a step of 8 ms, for 1000 steps or until it falls. A fall has no slope. So the reward that
+is learned from has instead of 1 what falls off towards it: 1 - (angle/0.2)^2 - 200 max(0, 0.8-z)^2.
+Trials are without noise, from starts that are always the same. Contact is by the preset `smooth`;
+at the end the best policy is tried with contact as it is, and in stock MuJoCo.
 """
 import argparse
 import copy
@@ -250,12 +251,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("scene", help="gymnasium's hopper.xml")
     parser.add_argument("--worlds", type=int, default=64)
-    parser.add_argument("--horizon", type=int, default=16, help="steps of a window")
-    parser.add_argument("--steps", type=int, default=500000)
+    parser.add_argument("--horizon", type=int, default=32, help="steps of a window")
+    parser.add_argument("--steps", type=int, default=1000000)
     parser.add_argument("--minutes", type=float, default=1e6)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--preset", default="smooth", help="of contact (default: smooth)")
-    parser.add_argument("--timestep", type=float, default=0.002)
+    parser.add_argument("--timestep", type=float, default=0.004)
     parser.add_argument("--out", help="the best policy, as .npz")
     parser.add_argument("--curve", help="CSV: seconds, steps, reward, return, length")
     parser.add_argument("--replay", metavar="POLICY.npz")
@@ -269,7 +270,7 @@ def main():
         saved = np.load(args.replay)
         agent.load_state_dict({name: torch.tensor(saved[name]) for name in saved})
     elif args.short:
-        agent, curve = learn(args.scene, 16, 16, 16 * 16 * 40, 1e6, 0, settings, every=10)
+        agent, curve = learn(args.scene, 8, 16, 8 * 16 * 24, 1e6, 0, settings, every=8)
         first, last = curve[0, 3], curve[:, 3].max()
         print("return %.1f, then %.1f" % (first, last))
         return 0 if last > 1.2 * first and np.isfinite(curve).all() else 1

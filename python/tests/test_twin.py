@@ -149,7 +149,8 @@ m = view.load_scene("scene.xml")
 pair = view.make_twin(m)
 with view.TwinPainter(pair, (200, 150)) as painter:
     pair.advance(1)
-    for name, t, planes, forces in (("a", .5, 1, 1), ("b", 1, 1, 1), ("c", 1, 0, 1), ("d", 1, 0, 0)):
+    for name, t, planes, forces in (("a", .5, 1, 1), ("b", 1, 1, 1), ("c", 1, 0, 1),
+                                    ("d", 1, 0, 0)):
         painter.artist.planes, painter.artist.forces = planes, forces
         png.write_png(name + ".png", painter.draw_twin(pair, t, 1).copy())
 """
