@@ -138,7 +138,7 @@ static void testDifferent(void** state) {
   }
   assert_int_equal(pictures, 12);
   assert_int_equal(balls, 12);   // which are all inside
-  assert_int_equal(charts, 8);
+  assert_int_equal(charts, 9);
   free(page);
   closePage(&p);
 }
