@@ -93,6 +93,22 @@ static void testNamed(void** state) {
   }
 }
 
+// No two fields are in one place of the model.
+static void testPlaces(void** state) {
+  (void)state;
+  for (int kind = 0; kind < DJ_NELEMENT; kind++) {
+    for (const djElementField* f = dj_elementKinds[kind].field; f->name; f++) {
+      for (const djElementField* g = f + 1; f->array && g->name; g++) {
+        if (g->array != f->array) continue;
+        assert_true(f->columns > 0 && f->columns == g->columns);
+        bool apart = f->column + f->count <= g->column || g->column + g->count <= f->column;
+        if (!apart) fail_msg("%s is where %s is", g->name, f->name);
+      }
+      assert_true(f->columns == 0 || f->column + f->count <= f->columns);
+    }
+  }
+}
+
 // Parameters that are fields have the field's unit and bound.
 static void testParameters(void** state) {
   (void)state;
@@ -264,7 +280,7 @@ static void testTexts(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testCover),       cmocka_unit_test(testNamed),
-      cmocka_unit_test(testParameters),
+      cmocka_unit_test(testPlaces),      cmocka_unit_test(testParameters),
       cmocka_unit_test(testDefaults),    cmocka_unit_test(testLists),
       cmocka_unit_test(testOwnSettings), cmocka_unit_test(testTexts),
   };

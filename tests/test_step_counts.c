@@ -126,12 +126,17 @@ static void testPairs(void** state) {
   djData* d = dataOf(m);
   d->qpos[7 + 2] = 0.1;
   for (int k = 0; k < 100; k++) assert_int_equal(dj_step(m, d), DJ_OK);
+  int rows = d->stats.rows;
   assert_int_equal(d->stats.near_pairs, 2);
   assert_int_equal(d->stats.loaded_pairs, 2);
   for (int k = 0, loaded = 0; k < d->npair; k++) {
     loaded += d->pair[k].normal_force > 0;
     if (k + 1 == d->npair) assert_int_equal(loaded, d->stats.loaded_pairs);
   }
+  d->qpos[7 + 2] = 3;   // one of them alone has half the rows
+  assert_int_equal(dj_step(m, d), DJ_OK);
+  assert_true(rows >= 2);
+  assert_int_equal(2 * d->stats.rows, rows);
   drop(m, d);
 }
 
