@@ -100,10 +100,10 @@ static void testTransitions(void** state) {
 static void testParams(void** state) {
   (void)state;
   static const char* const name[] = {
-      "contact/damped/alpha", "contact/damped/sigma",  "contact/damped/kn",
-      "geom/box/size",         "geom/ball/size",         "geom/ball/pos",
-      "geom/end/points",       "geom/end/contact_scale", "geom/floor/pos",
-      "geom/floor/quat",       "geom/ball/friction",     "body/box/mass",
+      "contact/damped/alpha", "contact/damped/sigma",   "contact/damped/kn",
+      "geom/box/size",        "geom/ball/size",         "geom/ball/pos",
+      "geom/end/points",      "geom/end/contact_scale", "geom/floor/pos",
+      "geom/floor/quat",      "geom/ball/friction",     "body/box/mass",
       "body/arm/pos"};
   enum { N = sizeof name / sizeof name[0], T = 8 };
   for (int k = 0; k < NWAY; k++) {
@@ -378,8 +378,7 @@ int main(void) {
       cmocka_unit_test(testTransitions), cmocka_unit_test(testParams),
       cmocka_unit_test(testAblations),   cmocka_unit_test(testInside),
       cmocka_unit_test(testMomentum),    cmocka_unit_test(testBound),
-      cmocka_unit_test(testCut),
-      cmocka_unit_test(testDampingTime), cmocka_unit_test(testRefused),
-      cmocka_unit_test(testNothing)};
+      cmocka_unit_test(testCut),         cmocka_unit_test(testDampingTime),
+      cmocka_unit_test(testRefused),     cmocka_unit_test(testNothing)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,8 +49,8 @@ static void openTask(Opened* o, const char* folder, const char* file, const Give
   snprintf(path, sizeof path, "%s/models/damped/%s/%s.json", DIJOCO_SOURCE_DIR, folder, file);
   djStatus status = dj_loadTask(&o->task, path, &err);
   for (int k = 0; k < ngiven && status >= 0; k++) {
-    status = dj_giveSetting(&o->task->settings, dj_findSetting(given[k].name, 0), &given[k].value,
-                            &err);
+    status =
+        dj_giveSetting(&o->task->settings, dj_findSetting(given[k].name, 0), &given[k].value, &err);
   }
   if (status >= 0) status = dj_loadModel(&o->model, o->task->scene, &err);
   if (status >= 0) status = dj_applyTask(o->model, o->task, &err);
@@ -180,8 +180,10 @@ static double lineError(Opened* o, const double* d, int n) {
     for (int i = 0; i < o->design->n; i++) x[i] = o->design->x0[i] + p * d[i];
     if (djd_evaluateDesign(&loss, grad, o->design, x) != DJ_OK) djv_fail("no loss at p = %g", p);
     for (int i = 0; i < o->design->n; i++) slope += grad[i] * d[i];
-    if (k == 0) first = loss;
-    else sum += (slope + before) / (n - 1);
+    if (k == 0)
+      first = loss;
+    else
+      sum += (slope + before) / (n - 1);
     before = slope;
     low = fmin(low, loss);
     high = fmax(high, loss);
@@ -198,7 +200,8 @@ static void lines(djvReport* r, int n) {
   Opened o[WAYS];
   djvRandom random = djv_random(7);
   djv_title("ball_in_sphere: place and velocity along five lines, theta 1, %d values: error of "
-            "reconstruction over range", n);
+            "reconstruction over range",
+            n);
   printf("  %-8s %12s %14s %12s\n", "line", "damped", "fixed normals", "varying set");
   for (int k = 0; k < WAYS; k++) {
     openTask(&o[k], "ball_in_sphere", file[k], &(Given){"theta", 1}, 1);

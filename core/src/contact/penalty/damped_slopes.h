@@ -41,8 +41,8 @@ static inline void dj_emptyBatch(djPointBatch* batch) {
   batch->n = 0;
 }
 
-// For djPointModel. Until dj_completeDampedSum twists of both bodies count about ref_a, and those of
-// b are missing in by_twist: they are opposite.
+// For djPointModel. Until dj_completeDampedSum twists of both bodies count about ref_a, and those
+// of b are missing in by_twist: they are opposite.
 void dj_addDampedSlopes(djPenaltySum* sum, const djPenaltyPair* pair, const djPenaltyWay* way,
                         const djPointForce* p);
 void dj_completeDampedSum(djPenaltySum* sum, const djPenaltyPair* pair);

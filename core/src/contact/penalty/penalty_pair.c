@@ -93,8 +93,8 @@ void dj_findPoint(djPointForce* out, const djPenaltyPair* pair, const djPenaltyW
   if (!out->held && turns(at)) {
     djMat3 turn;
     for (int k = 0; k < 9; k++) turn.m[k] = at->turn[k];
-    const djMat3 half = dju_mulMM(R, turn), back = {{R.m[0], R.m[3], R.m[6], R.m[1], R.m[4],
-                                                     R.m[7], R.m[2], R.m[5], R.m[8]}};
+    const djMat3 half = dju_mulMM(R, turn),
+                 back = {{R.m[0], R.m[3], R.m[6], R.m[1], R.m[4], R.m[7], R.m[2], R.m[5], R.m[8]}};
     out->turn = dju_mulMM(half, back);
   }
   out->radius = w->from.radius;
