@@ -288,6 +288,15 @@ static bool alongLambda(double* y, Pair* p, const double lambda[12]) {
   return out.value < INFINITY;
 }
 
+// a comes near to b, so that most pairs of triangles are faint.
+static void approach(Pair* p, double gap) {
+  djDistance d;
+  const djGeomPair g = {
+      .a = &p->shape[0], .b = &p->shape[1], .pose_a = &p->pose[0], .pose_b = &p->pose[1]};
+  assert_true(dj_longRange.gap(&d, NULL, &g) >= 0);
+  if (d.gap > gap) p->pose[0].p = dju_madd3(p->pose[0].p, d.gap - gap, d.normal);
+}
+
 // By vertices of both, by stiffness, by a plane.
 static void testProducts(void** state) {
   (void)state;
@@ -297,6 +306,7 @@ static void testProducts(void** state) {
     Pair p;
     const bool plane = i % 4 == 3;
     openPair(&p, &rng, plane);
+    if (i % 4 == 1) approach(&p, 0.02);
     double lambda[12], y[4], *dir[2] = {NULL}, *start[2] = {NULL}, *by[2] = {NULL};
     djt_uniforms(lambda, 12, &rng, -1, 1);
     if (!alongLambda(&y[0], &p, lambda)) {
@@ -467,6 +477,11 @@ static void testTessellations(void** state) {
       free(vert);
       free(tri);
     }
+  }
+  static const int standard[] = {80, 64, 80, 80, 12};
+  for (int i = 0; i < 5; i++) {
+    djTessellation t;
+    assert_true(dj_openTessellation(&t, type[i], 0) && t.ntri == standard[i]);
   }
   djTessellation none;
   assert_false(dj_openTessellation(&none, DJ_PLANE, 10));

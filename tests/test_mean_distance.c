@@ -224,6 +224,26 @@ static void testValues(void** state) {
   }
 }
 
+// A ball comes down on a plate: what is left out is not seen, and the nearer it is the more is.
+static void testFaint(void** state) {
+  (void)state;
+  SolidMesh solid[2] = {makeBallSolid(2), makeSplitBox(1, 1, 0.2, 2)};
+  TreeMesh A = makeTree(&solid[0]), B = makeTree(&solid[1]);
+  long all = 0;
+  for (double gap = 3; gap > 1e-5; gap *= 0.3) {
+    const djPose T = {.p = {0.11, 0.07, 1.2 + gap}, .R = dju_eye3()};
+    djMeanPair p = {.a = &A.tree, .b = &B.tree, .place = T};
+    djMeanDistance d;
+    assert_int_equal(dj_meanDistance(&d, &p), DJ_OK);
+    assert_true(fabs(d.L - log(plainDistance(&A, &B, &T, 0, 0))) < 1e-13 * (1 + fabs(d.L)));
+    if (p.exact > all) all = p.exact;
+    if (gap < 1e-2) assert_true(10 * p.exact < all && 2 * p.visited < 12000);
+  }
+  for (int k = 0; k < 2; k++) freeSolid(&solid[k]);
+  freeTree(&A);
+  freeTree(&B);
+}
+
 // Meshes of another unit of length.
 static void testScale(void** state) {
   (void)state;
@@ -477,14 +497,56 @@ static void testCuts(void** state) {
   for (int k = 0; k < 3; k++) freeTree(&t[k]);
 }
 
+// ------------------------------------------ cost -----------------------------------------------
+
+// A sheet of n x n squares of two triangles.
+static SolidMesh makeGrid(int n) {
+  SolidMesh s = allocSolid((n + 1) * (n + 1), 2 * n * n);
+  for (int i = 0; i < s.nvert; i++) {
+    s.vert[3 * i] = i % (n + 1);
+    s.vert[3 * i + 1] = i / (n + 1);
+    s.vert[3 * i + 2] = 0;
+  }
+  for (int i = 0; i < n * n; i++) {
+    const int v = i % n + (n + 1) * (i / n);
+    const int tri[6] = {v, v + 1, v + n + 2, v, v + n + 2, v + n + 1};
+    memcpy(s.tri + 6 * i, tri, sizeof tri);
+  }
+  return s;
+}
+
+// The paper's A.2: sheets near each other; for each triangle the same number of pairs.
+static void testGrids(void** state) {
+  (void)state;
+  double least[2] = {INFINITY, INFINITY}, most[2] = {0, 0};
+  for (int n = 8; n <= 64; n *= 2) {
+    SolidMesh s = makeGrid(n);
+    TreeMesh t = makeTree(&s);
+    const djPose T = {.p = {0, 0, 1e-6}, .R = dju_eye3()};
+    djMeanPair p = {.a = &t.tree, .b = &t.tree, .place = T};
+    djMeanDistance d;
+    assert_int_equal(dj_meanDistance(&d, &p), DJ_OK);
+    const double each = 2.0 * s.ntri, count[2] = {(double)p.visited / each, (double)p.exact / each};
+    for (int k = 0; k < 2; k++) {
+      least[k] = fmin(least[k], count[k]);
+      most[k] = fmax(most[k], count[k]);
+    }
+    freeTree(&t);
+    freeSolid(&s);
+  }
+  for (int k = 0; k < 2; k++) assert_true(least[k] > 0.8 * most[k]);
+  assert_true(most[0] < 14 && most[1] < 7);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testTrees),       cmocka_unit_test(testTreeParams),
-      cmocka_unit_test(testPlanes),      cmocka_unit_test(testSmallTriangles),
-      cmocka_unit_test(testValues),      cmocka_unit_test(testScale),
-      cmocka_unit_test(testDerivatives), cmocka_unit_test(testHalfSpaces),
-      cmocka_unit_test(testBlends),      cmocka_unit_test(testRepels),
-      cmocka_unit_test(testNear),        cmocka_unit_test(testCuts),
+      cmocka_unit_test(testTrees),      cmocka_unit_test(testTreeParams),
+      cmocka_unit_test(testPlanes),     cmocka_unit_test(testSmallTriangles),
+      cmocka_unit_test(testValues),     cmocka_unit_test(testScale),
+      cmocka_unit_test(testFaint),      cmocka_unit_test(testDerivatives),
+      cmocka_unit_test(testHalfSpaces), cmocka_unit_test(testBlends),
+      cmocka_unit_test(testRepels),     cmocka_unit_test(testNear),
+      cmocka_unit_test(testCuts),       cmocka_unit_test(testGrids),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

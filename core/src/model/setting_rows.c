@@ -199,9 +199,9 @@ static const djSetting contactRows[] = {
      .symbol = "NAME", .ways = BY_ALL, .group = "contact",
      .help = "of damped contact: the poses that normals are of"},
     {OPTION_IN_FORCE(triangles), .kind = DJ_SETTING_REAL, .unit = "", .symbol = "N",
-     .ways = BY_ALL, .group = "contact", .automatic = true, .least = 1, .most = 1e5,
+     .ways = BY_ALL, .group = "contact", .automatic = true, .zero = true, .most = 1e5,
      .rule = "the contact model's",
-     .help = "of geoms that are no meshes, at least, in contact between triangles"},
+     .help = "of geoms that are no meshes, at least, in contact between triangles; 0: by their types"},
 };
 
 #define COUNT(rows) ((int)(sizeof rows / sizeof rows[0]))

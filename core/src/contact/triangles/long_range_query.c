@@ -101,7 +101,7 @@ static djStatus fitShape(djContactQuery* q, int k, const Mesh* m, double* mem, d
 }
 
 djStatus dj_longQueryShapes(djContactQuery* q, djError* err) {
-  const int wanted = (int)fmin(givenOf(q, DJ_LONG_TRIANGLES, 128), 1e5);
+  const int wanted = (int)fmin(givenOf(q, DJ_LONG_TRIANGLES, 0), 1e5);
   Mesh mesh[2] = {{0}, {0}};
   size_t size[2] = {0, 0};
   djStatus status = DJ_OK;

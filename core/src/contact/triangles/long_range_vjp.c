@@ -168,25 +168,27 @@ static Dual recorded(const double x[2]) { return (Dual){x[0], x[1]}; }
 static void takeChildren(Way* way, Dual bar, Dual near, int i, int j) {
   const djMeanPair* p = way->p;
   const djSphereNode *a = p->a->node, *b = p->b->node;
-  int ca[2], cb[2];
-  const int na = dj_childrenOf(ca, p->a, i), nb = dj_childrenOf(cb, p->b, j);
-  if (na == 1 && nb == 1) {
+  djMeanChild child[4];
+  if (!(a[i].right > 0) && !(b[j].right > 0)) {
     takeLeaf(way, bar, i, j);
     return;
   }
   const double each = 1 / DJ_MEAN_Q;
+  const int n = dj_orderChildren(child, p, i, j);
   way->by_a[i].m += each * bar.d / a[i].m;
   way->by_b[j].m += each * bar.d / b[j].m;
-  for (int k = 0; k < na; k++) {
-    for (int m = 0; m < nb; m++) {
-      const double weight = a[ca[k]].m * b[cb[m]].m / (a[i].m * b[j].m);
-      const Dual L = recorded(way->tape->record[way->at].L);
-      const Dual part = scaled(weight, exponential(scaled(-DJ_MEAN_Q, minus(L, near))));
-      const Dual by = times(bar, part);
-      way->by_a[ca[k]].m -= each * by.d / a[ca[k]].m;
-      way->by_b[cb[m]].m -= each * by.d / b[cb[m]].m;
-      takePair(way, by, ca[k], cb[m]);
+  for (int k = 0; k < n; k++) {
+    const djMeanChild* c = &child[k];
+    const Dual L = recorded(way->tape->record[way->at].L);
+    if (L.x == INFINITY) {
+      way->at++;
+      continue;
     }
+    const Dual part = scaled(c->weight, exponential(scaled(-DJ_MEAN_Q, minus(L, near))));
+    const Dual by = times(bar, part);
+    way->by_a[c->a].m -= each * by.d / a[c->a].m;
+    way->by_b[c->b].m -= each * by.d / b[c->b].m;
+    takePair(way, by, c->a, c->b);
   }
 }
 

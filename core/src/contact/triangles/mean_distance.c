@@ -73,19 +73,24 @@ void dj_leafDistance(double L[3], double P, double l, double V) {
   L[2] = slope * by2 + 2 * (q - alpha) / q * part * (1 - part) * by * by;
 }
 
-// About a place near both, so that coordinates have more digits.
-djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* p, const djSphereNode* a,
-                      const djSphereNode* b) {
-  djVec3 va[3], vb[3];
+// About a place near both, so that coordinates have more digits: b's centre.
+static void leafVertices(djVec3 va[3], djVec3 vb[3], const djMeanPair* p, const djSphereNode* a,
+                         const djSphereNode* b) {
   const djVec3 origin = dju_load3(b->x);
   for (int k = 0; k < 3; k++) {
     const djVec3 x = dju_transform(&p->place, dj_treeVertex(p->a, (int)a->first, k));
     va[k] = dju_sub3(x, origin);
     vb[k] = dju_sub3(dj_treeVertex(p->b, (int)b->first, k), origin);
   }
+}
+
+djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* p, const djSphereNode* a,
+                      const djSphereNode* b) {
+  djVec3 va[3], vb[3];
+  leafVertices(va, vb, p, a, b);
   const double l = a->R + b->R;
   const djStatus status = dj_findTrianglePlane(out, va, vb, l);
-  *c = dju_sub3(dju_scale3(1 / l, dju_sub3(p->c, origin)), out->z);
+  *c = dju_sub3(dju_scale3(1 / l, dju_sub3(p->c, dju_load3(b->x))), out->z);
   return status;
 }
 
@@ -132,19 +137,26 @@ static void planeTerms(double g[6], double H[DJ_PACKED6], const djTrianglePlane*
   }
 }
 
-static bool leafOf(djMeanDistance* out, djMeanPair* p, const djSphereNode* a,
-                   const djSphereNode* b) {
+typedef enum Visited { TOUCHES, FAINT, COUNTS } Visited;
+
+static Visited leafOf(djMeanDistance* out, djMeanPair* p, const djSphereNode* a,
+                      const djSphereNode* b, double faint) {
   djTrianglePlane t;
-  djVec3 c;
+  djVec3 c, va[3], vb[3];
   const double l = a->R + b->R;
+  if (faint > -INFINITY) {
+    const double enough = exp(-faint / DJ_MEAN_Q);
+    leafVertices(va, vb, p, a, b);
+    if (dj_partTriangles(&c, va, vb, enough) >= enough) return FAINT;
+  }
   const djStatus status = dj_leafPlane(&t, &c, p, a, b);
   p->exact++;
-  if (status < 0) return false;
+  if (status < 0) return TOUCHES;
   if (status > 0) p->status = status;
   double L[3];
   dj_leafDistance(L, t.P, l, a->V + b->V);
   out->L = L[0];
-  if (p->order < 1) return true;
+  if (p->order < 1) return COUNTS;
   planeTerms(out->g, out->H, &t, c, p->order);
   for (int i = 0; i < 6; i++) out->g[i] *= (i < 3 ? 1 : 1 / l) / t.P; // of log P
   if (p->order > 1) {
@@ -156,45 +168,84 @@ static bool leafOf(djMeanDistance* out, djMeanPair* p, const djSphereNode* a,
     addOuter(out->H, L[2] - L[1], out->g);
   }
   for (int i = 0; i < 6; i++) out->g[i] *= L[1];
-  return true;
+  return COUNTS;
 }
 
 // ------------------------------------------ pairs ----------------------------------------------
 
-static bool visit(djMeanDistance* out, djMeanPair* p, int i, int j);
-
-static bool childrenOf(djMeanDistance* out, djMeanPair* p, int i, int j) {
-  const djSphereNode *a = &p->a->node[i], *b = &p->b->node[j];
+// Least first; ties by place.
+int dj_orderChildren(djMeanChild child[4], const djMeanPair* p, int i, int j) {
   int ca[2], cb[2], n = 0;
   const int na = dj_childrenOf(ca, p->a, i), nb = dj_childrenOf(cb, p->b, j);
-  if (na == 1 && nb == 1) return leafOf(out, p, a, b);
-  djMeanDistance of[4];
-  double weight[4], least = INFINITY, sum = 0;
+  const double all = p->a->node[i].m * p->b->node[j].m;
   for (int k = 0; k < na; k++) {
-    for (int m = 0; m < nb; m++) {
-      if (!visit(&of[n], p, ca[k], cb[m])) return false;
-      weight[n] = p->a->node[ca[k]].m * p->b->node[cb[m]].m / (a->m * b->m);
-      least = of[n].L < least ? of[n].L : least;
-      n++;
+    const djSphereNode* a = &p->a->node[ca[k]];
+    const djVec3 x = dju_transform(&p->place, dju_load3(a->x));
+    for (int m = 0; m < nb; m++, n++) {
+      const djSphereNode* b = &p->b->node[cb[m]];
+      const djMeanChild c = {.a = ca[k],
+                             .b = cb[m],
+                             .weight = a->m * b->m / all,
+                             .apart = dju_norm3(dju_sub3(x, dju_load3(b->x))) - a->R - b->R};
+      int at = n;
+      for (; at > 0 && c.apart < child[at - 1].apart; at--) child[at] = child[at - 1];
+      child[at] = c;
     }
   }
-  for (int k = 0; k < n; k++) {
-    weight[k] *= exp(-DJ_MEAN_Q * (of[k].L - least));
-    sum += weight[k];
-  }
-  out->L = least - log(sum) / DJ_MEAN_Q;
-  if (p->order < 1) return true;
+  return n;
+}
+
+static Visited visit(djMeanDistance* out, djMeanPair* p, int i, int j, double faint);
+
+static void recordFaint(djMeanTape* tape, size_t at) {
+  if (!tape) return;
+  if (at < tape->room) tape->record[at].L[0] = INFINITY;
+  tape->n = at + 1;
+}
+
+// out: of those that count, of which there are n.
+static void addChildren(djMeanDistance* out, const djMeanDistance of[4], const double part[4],
+                        int n, int order) {
   memset(out->g, 0, sizeof out->g);
-  if (p->order > 1) memset(out->H, 0, sizeof out->H);
+  if (order > 1) memset(out->H, 0, sizeof out->H);
   for (int k = 0; k < n; k++) {
-    const double part = weight[k] / sum;
-    for (int m = 0; m < 6; m++) out->g[m] += part * of[k].g[m];
-    if (p->order < 2) continue;
-    addPacked(out->H, part, of[k].H);
-    addOuter(out->H, -DJ_MEAN_Q * part, of[k].g);
+    for (int m = 0; m < 6; m++) out->g[m] += part[k] * of[k].g[m];
+    if (order < 2) continue;
+    addPacked(out->H, part[k], of[k].H);
+    addOuter(out->H, -DJ_MEAN_Q * part[k], of[k].g);
   }
-  if (p->order > 1) addOuter(out->H, DJ_MEAN_Q, out->g);
-  return true;
+  if (order > 1) addOuter(out->H, DJ_MEAN_Q, out->g);
+}
+
+static Visited childrenOf(djMeanDistance* out, djMeanPair* p, int i, int j, double faint) {
+  const djSphereNode *a = &p->a->node[i], *b = &p->b->node[j];
+  if (!(a->right > 0) && !(b->right > 0)) return leafOf(out, p, a, b, faint);
+  djMeanDistance of[4];
+  djMeanChild child[4];
+  double term[4], most = -INFINITY, sum = 0;
+  const int all = dj_orderChildren(child, p, i, j);
+  int n = 0;
+  for (int k = 0; k < all; k++) {
+    const djMeanChild* c = &child[k];
+    const double weight = log(c->weight);
+    const double least = fmax(faint, most - DJ_MEAN_FAINT) - weight;
+    if (c->apart > 0 && -DJ_MEAN_Q * log(c->apart) < least) {
+      recordFaint(p->tape, p->tape ? p->tape->n : 0);
+      continue;
+    }
+    const Visited how = visit(&of[n], p, c->a, c->b, least);
+    if (how == TOUCHES) return TOUCHES;
+    if (how == FAINT) continue;
+    term[n] = weight - DJ_MEAN_Q * of[n].L;
+    most = fmax(most, term[n]);
+    n++;
+  }
+  if (n == 0) return FAINT;
+  for (int k = 0; k < n; k++) sum += term[k] = exp(term[k] - most);
+  out->L = -(most + log(sum)) / DJ_MEAN_Q;
+  for (int k = 0; k < n; k++) term[k] /= sum;
+  if (p->order > 0) addChildren(out, of, term, n, p->order);
+  return COUNTS;
 }
 
 // D = (1 - phi) D_ch + phi D_c, out is D_ch's.
@@ -239,7 +290,7 @@ static void record(djMeanTape* tape, size_t at, const djMeanDistance* d, bool ne
   for (int k = 0; k < 6; k++) to[1] += d->g[k] * tape->along[k];
 }
 
-static bool visit(djMeanDistance* out, djMeanPair* p, int i, int j) {
+static Visited visit(djMeanDistance* out, djMeanPair* p, int i, int j, double faint) {
   const djSphereNode *a = &p->a->node[i], *b = &p->b->node[j];
   djMeanSquare q;
   const size_t at = p->tape ? p->tape->n++ : 0;
@@ -249,18 +300,20 @@ static bool visit(djMeanDistance* out, djMeanPair* p, int i, int j) {
   if (t >= 1) {
     farOf(out, &q, V, p->order);
   } else {
-    if (!childrenOf(out, p, i, j)) return false;
+    const Visited how = childrenOf(out, p, i, j, faint);
+    if (how == FAINT) recordFaint(p->tape, at);
+    if (how != COUNTS) return how;
     if (p->tape) record(p->tape, at, out, true);
     if (t > 0) blend(out, &q, S, V, t, p->order);
   }
   if (p->tape) record(p->tape, at, out, false);
-  return true;
+  return COUNTS;
 }
 
 djStatus dj_meanDistance(djMeanDistance* out, djMeanPair* p) {
   p->visited = p->exact = 0;
   p->status = DJ_OK;
-  if (visit(out, p, 0, 0)) return p->status;
+  if (visit(out, p, 0, 0, -INFINITY) == COUNTS) return p->status;
   *out = (djMeanDistance){.L = -INFINITY};
   return DJ_OVERLAP;
 }

@@ -14,6 +14,13 @@
 // Here is L = log D with derivatives by a motion of a, x -> c + exp(w)(x - c) + v, (w, v) = 0, all
 // in the frame of b. Over children with parts p_c = weight_c D_c^-q / sum
 //   dL_ch = sum p_c dL_c,  ddL_ch = sum p_c (ddL_c - q dL_c dL_c^T) + q dL_ch dL_ch^T.
+//
+// Pairs that are faint are left out. No D of a pair is less than the distance g of its balls: rho
+// of two triangles is no less than their distance (a plane in the middle between them has P at most
+// c (1 + (l/g)^(2/3))^3), a mean no less than its least part, and D_c > r. In a sum with the terms
+// weight D^-q, nearest balls first, a pair with weight g^-q below exp(-DJ_MEAN_FAINT) of one that
+// is in it is not seen by rounding, whatever is in its balls. Blends above lessen what a part of
+// their D_ch does. Near contact that leaves the triangles about it.
 
 #ifndef DJ_CONTACT_TRIANGLES_MEAN_DISTANCE_H_
 #define DJ_CONTACT_TRIANGLES_MEAN_DISTANCE_H_
@@ -25,6 +32,7 @@
 
 #define DJ_MEAN_Q 14.0
 #define DJ_MEAN_ALPHA 12.0
+#define DJ_MEAN_FAINT 39.0 // exp(-39) is 1e-17
 
 // Of a symmetric matrix (6 x 6) the entries i, j <= i are at i (i + 1)/2 + j.
 enum { DJ_PACKED6 = 21 };
@@ -36,7 +44,8 @@ typedef struct djMeanDistance {
 } djMeanDistance;
 
 // L of pairs of nodes and of their children, with their change along a motion, in the order in
-// which pairs are visited.
+// which pairs are visited. L infinite: the pair is faint, and none below it
+// follow.
 typedef struct djMeanRecord {
   double L[2], near[2];
 } djMeanRecord;
@@ -82,6 +91,13 @@ static inline int dj_childrenOf(int child[2], const djSphereTree* t, int i) {
   child[1] = right;
   return right > 0 ? 2 : 1;
 }
+
+// Pairs of children of a pair in the order in which they are visited. apart: of their balls.
+typedef struct djMeanChild {
+  int a, b;
+  double weight, apart;
+} djMeanChild;
+int dj_orderChildren(djMeanChild child[4], const djMeanPair* pair, int i, int j);
 
 // |x_a - x_b|^2 with derivatives by motions of a.
 typedef struct djMeanSquare {

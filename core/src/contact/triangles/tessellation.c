@@ -26,6 +26,10 @@ static void countParts(djTessellation* t) {
   t->ntri = 2 * rings * t->around;
 }
 
+// Of a box any more change nothing but the time they take. Round ones have 10 segments around, a
+// capsule 8.
+static int standardOf(int type) { return type == DJ_BOX ? 12 : type == DJ_CAPSULE ? 64 : 80; }
+
 bool dj_openTessellation(djTessellation* out, int type, int wanted) {
   *out = (djTessellation){.type = type, .n = 1};
   if (type != DJ_BOX && !isRound(type)) return false;
@@ -33,7 +37,7 @@ bool dj_openTessellation(djTessellation* out, int type, int wanted) {
   for (;; out->n += type == DJ_CAPSULE ? 2 : 1) { // of a capsule a ring is the equator
     out->around = type == DJ_CYLINDER ? 2 * out->n + 2 : out->n < 2 ? 3 : 2 * out->n + 2;
     countParts(out);
-    if (out->ntri >= wanted) return true;
+    if (out->ntri >= (wanted > 0 ? wanted : standardOf(type))) return true;
   }
 }
 

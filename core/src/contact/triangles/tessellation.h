@@ -17,7 +17,8 @@ typedef struct djTessellation {
   int nvert, ntri;
 } djTessellation;
 
-// Of a type, with at least so many triangles. False: the type has none.
+// Of a type, with at least so many triangles; 0: as the type has them by default. False: the type
+// has none.
 bool dj_openTessellation(djTessellation* out, int type, int wanted);
 // f_k of vertex i.
 void dj_tessellationVertex(djVec3 f[3], const djTessellation* of, int i);
