@@ -224,7 +224,13 @@ class Contact(cli.Case):
         self.assertTrue(0 < r["exact"] < r["visited"])
         self.assertEqual(len(r["twist_hessian"]), 12)
         self.assertAlmostEqual(sum(v[0] for v in r["gradient_a"]), r["twist_gradient"][3])
-        self.assertAlmostEqual(self.ask(query())["value"], r["value"])  # those of the hull
+        self.assertAlmostEqual(self.ask(query())["value"] / r["value"], 1)  # those of the hull
+        # two triangles' boxes far away, coefficient 1
+        far = {**box, "pose": [9, 0, 0, 1, 0, 0, 0]}
+        r = self.ask({**query(faces, params={"weighting": "paper", "eps": 0.1}), "b": far})
+        apart = math.dist([0.25] * 3, [9, 0, 0])
+        self.assertAlmostEqual(r["value"], 12 * (1 + apart ** -0.5) ** 2)
+        self.assertEqual((r["visited"], r["exact"]), (1, 0))
         for bad, text in ((query(faces[:3]), "open"), (query([[0, 1, 4]]), "no vertex"),
                           (query(faces, model="penalty"), ""),
                           (query(faces, model="separating_plane"), "triangles"),

@@ -13,20 +13,7 @@
 
 #include <cmocka.h>
 
-enum { NSOLID = 5 };
-
-// A ball, boxes, a ring, an L; vertices moved by a little, so that no two distances are equal.
-static TreeMesh someTree(djRng* rng, int kind) {
-  SolidMesh s = kind == 0   ? makeBallSolid(1)
-                : kind == 1 ? makeBoxSolid(0.5, 0.7, 0.3)
-                : kind == 2 ? makeTorus(1, 0.3, 8, 5)
-                : kind == 3 ? makeL()
-                            : makeSplitBox(1, 0.2, 0.1, 1);
-  for (int i = 0; i < 3 * s.nvert; i++) s.vert[i] += djt_uniform(rng, -0.03, 0.03);
-  TreeMesh t = makeTree(&s);
-  freeSolid(&s);
-  return t;
-}
+#include "common/triangle_along.h"
 
 // ------------------------------------------ trees ----------------------------------------------
 
@@ -132,7 +119,7 @@ static void testPlanes(void** state) {
       a[k] = dju_load3(v);
       b[k] = dju_add3(dju_load3(v + 3), dju_vec3(far, 0, 0));
     }
-    djTrianglePlane p;
+    djTrianglePlane p = {.p = 2, .c = DJ_TRIANGLE_C};
     djVec3 u;
     const double l = 1.3, gap = dj_partTriangles(&u, a, b, INFINITY);
     const djStatus status = dj_findTrianglePlane(&p, a, b, l);
@@ -164,7 +151,7 @@ static void testSmallTriangles(void** state) {
     a[k] = dju_load3(v);
     b[k] = dju_add3(dju_load3(v + 3), dju_vec3(0.3, 0.4, 1.2));
   }
-  djTrianglePlane p;
+  djTrianglePlane p = {.p = 2, .c = DJ_TRIANGLE_C};
   double L[3];
   assert_int_equal(dj_findTrianglePlane(&p, a, b, 0.7), DJ_OK);
   dj_leafDistance(L, p.P, 0.7, 0);
@@ -186,7 +173,7 @@ static double plainDistance(const TreeMesh* A, const TreeMesh* B, const djPose* 
   double Dch = 0;
   if (na * nb == 1) {
     djVec3 v[6];
-    djTrianglePlane p;
+    djTrianglePlane p = {.p = 2, .c = DJ_TRIANGLE_C};
     for (int k = 0; k < 3; k++) {
       v[k] = dju_transform(T, dj_treeVertex(&A->tree, (int)a->first, k));
       v[3 + k] = dj_treeVertex(&B->tree, (int)b->first, k);
@@ -267,52 +254,6 @@ static void testScale(void** state) {
 }
 
 // ------------------------------------------ derivatives ----------------------------------------
-
-typedef struct Along {
-  djMeanPair pair;
-  djHalfPair half;
-  bool plane;
-  double dir[6];
-} Along;
-
-static djStatus distanceAt(djMeanDistance* d, Along* w, double e) {
-  double least;
-  djPose* place = w->plane ? &w->half.place : &w->pair.place;
-  const djPose T = *place;
-  *place = movePlace(&T, w->plane ? w->half.c : w->pair.c, w->dir, e);
-  const djStatus status =
-      w->plane ? dj_halfDistance(d, &least, &w->half) : dj_meanDistance(d, &w->pair);
-  *place = T;
-  return status;
-}
-
-// First and second differences of L, extrapolated, against gradient and Hessian.
-static void checkAlong(double worst[2], Along* w) {
-  djMeanDistance at, e[2];
-  double g = 0, H = 0, slope[3], bend[3];
-  if (distanceAt(&at, w, 0) < 0) return;
-  for (int i = 0, k = 0; i < 6; i++) {
-    g += at.g[i] * w->dir[i];
-    for (int j = 0; j <= i; j++) H += (i == j ? 1 : 2) * at.H[k++] * w->dir[i] * w->dir[j];
-  }
-  double h = fmin(4e-3, 0.02 * exp(at.L));
-  for (int m = 0; m < 3; m++, h *= 0.5) {
-    for (int s = 0; s < 2; s++) assert_int_equal(distanceAt(&e[s], w, s ? -h : h), DJ_OK);
-    slope[m] = (e[0].L - e[1].L) / (2 * h);
-    bend[m] = (e[0].L - 2 * at.L + e[1].L) / (h * h);
-  }
-  double* both[2] = {slope, bend};
-  const double want[2] = {g, H};
-  for (int k = 0; k < 2; k++) {
-    double* x = both[k];
-    const double once = x[1] + (x[1] - x[0]) / 3, twice = x[2] + (x[2] - x[1]) / 3;
-    const double best = twice + (twice - once) / 15;
-    const double doubt = fabs(best - twice);
-    const double error = fabs(best - want[k]) / (1 + fabs(want[k]));
-    // blends begin and end with a third derivative that jumps: differences tell it themselves
-    if (error > (k ? 1e-5 : 1e-8) + 3 * doubt) worst[k] = djt_worst(worst[k], error);
-  }
-}
 
 static void testDerivatives(void** state) {
   (void)state;

@@ -32,6 +32,7 @@ static const int dampedVariants[][2] = {{DJ_LAW_PERTURBED, DJ_POINT_FRICTION_SMO
 enum { NDAMPED = sizeof dampedVariants / sizeof dampedVariants[0] };
 
 static inline int variantsOf(const djKernel* k) {
+  if (k == &dj_longRange) return 2; // weightings
   return k == &dj_implicitSurface ? NVARIANT : k == &dj_damped ? NDAMPED : 1;
 }
 static const double sizesApart[] = {0.5, 3, 30};
@@ -119,6 +120,10 @@ static inline void useKernel(PairCase* c, const djKernel* k) {
     given[DJ_DAMPED_DETECT] = 0.4;
     c->in.step = 0.01;
     c->in.rest = 0.005;
+  }
+  if (k == &dj_longRange) {
+    given[DJ_LONG_WEIGHTING] = kernel_variant;
+    given[DJ_LONG_EPS] = 0.5;
   }
   c->kernel = k;
   if (k == &dj_separatingPlane) return;

@@ -320,7 +320,8 @@ static inline void longCase(PairCase* c) {
     c->fit[k] = malloc((size_t)dj_trianglesSize(t.nvert, t.ntri) * sizeof(double));
     s->curved = false;
     s->radius = 0;
-    if (dj_fitTriangles(s, c->fit[k], t.nvert, vert, t.ntri, tri, NULL) < 0) abort();
+    const bool layered = c->setting[DJ_LONG_WEIGHTING] == DJ_LONG_PAPER;
+    if (dj_fitTriangles(s, c->fit[k], t.nvert, vert, t.ntri, tri, layered, NULL) < 0) abort();
     free(vert);
     free(tri);
   }

@@ -12,11 +12,11 @@
 typedef struct djHalfPair {
   int nvert;
   const double* vert[3]; // (nvert) each, in a's frame
-  const double* weight;  // (nvert) sum 1
+  const double* weight;  // (nvert) sum 1, or as triangle_sum.h has them
   djPose place;          // of a's frame in b's
   djVec3 c;
   djVec3 normal;
-  double offset;
+  double offset, length_scale; // of sums
   int order;
 } djHalfPair;
 
@@ -24,6 +24,16 @@ static inline double dj_heightOf(const djHalfPair* p, int i) {
   const djVec3 x = {p->vert[0][i], p->vert[1][i], p->vert[2][i]};
   return dju_dot3(p->normal, dju_transform(&p->place, x)) - p->offset;
 }
+
+// A height by motions: z + g.(w, v) + N.(w x (w x y))/2, with the arm y about c.
+typedef struct djHeightTerms {
+  double z, g[6];
+  djVec3 arm;
+  djVec3 normal;
+} djHeightTerms;
+void dj_heightTerms(djHeightTerms* out, const djHalfPair* p, int i);
+// H += by ddz + by2 dz dz^T
+void dj_addHeights(double H[DJ_PACKED6], double by, double by2, const djHeightTerms* z);
 
 // As dj_meanDistance. *least: the lowest vertex.
 djStatus dj_halfDistance(djMeanDistance* out, double* least, const djHalfPair* pair);

@@ -1,11 +1,11 @@
 // Contact by the paper's idea of long-range influence ("Efficient Differentiable Contact Model with
 // Long-Range Influence", eqs. 3-8), between closed triangle meshes, concave ones too, and half
-// spaces: a potential of their mean distance D (mean_distance.h, half_distance.h),
+// spaces: by weighting a potential of their mean distance D (mean_distance.h, half_distance.h),
 //
 //   U = 12 stiffness (1 + (D/length_scale)^(-1/2))^2,
 //
-// which is infinite where triangles touch and acts at all distances. It depends on how two bodies
-// lie to each other alone.
+// or the paper's own sum (triangle_sum.h). Both are infinite where triangles touch, act at all
+// distances, and depend on how two bodies lie to each other alone.
 
 #include "contact/triangles/long_range.h"
 
@@ -43,7 +43,7 @@ static djStatus eval(djPairOutput* out, djPairState* state, const djPairInput* i
     return DJ_OK;
   }
   if (status < 0) return status;
-  const djLongLaw law = dj_longLaw(d.L, in->setting);
+  const djLongLaw law = dj_longLawOf(d.L, &pair, in->setting);
   out->value = law.U;
   if (!second && !(flags & DJ_EVAL_GRADIENT)) return status;
   double g[6], H[DJ_PACKED6];

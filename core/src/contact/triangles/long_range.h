@@ -7,12 +7,15 @@
 
 enum {
   DJ_LONG_WEIGHTING,
+  DJ_LONG_EPS,
   DJ_LONG_TRIANGLES,
   DJ_LONG_STIFFNESS_SCALE,
   DJ_LONG_LENGTH_SCALE,
   DJ_LONG_STIFFNESS,
   DJ_LONG_NSETTING
 };
+
+enum { DJ_LONG_MEAN, DJ_LONG_PAPER }; // weightings
 
 extern const djSetting dj_longSettings[DJ_LONG_NSETTING];
 extern const djKernelRule dj_longRules[DJ_LONG_NSETTING];

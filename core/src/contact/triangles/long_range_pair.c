@@ -13,6 +13,11 @@ djLongLaw dj_longLaw(double L, const double* setting) {
   return (djLongLaw){K * (1 + e) * (1 + e), -K * e * (1 + e), 0.5 * K * e * (1 + 2 * e)};
 }
 
+djLongLaw dj_longLawOf(double L, const djLongPair* p, const double* setting) {
+  const double K = setting[DJ_LONG_STIFFNESS];
+  return p->sums ? (djLongLaw){K * L, K, 0} : dj_longLaw(L, setting);
+}
+
 // ------------------------------------------ opening --------------------------------------------
 
 static bool isFinitePose(const djPose* T) {
@@ -32,6 +37,7 @@ static bool isGood(const djPairInput* in) {
 djStatus dj_openLongPair(djLongPair* p, const djPairInput* in, int order) {
   if (!isGood(in)) return DJ_INVALID;
   p->plane = in->b->type == DJ_PLANE;
+  p->sums = in->setting[DJ_LONG_WEIGHTING] == DJ_LONG_PAPER;
   p->axes = in->pose_b->R;
   p->apart = dju_sub3(in->ref_a, in->ref_b);
   const djPose place = {dju_untransform(in->pose_b, in->pose_a->p),
@@ -44,22 +50,32 @@ djStatus dj_openLongPair(djLongPair* p, const djPairInput* in, int order) {
                            .c = c,
                            .normal = in->b->normal,
                            .offset = in->b->offset,
+                           .length_scale = in->setting[DJ_LONG_LENGTH_SCALE],
                            .order = order};
     for (int k = 0; k < 3; k++) p->half.vert[k] = in->a->vert[k];
     return DJ_OK;
   }
   dj_openTriangles(&p->a, in->a);
   dj_openTriangles(&p->b, in->b);
-  p->mean = (djMeanPair){.a = &p->a, .b = &p->b, .place = place, .c = c, .order = order};
+  p->mean = (djMeanPair){.a = &p->a,
+                         .b = &p->b,
+                         .place = place,
+                         .c = c,
+                         .sums = p->sums,
+                         .length_scale = in->setting[DJ_LONG_LENGTH_SCALE],
+                         .eps = in->setting[DJ_LONG_EPS],
+                         .order = order};
   return DJ_OK;
 }
 
 djStatus dj_longDistance(djMeanDistance* out, double* gap, djLongPair* p) {
-  if (p->plane) return dj_halfDistance(out, gap, &p->half);
+  if (p->plane) {
+    return p->sums ? dj_halfSum(out, gap, &p->half) : dj_halfDistance(out, gap, &p->half);
+  }
   const djSphereNode *a = &p->a.node[0], *b = &p->b.node[0];
   const djVec3 x = dju_transform(&p->mean.place, dju_load3(a->x));
   *gap = dju_norm3(dju_sub3(x, dju_load3(b->x))) - a->R - b->R;
-  return dj_meanDistance(out, &p->mean);
+  return p->sums ? dj_triangleSum(out, &p->mean) : dj_meanDistance(out, &p->mean);
 }
 
 // ------------------------------------------ both bodies ----------------------------------------

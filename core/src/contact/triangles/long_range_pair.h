@@ -1,13 +1,14 @@
-// A pair of long_range: where its geoms are to each other, and the mean distance of them.
+// A pair of long_range: where its geoms are to each other, and its energy, by weighting
 //
-//   U = 12 stiffness (1 + e)^2,  e = (D/length_scale)^(-1/2),  with L = log D
-//   dU/dL = -12 stiffness e (1 + e),  ddU/dL^2 = 6 stiffness e (1 + 2 e).
+//   mean    U = 12 stiffness (1 + e)^2,  e = (D/length_scale)^(-1/2),  with L = log D
+//           dU/dL = -12 stiffness e (1 + e),  ddU/dL^2 = 6 stiffness e (1 + 2 e);
+//   paper   U = stiffness P (triangle_sum.h).
 
 #ifndef DJ_CONTACT_TRIANGLES_LONG_RANGE_PAIR_H_
 #define DJ_CONTACT_TRIANGLES_LONG_RANGE_PAIR_H_
 
 #include "contact/kernel.h"
-#include "contact/triangles/half_distance.h"
+#include "contact/triangles/triangle_sum.h"
 
 // U and its derivatives by L.
 typedef struct djLongLaw {
@@ -16,7 +17,7 @@ typedef struct djLongLaw {
 djLongLaw dj_longLaw(double L, const double* setting);
 
 typedef struct djLongPair {
-  bool plane; // b is one
+  bool plane, sums; // b is one; weighting paper
   djSphereTree a, b;
   djHalfPair half;
   djMeanPair mean;
@@ -27,8 +28,10 @@ typedef struct djLongPair {
 // order: of derivatives. DJ_INVALID: shapes or poses are not as they must be.
 djStatus dj_openLongPair(djLongPair* out, const djPairInput* in, int order);
 
-// L by motions of a in b's frame. *gap: a lower bound of the distance.
+// L, of paper P, by motions of a in b's frame. *gap: a lower bound of the distance.
 djStatus dj_longDistance(djMeanDistance* out, double* gap, djLongPair* pair);
+// The law of the number that dj_longDistance finds.
+djLongLaw dj_longLawOf(double L, const djLongPair* pair, const double* setting);
 
 // Of a number whose derivatives by a twist of a, in b's frame, are g and H (packed; or NULL): by
 // twists of both bodies, in the world's. It depends on how the bodies lie to each other alone.

@@ -94,7 +94,8 @@ static djStatus fitShape(djContactQuery* q, int k, const Mesh* m, double* mem, d
   djError why = {""};
   memset(s, 0, sizeof *s);
   s->type = DJ_MESH;
-  djStatus status = dj_fitTriangles(s, mem, m->nvert, m->vert, m->ntri, m->tri, NULL);
+  const bool layered = givenOf(q, DJ_LONG_WEIGHTING, DJ_LONG_MEAN) == DJ_LONG_PAPER;
+  djStatus status = dj_fitTriangles(s, mem, m->nvert, m->vert, m->ntri, m->tri, layered, NULL);
   if (status < 0) return dj_failMemory(err);
   status = dj_checkCrossing(s, &why);
   return status < 0 ? dj_fail(err, status, "%c: %.150s", nameOf(q, k), why.text) : DJ_OK;

@@ -18,13 +18,16 @@ static double stiffness(const djContactScale* scale, const double* x) {
 }
 
 // How a node's potential follows from its children's.
-static const djChoice weightings[] = {{"mean", 0}, {NULL, 0}};
+static const djChoice weightings[] = {{"mean", DJ_LONG_MEAN}, {"paper", DJ_LONG_PAPER}, {NULL, 0}};
 
 #define NAMED(text, of) .name = text, .unit = of, .size = 1
 const djSetting dj_longSettings[DJ_LONG_NSETTING] = {
     [DJ_LONG_WEIGHTING] = {NAMED("weighting", ""), .ways = DJ_BY_SCENE, .kind = DJ_SETTING_CHOICE,
                            .choice = weightings, .standard = {0},
-                           .help = "of triangles; mean: by power means of distances"},
+                           .help = "mean: by power means of distances; paper: sums of potentials"},
+    [DJ_LONG_EPS] = {NAMED("eps", ""), .ways = DJ_BY_SCENE, .least = 1e-3, .most = 1e3,
+                     .standard = {0.1},
+                     .help = "of paper: a pair of balls counts from 1 + eps times their radii on"},
     [DJ_LONG_TRIANGLES] = {NAMED("triangles", ""), .ways = DJ_BY_SCENE, .zero = true,
                            .most = MOST_TRIANGLES, .standard = {0},
                            .help = "of geoms that are no meshes, at least; 0: by their types"},

@@ -25,19 +25,20 @@ static void fillBounds(djShape* s) {
   dj_centerShape(s);
 }
 
-// A third of the area of each of its triangles.
-static void fillParts(double* part, const djSphereTree* t, int npad) {
+// A third of each of its triangles: of the area over all, of layered trees of their number.
+static void fillParts(double* part, const djSphereTree* t, int npad, bool layered) {
   memset(part, 0, (size_t)npad * sizeof *part);
   for (int i = 0; i < 2 * t->ntri - 1; i++) {
     const djSphereNode* node = &t->node[i];
     if (node->right > 0) continue;
     const double* v = t->tri + 3 * (int)node->first;
-    for (int k = 0; k < 3; k++) part[(int)v[k]] += node->m / (3 * t->node[0].m);
+    const double all = layered ? node->m : t->node[0].m;
+    for (int k = 0; k < 3; k++) part[(int)v[k]] += node->m / (3 * all);
   }
 }
 
 djStatus dj_fitTriangles(djShape* s, double* mem, int nvert, const double* vert, int ntri,
-                         const int* tri, const djShape* old) {
+                         const int* tri, bool layered, const djShape* old) {
   s->nvert = nvert;
   s->npad = dj_paddedCount(nvert);
   for (int k = 0; k < 3; k++) {
@@ -63,9 +64,9 @@ djStatus dj_fitTriangles(djShape* s, double* mem, int nvert, const double* vert,
   djSphereTree tree;
   dj_openTriangles(&tree, s);
   dj_fitSphereTree(node, &tree);
-  fillParts(part, &tree, s->npad);
+  fillParts(part, &tree, s->npad, layered);
   fillBounds(s);
-  return DJ_OK;
+  return layered ? dj_layerSphereTree(node, &tree, nvert) : DJ_OK;
 }
 
 // ------------------------------------------ crossing -------------------------------------------
@@ -122,10 +123,14 @@ static bool isMesh(const djGeomSource* from) {
   return from->model->geom_type[from->geom] == DJ_MESH;
 }
 
-static void openGeom(djTessellation* out, const djGeomSource* from) {
+static double settingOf(const djGeomSource* from, int row) {
   int n, first;
   dj_kernelSettings(&n, &first, DJ_LONG_RANGE);
-  const double wanted = from->model->kernel_setting[first + DJ_LONG_TRIANGLES];
+  return from->model->kernel_setting[first + row];
+}
+
+static void openGeom(djTessellation* out, const djGeomSource* from) {
+  const double wanted = settingOf(from, DJ_LONG_TRIANGLES);
   dj_openTessellation(out, from->model->geom_type[from->geom], (int)ceil(wanted));
 }
 
@@ -192,7 +197,8 @@ static djStatus fillGeom(djShape* s, double* mem, double* vert, int* tri, const 
   for (int i = 0; i < nvert; i++) {
     dju_store3(vert + 3 * i, dju_transform(pose, dju_load3(vert + 3 * i)));
   }
-  status = dj_fitTriangles(s, mem, nvert, vert, ntri, tri, from->old);
+  const bool layered = settingOf(from, DJ_LONG_WEIGHTING) == DJ_LONG_PAPER;
+  status = dj_fitTriangles(s, mem, nvert, vert, ntri, tri, layered, from->old);
   if (status < 0) return dj_failMemory(err);
   return isMesh(from) ? dj_checkCrossing(s, err) : DJ_OK;
 }

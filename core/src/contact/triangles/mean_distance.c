@@ -3,27 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-static int at(int i, int j) { return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i; }
-
-// H += s g g^T
-static void addOuter(double H[DJ_PACKED6], double s, const double g[6]) {
-  for (int i = 0, k = 0; i < 6; i++) {
-    const double row = s * g[i];
-    for (int j = 0; j <= i; j++) H[k++] += row * g[j];
-  }
-}
-
-// H += s (g k^T + k g^T)
-static void addOuters(double H[DJ_PACKED6], double s, const double g[6], const double k[6]) {
-  for (int i = 0, n = 0; i < 6; i++) {
-    for (int j = 0; j <= i; j++) H[n++] += s * (g[i] * k[j] + k[i] * g[j]);
-  }
-}
-
-static void addPacked(double H[DJ_PACKED6], double s, const double K[DJ_PACKED6]) {
-  for (int i = 0; i < DJ_PACKED6; i++) H[i] += s * K[i];
-}
-
 // ------------------------------------------ far ------------------------------------------------
 
 // s = |d|^2 with d = x_a - x_b, y = x_a - c: by a motion of a
@@ -41,13 +20,13 @@ void dj_meanSquare(djMeanSquare* q, const djMeanPair* p, const djSphereNode* a,
   const double trace = 2 * dju_dot3(arm, arm) - 2 * dju_dot3(arm, d);
   for (int i = 0; i < 3; i++) {
     for (int j = 0; j <= i; j++) {
-      q->H[at(i, j)] = y[i] * e[j] + e[i] * y[j] - 2 * y[i] * y[j] + (i == j ? trace : 0);
-      q->H[at(3 + i, 3 + j)] = i == j ? 2 : 0;
+      q->H[dj_packedAt(i, j)] = y[i] * e[j] + e[i] * y[j] - 2 * y[i] * y[j] + (i == j ? trace : 0);
+      q->H[dj_packedAt(3 + i, 3 + j)] = i == j ? 2 : 0;
     }
     const int k = (i + 1) % 3, m = (i + 2) % 3; // 2 [y]x, row i
-    q->H[at(3 + i, i)] = 0;
-    q->H[at(3 + k, i)] = -2 * y[m];
-    q->H[at(3 + m, i)] = 2 * y[k];
+    q->H[dj_packedAt(3 + i, i)] = 0;
+    q->H[dj_packedAt(3 + k, i)] = -2 * y[m];
+    q->H[dj_packedAt(3 + m, i)] = 2 * y[k];
   }
 }
 
@@ -58,7 +37,7 @@ static void farOf(djMeanDistance* out, const djMeanSquare* q, double V, int orde
   for (int i = 0; i < 6 && order > 0; i++) out->g[i] = half * q->g[i];
   if (order < 2) return;
   for (int i = 0; i < DJ_PACKED6; i++) out->H[i] = half * q->H[i];
-  addOuter(out->H, -2 * half * half, q->g);
+  dj_addOuter(out->H, -2 * half * half, q->g);
 }
 
 // ------------------------------------------ triangles ------------------------------------------
@@ -87,8 +66,10 @@ static void leafVertices(djVec3 va[3], djVec3 vb[3], const djMeanPair* p, const 
 djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* p, const djSphereNode* a,
                       const djSphereNode* b) {
   djVec3 va[3], vb[3];
-  leafVertices(va, vb, p, a, b);
   const double l = a->R + b->R;
+  leafVertices(va, vb, p, a, b);
+  out->p = p->sums ? 1 : 2;
+  out->c = p->sums ? 12 * l / p->length_scale : DJ_TRIANGLE_C;
   const djStatus status = dj_findTrianglePlane(out, va, vb, l);
   *c = dju_sub3(dju_scale3(1 / l, dju_sub3(p->c, dju_load3(b->x))), out->z);
   return status;
@@ -99,8 +80,8 @@ djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* p, cons
 //   Hessian    sum 6 x^-4 j j^T + 2 x^-3 (y n^T + n y^T - 2 y.n I)/2 on turns,
 //              less W (by planes)^-1 W^T,  W = sum 6 x^-4 j (v, 1)^T + 2 x^-3 ([y]x; I | 0).
 // Lengths are over l.
-static void planeTerms(double g[6], double H[DJ_PACKED6], const djTrianglePlane* t, djVec3 c,
-                       int order) {
+void dj_planeTerms(double g[6], double H[DJ_PACKED6], const djTrianglePlane* t, djVec3 c,
+                   int order) {
   double W[6][4] = {{0}};
   const double n[3] = {t->n.x, t->n.y, t->n.z};
   memset(g, 0, 6 * sizeof(double));
@@ -110,11 +91,11 @@ static void planeTerms(double g[6], double H[DJ_PACKED6], const djTrianglePlane*
     const double j[6] = {turn.x, turn.y, turn.z, n[0], n[1], n[2]}, f = t->force[k];
     for (int i = 0; i < 6; i++) g[i] += f * j[i];
     if (order < 2) continue;
-    addOuter(H, t->bend[k], j);
+    dj_addOuter(H, t->bend[k], j);
     const double y[3] = {arm.x, arm.y, arm.z}, along = dju_dot3(arm, t->n);
     for (int i = 0; i < 3; i++) {
       for (int m = 0; m <= i; m++) {
-        H[at(i, m)] += f * (0.5 * (y[i] * n[m] + n[i] * y[m]) - (i == m ? along : 0));
+        H[dj_packedAt(i, m)] += f * (0.5 * (y[i] * n[m] + n[i] * y[m]) - (i == m ? along : 0));
       }
     }
     for (int m = 0; m < 3; m++) { // along the axes of the plane
@@ -133,7 +114,7 @@ static void planeTerms(double g[6], double H[DJ_PACKED6], const djTrianglePlane*
       for (int m = 0; m < k; m++) W[i][k] -= L[4 * k + m] * W[i][m];
       column[i] = W[i][k] /= L[5 * k];
     }
-    addOuter(H, -1, column);
+    dj_addOuter(H, -1, column);
   }
 }
 
@@ -157,7 +138,7 @@ static Visited leafOf(djMeanDistance* out, djMeanPair* p, const djSphereNode* a,
   dj_leafDistance(L, t.P, l, a->V + b->V);
   out->L = L[0];
   if (p->order < 1) return COUNTS;
-  planeTerms(out->g, out->H, &t, c, p->order);
+  dj_planeTerms(out->g, out->H, &t, c, p->order);
   for (int i = 0; i < 6; i++) out->g[i] *= (i < 3 ? 1 : 1 / l) / t.P; // of log P
   if (p->order > 1) {
     for (int i = 0, k = 0; i < 6; i++) {
@@ -165,7 +146,7 @@ static Visited leafOf(djMeanDistance* out, djMeanPair* p, const djSphereNode* a,
     }
     // of log P, then of L
     for (int k = 0; k < DJ_PACKED6; k++) out->H[k] *= L[1];
-    addOuter(out->H, L[2] - L[1], out->g);
+    dj_addOuter(out->H, L[2] - L[1], out->g);
   }
   for (int i = 0; i < 6; i++) out->g[i] *= L[1];
   return COUNTS;
@@ -211,10 +192,10 @@ static void addChildren(djMeanDistance* out, const djMeanDistance of[4], const d
   for (int k = 0; k < n; k++) {
     for (int m = 0; m < 6; m++) out->g[m] += part[k] * of[k].g[m];
     if (order < 2) continue;
-    addPacked(out->H, part[k], of[k].H);
-    addOuter(out->H, -DJ_MEAN_Q * part[k], of[k].g);
+    dj_addPacked(out->H, part[k], of[k].H);
+    dj_addOuter(out->H, -DJ_MEAN_Q * part[k], of[k].g);
   }
-  if (order > 1) addOuter(out->H, DJ_MEAN_Q, out->g);
+  if (order > 1) dj_addOuter(out->H, DJ_MEAN_Q, out->g);
 }
 
 static Visited childrenOf(djMeanDistance* out, djMeanPair* p, int i, int j, double faint) {
@@ -268,21 +249,21 @@ static void blend(djMeanDistance* out, const djMeanSquare* q, double S, double V
   }
   if (order > 1) {
     double H[DJ_PACKED6] = {0};
-    addPacked(H, kn, out->H);
-    addOuter(H, kn, out->g);
-    addPacked(H, kf, far.H);
-    addOuter(H, kf, far.g);
-    addPacked(H, apart * phi[1] * by, q->H);
-    addOuter(H, -apart * phi[1] * by * 0.5 / q->s, q->g);
-    addOuter(H, apart * phi[2], gt);
-    addOuters(H, phi[1], gt, cross);
-    addOuter(H, -1, g);
+    dj_addPacked(H, kn, out->H);
+    dj_addOuter(H, kn, out->g);
+    dj_addPacked(H, kf, far.H);
+    dj_addOuter(H, kf, far.g);
+    dj_addPacked(H, apart * phi[1] * by, q->H);
+    dj_addOuter(H, -apart * phi[1] * by * 0.5 / q->s, q->g);
+    dj_addOuter(H, apart * phi[2], gt);
+    dj_addOuters(H, phi[1], gt, cross);
+    dj_addOuter(H, -1, g);
     memcpy(out->H, H, sizeof H);
   }
   memcpy(out->g, g, sizeof g);
 }
 
-static void record(djMeanTape* tape, size_t at, const djMeanDistance* d, bool near) {
+void dj_recordMean(djMeanTape* tape, size_t at, const djMeanDistance* d, bool near) {
   if (at >= tape->room) return;
   double* to = near ? tape->record[at].near : tape->record[at].L;
   to[0] = d->L;
@@ -303,10 +284,10 @@ static Visited visit(djMeanDistance* out, djMeanPair* p, int i, int j, double fa
     const Visited how = childrenOf(out, p, i, j, faint);
     if (how == FAINT) recordFaint(p->tape, at);
     if (how != COUNTS) return how;
-    if (p->tape) record(p->tape, at, out, true);
+    if (p->tape) dj_recordMean(p->tape, at, out, true);
     if (t > 0) blend(out, &q, S, V, t, p->order);
   }
-  if (p->tape) record(p->tape, at, out, false);
+  if (p->tape) dj_recordMean(p->tape, at, out, false);
   return COUNTS;
 }
 

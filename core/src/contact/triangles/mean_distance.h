@@ -25,6 +25,7 @@
 #ifndef DJ_CONTACT_TRIANGLES_MEAN_DISTANCE_H_
 #define DJ_CONTACT_TRIANGLES_MEAN_DISTANCE_H_
 
+#include "contact/triangles/packed.h"
 #include "contact/triangles/sphere_tree.h"
 #include "contact/triangles/triangle_plane.h"
 
@@ -33,9 +34,6 @@
 #define DJ_MEAN_Q 14.0
 #define DJ_MEAN_ALPHA 12.0
 #define DJ_MEAN_FAINT 39.0 // exp(-39) is 1e-17
-
-// Of a symmetric matrix (6 x 6) the entries i, j <= i are at i (i + 1)/2 + j.
-enum { DJ_PACKED6 = 21 };
 
 typedef struct djMeanDistance {
   double L;    // -infinite: they touch
@@ -57,8 +55,10 @@ typedef struct djMeanTape {
 
 typedef struct djMeanPair {
   const djSphereTree *a, *b;
-  djPose place;     // of a's frame in b's
-  djVec3 c;         // in b's frame
+  djPose place; // of a's frame in b's
+  djVec3 c;     // in b's frame
+  bool sums;    // of potentials (triangle_sum.h), with
+  double length_scale, eps;
   int order;        // of the derivatives that are found: 0, 1, 2
   djMeanTape* tape; // or NULL; with order 1
   // out
@@ -109,6 +109,12 @@ void dj_meanSquare(djMeanSquare* out, const djMeanPair* pair, const djSphereNode
 // The plane of two triangles; c: the pair's, as the plane's vertices are.
 djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* pair,
                       const djSphereNode* a, const djSphereNode* b);
+
+// P of a plane by motions of a about c, all lengths over l.
+void dj_planeTerms(double g[6], double H[DJ_PACKED6], const djTrianglePlane* plane, djVec3 c,
+                   int order);
+
+void dj_recordMean(djMeanTape* tape, size_t at, const djMeanDistance* d, bool near);
 
 // log D_ij, with two derivatives by log P.
 void dj_leafDistance(double L[3], double P, double l, double V);

@@ -166,3 +166,78 @@ void dj_sphereTreeParams(double* const vert[3], djSphereGrad* by, const djSphere
     takeChild(&by[right], &by[i], node, &t->node[right]);
   }
 }
+
+// ------------------------------------------ layered --------------------------------------------
+
+// Visits each vertex of a node once: adds part of out to it, or returns their sum and number.
+static int eachVertex(djVec3* sum, double* const vert[3], djVec3 out, int* mark,
+                      const djSphereTree* t, int i) {
+  const int first = 3 * (int)t->node[i].first, end = first + 3 * (int)t->node[i].n;
+  int n = 0;
+  for (int k = first; k < end; k++) {
+    const int v = (int)t->tri[k];
+    if (mark[v] == i + 1) continue;
+    mark[v] = i + 1;
+    n++;
+    if (sum) *sum = dju_add3(*sum, dju_vec3(t->vert[0][v], t->vert[1][v], t->vert[2][v]));
+    if (vert) addTo(vert, v, out);
+  }
+  return n;
+}
+
+static void layerRadius(djSphereNode* node, const djSphereTree* t, int i) {
+  const int child[2] = {i + 1, (int)node[i].right};
+  if (child[1] == 0) {
+    fitRadius(&node[i], t);
+    return;
+  }
+  node[i].R = -1;
+  for (int c = 0; c < 2; c++) {
+    const djSphereNode* from = &node[child[c]];
+    const double R = dju_norm3(dju_sub3(dju_load3(node[i].x), dju_load3(from->x))) + from->R;
+    if (!(R > node[i].R)) continue;
+    node[i].R = R;
+    node[i].far = c;
+  }
+}
+
+djStatus dj_layerSphereTree(djSphereNode* node, const djSphereTree* t, int nvert) {
+  int* mark = calloc((size_t)nvert, sizeof *mark);
+  if (!mark) return DJ_NO_MEMORY;
+  for (int i = 2 * t->ntri - 2; i >= 0; i--) {
+    djVec3 sum = {0, 0, 0};
+    const int n = eachVertex(&sum, NULL, sum, mark, t, i);
+    dju_store3(node[i].x, dju_scale3(1.0 / n, sum));
+    layerRadius(node, t, i);
+  }
+  free(mark);
+  return DJ_OK;
+}
+
+// R = |x - x_c| + R_c of the child that is far.
+static void takeLayer(djSphereGrad* by, const djSphereTree* t, int i) {
+  const int c = t->node[i].far > 0 ? (int)t->node[i].right : i + 1;
+  const djVec3 arm = dju_sub3(dju_load3(t->node[i].x), dju_load3(t->node[c].x));
+  const double norm = dju_norm3(arm);
+  by[c].R += by[i].R;
+  if (!(norm > 0)) return;
+  dju_addTo3(by[i].x, by[i].R / norm, arm);
+  dju_addTo3(by[c].x, -by[i].R / norm, arm);
+}
+
+djStatus dj_layeredTreeParams(double* const vert[3], djSphereGrad* by, const djSphereTree* t,
+                              int nvert) {
+  int* mark = calloc(2 * (size_t)nvert, sizeof *mark);
+  if (!mark) return DJ_NO_MEMORY;
+  for (int i = 0; i < 2 * t->ntri - 1; i++) {
+    if (t->node[i].right > 0)
+      takeLayer(by, t, i);
+    else
+      takeRadius(vert, &by[i], &t->node[i], t);
+    const djVec3 none = {0, 0, 0};
+    const int n = eachVertex(NULL, NULL, none, mark, t, i);
+    eachVertex(NULL, vert, dju_scale3(1.0 / n, dju_load3(by[i].x)), mark + nvert, t, i);
+  }
+  free(mark);
+  return DJ_OK;
+}

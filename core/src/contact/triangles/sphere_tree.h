@@ -5,6 +5,10 @@
 //   leaf       V = sum_3 |v - x|^2/12
 //   others     V = sum_c m_c/m (V_c + |x_c - x|^2)
 //   all        R = max |v - x|
+// Of a layered tree x and R are others (the paper's Definition 5.3):
+//   all        x the mean of its vertices, each once
+//   leaf       R = max |v - x|
+//   others     R = max_c (|x - x_c| + R_c)
 // Where vertices move triangles stay together as they were, and numbers are found anew.
 
 #ifndef DJ_CONTACT_TRIANGLES_SPHERE_TREE_H_
@@ -15,7 +19,8 @@
 #include <dijoco/types.h>
 
 // The left child is the next node; right: the other one, 0 of a leaf. Its triangles are first ..
-// first + n - 1. far: the vertex that is farthest from x.
+// first + n - 1. far: the vertex that is farthest from x; of layered nodes that are no leaves which
+// child is, 0 or 1.
 typedef struct djSphereNode {
   double x[3], R, V, m;
   double right, first, n, far;
@@ -41,10 +46,17 @@ djStatus dj_growSphereTree(djSphereNode* node, double* tri, const int* from, int
 // The rest of the nodes.
 void dj_fitSphereTree(djSphereNode* node, const djSphereTree* tree);
 
+// Then x and R of a layered tree.
+djStatus dj_layerSphereTree(djSphereNode* node, const djSphereTree* tree, int nvert);
+
 // By x, R, V and m of each node. Adds derivatives by vertices to vert; by is spoilt.
 typedef struct djSphereGrad {
   double x[3], R, V, m;
 } djSphereGrad;
 void dj_sphereTreeParams(double* const vert[3], djSphereGrad* by, const djSphereTree* tree);
+
+// Of a layered tree, by x and R.
+djStatus dj_layeredTreeParams(double* const vert[3], djSphereGrad* by, const djSphereTree* tree,
+                              int nvert);
 
 #endif // DJ_CONTACT_TRIANGLES_SPHERE_TREE_H_

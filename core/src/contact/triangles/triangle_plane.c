@@ -65,6 +65,11 @@ double dj_partTriangles(djVec3* u, const djVec3 a[3], const djVec3 b[3], double 
 }
 
 // The plane across u in the middle. The origin goes to where it is nearest to the vertices.
+//   a with c (1 - a)^-p + sum a^-p least: (a/(1 - a))^(p + 1) = sum/c
+static double lengthOf(const djTrianglePlane* p, double sum) {
+  return 1 / (1 + (p->p == 1 ? sqrt(p->c / sum) : cbrt(p->c / sum)));
+}
+
 static bool startPlane(djTrianglePlane* p) {
   djVec3 u, near[2];
   double sum = 0;
@@ -85,13 +90,13 @@ static bool startPlane(djTrianglePlane* p) {
         const double x = fabs(dju_dot3(u, p->v[k]) - middle), w = 1 / (x * x * x);
         near[s] = dju_madd3(near[s], w, p->v[k]);
         weights += w;
-        sum += 1 / (x * x);
+        sum += p->p == 1 ? 1 / x : 1 / (x * x);
       }
       near[s] = dju_scale3(1 / weights, near[s]);
     }
     if (!(sum < INFINITY)) return false;
     if (pass == 1) {
-      const double a = 1 / (1 + cbrt(DJ_TRIANGLE_C / sum));
+      const double a = lengthOf(p, sum);
       p->n = dju_scale3(a, u);
       p->o = -a * middle;
       return true;
@@ -111,12 +116,12 @@ static double sideOf(int k) { return k < 3 ? -1 : 1; }
 static double sumAt(double x[6], const djTrianglePlane* p, djVec3 n, double o) {
   const double room = 1 - dju_norm3(n);
   if (!(room > 0)) return INFINITY;
-  double sum = DJ_TRIANGLE_C / (room * room);
+  double sum = p->p == 1 ? p->c / room : p->c / (room * room);
   bool apart = true;
   for (int k = 0; k < 6; k++) {
     x[k] = sideOf(k) * (dju_dot3(n, p->v[k]) + o);
     apart = apart && x[k] > 0;
-    sum += 1 / (x[k] * x[k]);
+    sum += p->p == 1 ? 1 / x[k] : 1 / (x[k] * x[k]);
   }
   return apart ? sum : INFINITY;
 }
@@ -132,24 +137,24 @@ static void setAxes(djVec3 axis[3], djVec3 n) {
 // Gradient and factor of the Hessian by (o, n along the axes). The first two are largest where
 // triangles are near.
 static bool factorAt(double gradient[4], djTrianglePlane* p) {
-  const double norm = dju_norm3(p->n), room = 1 - norm, c = DJ_TRIANGLE_C;
+  const double norm = dju_norm3(p->n), room = 1 - norm, power = p->p;
   double H[16] = {0};
   setAxes(p->axis, p->n);
   memset(gradient, 0, 4 * sizeof(double));
   for (int k = 0; k < 6; k++) {
-    const double x2 = 1 / (p->x[k] * p->x[k]);
+    const double inverse = 1 / p->x[k], square = inverse * inverse;
     const double row[4] = {1, dju_dot3(p->axis[0], p->v[k]), dju_dot3(p->axis[1], p->v[k]),
                            dju_dot3(p->axis[2], p->v[k])};
-    p->force[k] = 2 * x2 / p->x[k];
-    p->bend[k] = 6 * x2 * x2;
+    p->force[k] = p->p == 1 ? square : 2 * square * inverse;
+    p->bend[k] = (power + 1) * p->force[k] * inverse;
     for (int i = 0; i < 4; i++) {
       gradient[i] -= sideOf(k) * p->force[k] * row[i];
       for (int j = 0; j <= i; j++) H[4 * i + j] += p->bend[k] * row[i] * row[j];
     }
   }
-  const double slope = 2 * c / (room * room * room);
+  const double slope = power * p->c / (room * room * (p->p == 1 ? 1 : room));
   gradient[1] += slope;
-  H[5] += 3 * slope / room;
+  H[5] += (power + 1) * slope / room;
   H[10] += slope / norm;
   H[15] += slope / norm;
   for (int i = 0; i < 4; i++) {
