@@ -37,7 +37,7 @@ static void checkReaction(const djKernel* k, Random* r, int type_a, int type_b) 
     assert_true(dju_norm3(dju_add3(fa, fb)) < 3e-11 * f);
     assert_true(dju_norm3(dju_add3(ta, tb)) < 3e-11 * f * arm);
     // with the start as the pose now, friction balances too
-    c.friction = k->frictionless ? 0 : 0.5;
+    c.friction = 0.5;
     memcpy(c.start, c.now, sizeof c.start);
     assert_int_equal(beginNew(k, &c), DJ_OK);
     evalCase(&out, k, &c, DJ_EVAL_GRADIENT);

@@ -339,8 +339,7 @@ static void checkSettings(const djKernel* k, Random* r, int type_a, int type_b) 
     }
     assert_int_equal(k->vjp(&grad, stateOf(&c), pairInput(&c), lambda), DJ_OK);
     const bool more = c.in.cone.friction2 > 0 || c.in.cone.torsion > 0;
-    if (k->frictionless) assert_true(grad.friction == 0);   // to be moved it would be refused
-    for (int m = k->frictionless ? 0 : more && conical(k) ? -5 : -1; m < k->nsetting; m++) {
+    for (int m = more && conical(k) ? -5 : -1; m < k->nsetting; m++) {
       bool none = k == &dj_separatingPlane && m == DJ_PLANE_GUIDE && c.guide == 0;
       if (m >= 0 && (!k->rule[m].param.name || none)) {
         assert_true(grad.setting[m] == 0);

@@ -193,7 +193,9 @@ static void testRefused(void** state) {
   expectRefused(s, &open, 0, "open");
   expectRefused(s, &cross, 0, "crosses itself");
   expectRefused(s, &flat, 0, "");
-  expectRefused(s, &good, 0.5, "long_range has no friction");
+  floor->condim = 4;
+  expectRefused(s, &good, 0.5, "long_range has sliding friction alone");
+  floor->condim = 3;
   floor->margin = 0.01;
   expectRefused(s, &good, 0, "margin");
   floor->margin = 0;
@@ -239,7 +241,8 @@ static void openPair(Pair* p, djRng* rng, bool plane, int weighting) {
   memset(p, 0, sizeof *p);
   const double setting[DJ_LONG_NSETTING] = {
       [DJ_LONG_WEIGHTING] = weighting, [DJ_LONG_EPS] = 0.5,          [DJ_LONG_TRIANGLES] = 100,
-      [DJ_LONG_STIFFNESS_SCALE] = 1,   [DJ_LONG_LENGTH_SCALE] = 0.7, [DJ_LONG_STIFFNESS] = 0.3};
+      [DJ_LONG_STIFFNESS_SCALE] = 1,   [DJ_LONG_LENGTH_SCALE] = 0.7, [DJ_LONG_STIFFNESS] = 0.3,
+                                            [DJ_LONG_FRICTION_EPS] = 1};
   memcpy(p->setting, setting, sizeof setting);
   p->solid[0] = makeTorus(1, 0.3, 8, 5);
   if (!plane) p->solid[1] = makeBallSolid(1);

@@ -191,7 +191,7 @@ static inline void movingPair(PairCase* c, const djKernel* k, Random* r, int typ
   c->K = 1e-3;
   c->guide = k == &dj_separatingPlane ? kernel_guide : 0;
   c->decay = moving_pairs % 3 == 1 ? 0.3 : 0;
-  c->friction = k->frictionless ? 0 : 0.5;
+  c->friction = 0.5;
   c->in.cone = someCone(moving_pairs++);
   c->in.recover = true;
   c->in.force_cap = 0.2;

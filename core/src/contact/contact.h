@@ -161,6 +161,9 @@ typedef struct djPairCoefficients {
 // Whether any pair may have restitution.
 bool dj_hasRestitution(const djModel* model);
 djPairCoefficients dj_pairCoefficients(const djModel* model, int geom1, int geom2);
+// Whether there is a pair with friction of a kernel in which that has no derivatives by what moves
+// shapes, and which.
+bool dj_frictionKeepsShapes(int pair[2], const djModel* model);
 
 // The geom whose coefficient (0: of sliding, 1: torsion, 2: rolling) the pair takes; -1: an
 // explicit pair's own. Of two equal ones geom2.

@@ -236,7 +236,9 @@ typedef struct djKernel {
   bool (*afar)(const double* setting);
   // What is wrong with settings that are given together (negative: not given). Or NULL: nothing.
   const char* (*conflict)(const djContactScale* scale, const double* given);
-  bool frictionless;               // pairs with friction are refused
+  bool slidesAlone;                // pairs with other friction than sliding, alike in all directions,
+                                   //   are refused; those with friction have no derivatives by
+                                   //   what moves shapes
   bool everywhere;                 // what acts afar is the pair's own energy, and no guide's
   // Takes back settings that a pair of geoms does not have. Or NULL.
   void (*limit)(double* setting, const djModel* model, int geom1, int geom2);

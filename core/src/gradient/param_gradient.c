@@ -10,6 +10,7 @@
 #include "integrate/parts.h"
 #include "model/activation.h"
 #include "model/body_param.h"
+#include "model/check.h"
 #include "model/param.h"
 
 #include <dijoco/gradient.h>
@@ -143,8 +144,24 @@ void dj_pickParams(double* grad, const djParamSums* s, const djModel* m, int n,
   }
 }
 
+// Friction of some kernels stays as it is while shapes change.
+static djStatus checkShapes(const djModel* m, int n, const djParam* param, djError* err) {
+  int pair[2], k = 0;
+  while (k < n && !dj_paramMovesShapes(&param[k])) k++;
+  if (k == n || !dj_frictionKeepsShapes(pair, m)) return DJ_OK;
+  char name[300];
+  djElementText geom[2];
+  for (int i = 0; i < 2; i++) {
+    geom[i] = dj_elementText("geom", dj_id2name(m, DJ_OBJ_GEOM, pair[i]), pair[i]);
+  }
+  return dj_fail(err, DJ_UNSUPPORTED, "%s: friction of %s and %s has no derivatives by shapes",
+                 dj_paramName(name, sizeof name, m, &param[k]), geom[0].text, geom[1].text);
+}
+
 djStatus dj_checkOutsideParams(const djModel* m, int n, const djParam* param, bool follows,
                                djError* err) {
+  const djStatus status = checkShapes(m, n, param, err);
+  if (status < 0) return status;
   if (!dj_isOutside(m) || n == 0) return DJ_OK;
   if (follows) {
     return dj_fail(err, DJ_UNSUPPORTED, "inertia_from_geom: no derivatives under contact mujoco");

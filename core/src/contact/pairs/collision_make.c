@@ -248,22 +248,42 @@ static void freeData(struct djCollision* c) {
   free(c);
 }
 
-// Pairs of kernels that have no friction must not ask for any.
+// Pairs of kernels that know sliding alone must not ask for other friction.
 static djStatus checkFriction(const djModel* m, const struct djCollision* c, djError* err) {
   bool some = false;
-  for (int u = 0; u < c->nuse; u++) some = some || dj_kernel(c->use[u])->frictionless;
+  for (int u = 0; u < c->nuse; u++) some = some || dj_kernel(c->use[u])->slidesAlone;
   for (int a = 0; a < m->ngeom && some; a++) {
     for (int b = a + 1; b < m->ngeom; b++) {
       if (!dj_isContactPair(m, a, b)) continue;
       const djKernel* kernel = dj_kernel(dj_pairKernel(m, a, b));
-      if (!kernel->frictionless || !(dj_pairCoefficients(m, a, b).friction > 0)) continue;
+      const djPairCoefficients of = dj_pairCoefficients(m, a, b);
+      const djCone* cone = &of.cone;
+      const bool others = cone->friction2 > 0 || cone->torsion > 0 || cone->rolling[0] > 0 ||
+                          cone->rolling[1] > 0;
+      if (!kernel->slidesAlone || !(of.friction > 0 && others)) continue;
       char one[80], other[80];
       return dj_fail(err, DJ_UNSUPPORTED,
-                     "%s and %s: %s has no friction: condim must be 1, or friction 0",
+                     "%s and %s: %s has sliding friction alone: condim must be 1 or 3, and both "
+                     "coefficients of sliding the same",
                      dj_geomText(one, m, a), dj_geomText(other, m, b), kernel->name);
     }
   }
   return DJ_OK;
+}
+
+bool dj_frictionKeepsShapes(int pair[2], const djModel* m) {
+  const struct djCollision* c = m->collision;
+  bool some = false;
+  for (int u = 0; c && u < c->nuse; u++) some = some || dj_kernel(c->use[u])->slidesAlone;
+  for (int a = 0; a < m->ngeom && some; a++) {
+    for (int b = a + 1; b < m->ngeom; b++) {
+      if (!dj_isContactPair(m, a, b) || !dj_kernel(dj_pairKernel(m, a, b))->slidesAlone) continue;
+      pair[0] = a;
+      pair[1] = b;
+      if (dj_pairCoefficients(m, a, b).friction > 0) return true;
+    }
+  }
+  return false;
 }
 
 // New data for the model, with the builder's hulls, in place of the old.

@@ -14,14 +14,14 @@
 #include "contact/triangles/long_range_shape.h"
 #include "contact/triangles/long_range_vjp.h"
 #include "contact/triangles/mesh_distance.h"
+#include "contact/triangles/triangle_friction.h"
 #include "model/geom_row.h"
 
 #include <math.h>
 #include <string.h>
 
-// Friction may come by a parameter.
 static bool isGood(const djPairInput* in) {
-  return in && in->setting && dj_settingsValid(&dj_longRange, in->setting) && !(in->friction > 0);
+  return in && in->setting && dj_settingsValid(&dj_longRange, in->setting);
 }
 
 static djStatus openPair(djLongPair* pair, const djPairInput* in, int order) {
@@ -45,21 +45,49 @@ static djStatus eval(djPairOutput* out, djPairState* state, const djPairInput* i
   if (status < 0) return status;
   const djLongLaw law = dj_longLawOf(d.L, &pair, in->setting);
   out->value = law.U;
-  if (!second && !(flags & DJ_EVAL_GRADIENT)) return status;
+  if (!second && !(flags & DJ_EVAL_GRADIENT)) {
+    if (!(in->friction > 0)) return status;
+    const djStatus slips = dj_addTriangleFriction(out, in, false);
+    return slips < 0 ? slips : status;
+  }
   double g[6], H[DJ_PACKED6];
   for (int i = 0, k = 0; i < 6; i++) {
     g[i] = law.by * d.g[i];
     for (int j = 0; j <= i && second; j++, k++) H[k] = law.by * d.H[k] + law.by2 * d.g[i] * d.g[j];
   }
   dj_completeLong(out->gradient, second ? out->hessian : NULL, g, H, &pair);
-  return status;
+  if (!(in->friction > 0)) return status;
+  const djStatus slips = dj_addTriangleFriction(out, in, second);
+  return slips < 0 ? slips : status;
+}
+
+static djStatus start(double start_jac[144], double rate_jac[144], djPairState* state,
+                      const djPairInput* in) {
+  (void)state;
+  memset(start_jac, 0, 144 * sizeof *start_jac);
+  if (rate_jac) memset(rate_jac, 0, 144 * sizeof *rate_jac);
+  if (!isGood(in)) return DJ_INVALID;
+  return in->friction > 0 ? dj_triangleFrictionStart(start_jac, rate_jac, in) : DJ_OK;
 }
 
 static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
                     const double lambda[12]) {
   (void)state;
   if (!isGood(in)) return DJ_INVALID;
-  return dj_longVjp(grad, in, lambda);
+  const djStatus status = dj_longVjp(grad, in, lambda);
+  if (status < 0 || !(in->friction > 0)) return status;
+  // friction follows both; by vertices it has no derivatives (dj_makeDesign refuses them)
+  djPairInput unit = *in;
+  double setting[DJ_LONG_NSETTING], g[12];
+  memcpy(setting, in->setting, sizeof setting);
+  setting[DJ_LONG_STIFFNESS] = 1;
+  unit.setting = setting;
+  const djStatus slips = dj_triangleFriction(g, &unit);
+  for (int i = 0; i < 12 && slips >= 0; i++) {
+    grad->setting[DJ_LONG_STIFFNESS] += lambda[i] * g[i];
+    grad->friction += lambda[i] * g[i] * in->setting[DJ_LONG_STIFFNESS] / in->friction;
+  }
+  return slips < 0 ? slips : status;
 }
 
 // ------------------------------------------ gaps -----------------------------------------------
@@ -164,7 +192,7 @@ const djKernel dj_longRange = {
     .takes = takes,
     .range = range,
     .afar = afar,
-    .frictionless = true,
+    .slidesAlone = true,
     .everywhere = true,
     .shapeSize = dj_longShapeSize,
     .makeShape = dj_makeLongShape,
@@ -175,6 +203,7 @@ const djKernel dj_longRange = {
     .room = room,
     .max_step = maxStep,
     .eval = eval,
+    .start = start,
     .vjp = vjp,
     .queryShapes = dj_longQueryShapes,
     .query = dj_longQuery,

@@ -166,7 +166,7 @@ djStatus dj_longQuery(djContactQuery* q, djError* err) {
   djMeanDistance d;
   double gap;
   if (q->option->friction.enabled) {
-    return dj_fail(err, DJ_UNSUPPORTED, "long_range has no friction");
+    return dj_fail(err, DJ_UNSUPPORTED, "queries of long_range have no friction");
   }
   if (q->hessian) {
     return dj_fail(err, DJ_UNSUPPORTED, "long_range has no Hessian by vertices");

@@ -17,6 +17,11 @@ static double stiffness(const djContactScale* scale, const double* x) {
   return fmin(fmax(x[DJ_LONG_STIFFNESS_SCALE] * k, DBL_MIN), DJ_LARGEST_FORCE);
 }
 
+static double frictionEps(const djContactScale* scale, const double* x) {
+  (void)x;
+  return 9e-8 * 9.81 * fmin(scale->radius[0], scale->radius[1]);
+}
+
 // How a node's potential follows from its children's.
 static const djChoice weightings[] = {{"mean", DJ_LONG_MEAN}, {"paper", DJ_LONG_PAPER}, {NULL, 0}};
 
@@ -40,10 +45,15 @@ const djSetting dj_longSettings[DJ_LONG_NSETTING] = {
     [DJ_LONG_STIFFNESS] = {NAMED("stiffness", "J"), .ways = DJ_BY_PAIR, .automatic = true,
                            .zero = true, .most = DJ_LARGEST_FORCE,
                            .rule = "the lighter geom's weight rests at 0.01 r of the smaller one",
-                           .help = "coefficient of the potential 12 (1 + D^-1/2)^2"}};
+                           .help = "coefficient of the potential 12 (1 + D^-1/2)^2"},
+    [DJ_LONG_FRICTION_EPS] = {NAMED("friction_eps", "m2/s2"), .ways = DJ_BY_PAIR, .automatic = true,
+                              .most = DJ_LARGEST_FORCE,
+                              .rule = "9e-8 9.81 m/s2 r of the smaller geom",
+                              .help = "square of the velocity below which friction is viscous"}};
 
 const djKernelRule dj_longRules[DJ_LONG_NSETTING] = {
     [DJ_LONG_STIFFNESS] = {.rule = stiffness,
                            .param = {"contact/long_range/stiffness", "J",
                                      "coefficient of the potential of triangles", NULL},
-                           .factor = DJ_LONG_STIFFNESS_SCALE + 1}};
+                           .factor = DJ_LONG_STIFFNESS_SCALE + 1},
+    [DJ_LONG_FRICTION_EPS] = {.rule = frictionEps}};

@@ -63,6 +63,14 @@ static void leafVertices(djVec3 va[3], djVec3 vb[3], const djMeanPair* p, const 
   }
 }
 
+bool dj_leafIsFaint(const djMeanPair* p, const djSphereNode* a, const djSphereNode* b,
+                    double faint) {
+  djVec3 va[3], vb[3], u;
+  const double enough = exp(-faint / DJ_MEAN_Q);
+  leafVertices(va, vb, p, a, b);
+  return dj_partTriangles(&u, va, vb, enough) >= enough;
+}
+
 djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* p, const djSphereNode* a,
                       const djSphereNode* b) {
   djVec3 va[3], vb[3];
@@ -123,13 +131,9 @@ typedef enum Visited { TOUCHES, FAINT, COUNTS } Visited;
 static Visited leafOf(djMeanDistance* out, djMeanPair* p, const djSphereNode* a,
                       const djSphereNode* b, double faint) {
   djTrianglePlane t;
-  djVec3 c, va[3], vb[3];
+  djVec3 c;
   const double l = a->R + b->R;
-  if (faint > -INFINITY) {
-    const double enough = exp(-faint / DJ_MEAN_Q);
-    leafVertices(va, vb, p, a, b);
-    if (dj_partTriangles(&c, va, vb, enough) >= enough) return FAINT;
-  }
+  if (faint > -INFINITY && dj_leafIsFaint(p, a, b, faint)) return FAINT;
   const djStatus status = dj_leafPlane(&t, &c, p, a, b);
   p->exact++;
   if (status < 0) return TOUCHES;

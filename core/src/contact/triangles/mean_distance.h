@@ -106,6 +106,10 @@ typedef struct djMeanSquare {
 void dj_meanSquare(djMeanSquare* out, const djMeanPair* pair, const djSphereNode* a,
                    const djSphereNode* b);
 
+// Whether rho^-q of two triangles is less than exp(faint).
+bool dj_leafIsFaint(const djMeanPair* pair, const djSphereNode* a, const djSphereNode* b,
+                    double faint);
+
 // The plane of two triangles; c: the pair's, as the plane's vertices are.
 djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* pair,
                       const djSphereNode* a, const djSphereNode* b);
