@@ -178,6 +178,7 @@ static void run_items(Bench* b) {
   bench_stack(b);
   bench_pile(b);
   bench_guide(b);
+  bench_triangles(b);
   bench_rollouts(b);
   bench_implicit(b);
   bench_design(b);
@@ -239,6 +240,7 @@ void bench_pair(Bench* b) { (void)b; }
 void bench_stack(Bench* b) { (void)b; }
 void bench_pile(Bench* b) { (void)b; }
 void bench_guide(Bench* b) { (void)b; }
+void bench_triangles(Bench* b) { (void)b; }
 void bench_rollouts(Bench* b) { (void)b; }
 void bench_implicit(Bench* b) { (void)b; }
 void bench_design(Bench* b) { (void)b; }

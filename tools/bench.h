@@ -74,6 +74,7 @@ void bench_pair(Bench* b);
 void bench_stack(Bench* b);
 void bench_pile(Bench* b);
 void bench_guide(Bench* b);
+void bench_triangles(Bench* b);
 void bench_rollouts(Bench* b);
 void bench_implicit(Bench* b);
 void bench_design(Bench* b);
