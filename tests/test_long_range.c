@@ -242,7 +242,7 @@ static void openPair(Pair* p, djRng* rng, bool plane, int weighting) {
   const double setting[DJ_LONG_NSETTING] = {
       [DJ_LONG_WEIGHTING] = weighting, [DJ_LONG_EPS] = 0.5,          [DJ_LONG_TRIANGLES] = 100,
       [DJ_LONG_STIFFNESS_SCALE] = 1,   [DJ_LONG_LENGTH_SCALE] = 0.7, [DJ_LONG_STIFFNESS] = 0.3,
-                                            [DJ_LONG_FRICTION_EPS] = 1};
+      [DJ_LONG_FRICTION_EPS] = 1};
   memcpy(p->setting, setting, sizeof setting);
   p->solid[0] = makeTorus(1, 0.3, 8, 5);
   if (!plane) p->solid[1] = makeBallSolid(1);
