@@ -60,6 +60,51 @@ static void compareOthers(djtRun* run) {
   assert_int_equal(dj_setParam(run->m, &param[2], &one, &err), DJ_INVALID);
 }
 
+// A cloth whose vertices are moved by three slides each, along axes that are no frame's and differ;
+// one stands still.
+static void testSlides(void** state) {
+  static const double vert[6][3] = {{0, 0, 0},      {0.1, 0.01, 0},  {0.02, 0.11, 0.01},
+                                    {0.12, 0.1, 0}, {0.21, 0.02, 0}, {0.2, 0.13, 0.02}};
+  char text[6000] = "{\"dijoco_model\": 1, \"bodies\": [{\"name\": \"world\"}";
+  size_t room = sizeof text;
+#define ADD(...) snprintf(text + strlen(text), room - strlen(text), __VA_ARGS__)
+  for (int i = 0; i < 6; i++) {
+    ADD(", {\"pos\": [%g, %g, %g], \"mass\": 0.0%d, \"inertia\": [1e-4, 1e-4, 1e-4]}", vert[i][0],
+        vert[i][1], vert[i][2], i + 1);
+  }
+  ADD("], \"joints\": [");
+  for (int i = 0; i < 15; i++) {
+    const double x = 0.3 * sin(2.0 * i), y = 0.3 * cos(3.0 * i), z = 0.2 * sin(i + 1.0);
+    ADD("%s{\"type\": \"slide\", \"body\": %d, \"axis\": [%g, %g, %g]}", i ? ", " : "", 1 + i / 3,
+        x + (i % 3 == 0), y + (i % 3 == 1), z + (i % 3 == 2));
+  }
+  ADD("], \"flexes\": [{\"dim\": 2, \"bodies\": [1, 5, 3, 2, 4, 6], \"vert\": [");
+  static const int body[6] = {0, 4, 2, 1, 3, 5};
+  for (int i = 0; i < 6; i++) {
+    ADD("%s[%g, %g, %g]", i ? ", " : "", vert[body[i]][0], 1.1 * vert[body[i]][1],
+        vert[body[i]][2]);
+  }
+  ADD("], \"elements\": [[0, 3, 4], [0, 4, 2], [3, 1, 5], [3, 5, 4]], \"young\": 3e4, "
+      "\"poisson\": 0.2, \"thickness\": 0.004, \"damping\": 0.01, \"edgedamping\": 0.02, "
+      "\"elastic2d\": \"both\", \"radius\": 0.001}]}");
+#undef ADD
+  djModel* m;
+  djError err;
+  if (dj_loadModelText(&m, text, &err) != DJ_OK) fail_msg("%s", err.text);
+  djData* d = djt_openMethod(m, djt_methodOf(state), 0.005);
+  djRng rng = {64};
+  for (int i = 0; i < m->nv; i++) {
+    d->qpos[i] = djt_uniform(&rng, -0.02, 0.02);
+    d->qvel[i] = djt_uniform(&rng, -1, 1);
+  }
+  for (int k = 0; k < 3; k++) assert_int_equal(dj_step(m, d), DJ_OK);
+  const double error = djt_transitionError(m, d, 2e-5, 0);
+  print_message("slides: %.1e\n", error);
+  assert_true(error < 2e-6);
+  dj_deleteData(d);
+  dj_deleteModel(m);
+}
+
 static void testParams(void** state) {
   static const char* const name[] = {
       "flex/#0/edgestiffness", "flex/#0/vert",    "flex/#1/young",   "flex/#1/poisson",
@@ -172,7 +217,7 @@ static void testDual(void** state) {
     djt_near(f.d[4 * k], (more - dualValue(&other, x)) / (2 * e), 1e-9);
     x[k] = at;
   }
-  assert_true(f.d[1] == 0 && f.d[11] == 0);   // of numbers that it does not have
+  assert_true(f.d[1] == 0 && f.d[11] == 0); // of numbers that it does not have
 }
 
 // The law of a triangle with sides 3, 4, 5, of a flap that is flat, and a rest shape without area.
@@ -197,7 +242,7 @@ static void testLaw(void** state) {
   double B[DJ_FLEX_BENDING], c = 0;
   dj_flap(&flap, vert);
   dj_flapBending(B, &flap, material.rigidity);
-  for (int i = 0; i < 4; i++) {   // neither shifts nor turns count
+  for (int i = 0; i < 4; i++) { // neither shifts nor turns count
     double all = 0;
     for (int j = 0; j < 4; j++) all += B[4 * i + j];
     djt_near(all, 0, 1e-12);
@@ -242,7 +287,8 @@ static void testLists(void** state) {
 }
 
 #define ROW(id)                                                                                    \
-  {"transition " #id, testTransition, NULL, NULL, (void*)(size_t)&all[id]}, {                      \
+  {"transition " #id, testTransition, NULL, NULL, (void*)(size_t)&all[id]},                        \
+      {"slides " #id, testSlides, NULL, NULL, (void*)(size_t)&all[id]}, {                          \
     "params " #id, testParams, NULL, NULL, (void*)(size_t)&all[id]                                 \
   }
 
