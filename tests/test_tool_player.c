@@ -3,6 +3,7 @@
 
 #include "common/tool_case.h"
 #include "film.h"
+#include "page.h"
 #include "player.h"
 #include "touch.h"
 #include "triangles.h"
@@ -394,10 +395,20 @@ static void testThin(void** state) {
   }
 }
 
+// What is added to a page that is not open is dropped.
+static void testPage(void** state) {
+  (void)state;
+  Page page = {0};
+  page_add(&page, 0, 0);
+  page_add(&page, 0, 1);
+  assert_int_equal(page.run[0].film.nframe, 0);
+  page_close(&page);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testForces), cmocka_unit_test(testRoom), cmocka_unit_test(testFilm),
-      cmocka_unit_test(testSort),   cmocka_unit_test(testThin),
+      cmocka_unit_test(testSort),   cmocka_unit_test(testThin), cmocka_unit_test(testPage),
   };
   return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
 }

@@ -7,6 +7,7 @@
 #include "contact/kernel.h"
 #include "contact/triangles/long_range.h"
 #include "contact/triangles/long_range_shape.h"
+#include "contact/triangles/slip_sum.h"
 #include "contact/triangles/triangle_friction.h"
 
 #include <setjmp.h>

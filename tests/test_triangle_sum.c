@@ -1,10 +1,14 @@
 // The potential of triangles as the paper has it: layered trees, the recursion against a plain one,
 // its properties, derivatives, half spaces.
 
+#include "common/near.h"
 #include "common/triangle_case.h"
 #include "common/worst.h"
+#include "contact/triangles/dual.h"
 #include "contact/triangles/mesh_distance.h"
+#include "contact/triangles/packed.h"
 #include "contact/triangles/triangle_sum.h"
+#include "contact/triangles/triangle_way.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -287,12 +291,43 @@ static void testHalfSpaces(void** state) {
   assert_true(worst[0] == 0 && worst[1] == 0);
 }
 
+// Dual numbers beside differences along their changes, and packed matrices beside full ones.
+static djDual mixed(djDual a, djDual b) {
+  const djDual root = dj_dualRoot(dj_times(a, b)), power = dj_exponential(dj_scaled(-0.5, b));
+  const djDualVec v = dj_timesVec(dj_over(power, a), (djDualVec){{1, 2, 3}, {0, 0, 0}});
+  return dj_minus(dj_shifted(root, 2), (djDual){v.x.y, v.d.y});
+}
+
+static void testParts(void** state) {
+  (void)state;
+  djRng rng = {12};
+  for (int k = 0; k < 20; k++) {
+    const djDual a = {djt_uniform(&rng, 0.5, 2), djt_uniform(&rng, -1, 1)};
+    const djDual b = {djt_uniform(&rng, 0.5, 2), djt_uniform(&rng, -1, 1)};
+    const double e = 1e-5;
+    const double up = mixed((djDual){a.x + e * a.d, 0}, (djDual){b.x + e * b.d, 0}).x;
+    const double down = mixed((djDual){a.x - e * a.d, 0}, (djDual){b.x - e * b.d, 0}).x;
+    djt_near(mixed(a, b).d, (up - down) / (2 * e), 1e-8);
+    double g[6], h[6], packed[DJ_PACKED6] = {0}, twice[DJ_PACKED6] = {0};
+    djt_uniforms(g, 6, &rng, -1, 1);
+    djt_uniforms(h, 6, &rng, -1, 1);
+    dj_addOuter(packed, 2, g);
+    dj_addOuters(packed, -1, g, h);
+    dj_addPacked(twice, 2, packed);
+    for (int i = 0; i < 36; i++) {
+      const int r = i / 6, c = i % 6;
+      const double full = 2 * g[r] * g[c] - g[r] * h[c] - h[r] * g[c];
+      djt_near(twice[dj_packedAt(r, c)], 2 * full, 1e-14);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testTrees),       cmocka_unit_test(testTreeParams),
       cmocka_unit_test(testValues),      cmocka_unit_test(testRepels),
       cmocka_unit_test(testDerivatives), cmocka_unit_test(testBlends),
-      cmocka_unit_test(testHalfSpaces),
+      cmocka_unit_test(testHalfSpaces),  cmocka_unit_test(testParts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

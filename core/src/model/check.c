@@ -6,55 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-const char* dj_bodyBefore(const djModelDef* def, int i) {
-  static const double identity[4] = {1, 0, 0, 0}, zero[3] = {0, 0, 0};
-  const djBodyDef* b = &def->body[i];
-  if (i > 0) {
-    if (b->parent < 0 || b->parent >= i) return "parent must be an earlier body";
-    return b->mocap && b->parent != 0 ? "a mocap body must be a child of the world" : NULL;
-  }
-  if (b->parent != 0) return "the world has no parent";
-  if (memcmp(b->quat, identity, sizeof identity) || memcmp(b->pos, zero, sizeof zero)) {
-    return "the world's frame must be the identity";
-  }
-  return b->mocap ? "the world cannot be mocap" : NULL;
-}
-
-const char* dj_bodyAfter(const djModelDef* def, int i) {
-  bool good = dj_inertiaOk(def->body[i].inertia);
-  return good ? NULL : "a moment of inertia is larger than the sum of the other two";
-}
-
-static bool isShare(double x) { return x > 0 && x < 1; }
-
-const char* dj_impedanceProblem(const double limit[5]) {
-  if (!isShare(limit[0]) || !isShare(limit[1])) return "limit_impedance is not in (0, 1)";
-  if (!dj_allNonnegative(limit + 2, 1)) return "the width of limit_impedance is negative";
-  if (!isShare(limit[3])) return "the midpoint of limit_impedance is not in (0, 1)";
-  if (!(limit[4] >= 1 && isfinite(limit[4]))) return "the power of limit_impedance is below 1";
-  return NULL;
-}
-
-const char* dj_jointBefore(const djModelDef* def, int i) {
-  const djJointDef* j = &def->joint[i];
-  if (!dj_isChoice(dj_jointNames, (int)j->type)) return "unknown type";
-  if (j->body == 0) return "the world cannot have joints";
-  if (j->body < 0 || j->body >= def->nbody) return "its body does not exist";
-  if (def->body[j->body].mocap) return "a mocap body cannot have joints";
-  if (i > 0 && j->body < def->joint[i - 1].body) {
-    return "joints must be listed in the order of their bodies";
-  }
-  return j->limited && dj_jointRows[j->type].pose ? "a free joint has no limits" : NULL;
-}
-
-const char* dj_jointAfter(const djModelDef* def, int i) {
-  const djJointDef* j = &def->joint[i];
-  const char* problem = dj_impedanceProblem(j->limit_impedance);
-  if (problem || !dj_jointRows[j->type].pose || def->body[j->body].parent == 0) return problem;
-  return "a free joint must be on a child of the world";
-}
 
 // A free joint is alone on its body, and a body has at most six dofs.
 static djStatus checkCombinations(const djModelDef* def, djError* err) {
@@ -81,6 +32,37 @@ djStatus dj_checkTree(const djModelDef* def, djError* err) {
   djStatus status = dj_checkKind(def, DJ_OBJ_BODY, err);
   if (status == DJ_OK) status = dj_checkKind(def, DJ_OBJ_JOINT, err);
   return status == DJ_OK ? checkCombinations(def, err) : status;
+}
+
+// Bodies of the geoms of flexes have no others, and theirs are together.
+static djStatus checkProxies(const djModelDef* def, djError* err) {
+  if (def->ngeom == 0 || def->geom[def->ngeom - 1].flex < 0) return DJ_OK;
+  bool* taken = calloc((size_t)def->nbody, sizeof *taken);
+  if (!taken) return dj_failMemory(err);
+  djStatus status = DJ_OK;
+  for (int i = 0; i < def->ngeom && status == DJ_OK; i++) {
+    const djGeomDef* g = &def->geom[i];
+    bool follows = i > 0 && def->geom[i - 1].body == g->body && def->geom[i - 1].flex >= 0;
+    if (g->flex >= 0 && taken[g->body] && !follows) {
+      status = dj_fail(err, DJ_INVALID, "%s: its body has other geoms, or those of flexes are apart",
+                       dj_elementText("geom", g->name, i).text);
+    }
+    taken[g->body] = true;
+  }
+  free(taken);
+  return status;
+}
+
+djStatus dj_checkElements(const djModelDef* def, djError* err) {
+  static const int kinds[] = {DJ_OBJ_MESH,        DJ_OBJ_HFIELD,    DJ_OBJ_SITE,
+                              DJ_OBJ_TENDON,      DJ_OBJ_ACTUATOR,  DJ_OBJ_PAIR,
+                              DJ_ELEMENT_EXCLUDE, DJ_ELEMENT_GUIDE, DJ_OBJ_EQUALITY};
+  djStatus status = dj_checkKind(def, DJ_OBJ_GEOM, err);
+  if (status == DJ_OK) status = checkProxies(def, err);
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds && status == DJ_OK; k++) {
+    status = dj_checkKind(def, kinds[k], err);
+  }
+  return status;
 }
 
 // What moves with a body: its subtree's mass, sum of moments, and number of bodies with mass.

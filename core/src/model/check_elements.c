@@ -1,4 +1,5 @@
-#include "base/status.h"
+// What is wrong with an element of a definition that hangs on bodies and joints.
+
 #include "model/activation.h"
 #include "model/check.h"
 #include "model/element.h"
@@ -7,7 +8,6 @@
 #include "model/joint_type.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static bool inRange(int id, int n) { return id >= 0 && id < n; }
 
@@ -30,25 +30,6 @@ const char* dj_geomBefore(const djModelDef* def, int i) {
   }
   return g->type != DJ_HFIELD && g->hfield != -1 ? "only geoms of type hfield have a height field"
                                                  : NULL;
-}
-
-// Bodies of the geoms of flexes have no others, and theirs are together.
-static djStatus checkProxies(const djModelDef* def, djError* err) {
-  if (def->ngeom == 0 || def->geom[def->ngeom - 1].flex < 0) return DJ_OK;
-  bool* taken = calloc((size_t)def->nbody, sizeof *taken);
-  if (!taken) return dj_failMemory(err);
-  djStatus status = DJ_OK;
-  for (int i = 0; i < def->ngeom && status == DJ_OK; i++) {
-    const djGeomDef* g = &def->geom[i];
-    bool follows = i > 0 && def->geom[i - 1].body == g->body && def->geom[i - 1].flex >= 0;
-    if (g->flex >= 0 && taken[g->body] && !follows) {
-      status = dj_fail(err, DJ_INVALID, "%s: its body has other geoms, or those of flexes are apart",
-                       dj_elementText("geom", g->name, i).text);
-    }
-    taken[g->body] = true;
-  }
-  free(taken);
-  return status;
 }
 
 const char* dj_hfieldBefore(const djModelDef* def, int i) {
@@ -267,16 +248,4 @@ const char* dj_excludeBefore(const djModelDef* def, int i) {
 
 const char* dj_guideBefore(const djModelDef* def, int i) {
   return bodiesProblem(def, &def->guide[i]);
-}
-
-djStatus dj_checkElements(const djModelDef* def, djError* err) {
-  static const int kinds[] = {DJ_OBJ_MESH,        DJ_OBJ_HFIELD,    DJ_OBJ_SITE,
-                              DJ_OBJ_TENDON,      DJ_OBJ_ACTUATOR,  DJ_OBJ_PAIR,
-                              DJ_ELEMENT_EXCLUDE, DJ_ELEMENT_GUIDE, DJ_OBJ_EQUALITY};
-  djStatus status = dj_checkKind(def, DJ_OBJ_GEOM, err);
-  if (status == DJ_OK) status = checkProxies(def, err);
-  for (size_t k = 0; k < sizeof kinds / sizeof *kinds && status == DJ_OK; k++) {
-    status = dj_checkKind(def, kinds[k], err);
-  }
-  return status;
 }

@@ -79,3 +79,13 @@ const char* dj_sizeProblem(const double* v, int n, double most) {
 const char* dj_smallProblem(double v) {
   return v > 0 && v < DJ_SMALLEST ? "is smaller than 1e-20" : NULL;
 }
+
+static bool isShare(double x) { return x > 0 && x < 1; }
+
+const char* dj_impedanceProblem(const double limit[5]) {
+  if (!isShare(limit[0]) || !isShare(limit[1])) return "limit_impedance is not in (0, 1)";
+  if (!dj_allNonnegative(limit + 2, 1)) return "the width of limit_impedance is negative";
+  if (!isShare(limit[3])) return "the midpoint of limit_impedance is not in (0, 1)";
+  if (!(limit[4] >= 1 && isfinite(limit[4]))) return "the power of limit_impedance is below 1";
+  return NULL;
+}

@@ -115,6 +115,17 @@ static void getKeys(djKeyDef* key, const djModel* m) {
   }
 }
 
+static void getEqualities(djEqualityDef* equality, const djModel* m) {
+  dj_getKind(equality, m, DJ_OBJ_EQUALITY);
+  for (int i = 0; i < m->nequality; i++) {
+    djEqualityDef* e = &equality[i];
+    const int* pair = m->eq_pair + 2 * i;
+    if (e->type == DJ_EQ_JOINT) e->joint1 = pair[0], e->joint2 = pair[1];
+    else if (e->type == DJ_EQ_TENDON) e->tendon1 = pair[0], e->tendon2 = pair[1];
+    else if (e->site1 < 0) e->body1 = pair[0], e->body2 = pair[1];
+  }
+}
+
 djStatus dj_getDef(djModelDef* def, void** storage, const djModel* m, djError* err) {
   if (!def || !storage || !m) return dj_fail(err, DJ_INVALID, "definition or model: NULL");
   djDefLists d;
@@ -137,7 +148,7 @@ djStatus dj_getDef(djModelDef* def, void** storage, const djModel* m, djError* e
   dj_getKind(LIST(def, exclude), m, DJ_ELEMENT_EXCLUDE);
   dj_getKind(LIST(def, guide), m, DJ_ELEMENT_GUIDE);
   getKeys(LIST(def, key), m);
-  dj_getEqualities(LIST(def, equality), m);
+  getEqualities(LIST(def, equality), m);
   dj_getFlexes(LIST(def, flex), d.flex_elem, m);
   def->setting = d.setting;
   def->nsetting = dj_getSettings(d.setting, m);

@@ -100,7 +100,7 @@ djStatus dj_checkKindSizes(const djModelDef* def, int kind, djError* err);
 void dj_fillKind(djModel* model, const djModelDef* def, int kind);
 void dj_getKind(void* element, const djModel* model, int kind);
 
-// Functions of the kinds (check.c, check_elements.c, equality.c, flex.c).
+// Functions of the kinds (check_tree.c, check_elements.c, equality.c, check_flex.c).
 const char* dj_bodyBefore(const djModelDef* def, int i);
 const char* dj_bodyAfter(const djModelDef* def, int i);
 const char* dj_jointBefore(const djModelDef* def, int i);

@@ -91,32 +91,7 @@ const char* dj_equalityAfter(const djModelDef* def, int i) {
   return good ? NULL : "anchor is not finite";
 }
 
-// ---- to the model and back --------------------------------------------------------------------
-
 void dj_equalityBodies(int body[2], const djModelDef* def, const djEqualityDef* e) {
   body[0] = e->site1 >= 0 ? def->site[e->site1].body : e->body1;
   body[1] = e->site2 >= 0 ? def->site[e->site2].body : e->body2;
-}
-
-void dj_fillEqualities(djModel* m, const djModelDef* def) {
-  dj_fillKind(m, def, DJ_OBJ_EQUALITY);
-  for (int i = 0; i < m->nequality; i++) {
-    const djEqualityDef* e = &def->equality[i];
-    int* pair = m->eq_pair + 2 * i;
-    dj_equalityBodies(pair, def, e);
-    if (e->type == DJ_EQ_JOINT) pair[0] = e->joint1, pair[1] = e->joint2;
-    if (e->type == DJ_EQ_TENDON) pair[0] = e->tendon1, pair[1] = e->tendon2;
-    m->eq_effinertia[2 * i] = m->eq_effinertia[2 * i + 1] = 1;
-  }
-}
-
-void dj_getEqualities(djEqualityDef* equality, const djModel* m) {
-  dj_getKind(equality, m, DJ_OBJ_EQUALITY);
-  for (int i = 0; i < m->nequality; i++) {
-    djEqualityDef* e = &equality[i];
-    const int* pair = m->eq_pair + 2 * i;
-    if (e->type == DJ_EQ_JOINT) e->joint1 = pair[0], e->joint2 = pair[1];
-    else if (e->type == DJ_EQ_TENDON) e->tendon1 = pair[0], e->tendon2 = pair[1];
-    else if (e->site1 < 0) e->body1 = pair[0], e->body2 = pair[1];
-  }
 }

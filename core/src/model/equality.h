@@ -20,7 +20,4 @@ static inline bool dj_isBetweenBodies(int type) {
 // Bodies of a connect or weld, whose sites may be given instead.
 void dj_equalityBodies(int body[2], const djModelDef* def, const djEqualityDef* e);
 
-void dj_fillEqualities(djModel* model, const djModelDef* def);
-void dj_getEqualities(djEqualityDef* equality, const djModel* model);   // (nequality)
-
 #endif  // DJ_MODEL_EQUALITY_H_

@@ -3,6 +3,7 @@
 #include "model/activation.h"
 #include "model/check.h"
 #include "model/element.h"
+#include "model/equality.h"
 #include "model/geom_row.h"
 #include "model/joint_type.h"
 #include "model/kernel_setting.h"
@@ -174,12 +175,25 @@ static void fillActuators(djModel* m, const djModelDef* def) {
   }
 }
 
+static void fillEqualities(djModel* m, const djModelDef* def) {
+  dj_fillKind(m, def, DJ_OBJ_EQUALITY);
+  for (int i = 0; i < m->nequality; i++) {
+    const djEqualityDef* e = &def->equality[i];
+    int* pair = m->eq_pair + 2 * i;
+    dj_equalityBodies(pair, def, e);
+    if (e->type == DJ_EQ_JOINT) pair[0] = e->joint1, pair[1] = e->joint2;
+    if (e->type == DJ_EQ_TENDON) pair[0] = e->tendon1, pair[1] = e->tendon2;
+    m->eq_effinertia[2 * i] = m->eq_effinertia[2 * i + 1] = 1;
+  }
+}
+
 void dj_fillElements(djModel* m, const djModelDef* def) {
   fillGeoms(m, def);
   fillMeshes(m, def);
   fillHfields(m, def);
   fillTendons(m, def);
   fillActuators(m, def);
+  fillEqualities(m, def);
   dj_fillKind(m, def, DJ_OBJ_SITE);
   dj_fillKind(m, def, DJ_OBJ_PAIR);
   dj_fillKind(m, def, DJ_ELEMENT_EXCLUDE);

@@ -287,7 +287,6 @@ static djStatus fill(djModel* m, const djModelDef* def, const djCoordinateList* 
   if (status < 0) return status;
   dj_fillTree(m, def);
   dj_fillElements(m, def);
-  dj_fillEqualities(m, def);
   dj_fillSurfaces(m, def);
   dj_fillPoints(m, def);
   dj_fillFlexes(m, def, flex);
