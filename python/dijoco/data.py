@@ -24,8 +24,10 @@ class Stats(NamedTuple):
     """Statistics since the data was made or reset: steps, newton_iterations, unconverged_steps,
     recovering_steps, fallback_steps, impact_steps; of the last step iterations, evaluations (of
     forces with derivatives), attempts (solutions looked for: 1 unless it was not found or the step
-    was taken in parts), recovering (pairs) and residual; worst_residual; gap between contact shapes
-    (m), smallest_gap; overlap of true geoms (m), deepest_overlap."""
+    was taken in parts), passes and inner_iterations (over rows), factorizations, rows, attempts by
+    name, parts, near_pairs, loaded_pairs, ended (djStepEnd), recovering (pairs) and residual;
+    worst_residual; gap between contact shapes (m), smallest_gap; overlap of true geoms (m),
+    deepest_overlap."""
 
     steps: int
     newton_iterations: int
@@ -36,6 +38,21 @@ class Stats(NamedTuple):
     iterations: int
     evaluations: int
     attempts: int
+    passes: int
+    inner_iterations: int
+    factorizations: int
+    rows: int
+    near_attempts: int
+    guess_attempts: int
+    root_attempts: int
+    lag_attempts: int
+    hold_attempts: int
+    jammed_attempts: int
+    substitute_attempts: int
+    parts: int
+    near_pairs: int
+    loaded_pairs: int
+    ended: int
     recovering: int
     residual: float
     worst_residual: float
