@@ -12,7 +12,7 @@ import numpy as np
 from . import _lib
 from ._lib import CArray, CBatchResult, CRollout, Handle, call, core
 from ._types import AnyModel, Array, ArrayField, ArrayLike, NDArray
-from .data import Data, _STATS, expand, param_array
+from .data import Arrays, Data, _STATS, expand, param_array
 from .model import Model, ReportEntry, _field_names
 from .rollout import Gradient
 
@@ -37,7 +37,7 @@ class Run(NamedTuple):
             len(self.qpos), self.qpos.shape[1] - 1))
 
 
-class Batch:
+class Batch(Arrays):
     """n worlds of a model, on `threads` threads (0: one for each processor).
 
         batch = dijoco.Batch(model, 4096, threads=8)
@@ -59,25 +59,11 @@ class Batch:
 
     if TYPE_CHECKING:   # properties that are made below
         time = ArrayField()
-        qpos = ArrayField()
-        qvel = ArrayField()
-        act = ArrayField()
-        ctrl = ArrayField()
-        qfrc_applied = ArrayField()
-        xfrc_applied = ArrayField()
-        mocap_pos = ArrayField()
-        mocap_quat = ArrayField()
-        mocap_last_pos = ArrayField()
-        mocap_last_quat = ArrayField()
         history = ArrayField()
         has_history = ArrayField()
         gravity_scale = ArrayField()
-        eq_active = ArrayField()
         active = ArrayField()
         status: NDArray[np.intc]
-        xpos: Array
-        xquat: Array
-        xmat: Array
         xipos: Array
         site_xpos: Array
         geom_xpos: Array

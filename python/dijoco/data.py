@@ -97,8 +97,30 @@ def param_array(model: Model, names: Sequence[str]) -> tuple[ctypes.Array[CParam
     return params, [p.ntangent for p in params]
 
 
+class Arrays:
+    """Arrays that `Data` and `Batch` both have, for checkers of types."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:   # properties that are made for both classes
+        qpos = ArrayField()
+        qvel = ArrayField()
+        act = ArrayField()
+        ctrl = ArrayField()
+        qfrc_applied = ArrayField()
+        xfrc_applied = ArrayField()
+        mocap_pos = ArrayField()
+        mocap_quat = ArrayField()
+        mocap_last_pos = ArrayField()
+        mocap_last_quat = ArrayField()
+        eq_active = ArrayField()
+        xpos: Array
+        xquat: Array
+        xmat: Array
+
+
 @accessors(("body", "joint", "geom", "site", "actuator"))
-class Data:
+class Data(Arrays):
     """One simulation of a model: state, inputs, results, and the step.
 
     Arrays are views of the C memory: writing to `qpos`, `qvel`, `act`, `ctrl`, `qfrc_applied`,
@@ -119,20 +141,6 @@ class Data:
                  "_told", "__weakref__")
 
     if TYPE_CHECKING:   # properties that are made below
-        qpos = ArrayField()
-        qvel = ArrayField()
-        act = ArrayField()
-        ctrl = ArrayField()
-        qfrc_applied = ArrayField()
-        xfrc_applied = ArrayField()
-        mocap_pos = ArrayField()
-        mocap_quat = ArrayField()
-        mocap_last_pos = ArrayField()
-        mocap_last_quat = ArrayField()
-        eq_active = ArrayField()
-        xpos: Array
-        xquat: Array
-        xmat: Array
         xipos: Array
         site_xpos: Array
         geom_xpos: Array

@@ -116,21 +116,20 @@ def _vector(id: str) -> Callable[..., VectorEnv]:
     return make
 
 
+def _register_one(id: str, entry: _Entry, **spec: Any) -> None:
+    if id not in gymnasium.registry:
+        gymnasium.register(id, entry_point=entry, vector_entry_point=_vector(id), **spec)
+
+
 def _register() -> None:
     for name in NAMES:
         spec = gymnasium.spec(name + "-v5")
         module, found = spec.entry_point.split(":")
         for id in ("dijoco/%s-v5" % name, "dijoco/%s-v0" % name):
-            if id not in gymnasium.registry:
-                gymnasium.register(
-                    id, entry_point=_Entry(module, found), vector_entry_point=_vector(id),
-                    reward_threshold=spec.reward_threshold,
-                    max_episode_steps=spec.max_episode_steps, kwargs=spec.kwargs)
+            _register_one(id, _Entry(module, found), max_episode_steps=spec.max_episode_steps,
+                          reward_threshold=spec.reward_threshold, kwargs=spec.kwargs)
     for name, steps in OWN.items():
-        id = "dijoco/%s-v0" % name
-        if id not in gymnasium.registry:
-            gymnasium.register(id, entry_point=_Entry("dijoco.envs", name),
-                               vector_entry_point=_vector(id), max_episode_steps=steps)
+        _register_one("dijoco/%s-v0" % name, _Entry("dijoco.envs", name), max_episode_steps=steps)
 
 
 class _Entry:
