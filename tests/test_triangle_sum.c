@@ -292,21 +292,21 @@ static void testHalfSpaces(void** state) {
 }
 
 // Dual numbers beside differences along their changes, and packed matrices beside full ones.
-static djDual mixed(djDual a, djDual b) {
-  const djDual root = dj_dualRoot(dj_times(a, b)), power = dj_exponential(dj_scaled(-0.5, b));
+static djDual1 mixed(djDual1 a, djDual1 b) {
+  const djDual1 root = dj_dualRoot(dj_times(a, b)), power = dj_exponential(dj_scaled(-0.5, b));
   const djDualVec v = dj_timesVec(dj_over(power, a), (djDualVec){{1, 2, 3}, {0, 0, 0}});
-  return dj_minus(dj_shifted(root, 2), (djDual){v.x.y, v.d.y});
+  return dj_minus(dj_shifted(root, 2), (djDual1){v.x.y, v.d.y});
 }
 
 static void testParts(void** state) {
   (void)state;
   djRng rng = {12};
   for (int k = 0; k < 20; k++) {
-    const djDual a = {djt_uniform(&rng, 0.5, 2), djt_uniform(&rng, -1, 1)};
-    const djDual b = {djt_uniform(&rng, 0.5, 2), djt_uniform(&rng, -1, 1)};
+    const djDual1 a = {djt_uniform(&rng, 0.5, 2), djt_uniform(&rng, -1, 1)};
+    const djDual1 b = {djt_uniform(&rng, 0.5, 2), djt_uniform(&rng, -1, 1)};
     const double e = 1e-5;
-    const double up = mixed((djDual){a.x + e * a.d, 0}, (djDual){b.x + e * b.d, 0}).x;
-    const double down = mixed((djDual){a.x - e * a.d, 0}, (djDual){b.x - e * b.d, 0}).x;
+    const double up = mixed((djDual1){a.x + e * a.d, 0}, (djDual1){b.x + e * b.d, 0}).x;
+    const double down = mixed((djDual1){a.x - e * a.d, 0}, (djDual1){b.x - e * b.d, 0}).x;
     djt_near(mixed(a, b).d, (up - down) / (2 * e), 1e-8);
     double g[6], h[6], packed[DJ_PACKED6] = {0}, twice[DJ_PACKED6] = {0};
     djt_uniforms(g, 6, &rng, -1, 1);

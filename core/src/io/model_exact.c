@@ -11,14 +11,11 @@ bool dj_isExactArray(const char* name) {
          strcmp(name, "changed") != 0 && strncmp(name, "setting_", 8) != 0;
 }
 
+// The i-th number of an array of doubles.
 static double* numberOf(const djArray* a, int i) {
   char* row = (char*)a->data + (size_t)(i / a->columns) * (size_t)a->stride;
   return (double*)(void*)row + i % a->columns;
 }
-
-double dj_arrayNumber(const djArray* a, int i) { return *numberOf(a, i); }
-
-void dj_setArrayNumber(djArray* a, int i, double value) { *numberOf(a, i) = value; }
 
 // Whether numbers may stand in for another array's, and whether they have to.
 static bool differs(const djArray* a, const djArray* b) {
@@ -59,10 +56,10 @@ static djStatus readArray(djArray* a, const cJSON* item, const djAt* at) {
   if (!value) return dj_failMemory(at->err);
   djStatus status = dj_jsonReals(value, n, item, at);
   for (int i = 0; i < n && status == DJ_OK; i++) {
-    if (isfinite(dj_arrayNumber(a, i)) && !isfinite(value[i])) {
+    if (isfinite(*numberOf(a, i)) && !isfinite(value[i])) {
       status = dj_jsonFail(at, item->string, "must be finite");
     } else {
-      dj_setArrayNumber(a, i, value[i]);
+      *numberOf(a, i) = value[i];
     }
   }
   free(value);

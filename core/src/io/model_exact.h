@@ -15,10 +15,6 @@
 // what counts, and which are given otherwise in the file of a model that has been changed.
 bool dj_isExactArray(const char* name);
 
-// A number of an array of doubles, and to set it.
-double dj_arrayNumber(const djArray* array, int i);
-void dj_setArrayNumber(djArray* array, int i, double value);
-
 // Adds a member "exact" with the arrays in which `again`, made of the text of `model`, differs;
 // none if none does.
 void dj_addExactArrays(djText* text, const djModel* model, const djModel* again);

@@ -33,8 +33,8 @@ static djStatus recordTape(djMeanDistance* L, djMeanTape* tape, djMeanPair* p) {
   return p->sums ? dj_triangleSum(L, p) : dj_meanDistance(L, p);
 }
 
-static djDual cotangentOf(const djLongLaw* law, double change, bool whole) {
-  return whole ? (djDual){0, law->by} : (djDual){law->by, law->by2 * change};
+static djDual1 cotangentOf(const djLongLaw* law, double change, bool whole) {
+  return whole ? (djDual1){0, law->by} : (djDual1){law->by, law->by2 * change};
 }
 
 // whole: of U, and there is no motion.
@@ -59,7 +59,7 @@ static djStatus vjpMeshes(djPairGrad* grad, djLongPair* pair, const djPairInput*
                          .vert_a = grad->a->vert,
                          .vert_b = grad->b->vert};
     const djLongLaw law = dj_longLawOf(d.L, pair, in->setting);
-    const djDual bar = cotangentOf(&law, tape.record[0].L[1], whole);
+    const djDual1 bar = cotangentOf(&law, tape.record[0].L[1], whole);
     if (p->sums)
       dj_sumVjp(&way, bar);
     else
@@ -93,8 +93,8 @@ static void takeParts(djSphereGrad* by, const double* part, const djSphereTree* 
 }
 
 // bar times the derivative of 12 (1 + (z/length_scale)^-1/2)^2.
-static djDual sumSlope(djDual bar, djDual z, double length_scale) {
-  const djDual one = {1, 0}, e = dj_over(one, dj_dualRoot(dj_scaled(1 / length_scale, z)));
+static djDual1 sumSlope(djDual1 bar, djDual1 z, double length_scale) {
+  const djDual1 one = {1, 0}, e = dj_over(one, dj_dualRoot(dj_scaled(1 / length_scale, z)));
   return dj_times(dj_scaled(-12, bar), dj_over(dj_times(e, dj_shifted(e, 1)), z));
 }
 
@@ -110,7 +110,7 @@ static djStatus vjpPlane(djPairGrad* grad, djLongPair* pair, const djPairInput* 
   const double along[6] = {w.x, w.y, w.z, v.x, v.y, v.z};
   for (int k = 0; k < 6; k++) change += d.g[k] * along[k];
   const djLongLaw law = dj_longLawOf(d.L, pair, in->setting);
-  const djDual bar = cotangentOf(&law, change, whole), L = {d.L, change};
+  const djDual1 bar = cotangentOf(&law, change, whole), L = {d.L, change};
   const size_t nnode = 2 * (size_t)tree.ntri - 1;
   djSphereGrad* by = calloc(nnode, sizeof *by);
   double* part = calloc((size_t)p->nvert, sizeof *part);
@@ -119,14 +119,14 @@ static djStatus vjpPlane(djPairGrad* grad, djLongPair* pair, const djPairInput* 
       const djVec3 x =
           dju_transform(&p->place, dju_vec3(p->vert[0][i], p->vert[1][i], p->vert[2][i]));
       const djVec3 move = dju_add3(v, dju_cross3(w, dju_sub3(x, p->c)));
-      const djDual z = {dju_dot3(p->normal, x) - p->offset, dju_dot3(p->normal, move)};
-      const djDual log_z = {log(z.x), z.d / z.x};
+      const djDual1 z = {dju_dot3(p->normal, x) - p->offset, dju_dot3(p->normal, move)};
+      const djDual1 log_z = {log(z.x), z.d / z.x};
       // p_v/w_v
-      const djDual ratio =
+      const djDual1 ratio =
           dj_times(bar, dj_exponential(dj_scaled(-DJ_MEAN_ALPHA, dj_minus(log_z, L))));
       part[i] = -ratio.d / DJ_MEAN_ALPHA;
-      const djDual slope = pair->sums ? sumSlope(bar, z, p->length_scale) : dj_over(ratio, z);
-      const djDual by_z = dj_scaled(p->weight[i], slope);
+      const djDual1 slope = pair->sums ? sumSlope(bar, z, p->length_scale) : dj_over(ratio, z);
+      const djDual1 by_z = dj_scaled(p->weight[i], slope);
       const djDualVec y = dj_timesVec(by_z, (djDualVec){p->normal, {0, 0, 0}});
       const djVec3 own = dj_ofA(&p->place.R, w, y),
                    of_x = dj_timesVec(by_z, (djDualVec){x, move}).d;

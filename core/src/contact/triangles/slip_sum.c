@@ -41,7 +41,7 @@ static djVec3 turnedSlip(djVec3 s, double q, djVec3 ds) {
 
 static djVec3 tangential(djVec3 u, djVec3 v) { return dju_madd3(v, -dju_dot3(u, v), u); }
 
-void dj_slipAt(djSlipSum* out, const djSlipPair* p, djDual N, djDualVec u, djDualVec y) {
+void dj_slipAt(djSlipSum* out, const djSlipPair* p, djDual1 N, djDualVec u, djDualVec y) {
   djVec3 r[2], D[2], dr[2], dD[2];
   const djVec3 none = {0, 0, 0};
   for (int side = 0; side < 2; side++) {
@@ -70,7 +70,7 @@ void dj_slipAt(djSlipSum* out, const djSlipPair* p, djDual N, djDualVec u, djDua
   }
 }
 
-void dj_scaleSlip(djSlipSum* s, djDual by, bool second) {
+void dj_scaleSlip(djSlipSum* s, djDual1 by, bool second) {
   s->value *= by.x;
   for (int i = 0; i < 12; i++) {
     s->change[i] = by.x * s->change[i] + by.d * s->g[i];

@@ -27,9 +27,9 @@ typedef struct djSlipPair {
 } djSlipPair;
 
 // Of a point y with the normal u, world, and normal force N, with a coefficient of 1.
-void dj_slipAt(djSlipSum* out, const djSlipPair* pair, djDual N, djDualVec u, djDualVec y);
+void dj_slipAt(djSlipSum* out, const djSlipPair* pair, djDual1 N, djDualVec u, djDualVec y);
 
-void dj_scaleSlip(djSlipSum* s, djDual by, bool second);
+void dj_scaleSlip(djSlipSum* s, djDual1 by, bool second);
 void dj_addSlip(djSlipSum* s, const djSlipSum* more, bool second);
 
 #endif // DJ_CONTACT_TRIANGLES_SLIP_SUM_H_

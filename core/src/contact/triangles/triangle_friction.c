@@ -20,7 +20,7 @@ typedef struct Slips {
 
 // ------------------------------------------ points ---------------------------------------------
 
-static djDual logOf(djDual a) { return (djDual){log(a.x), a.d / a.x}; }
+static djDual1 logOf(djDual1 a) { return (djDual1){log(a.x), a.d / a.x}; }
 static djDualVec dualVec(djVec3 x, djVec3 d) { return (djDualVec){x, d}; }
 
 // From b's frame to the world, with b's own change at the start.
@@ -36,21 +36,21 @@ static djDualVec toWorld(const Slips* w, djDualVec y, bool point) {
 
 // Where both triangles' forces act in the mean, in the middle between them; over l, about z. *sum:
 // of a's forces.
-static djDualVec middleOf(djDual* sum, const Slips* w, const djTrianglePlane* t,
+static djDualVec middleOf(djDual1* sum, const Slips* w, const djTrianglePlane* t,
                           const djPlaneTurn* turn, djVec3 c) {
   djDualVec middle = {{0, 0, 0}, {0, 0, 0}};
   const djVec3 v = dju_scale3(1 / t->l, w->way.v);
   for (int side = 0; side < 2; side++) {
-    djDual all = {0, 0};
+    djDual1 all = {0, 0};
     djDualVec y = {{0, 0, 0}, {0, 0, 0}};
     for (int k = 3 * side; k < 3 * side + 3; k++) {
-      const djDual force = {t->force[k], -t->bend[k] * turn->x[k]};
+      const djDual1 force = {t->force[k], -t->bend[k] * turn->x[k]};
       const djVec3 move = dju_add3(v, dju_cross3(w->way.w, dju_sub3(t->v[k], c)));
       const djDualVec term = dj_timesVec(force, dualVec(t->v[k], side ? dju_vec3(0, 0, 0) : move));
-      all = (djDual){all.x + force.x, all.d + force.d};
+      all = (djDual1){all.x + force.x, all.d + force.d};
       y = dualVec(dju_add3(y.x, term.x), dju_add3(y.d, term.d));
     }
-    y = dj_timesVec(dj_over((djDual){0.5, 0}, all), y);
+    y = dj_timesVec(dj_over((djDual1){0.5, 0}, all), y);
     middle = dualVec(dju_add3(middle.x, y.x), dju_add3(middle.d, y.d));
     if (side == 0) *sum = all;
   }
@@ -58,7 +58,7 @@ static djDualVec middleOf(djDual* sum, const Slips* w, const djTrianglePlane* t,
 }
 
 // dL/dgap of the mean, dP/dgap of sums, without its sign.
-static Visited leafOf(djDual* L, djSlipSum* s, Slips* w, int i, int j, double faint) {
+static Visited leafOf(djDual1* L, djSlipSum* s, Slips* w, int i, int j, double faint) {
   const djMeanPair* p = w->way.p;
   const djSphereNode *a = &p->a->node[i], *b = &p->b->node[j];
   djTrianglePlane t;
@@ -69,21 +69,21 @@ static Visited leafOf(djDual* L, djSlipSum* s, Slips* w, int i, int j, double fa
   dj_turnPlane(&turn, &w->way, &t, c);
   const double norm = dju_norm3(t.n);
   const djVec3 u = dju_scale3(1 / norm, t.n);
-  const djDual length = {norm, dju_dot3(u, turn.n)};
+  const djDual1 length = {norm, dju_dot3(u, turn.n)};
   const djDualVec normal = {u, dju_scale3(1 / norm, dju_madd3(turn.n, -length.d, u))};
-  djDual sum, N;
+  djDual1 sum, N;
   djDualVec y = middleOf(&sum, w, &t, &turn, c);
   y.x = dju_madd3(dju_load3(b->x), t.l, dju_add3(y.x, t.z));
   y.d = dju_scale3(t.l, y.d);
   if (p->sums) {
-    *L = dj_scaled(p->length_scale / t.l, (djDual){t.P, turn.P});
+    *L = dj_scaled(p->length_scale / t.l, (djDual1){t.P, turn.P});
     N = dj_scaled(p->length_scale / (t.l * t.l), dj_times(sum, length));
   } else {
     double by[3];
-    const djDual P = {t.P, turn.P};
+    const djDual1 P = {t.P, turn.P};
     dj_leafDistance(by, t.P, t.l, a->V + b->V);
-    *L = (djDual){by[0], by[1] * P.d / P.x};
-    const djDual slope = {-by[1] / t.l, -by[2] / t.l * P.d / P.x};
+    *L = (djDual1){by[0], by[1] * P.d / P.x};
+    const djDual1 slope = {-by[1] / t.l, -by[2] / t.l * P.d / P.x};
     N = dj_times(dj_over(slope, P), dj_times(sum, length));
   }
   dj_slipAt(s, &w->pair, N, toWorld(w, normal, false), toWorld(w, y, true));
@@ -92,36 +92,36 @@ static Visited leafOf(djDual* L, djSlipSum* s, Slips* w, int i, int j, double fa
 
 // ------------------------------------------ pairs ----------------------------------------------
 
-static Visited visit(djDual* L, djSlipSum* s, Slips* w, int i, int j, double faint);
+static Visited visit(djDual1* L, djSlipSum* s, Slips* w, int i, int j, double faint);
 
 static void clearSlip(djSlipSum* s, bool second) {
   memset(s, 0, second ? sizeof *s : offsetof(djSlipSum, K));
 }
 
-static Visited sumChildren(djDual* L, djSlipSum* s, Slips* w, int i, int j) {
+static Visited sumChildren(djDual1* L, djSlipSum* s, Slips* w, int i, int j) {
   int ca[2], cb[2];
   const int na = dj_childrenOf(ca, w->way.p->a, i), nb = dj_childrenOf(cb, w->way.p->b, j);
   if (na == 1 && nb == 1) return leafOf(L, s, w, i, j, -INFINITY);
-  *L = (djDual){0, 0};
+  *L = (djDual1){0, 0};
   clearSlip(s, w->pair.second);
   for (int k = 0; k < na * nb; k++) {
     djSlipSum one;
-    djDual P;
+    djDual1 P;
     if (visit(&P, &one, w, ca[k / nb], cb[k % nb], -INFINITY) == TOUCHES) return TOUCHES;
-    *L = (djDual){L->x + P.x, L->d + P.d};
+    *L = (djDual1){L->x + P.x, L->d + P.d};
     dj_addSlip(s, &one, w->pair.second);
   }
   return COUNTS;
 }
 
 // As mean_distance.c goes.
-static Visited meanChildren(djDual* L, djSlipSum* s, Slips* w, int i, int j, double faint) {
+static Visited meanChildren(djDual1* L, djSlipSum* s, Slips* w, int i, int j, double faint) {
   const djMeanPair* p = w->way.p;
   if (!(p->a->node[i].right > 0) && !(p->b->node[j].right > 0)) {
     return leafOf(L, s, w, i, j, faint);
   }
   djMeanChild child[4];
-  djDual of[4];
+  djDual1 of[4];
   djSlipSum one[4];
   double term[4], most = -INFINITY, sum = 0;
   const int all = dj_orderChildren(child, p, i, j);
@@ -138,32 +138,32 @@ static Visited meanChildren(djDual* L, djSlipSum* s, Slips* w, int i, int j, dou
   }
   if (n == 0) return FAINT;
   for (int k = 0; k < n; k++) sum += term[k] = exp(term[k] - most);
-  *L = (djDual){-(most + log(sum)) / DJ_MEAN_Q, 0};
+  *L = (djDual1){-(most + log(sum)) / DJ_MEAN_Q, 0};
   for (int k = 0; k < n; k++) L->d += term[k] / sum * of[k].d;
   clearSlip(s, w->pair.second);
   for (int k = 0; k < n; k++) {
     const double part = term[k] / sum;
-    dj_scaleSlip(&one[k], (djDual){part, -DJ_MEAN_Q * part * (of[k].d - L->d)}, w->pair.second);
+    dj_scaleSlip(&one[k], (djDual1){part, -DJ_MEAN_Q * part * (of[k].d - L->d)}, w->pair.second);
     dj_addSlip(s, &one[k], w->pair.second);
   }
   return COUNTS;
 }
 
 // L or P of a pair far away.
-static djDual farOf(const djMeanPair* p, djDual square, double V) {
+static djDual1 farOf(const djMeanPair* p, djDual1 square, double V) {
   if (!p->sums) return dj_scaled(0.5, logOf(dj_shifted(square, V)));
   double P[3];
   const double unit = p->length_scale * p->length_scale;
   dj_centredSum(P, square.x / unit);
-  return (djDual){P[0], P[1] / unit * square.d};
+  return (djDual1){P[0], P[1] / unit * square.d};
 }
 
-static Visited visit(djDual* L, djSlipSum* s, Slips* w, int i, int j, double faint) {
+static Visited visit(djDual1* L, djSlipSum* s, Slips* w, int i, int j, double faint) {
   const djMeanPair* p = w->way.p;
   const djSphereNode *a = &p->a->node[i], *b = &p->b->node[j];
-  const djDual square = dj_squareAlong(&w->way, i, j), r = dj_dualRoot(square);
+  const djDual1 square = dj_squareAlong(&w->way, i, j), r = dj_dualRoot(square);
   const double S = a->R + b->R, V = a->V + b->V, eps = p->sums ? p->eps : 1;
-  const djDual t = dj_scaled(1 / eps, dj_shifted(dj_scaled(1 / S, r), -1));
+  const djDual1 t = dj_scaled(1 / eps, dj_shifted(dj_scaled(1 / S, r), -1));
   if (t.x >= 1) {
     *L = farOf(p, square, V);
     clearSlip(s, w->pair.second);
@@ -173,17 +173,17 @@ static Visited visit(djDual* L, djSlipSum* s, Slips* w, int i, int j, double fai
   if (how != COUNTS || t.x <= 0) return how;
   double phi[3];
   dj_quintic(phi, t.x);
-  const djDual blend = {phi[0], phi[1] * t.d}, rest = {1 - phi[0], -phi[1] * t.d};
-  const djDual far = farOf(p, square, V);
+  const djDual1 blend = {phi[0], phi[1] * t.d}, rest = {1 - phi[0], -phi[1] * t.d};
+  const djDual1 far = farOf(p, square, V);
   if (p->sums) {
-    const djDual near = dj_times(rest, *L), more = dj_times(blend, far);
-    *L = (djDual){near.x + more.x, near.d + more.d};
+    const djDual1 near = dj_times(rest, *L), more = dj_times(blend, far);
+    *L = (djDual1){near.x + more.x, near.d + more.d};
     dj_scaleSlip(s, rest, w->pair.second);
     return COUNTS;
   }
-  const djDual near = dj_times(rest, dj_exponential(*L)),
+  const djDual1 near = dj_times(rest, dj_exponential(*L)),
                more = dj_times(blend, dj_exponential(far));
-  const djDual D = {near.x + more.x, near.d + more.d};
+  const djDual1 D = {near.x + more.x, near.d + more.d};
   *L = logOf(D);
   dj_scaleSlip(s, dj_over(near, D), w->pair.second);
   return COUNTS;
@@ -191,13 +191,13 @@ static Visited visit(djDual* L, djSlipSum* s, Slips* w, int i, int j, double fai
 
 // ------------------------------------------ half spaces ----------------------------------------
 
-static djStatus halfSpace(djDual* L, djSlipSum* s, Slips* w, djLongPair* pair) {
+static djStatus halfSpace(djDual1* L, djSlipSum* s, Slips* w, djLongPair* pair) {
   const djHalfPair* p = &pair->half;
   djMeanDistance d;
   double least;
   const djStatus status = dj_longDistance(&d, &least, pair);
   if (status < 0) return status;
-  *L = (djDual){d.L, 0};
+  *L = (djDual1){d.L, 0};
   const double along[6] = {w->way.w.x, w->way.w.y, w->way.w.z, w->way.v.x, w->way.v.y, w->way.v.z};
   for (int k = 0; k < 6; k++) L->d += d.g[k] * along[k];
   clearSlip(s, w->pair.second);
@@ -205,13 +205,13 @@ static djStatus halfSpace(djDual* L, djSlipSum* s, Slips* w, djLongPair* pair) {
     const djVec3 x = {p->vert[0][i], p->vert[1][i], p->vert[2][i]}, n = p->normal;
     const djVec3 at = dju_transform(&p->place, x);
     const djVec3 move = dju_add3(w->way.v, dju_cross3(w->way.w, dju_sub3(at, p->c)));
-    const djDual z = {dj_heightOf(p, i), dju_dot3(n, move)}, one = {1, 0};
-    djDual N;
+    const djDual1 z = {dj_heightOf(p, i), dju_dot3(n, move)}, one = {1, 0};
+    djDual1 N;
     if (pair->sums) {
-      const djDual e = dj_over(one, dj_dualRoot(dj_scaled(1 / p->length_scale, z)));
+      const djDual1 e = dj_over(one, dj_dualRoot(dj_scaled(1 / p->length_scale, z)));
       N = dj_scaled(12 * p->weight[i], dj_over(dj_times(e, dj_shifted(e, 1)), z));
     } else {
-      const djDual part = dj_exponential(dj_scaled(-DJ_MEAN_ALPHA, dj_minus(logOf(z), *L)));
+      const djDual1 part = dj_exponential(dj_scaled(-DJ_MEAN_ALPHA, dj_minus(logOf(z), *L)));
       N = dj_scaled(p->weight[i], dj_over(part, z));
     }
     const djDualVec y = {dju_madd3(at, -z.x, n), dju_madd3(move, -z.d, n)};
@@ -243,7 +243,7 @@ static djStatus sumSlips(djSlipSum* s, const djPairInput* in, bool second, const
   djPairInput start = *in;
   djLongPair pair;
   djMeanTape tape = {.n = 0};
-  djDual L;
+  djDual1 L;
   start.pose_a = in->start_a;
   start.pose_b = in->start_b;
   djStatus status = dj_openLongPair(&pair, &start, 1);
@@ -262,7 +262,7 @@ static djStatus sumSlips(djSlipSum* s, const djPairInput* in, bool second, const
   if (status < 0) return status;
   const djLongLaw law = dj_longLawOf(L.x, &pair, in->setting);
   const double sign = pair.sums ? 1 : -1;
-  dj_scaleSlip(s, dj_scaled(sign * in->friction, (djDual){law.by, law.by2 * L.d}), second);
+  dj_scaleSlip(s, dj_scaled(sign * in->friction, (djDual1){law.by, law.by2 * L.d}), second);
   return DJ_OK;
 }
 

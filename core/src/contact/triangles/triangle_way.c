@@ -14,16 +14,16 @@ static void addVertex(double* const vert[3], const djSphereTree* t, int triangle
   vert[2][i] += by.z;
 }
 
-djDual dj_squareAlong(const djTriangleWay* way, int i, int j) {
+djDual1 dj_squareAlong(const djTriangleWay* way, int i, int j) {
   const djMeanPair* p = way->p;
   djMeanSquare q;
   dj_meanSquare(&q, p, &p->a->node[i], &p->b->node[j]);
-  djDual square = {q.s, 0};
+  djDual1 square = {q.s, 0};
   for (int k = 0; k < 6; k++) square.d += q.g[k] * way->tape->along[k];
   return square;
 }
 
-void dj_takeSquare(const djTriangleWay* way, djDual bar, int i, int j) {
+void dj_takeSquare(const djTriangleWay* way, djDual1 bar, int i, int j) {
   const djMeanPair* p = way->p;
   const djVec3 xa = dju_transform(&p->place, dju_load3(p->a->node[i].x));
   const djVec3 move = dju_add3(way->v, dju_cross3(way->w, dju_sub3(xa, p->c)));
@@ -51,12 +51,12 @@ void dj_turnPlane(djPlaneTurn* out, const djTriangleWay* way, const djTrianglePl
   }
 }
 
-void dj_takeCorners(const djTriangleWay* way, djDual by, const djTrianglePlane* t,
+void dj_takeCorners(const djTriangleWay* way, djDual1 by, const djTrianglePlane* t,
                     const djPlaneTurn* turn, int i, int j) {
   const djMeanPair* p = way->p;
   const djSphereNode *a = &p->a->node[i], *b = &p->b->node[j];
   for (int k = 0; k < 6; k++) {
-    const djDual force = {t->force[k], -t->bend[k] * turn->x[k]};
+    const djDual1 force = {t->force[k], -t->bend[k] * turn->x[k]};
     const djDualVec y = dj_timesVec(dj_times(by, force), (djDualVec){t->n, turn->n});
     if (k < 3)
       addVertex(way->vert_a, p->a, (int)a->first, k, dj_ofA(&p->place.R, way->w, y));

@@ -29,17 +29,17 @@ void dj_turnPlane(djPlaneTurn* out, const djTriangleWay* way, const djTrianglePl
 // The change of a cotangent of a point of a, in a's frame.
 djVec3 dj_ofA(const djMat3* R, djVec3 w, djDualVec y);
 // By s = |x_a - x_b|^2, with its change.
-djDual dj_squareAlong(const djTriangleWay* way, int i, int j);
-void dj_takeSquare(const djTriangleWay* way, djDual bar, int i, int j);
+djDual1 dj_squareAlong(const djTriangleWay* way, int i, int j);
+void dj_takeSquare(const djTriangleWay* way, djDual1 bar, int i, int j);
 // Vertices of two triangles by their distances x from the plane: of each by times its force.
-void dj_takeCorners(const djTriangleWay* way, djDual by, const djTrianglePlane* plane,
+void dj_takeCorners(const djTriangleWay* way, djDual1 by, const djTrianglePlane* plane,
                     const djPlaneTurn* turn, int i, int j);
 
 // Numbers of a tape.
-static inline djDual dj_recorded(const double x[2]) { return (djDual){x[0], x[1]}; }
+static inline djDual1 dj_recorded(const double x[2]) { return (djDual1){x[0], x[1]}; }
 
 // From the roots on, by L, or by P of weighting paper.
-void dj_meanVjp(djTriangleWay* way, djDual bar);
-void dj_sumVjp(djTriangleWay* way, djDual bar);
+void dj_meanVjp(djTriangleWay* way, djDual1 bar);
+void dj_sumVjp(djTriangleWay* way, djDual1 bar);
 
 #endif // DJ_CONTACT_TRIANGLES_TRIANGLE_WAY_H_
