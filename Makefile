@@ -16,6 +16,7 @@
 #   make clang      the quick tests, by clang   make sanitize   all tests, under sanitizers
 #   make fuzz TIME=600    invented input to every reader, for so many seconds in all (needs clang)
 #   make wheel      the Python package with all that it needs, into dist/
+#   make dist       a release in dist/: source archive, bill of materials, Debian package
 #   make install    into PREFIX (/usr/local)    make docs       the manual as a site, with references
 #   make clean      remove what was built       make distclean  ... and what was downloaded
 #
@@ -30,7 +31,7 @@
 #                             binaries); kept until `make clean`
 #   DIJOCO_CLANG=clang-16     the clang of check, fuzz and lint
 .PHONY: all build debug coverage demo check clang sanitize mutation bench validate references \
-        references-check abi install wheel docs lint format tsan valgrind fuzz clean distclean
+        references-check abi install wheel dist docs lint format tsan valgrind fuzz clean distclean
 .NOTPARALLEL:
 all: build
 
@@ -64,6 +65,8 @@ install:
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" sh scripts/install.sh
 wheel:
 	@sh scripts/wheel.sh --test
+dist:
+	@sh scripts/dist.sh
 docs:
 	@sh scripts/docs.sh
 lint:

@@ -25,6 +25,7 @@ if [ $# -eq 0 ]; then
     models/finger/flip/task.json models/finger/assemble/task.json
   build/bin/dijoco bench --json >build/bench.json
   python3 -B scripts/figures.py bench build/bench.json
+  python3 -B scripts/performance.py
   exec python3 -c 'import json
 for r in json.load(open("build/bench.json"))["results"]:
   print("%-60s %12.4g %-4s %s" % (r["name"], r["ours"], r["unit"], "" if not isinstance(r.get("ratio"), (int, float))
