@@ -8,6 +8,7 @@
 
 static const double SMALL = 0.3;           // of r: so far slips go along the curve
 static const double LEAST_SLOPE = 1e-9;
+enum { MOST_STEPS = 40 };                  // of a row by itself
 
 // ---- points of a law's curve ------------------------------------------------------------------
 
@@ -104,11 +105,18 @@ static void solveBarrier(djLawRow* r, double a, double g) {
   else dj_releaseRow(r, a);
 }
 
+// x - a - g F is increasing: by Newton's method, halving between points on both sides where that
+// leads out of them, as between stretches where F is constant.
 static void solveCost(djLawRow* r, double a, double g) {
+  double low = -INFINITY, high = INFINITY;
   dj_placeArgument(r, r->at.acts ? r->at.x : a);
-  for (int k = 0; k < 4; k++) {
-    double step = (r->at.x - a - g * r->at.F) / (r->at.acts ? 1 + g / r->at.C : 1);
-    dj_placeArgument(r, r->at.x - step);
+  for (int k = 0; k < MOST_STEPS; k++) {
+    double off = r->at.x - a - g * r->at.F;
+    double step = off / (r->at.acts ? 1 + g / r->at.C : 1), to = r->at.x - step;
+    if (off > 0) high = r->at.x;
+    else low = r->at.x;
+    if (!(to >= low && to <= high)) to = 0.5 * (low + high);
+    dj_placeArgument(r, to);
     if (fabs(step) <= 1e-9 * fabs(r->at.x)) break;
   }
 }
