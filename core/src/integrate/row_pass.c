@@ -20,7 +20,7 @@
 enum { MOST_PASSES = 10, MOST_DOFS = 300 };
 // Beyond these Newton's method is as fast: of contact, unknowns, limits and friction loss.
 enum { CONTACT_ROWS = 48, OWN = 18, COST_ROWS = 64 };
-static const double DONE = 1e-4;         // last move, of the unit
+static const double DONE = 1e-4;         // what the next pass would move, of the unit
 static const double CLOSE = 0.1;         // the most that a last move is
 static const double LIGHTEST = 1e-14;    // of all mass
 static const double INNER = 1e-3;        // of the last move, by which forces are found
@@ -382,9 +382,10 @@ djStatus dj_passRows(bool* found, bool* exact, double* psi, djWork* w, const djM
     solved = s->left <= tolerance;
     if (!*found) return DJ_OK;
     keepPlanes(s);
+    const double before = pass > 0 ? change : 0;
     change = advance(s, w, m) / unit;
     *found = change < CLOSE;
-    if (!(change > DONE)) break;
+    if (!(change * fmin(1, change / before) > DONE)) break;   // moves shrink by the same factor
   }
   memcpy(psi, s->psi, (size_t)m->nv * sizeof(double));
   return DJ_OK;
