@@ -72,10 +72,13 @@ int dj_countParts(const djModel* m, djData* d) {
   w->stepped = w->linearized = false;
   if (dj_copyStart(m, d) < 0) return 1;   // the step will say so
   const djData* s = &w->start;
-  dj_kinematics(&w->begin.kin, m, s->qpos, s->mocap_last_pos, s->mocap_last_quat);
+  if (w->carries) dj_kinematics(&w->begin.kin, m, s->qpos, s->mocap_last_pos, s->mocap_last_quat);
+  else dj_setPlaceAt(&w->begin, w, m, 0);
   dj_integratePos(w->trial.q, m, s->qpos, s->qvel, m->opt.timestep);
   dj_kinematics(&w->trial.kin, m, w->trial.q, s->mocap_pos, s->mocap_quat);
-  return dj_impactParts(c, m, w->begin.kin.body, w->trial.kin.body, m->opt.impact_steps);
+  int n = dj_impactParts(c, m, w->begin.kin.body, w->trial.kin.body, m->opt.impact_steps);
+  w->opened = n == 1 && !w->carries;
+  return n;
 }
 
 // ---- memory -----------------------------------------------------------------------------------

@@ -139,7 +139,9 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   djWork* w = d->work;
   w->stepped = w->linearized = w->cramped = w->may_grow = false;
   w->error.text[0] = 0;
-  djStatus status = dj_copyStart(m, d);
+  const bool opened = w->opened;
+  w->opened = false;
+  djStatus status = opened ? DJ_OK : dj_copyStart(m, d);
   if (status < 0) return status;
   w->h = dj_partTime(m, w);
   w->npart = 1;
@@ -152,6 +154,7 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   // Rest within a fraction of g h: SDRS stops at an absolute force instead.
   double unit = m->contact.gravity * w->h * sqrt(fmax(m->moving_mass, 1e-300));
   djNewtonResult result;
+  w->begun = opened;
   status = solveCarried(&result, w, m, unit);
   bool solved = isSolved(w, m, status, &result, unit);
   djStatus end = solved ? dj_endStep(w, m) : status;
