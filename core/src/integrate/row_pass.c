@@ -109,7 +109,8 @@ static void placeRow(djRowPass* s, djLawRow* r, int plane, int id) {
     if (old && first) dj_placeSlip(r - 1, first->at.x, old->at.x);
     else dj_placeSlip(r - 1, 0, 0);
   } else if (r->kind != DJ_CURVE_SLIP) {
-    dj_placeForce(r, old ? old->at.F : 0);
+    if (old && old->weight == r->weight && old->width == r->width) r->at = old->at;
+    else dj_placeForce(r, old ? old->at.F : 0);
   }
 }
 
