@@ -32,22 +32,22 @@ static inline void dj_barrier(double p[3], double x, double s) {
 }
 
 // No less than q = (s - x)/x where -P'(x) s^2 = q^3 (4 + 5 q) (1 + q)^2 is y; and q, from there by
-// Newton's method, as the function is convex.
+// Newton's method to a relative step, as the function is convex.
 static inline double dj_mostBarrierDepth(double y) {
   double c = cbrt(y);
   return fmin(0.63 * c, sqrt(0.585 * c));
 }
-static inline double dj_barrierDepthFrom(double y, double q) {
+static inline double dj_barrierDepthFrom(double y, double q, double last) {
   for (int k = 0; k < 8; k++) {
     double a = 4 + 5 * q, b = 1 + q, qb = q * b;
     double step = (q * qb * qb * a - y) / (qb * (qb * (3 * a + 5 * q) + 2 * q * q * a));
     q -= step;
-    if (fabs(step) < 1e-13 * q) break;
+    if (fabs(step) < last * q) break;
   }
   return q;
 }
 static inline double dj_barrierDepth(double y) {
-  return dj_barrierDepthFrom(y, dj_mostBarrierDepth(y));
+  return dj_barrierDepthFrom(y, dj_mostBarrierDepth(y), 1e-13);
 }
 
 // w/x and its derivatives: a guide's tail.
