@@ -112,7 +112,7 @@ static djStatus begin(djWork* w, const djModel* m) {
   dj_beginSpins(w, m);
   status = predict(w, m);
   if (status < 0) return status;
-  if (!dj_isAhead(w)) dj_setPast(w, m);
+  if (!dj_isAhead(w)) dj_setPast(w, m, &w->rate);   // of dj_openSmooth
   djMotion motion = dj_motionAt(w, m, &w->begin);
   return dj_beginForces(&w->forces, &motion, &w->error);
 }

@@ -29,7 +29,7 @@ djStatus dj_sumSmooth(double* r, djWork* w, const djModel* m, bool slopes) {
   w->sum.derivatives = true;
   w->sum.matrices = slopes;
   w->sum.gradient = r;
-  dj_clearMatrix(&w->H);
+  if (slopes) dj_clearMatrix(&w->H);
   memset(r, 0, (size_t)m->nv * sizeof(double));
   return dj_sumBalance(&value, r, w, m, &w->begin,
                        slopes ? DJ_BALANCE_HELD : DJ_BALANCE_VALUES);

@@ -84,12 +84,14 @@ static void setInertia(djMatrix* W, djWork* w, const djModel* m) {
 // ID and, unless without slopes, its derivatives; M.
 static void addInverse(djWork* w, const djModel* m, const djPlace* at, bool slopes) {
   djMatrix* M = &dj_stageOf(w)->linear.M;
-  dj_inverseDynamics(w->nonpotential, &w->inverse, m, &at->kin, w->ref, w->armature, w->V, w->A);
-  dj_addTendonForce(w->nonpotential, w, m, at, w->A);
   if (slopes) {
+    dj_inverseDynamics(w->nonpotential, &w->inverse, m, &at->kin, w->ref, w->armature, w->V, w->A);
     dj_clearMatrix(&w->Dq);
     dj_clearMatrix(&w->Dv);
+  } else {
+    dj_inverseForces(w->nonpotential, &w->inverse, m, &at->kin, w->ref, w->armature, w->V, w->A);
   }
+  dj_addTendonForce(w->nonpotential, w, m, at, w->A);
   dj_clearMatrix(M);
   dj_inverseDerivatives(slopes ? &w->Dq : NULL, &w->Dv, M, w->N, w->M, &w->inverse, m, &at->kin,
                         w->armature);
@@ -116,7 +118,8 @@ djStatus dj_sumBalance(double* value, double* gradient, djWork* w, const djModel
   djMotion motion = dj_motionAt(w, m, at);
   if (w->bends) status = dj_findPathSlopes(w, m, at);
   if (status < 0) return status;
-  *value += dj_loadTerms(w->wrench, w->N, m, w->forces.load, &at->kin, &w->begin.kin, w->ref);
+  *value += dj_loadTerms(w->wrench, what == DJ_BALANCE_VALUES ? NULL : w->N, m, w->forces.load,
+                         &at->kin, &w->begin.kin, w->ref);
   status = dj_evaluateForces(sum, &w->forces, &motion);
   if (status < 0) return status;
   *value += sum->value;

@@ -4,7 +4,8 @@
 #include "integrate/mocap.h"
 
 void dj_setStart(djWork* w, const djModel* m) {
-  dj_setPlaceAt(&w->begin, w, m, w->stage_part);
+  if (!w->begun) dj_setPlaceAt(&w->begin, w, m, w->stage_part);
+  w->begun = false;
   for (int b = 0; b < m->nbody; b++) w->ref[b] = w->begin.kin.com[m->body_root[b]];
 }
 
@@ -68,10 +69,14 @@ djStatus dj_beginStep(djWork* w, const djModel* m, double time) {
 }
 
 // With mocap bodies where they would have been, had they come on their way.
-void dj_setPast(djWork* w, const djModel* m) {
+void dj_setPast(djWork* w, const djModel* m, const djPlace* there) {
   if (!dj_contactsOf(&w->forces)) return;
-  dj_integratePos(w->back.q, m, w->start.qpos, w->start.qvel, -w->h);
-  dj_setPlaceAt(&w->back, w, m, -1);
+  if (there && !w->carries) {
+    dj_copyPlace(&w->back, m, there);
+  } else {
+    dj_integratePos(w->back.q, m, w->start.qpos, w->start.qvel, -w->h);
+    dj_setPlaceAt(&w->back, w, m, -1);
+  }
   w->has_past = true;
 }
 

@@ -44,20 +44,12 @@ static Speed speedOf(const djModel* m, const djData* d, int b, Speed parent) {
   return own;
 }
 
-// Whether some body may be so fast that a pair closes by more than half its size. A few operations
-// for each body and geom, without kinematics.
-static bool mayClose(const djModel* m, djData* d, djContacts* c) {
-  djWork* w = d->work;
-  size_t nb = (size_t)m->nbody;
-  Speed *speed = (Speed*)(void*)w->wrench, *own = speed + nb;   // of 6 nbody numbers there
-  double *move = w->wrench + 4 * nb, *own_move = move + nb;
-  const Speed rest = {0, 0};
+// The most that geoms' points go in a step: `move`, and `own` as their tree's root sees it.
+static bool mayClose(const djModel* m, djContacts* c, double* move, double* own_move,
+                     const Speed* speed, const Speed* own) {
   bool any = false;
   for (int b = 0; b < m->nbody; b++) {
-    int parent = m->body_parent[b];
     double h = m->opt.timestep, reach = m->collision->reach[b];
-    speed[b] = b ? speedOf(m, d, b, speed[parent]) : rest;
-    own[b] = b && parent ? speedOf(m, d, b, own[parent]) : rest;
     move[b] = h * (speed[b].origin + speed[b].turn * reach);
     own_move[b] = h * (own[b].origin + own[b].turn * reach);
     any = any || move[b] > 0;
@@ -65,17 +57,86 @@ static bool mayClose(const djModel* m, djData* d, djContacts* c) {
   return any && dj_mayImpact(c, m, move, own_move);
 }
 
+// Bounds of all bodies. A few operations for each, without kinematics.
+static void boundSpeeds(Speed* speed, Speed* own, const djModel* m, const djData* d) {
+  const Speed rest = {0, 0};
+  for (int b = 0; b < m->nbody; b++) {
+    int parent = m->body_parent[b];
+    speed[b] = b ? speedOf(m, d, b, speed[parent]) : rest;
+    own[b] = b && parent ? speedOf(m, d, b, own[parent]) : rest;
+  }
+}
+
+// A body's twist about its own origin, from that of its parent about the parent's.
+static djSix twistOf(const djModel* m, const djKin* kin, const double* qvel, int b, djSix parent) {
+  int first = m->body_jntadr[b], up = m->body_parent[b];
+  djVec3 x = kin->body[b].p, w = parent.w;
+  djVec3 v = dju_add3(parent.v, dju_cross3(w, dju_sub3(x, kin->body[up].p)));
+  for (int j = first; j < first + m->body_jntnum[b]; j++) {
+    const djJointRow* row = dj_jointRow(m, j);
+    const double* rate = qvel + m->jnt_dofadr[j];
+    djVec3 turn = row->quat ? dju_mulMV(kin->frame[j], dju_load3(rate + row->nplain))
+                            : dju_scale3(row->turn * *rate, kin->axis[j]);
+    if (row->pose) v = dju_add3(v, dju_load3(rate));
+    if (!row->quat) v = dju_madd3(v, row->slide * *rate, kin->axis[j]);
+    w = dju_add3(w, turn);
+    v = dju_add3(v, dju_cross3(turn, dju_sub3(x, kin->anchor[j])));
+  }
+  return (djSix){w, v};
+}
+
+// The same by the speeds at the start, where these are less. Speeds along joints stay what they are in
+// a step, and axes turn with what is before them: with bounds W and V of turning and of a point's
+// speed, the speed changes by 3 W V at most in a unit of time, and the turning by W^2.
+static void measureSpeeds(Speed* speed, Speed* own, const djModel* m, const djKin* kin,
+                          const djData* s, djSix* twist) {
+  const double half = 0.5 * m->opt.timestep;
+  for (int k = 0; k < 2; k++) {
+    Speed* bound = k ? own : speed;
+    twist[0] = (djSix){{0, 0, 0}, {0, 0, 0}};
+    for (int b = 1; b < m->nbody; b++) {
+      const bool rests = k && !m->body_parent[b];
+      twist[b] = rests ? twist[0] : twistOf(m, kin, s->qvel, b, twist[m->body_parent[b]]);
+      Speed* most = &bound[b];
+      double turn = dju_norm3(twist[b].w) + half * most->turn * most->turn;
+      double origin = dju_norm3(twist[b].v) + 3 * half * most->turn * most->origin;
+      *most = (Speed){fmin(most->origin, origin), fmin(most->turn, turn)};
+    }
+  }
+}
+
+// Whether some body may be so fast that a pair closes by more than half its size. Then `begin` and
+// the start are set.
+static bool isFast(const djModel* m, djData* d, djContacts* c) {
+  djWork* w = d->work;
+  size_t nb = (size_t)m->nbody;
+  Speed *speed = (Speed*)(void*)w->wrench, *own = speed + nb;   // of 6 nbody numbers there
+  double *move = w->wrench + 4 * nb, *own_move = move + nb;
+  boundSpeeds(speed, own, m, d);
+  if (!mayClose(m, c, move, own_move, speed, own)) return false;
+  w->stepped = w->linearized = false;
+  if (dj_copyStart(m, d) < 0) return false;   // the step will say so
+  if (w->carries) return true;
+  dj_setPlaceAt(&w->begin, w, m, 0);
+  w->opened = true;
+  measureSpeeds(speed, own, m, &w->begin.kin, &w->start, (djSix*)(void*)w->N);
+  return mayClose(m, c, move, own_move, speed, own);
+}
+
 int dj_countParts(const djModel* m, djData* d) {
   djWork* w = d->work;
   djContacts* c = dj_contactsOf(&w->forces);
-  if (m->opt.impact_steps < 2 || !c || dj_checkData(m, d) < 0 || !mayClose(m, d, c)) return 1;
-  w->stepped = w->linearized = false;
-  if (dj_copyStart(m, d) < 0) return 1;   // the step will say so
+  w->opened = false;
+  if (m->opt.impact_steps < 2 || !c || dj_checkData(m, d) < 0 || !isFast(m, d, c)) return 1;
   const djData* s = &w->start;
-  dj_kinematics(&w->begin.kin, m, s->qpos, s->mocap_last_pos, s->mocap_last_quat);
+  if (w->carries) {
+    dj_kinematics(&w->begin.kin, m, s->qpos, s->mocap_last_pos, s->mocap_last_quat);
+  }
   dj_integratePos(w->trial.q, m, s->qpos, s->qvel, m->opt.timestep);
   dj_kinematics(&w->trial.kin, m, w->trial.q, s->mocap_pos, s->mocap_quat);
-  return dj_impactParts(c, m, w->begin.kin.body, w->trial.kin.body, m->opt.impact_steps);
+  int n = dj_impactParts(c, m, w->begin.kin.body, w->trial.kin.body, m->opt.impact_steps);
+  w->opened = w->opened && n == 1;
+  return n;
 }
 
 // ---- memory -----------------------------------------------------------------------------------

@@ -17,9 +17,9 @@ static void coefficients(djCoefficients* c, double h, const djOption* option) {
 }
 
 static djStatus begin(djWork* w, const djModel* m) {
-  if (!w->carries) dj_setPast(w, m);
+  if (!w->carries) dj_setPast(w, m, NULL);
   djStatus status = dj_beginStep(w, m, w->h);
-  dj_setBack(w, m);
+  if (!w->has_past) dj_setBack(w, m);   // else it is there already
   dj_setBackRates(w, m);
   dj_beginBodyTerms(w->body, m, w->forces.load, &w->begin.kin, &w->back.kin, w->h);
   return status;

@@ -8,6 +8,8 @@
 
 static const double SMALL = 0.3;           // of r: so far slips go along the curve
 static const double LEAST_SLOPE = 1e-9;
+static const double NEARLY = 1e-6;         // to which a force is met: the next digits follow
+enum { MOST_STEPS = 40 };                  // of a row by itself
 
 // ---- points of a law's curve ------------------------------------------------------------------
 
@@ -23,7 +25,7 @@ void dj_releaseRow(djLawRow* r, double x) {
   r->at = (djRowPoint){.x = x, .C = INFINITY};
 }
 
-// From where the row is, where that is not far.
+// From where the row is, where that is not far. The force is that of the depth: on the curve.
 void dj_placeForce(djLawRow* r, double F) {
   double y = F * r->width * r->width / r->weight;
   if (!(F > 0)) {
@@ -33,11 +35,11 @@ void dj_placeForce(djLawRow* r, double F) {
   if (r->at.acts && F > 0.5 * r->at.F && F < 2 * r->at.F) {
     double x = r->at.x, q = r->width / x - 1 + (F - r->at.F) * r->at.C * r->width / (x * x);
     if (q > 0) {
-      placeDepth(r, dj_barrierDepthFrom(y, q));
+      placeDepth(r, dj_barrierDepthFrom(y, q, NEARLY));
       return;
     }
   }
-  placeDepth(r, dj_barrierDepth(y));
+  placeDepth(r, dj_barrierDepthFrom(y, dj_mostBarrierDepth(y), NEARLY));
 }
 
 void dj_placeArgument(djLawRow* r, double x) {
@@ -105,11 +107,18 @@ static void solveBarrier(djLawRow* r, double a, double g) {
   else dj_releaseRow(r, a);
 }
 
+// x - a - g F is increasing: by Newton's method, halving between points on both sides where that
+// leads out of them, as between stretches where F is constant.
 static void solveCost(djLawRow* r, double a, double g) {
+  double low = -INFINITY, high = INFINITY;
   dj_placeArgument(r, r->at.acts ? r->at.x : a);
-  for (int k = 0; k < 4; k++) {
-    double step = (r->at.x - a - g * r->at.F) / (r->at.acts ? 1 + g / r->at.C : 1);
-    dj_placeArgument(r, r->at.x - step);
+  for (int k = 0; k < MOST_STEPS; k++) {
+    double off = r->at.x - a - g * r->at.F;
+    double step = off / (r->at.acts ? 1 + g / r->at.C : 1), to = r->at.x - step;
+    if (off > 0) high = r->at.x;
+    else low = r->at.x;
+    if (!(to >= low && to <= high)) to = 0.5 * (low + high);
+    dj_placeArgument(r, to);
     if (fabs(step) <= 1e-9 * fabs(r->at.x)) break;
   }
 }

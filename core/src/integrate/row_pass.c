@@ -20,10 +20,11 @@
 enum { MOST_PASSES = 10, MOST_DOFS = 300 };
 // Beyond these Newton's method is as fast: of contact, unknowns, limits and friction loss.
 enum { CONTACT_ROWS = 48, OWN = 18, COST_ROWS = 64 };
-static const double DONE = 1e-4;         // last move, of the unit
+static const double DONE = 1e-4;         // what the next pass would move, of the unit
 static const double CLOSE = 0.1;         // the most that a last move is
 static const double LIGHTEST = 1e-14;    // of all mass
 static const double INNER = 1e-3;        // of the last move, by which forces are found
+static const double LEAST_INNER = 1e-7;  // of the unit; where nothing touches this is all
 static const double SOLVED = 1e-2;       // of the unit, that they must be
 
 void dj_layoutRowPass(djRowPass* s, djArena* a, const djModel* m) {
@@ -108,7 +109,8 @@ static void placeRow(djRowPass* s, djLawRow* r, int plane, int id) {
     if (old && first) dj_placeSlip(r - 1, first->at.x, old->at.x);
     else dj_placeSlip(r - 1, 0, 0);
   } else if (r->kind != DJ_CURVE_SLIP) {
-    dj_placeForce(r, old ? old->at.F : 0);
+    if (old && old->weight == r->weight && old->width == r->width) r->at = old->at;
+    else dj_placeForce(r, old ? old->at.F : 0);
   }
 }
 
@@ -207,6 +209,7 @@ static djStatus gather(bool* found, bool* same, djRowPass* s, djWork* w, const d
   djStatus status = DJ_OK;
   int own = 0;
   size_t n = (size_t)s->n;
+  *same = false;
   memcpy(s->old, s->row, n * sizeof *s->old);
   memcpy(s->old_key, s->key, n * sizeof *s->key);
   s->nold = s->n;
@@ -343,13 +346,15 @@ static double unitOf(const djRowPass* s, const djModel* m, double h) {
   return m->contact.gravity * h * sqrt(fmax(fmax(least, LIGHTEST * m->moving_mass), 1e-300));
 }
 
-djStatus dj_passRows(bool* found, double* psi, djWork* w, const djModel* m) {
+djStatus dj_passRows(bool* found, bool* exact, double* psi, djWork* w, const djModel* m) {
   djRowPass* s = &w->pass;
   djPlace* at = &w->trial;
-  double change = 1, left;
+  double change = 1;
+  bool solved = true;
   s->npair = s->n = 0;
+  s->left = 0;
   memcpy(s->psi, w->drift, (size_t)m->nv * sizeof(double));
-  *found = false;
+  *found = *exact = false;
   if (m->nv > MOST_DOFS) return DJ_OK;
   for (int pass = 0; pass < MOST_PASSES; pass++) {
     bool same;
@@ -363,21 +368,25 @@ djStatus dj_passRows(bool* found, double* psi, djWork* w, const djModel* m) {
     djStatus status = gather(found, &same, s, w, m, at);
     if (status < 0 || !*found) return status;
     *found = s->n > 0 || pass == 0;
-    if (s->n == 0 || (same && s->npair == 0)) break;   // the rest is linear: psi is the minimum
+    // Without contact arguments are linear in psi: that of the pass before is the minimum.
+    *exact = same && s->npair == 0 && solved;
+    if (s->n == 0 || (same && s->npair == 0)) break;
     setResponses(s, w, m);
     setBase(s, w, m);
     s->problem.n = s->n;
     double unit = unitOf(s, m, w->h);
-    double tolerance = unit * fmax(INNER * fmin(change, 1), 1e-3 * DONE);
+    double tolerance = unit * (s->npair ? fmax(INNER * fmin(change, 1), LEAST_INNER) : LEAST_INNER);
     w->count.passes++;
     w->count.rows = s->n;
-    w->count.inner_iterations += dj_solveRows(&left, &s->problem, tolerance, pass == 0);
-    *found = left < SOLVED * unit;
+    w->count.inner_iterations += dj_solveRows(&s->left, &s->problem, tolerance, pass == 0);
+    *found = s->left < SOLVED * unit;
+    solved = s->left <= tolerance;
     if (!*found) return DJ_OK;
     keepPlanes(s);
+    const double before = pass > 0 ? change : 0;
     change = advance(s, w, m) / unit;
     *found = change < CLOSE;
-    if (!(change > DONE)) break;
+    if (!(change * fmin(1, change / before) > DONE)) break;   // moves shrink by the same factor
   }
   memcpy(psi, s->psi, (size_t)m->nv * sizeof(double));
   return DJ_OK;

@@ -22,12 +22,15 @@ typedef struct djRowPass {
   double *L, *Y;           // (room x nv) derivatives of arguments by psi; G = Y Y^T
   double* psi;             // (nv) of the pass, with
   double *forced, *moved;  // (nv) what its forces move; scratch
+  double left;             // decrement of the last step to its forces, J^1/2
   djRowProblem problem;
 } djRowPass;
 
 void dj_layoutRowPass(djRowPass* pass, djArena* arena, const djModel* model);
 
-// psi (nv) close to the minimum of the step that has begun. *found: there is one.
-djStatus dj_passRows(bool* found, double* psi, struct djWork* work, const djModel* model);
+// psi (nv) close to the minimum of the step that has begun. *found: there is one; *exact: it is the
+// minimum, where nothing touches, and work->trial is there.
+djStatus dj_passRows(bool* found, bool* exact, double* psi, struct djWork* work,
+                     const djModel* model);
 
 #endif  // DJ_INTEGRATE_ROW_PASS_H_

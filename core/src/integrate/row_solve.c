@@ -229,18 +229,25 @@ static double takePart(Solve* s, double part) {
   return sum / part;
 }
 
-// Rows that did not act, or are to be released.
-static void moveOthers(Solve* s) {
+// Rows that did not act, or are to be released. Returns their decrement.
+static double moveOthers(Solve* s) {
   const djRowProblem* P = s->P;
+  double sum = 0;
   for (int i = 0; i < P->n; i++) {
     bool barrier = P->row[i].kind == DJ_CURVE_BARRIER;
-    bool acted = P->before[i].acts, fell = P->row[i].at.F < 1.1 * LEAST_LEFT * P->before[i].F;
-    if (!acted || (barrier && fell)) solveAlone(s, i);
+    double F = P->row[i].at.F;
+    bool acted = P->before[i].acts, fell = F < 1.1 * LEAST_LEFT * P->before[i].F;
+    if (acted && !(barrier && fell)) continue;
+    solveAlone(s, i);
+    F -= P->row[i].at.F;
+    sum += P->G[(P->n + 1) * i] * F * F;
   }
+  return sqrt(sum);
 }
 
-// As far as the objective falls, by the secant of its slope.
-static double move(Solve* s) {
+// As far as the objective falls, by the secant of its slope. *others: the decrement of rows that do
+// not take part in the step.
+static double move(double* others, Solve* s) {
   djRowProblem* P = s->P;
   double slope = 0, low = 0, high = 1, part = 1, least, to;
   for (int i = 0; i < P->n; i++) P->before[i] = P->row[i].at;
@@ -265,7 +272,7 @@ static double move(Solve* s) {
     part = fmin(fmax(to, least), low + 0.7 * (high - low));
     at = takePart(s, part);
   }
-  moveOthers(s);
+  *others = moveOthers(s);
   return part;
 }
 
@@ -281,7 +288,8 @@ int dj_solveRows(double* left, djRowProblem* P, double tolerance, bool afresh) {
     *left = findStep(&s);
     if (!(*left >= 0)) *left = INFINITY;
     if (isinf(*left)) return k;
-    double part = move(&s);
+    double others, part = move(&others, &s);
+    *left = fmax(*left, others);
     if (*left <= tolerance) return k + 1;
     for (int i = 0; i < P->n && part < SHORT; i++) solveAlone(&s, i);
   }

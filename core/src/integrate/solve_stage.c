@@ -126,6 +126,12 @@ static void setTrial(Problem* p, const double* step, double fraction) {
   dj_setTrialPlace(w, p->model, fraction);
 }
 
+// How far the way to the trial point may be gone.
+static djStatus capTrial(double* fraction, djWork* w, const djModel* m) {
+  djMotion motion = dj_motionAt(w, m, &w->now);
+  return dj_maxStep(fraction, &w->forces, &motion, &w->trial.kin);
+}
+
 static djStatus maxStep(void* user, double* fraction, const double* step) {
   Problem* p = user;
   djWork* w = p->work;
@@ -133,8 +139,7 @@ static djStatus maxStep(void* user, double* fraction, const double* step) {
   *fraction = 1;
   if (!dj_contactsOf(&w->forces)) return DJ_OK;
   setTrial(p, step, 1);
-  djMotion motion = dj_motionAt(w, p->model, &w->now);
-  return dj_maxStep(fraction, &w->forces, &motion, &w->trial.kin);
+  return capTrial(fraction, w, p->model);
 }
 
 static djStatus trial(void* user, double* value, double* gradient, const double* step,
@@ -243,18 +248,24 @@ static djStatus startGuess(Problem* p, double tiny) {
   return DJ_OK;
 }
 
-// The present iterate by passes over rows, if they find one.
-static djStatus rowGuess(bool* found, Problem* p) {
+// The present iterate by passes over rows, if they find one; *exact: it is the solution.
+static djStatus rowGuess(bool* found, bool* exact, Problem* p) {
   djWork* w = p->work;
   const djModel* m = p->model;
   double fraction;
-  *found = false;
+  *found = *exact = false;
   if (!w->method->rows || dj_isAhead(w)) return DJ_OK;
-  djStatus status = dj_passRows(found, w->step, w, m);
+  djStatus status = dj_passRows(found, exact, w->step, w, m);
   if (status < 0 || !*found) return status;
   dj_copyPlace(&w->now, m, &w->begin);
   p->predicted = false;
-  status = maxStep(p, &fraction, w->step);
+  if (*exact) {
+    w->trial_carried = w->stage_part;
+    status = capTrial(&fraction, w, m);
+    p->trial_fraction = 1;
+  } else {
+    status = maxStep(p, &fraction, w->step);
+  }
   if (status < 0) return status;
   *found = fraction == 1;
   if (!*found) return status;
@@ -495,6 +506,7 @@ static djStatus beginNear(bool* found, Problem* p) {
   return status;
 }
 
+<<<<<<< HEAD
 static djStatus beginGuess(bool* found, Problem* p) {
   *found = true;
   p->near = 0;
@@ -553,6 +565,39 @@ static djStatus attemptStage(djNewtonResult* result, Problem* p) {
     status = attempts[k].solve(result, p);
     result->iterations += before;
   }
+=======
+// The minimum over rows is all that is asked for: nothing else acts, and to no more digits.
+static bool isRowProblem(const Problem* p) {
+  const djWork* w = p->work;
+  return w->kind == DJ_LDL && w->refinement_steps == 0 && !dj_holdsOf(&w->forces, p->model);
+}
+
+// The present iterate, w->step from the start, is the solution, unless something turns by more than
+// half a turn, which poses do not tell. What contact and rows are there.
+static djStatus endExact(djNewtonResult* result, Problem* p) {
+  djWork* w = p->work;
+  double value, off = 0;
+  *result = (djNewtonResult){.decrement = w->pass.left, .exact = true};
+  w->count.evaluations++;
+  djStatus status = p->method->evaluate(&value, NULL, w, p->model, &w->now, NULL);
+  if (status < 0) return status;
+  const double* psi = dj_stageOf(w)->linear.psi;
+  for (int i = 0; i < p->model->nv; i++) off = fmax(off, fabs(psi[i] - w->step[i]));
+  return isfinite(value) && off < 1 ? DJ_OK : DJ_NOT_CONVERGED;
+}
+
+// From where a solution should be near, if it is: DJ_NOT_CONVERGED where not. carried: the present
+// iterate is such a place, dj_carry.
+static djStatus solveNear(djNewtonResult* result, Problem* p, bool carried) {
+  bool found = carried, exact = false;
+  djStatus status = carried ? DJ_OK : rowGuess(&found, &exact, p);
+  if (status < 0) return status;
+  if (!found && !restGuess(p)) return DJ_NOT_CONVERGED;
+  p->work->count.near_attempts++;
+  if (exact && isRowProblem(p)) return endExact(result, p);
+  p->near = found ? GUESSED : NEAR;
+  status = solveFrom(result, p);
+>>>>>>> fast
   p->near = 0;
   return status;
 }

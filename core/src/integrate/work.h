@@ -84,6 +84,7 @@ struct djWork {
   double time;              // of a stage's displacement: rates are displacement/time
   djVec3* ref;              // (nbody) reference points of twists, fixed during a step
   djPlace begin, back;      // the start, whose q is start.qpos, and q (+) -time v
+  bool opened, begun;       // `start` is that of the step that begins; so is `begin`
   bool has_past;            // contact takes `back` for where the last step began
   djPlace from, from_rate;  // of a step that carries: `begin` and `rate` as contact sees them
   bool carries;             // mocap bodies move (mocap.h)
@@ -248,8 +249,9 @@ djInputs dj_inputsOf(const djWork* work);
 djStatus dj_beginStep(djWork* work, const djModel* model, double time);
 void dj_setBack(djWork* work, const djModel* model);
 // Of methods whose velocity is the displacement of a step over its length, before contact begins:
-// `back` is that of the whole step. Derivatives by it at a place are added to G.
-void dj_setPast(djWork* work, const djModel* model);
+// `back` is that of the whole step; there: q (+) -h v where mocap bodies rest, if it is known.
+// Derivatives by it at a place are added to G.
+void dj_setPast(djWork* work, const djModel* model, const djPlace* there);
 djStatus dj_pastForces(djMatrix* G, djWork* work, const djModel* model, const djPlace* at);
 // Begins a stage by a method.
 static inline djStatus dj_beginStage(djWork* work, const djModel* model, const djMethod* method) {

@@ -58,7 +58,7 @@ static inline double dj_barrierBySupport(double x, double s) {
 }
 
 // q where y = -P'(x) s^2 = f1(q) (1 + q)^2, which is convex: no less than it; about it, with 1.65 for
-// (5 - x/s)^(1/3); and by Newton's method.
+// (5 - x/s)^(1/3); and by Newton's method, to a relative step.
 static inline double dj_mostBarrierDepth(double y) {
   double c = cbrt(y);
   return fmin(0.63 * c, sqrt(0.585 * c));
@@ -66,18 +66,18 @@ static inline double dj_mostBarrierDepth(double y) {
 static inline double dj_nearBarrierDepth(double y) {
   return 0.5 * (sqrt(1 + 4 / 1.65 * cbrt(y)) - 1);
 }
-static inline double dj_barrierDepthFrom(double y, double q) {
+static inline double dj_barrierDepthFrom(double y, double q, double last) {
   for (int k = 0; k < 8; k++) {
     double f[3], b = 1 + q;
     dj_barrierByDepth(f, q);
     double step = (f[1] * b * b - y) / (b * f[2]);   // (f1 b^2)' = b (2 f1 + b f1')
     q -= step;
-    if (fabs(step) < 1e-13 * q) break;
+    if (fabs(step) < last * q) break;
   }
   return q;
 }
 static inline double dj_barrierDepth(double y) {
-  return dj_barrierDepthFrom(y, dj_mostBarrierDepth(y));
+  return dj_barrierDepthFrom(y, dj_mostBarrierDepth(y), 1e-13);
 }
 
 // w/x and its derivatives: a guide's tail.

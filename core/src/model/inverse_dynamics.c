@@ -76,10 +76,10 @@ static void moveBodies(djInverse* d, const djModel* m, const djKin* kin, const d
   }
 }
 
-void dj_inverseDynamics(double* tau, djInverse* d, const djModel* m, const djKin* kin,
-                        const djVec3* ref, const double* armature, const double* qvel,
-                        const double* qacc) {
-  moveBodies(d, m, kin, qvel, qacc, tau != NULL);
+static void balance(double* tau, djInverse* d, const djModel* m, const djKin* kin,
+                    const djVec3* ref, const double* armature, const double* qvel,
+                    const double* qacc, bool slopes) {
+  moveBodies(d, m, kin, qvel, qacc, slopes);
   memset(d->F, 0, (size_t)m->nbody * 6 * sizeof(double));
   for (int b = 1; b < m->nbody; b++) {
     if (m->body_lastdof[b] < 0) continue;
@@ -93,6 +93,18 @@ void dj_inverseDynamics(double* tau, djInverse* d, const djModel* m, const djKin
   if (!tau) return;
   for (int i = 0; i < m->nv; i++) tau[i] = armature[m->dof_jnt[i]] * qacc[i];
   dj_projectWrench(tau, m, kin, d->F);
+}
+
+void dj_inverseDynamics(double* tau, djInverse* d, const djModel* m, const djKin* kin,
+                        const djVec3* ref, const double* armature, const double* qvel,
+                        const double* qacc) {
+  balance(tau, d, m, kin, ref, armature, qvel, qacc, tau != NULL);
+}
+
+void dj_inverseForces(double* tau, djInverse* d, const djModel* m, const djKin* kin,
+                      const djVec3* ref, const double* armature, const double* qvel,
+                      const double* qacc) {
+  balance(tau, d, m, kin, ref, armature, qvel, qacc, false);
 }
 
 // B += [x -> I (x x V) + x x* h + V x* (I x)], h = I V. About the centre of mass, whose velocity is

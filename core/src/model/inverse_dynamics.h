@@ -45,6 +45,10 @@ djInverse dj_initInverse(const djModel* model, void* memory);
 void dj_inverseDynamics(double* tau, djInverse* inverse, const djModel* model, const djKin* kin,
                         const djVec3* ref, const double* armature, const double* qvel,
                         const double* qacc);
+// The same, without what derivatives by the motion need.
+void dj_inverseForces(double* tau, djInverse* inverse, const djModel* model, const djKin* kin,
+                      const djVec3* ref, const double* armature, const double* qvel,
+                      const double* qacc);
 
 // After it: Dq += dID/dq (tangent), Dv += dID/dv, M += dID/da; of the trees' pattern at least. N, B
 // (nbody x 36): scratch. Dq NULL: M alone. M NULL: bodies are at rest, and Dq is wanted alone.
