@@ -71,6 +71,12 @@ static void runModel(void* arg) {
     return;
   }
   bool changed;
+  if (!djm_writeRest(w)) return;
+  if (w->rest_moved && mj_copyBack(w->spec, w->m) != 1) {
+    djm_writeFail(w, DJ_UNSUPPORTED, "MuJoCo cannot express the rest shape: %.400s",
+                  mjs_getError(w->spec));
+    return;
+  }
   if (djm_writeSettings(w) && djm_writeKey(w) && djm_writeLimits(w, w->m, &changed) &&
       djm_saveSpec(w, &w->text)) {
     verify(w);
@@ -80,7 +86,7 @@ static void runModel(void* arg) {
 static void run(void* arg) {
   djmWrite* w = arg;
   mj_defaultVFS(&w->vfs);
-  if (!djm_canonical(w) || !djm_writeValues(w)) return;
+  if (!djm_canonical(w) || !djm_writeValues(w) || !djm_writeRest(w)) return;
   if (mj_copyBack(w->spec, w->m) != 1) {
     djm_writeFail(w, DJ_UNSUPPORTED, "MuJoCo cannot express the change: %.400s",
                   mjs_getError(w->spec));

@@ -13,6 +13,7 @@ typedef struct djmWrite {
   mjModel* m;                 // compiled from it
   djModel* base;              // imported from m: what the scene holds before the change, or NULL
   bool* mesh_changed;         // (nmesh)
+  bool rest_moved;            // qpos0 is no longer that of the design
   mjModel* made;              // what the changed spec compiles to, or NULL
   mjVFS vfs;                  // the files of meshes
   char* text;                 // the result
@@ -43,6 +44,12 @@ void djm_writeTendons(djmWrite* w);
 // Numbers of flexes, likewise; whether a scene has them.
 void djm_writeFlexes(djmWrite* w);
 bool djm_checkFlexes(const djModel* got, const djModel* wanted, double tolerance, djError* err);
+// Bodies of vertices to where a rest shape has them, in m: before mj_copyBack.
+bool djm_writeRest(djmWrite* w);
+// Whether a body may be elsewhere at qpos0; that all such are at the same places at the same
+// coordinates: else *body is not.
+bool djm_placedByRest(const djModel* model, int body);
+bool djm_checkRestPlaces(const djModel* got, const djModel* wanted, double tolerance, int* body);
 // A flex of ours, but for the names of its bodies; contact: that of its vertices, or NULL.
 void djm_addFlex(mjsFlex* out, const djFlexDef* flex, const djGeomDef* contact);
 // Changed meshes as lists of vertices, and the frames of their geoms.

@@ -43,7 +43,7 @@ static bool meshChanged(const djmCheck* c, int mesh) {
 }
 
 // Numbers that are not compared: what the frame of a changed mesh decides, the place of a
-// height field (djm_checkHfields), where a spring without stiffness rests, and settings of contact as they are in the pair that stands for the scene
+// height field (djm_checkHfields) and of a flex's vertices (djm_checkFlexes), where a spring without stiffness rests, and settings of contact as they are in the pair that stands for the scene
 // (checkSettings, checkScales).
 static bool isFree(const djmCheck* c, const char* name, int id) {
   const djModel* m = c->wanted;
@@ -52,6 +52,7 @@ static bool isFree(const djmCheck* c, const char* name, int id) {
     return m->jnt_stiffness[id] == 0 && poly[0] == 0 && poly[1] == 0;
   }
   if (strncmp(name, "contact/", 8) == 0) return true;
+  if (strcmp(name, "body/N/pos") == 0) return djm_placedByRest(m, id);
   if (strncmp(name, "geom/", 5) != 0) return false;
   if (m->geom_type[id] == DJ_HFIELD) {
     return strcmp(name, "geom/N/pos") == 0 || strcmp(name, "geom/N/size") == 0;

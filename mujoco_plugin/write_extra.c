@@ -82,6 +82,8 @@ bool djm_writeSettings(djmWrite* w) {
 bool djm_writeKey(djmWrite* w) {
   const djKeyDef* key = w->key;
   const mjModel* m = w->m;
+  const djKeyDef start = {.name = "start", .qpos = w->wanted->qpos0};
+  if (!key && w->rest_moved) key = &start;
   if (!key) return true;
   const char* name = key->name && key->name[0] ? key->name : "optimized";
   mjsElement* e = mjs_findElement(w->spec, mjOBJ_KEY, name);

@@ -1,8 +1,7 @@
 // Flexes: numbers that differ, in the spec of a scene; flexes of a model of ours.
 //
 // Young's modulus, Poisson's ratio and thickness go together: an imported flex has such as give its
-// stiffness, though the scene may have others. The rest shape of a scene is that of its bodies at
-// qpos0: another one is told by the check.
+// stiffness, though the scene may have others. Rest shapes: write_rest.c.
 
 #include "import.h"
 #include "write.h"
@@ -59,6 +58,12 @@ static int differs(const double* a, const double* b, int n, double tolerance) {
 
 // By what follows from them: lengths at rest, stiffness and bending.
 bool djm_checkFlexes(const djModel* got, const djModel* wanted, double tolerance, djError* err) {
+  int body;
+  if (!djm_checkRestPlaces(got, wanted, 10 * tolerance, &body)) {
+    snprintf(err->text, sizeof err->text, "body/%.100s/pos: could not be written",
+             dj_id2name(wanted, DJ_OBJ_BODY, body));
+    return false;
+  }
   for (int i = 0; i < wanted->nflex; i++) {
     const struct {
       const char* name;

@@ -18,6 +18,7 @@ esac
 if [ $# -eq 0 ]; then
   build/bin/tests/bench_blocks
   build/bin/tests/bench_fields
+  build/bin/tests/bench_proxies
   build/bin/tests/bench_supports
   build/bin/dijoco convert models/implicit/ten_bodies/scene.xml --out build/ten_bodies.json
   build/bin/tests/bench_differences build/ten_bodies.json thrown 5

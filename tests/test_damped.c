@@ -24,17 +24,22 @@ static djModel* load(const char* text) {
 typedef struct Way {
   djIntegrator integrator;
   double theta;
-  const char *law, *friction;
+  const char *law, *friction, *normal;
 } Way;
-static const Way ways[] = {{DJ_MIDPOINT, 0.5, "perturbed", "smooth"},
-                           {DJ_MIDPOINT, 1, "smooth_penalty", "perturbed"},
-                           {DJ_MIDPOINT, 0.6, "log", "smooth"},
-                           {DJ_EULER, 0.5, "perturbed", "perturbed"},
-                           {DJ_EULER, 0.5, "smooth_penalty", "smooth"},
-                           {DJ_POSITION, 0.5, "perturbed", "smooth"},
-                           {DJ_VARIATIONAL, 0.5, "smooth_penalty", "smooth"},
-                           {DJ_BDF1, 0.5, "log", "perturbed"},
-                           {DJ_BDF2, 0.5, "perturbed", "smooth"}};
+static const Way ways[] = {{DJ_MIDPOINT, 0.5, "perturbed", "smooth", "end"},
+                           {DJ_MIDPOINT, 1, "smooth_penalty", "perturbed", "end"},
+                           {DJ_MIDPOINT, 0.6, "log", "smooth", "end"},
+                           {DJ_EULER, 0.5, "perturbed", "perturbed", "end"},
+                           {DJ_EULER, 0.5, "smooth_penalty", "smooth", "end"},
+                           {DJ_POSITION, 0.5, "perturbed", "smooth", "end"},
+                           {DJ_VARIATIONAL, 0.5, "smooth_penalty", "smooth", "end"},
+                           {DJ_BDF1, 0.5, "log", "perturbed", "end"},
+                           {DJ_BDF2, 0.5, "perturbed", "smooth", "end"},
+                           {DJ_MIDPOINT, 0.5, "perturbed", "smooth", "start"},
+                           {DJ_EULER, 0.5, "smooth_penalty", "perturbed", "start"},
+                           {DJ_POSITION, 0.5, "perturbed", "smooth", "start"},
+                           {DJ_BDF1, 0.5, "smooth_penalty", "smooth", "start"},
+                           {DJ_BDF2, 0.5, "perturbed", "perturbed", "start"}};
 enum { NWAY = sizeof ways / sizeof ways[0] };
 
 // A box, a ball, an arm with points of its own and a tetrahedron, on a tilted floor and each other.
@@ -43,6 +48,7 @@ static djModel* openScene(const Way* way) {
   snprintf(text, sizeof text,
            "{\"dijoco_model\": 1, \"option\": {\"contact\": \"damped\", \"timestep\": 0.01,"
            "  \"tolerance\": 1e-9, \"law\": \"%s\", \"friction_law\": \"%s\", \"theta\": %g,"
+           "  \"normal\": \"%s\","
            "  \"sigma\": 0.05, \"kn\": 900, \"alpha\": 0.8, \"friction_eps\": 0.01,"
            "  \"sigma_t\": 0.01, \"detect\": 0.05},"
            "\"bodies\": [{\"name\": \"world\"},"
@@ -62,7 +68,7 @@ static djModel* openScene(const Way* way) {
            "   \"friction\": [1.2, 0.1, 0.1]},"
            "  {\"name\": \"end\", \"type\": \"capsule\", \"body\": 3, \"size\": [0.05, 0.06, 0],"
            "   \"pos\": [0.1, 0, -0.2], \"points\": [[0.05, 0, 0.02], [0, 0, -0.11]]}]}",
-           way->law, way->friction, way->theta);
+           way->law, way->friction, way->theta, way->normal);
   return load(text);
 }
 
@@ -88,9 +94,9 @@ static void testTransitions(void** state) {
       assert_true(dj_setState(d, m, x) >= 0);
     }
     assert_int_equal(d->stats.unconverged_steps + d->stats.fallback_steps, 0);
-    print_message("%s theta %g, %s, %s: %.1e (with an error of 1e-3: %.1e)\n",
+    print_message("%s theta %g, %s, %s, normals of the %s: %.1e (with an error of 1e-3: %.1e)\n",
                   dj_method(ways[k].integrator)->name, ways[k].theta, ways[k].law, ways[k].friction,
-                  worst, wrong);
+                  ways[k].normal, worst, wrong);
     assert_true(worst < 2e-6 && wrong > 10 * worst);
     dj_deleteData(d);
     dj_deleteModel(m);
@@ -121,8 +127,8 @@ static void testParams(void** state) {
     run.r = (djRollout){
         .horizon = T, .qpos0 = q0, .qvel0 = v0, .nloss = 3, .loss = loss, .refinement_steps = 6};
     const double error = djt_runNamed(&run, name, N, 1e-4, 0, 1e-3);
-    print_message("%s, %s: parameters %.1e\n", dj_method(ways[k].integrator)->name, ways[k].law,
-                  error);
+    print_message("%s, %s, normals of the %s: parameters %.1e\n",
+                  dj_method(ways[k].integrator)->name, ways[k].law, ways[k].normal, error);
     // of log the second derivative jumps at `detect`
     assert_true(error < (strcmp(ways[k].law, "log") == 0 ? 5e-5 : 2e-6));
     djd_deleteTape(run.tape);
@@ -342,7 +348,7 @@ static void testRefused(void** state) {
       {"\"sigma\": 0", "sigma"},
       {"\"kn\": -3", "kn"},
       {"\"law\": \"hertz\"", "law"},
-      {"\"normal\": \"start\"", "normal: unknown value 'start', expected one of end"}};
+      {"\"normal\": \"middle\"", "normal: unknown value 'middle', expected one of end, start"}};
   for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
     char text[600];
     djModel* m;

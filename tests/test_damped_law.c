@@ -13,7 +13,7 @@
 #include "common/random.h"
 #include "common/worst.h"
 #include "contact/penalty/damped_law.h"
-#include "contact/penalty/damped_slopes.h"
+#include "contact/penalty/damped_sum.h"
 #include "math/so3.h"
 
 #include <dijoco/damped.h>

@@ -294,7 +294,8 @@ typedef struct djOption {
   djPointFriction friction_law;   // of points of damped contact
   int invariant;            // 0: only points that are detected at the start of a step act
   int coordinate_derivative;   // 0: derivatives are those for fixed normals
-  int normal;               // of damped contact, of which poses: 0 the step's end
+  int normal;               // of damped contact, of which poses: 0 those where forces
+                            //   are balanced, 1 the start of the step
   double theta;             // 1, of midpoint: share of v+ in the velocity of the step, 0.5 to 1
 } djOption;
 

@@ -70,6 +70,16 @@ DJU_INLINE djLanes dju_fmaLanes(djLanes a, djLanes b, djLanes c) {
   return a * b + c;
 #endif
 }
+DJU_INLINE djLanes dju_sqrtLanes(djLanes v) {
+#if defined(__AVX512F__)
+  return (djLanes)_mm512_sqrt_pd((__m512d)v);
+#else
+  djLanes root;
+  for (int k = 0; k < DJU_LANES; k++) root[k] = __builtin_sqrt(v[k]);
+  return root;
+#endif
+}
+DJU_INLINE djLanes dju_absLanes(djLanes v) { return dju_pick(v < 0, -v, v); }
 // Set for the lanes below n.
 DJU_INLINE djMask dju_firstLanes(int n) {
   const int64_t k = n;

@@ -50,7 +50,7 @@ static const djChoice laws[] = {{"auto", DJ_LAW_AUTO}, LAWS, DAMPED_LAWS, {NULL,
 const djChoice dj_pointFrictions[] = {{"smooth", DJ_POINT_FRICTION_SMOOTH},
                                       {"perturbed", DJ_POINT_FRICTION_PERTURBED},
                                       {NULL, 0}};
-const djChoice dj_dampedNormals[] = {{"end", 0}, {NULL, 0}};
+const djChoice dj_dampedNormals[] = {{"end", 0}, {"start", 1}, {NULL, 0}};
 static const djChoice disableBits[] = {{"contact", DJ_DSBL_CONTACT},
                                        {"limit", DJ_DSBL_LIMIT},
                                        {"frictionloss", DJ_DSBL_FRICTIONLOSS},

@@ -9,11 +9,11 @@
 #include "contact/penalty/damped.h"
 
 #include "contact/penalty/damped_law.h"
-#include "contact/penalty/damped_slopes.h"
+#include "contact/penalty/damped_search.h"
+#include "contact/penalty/damped_sum.h"
 #include "contact/penalty/penalty_pair.h"
 #include "contact/penalty/penalty_query.h"
 #include "contact/shapes/convex.h"
-#include "contact/wrench.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,60 +32,34 @@ static djPenaltyLaw lawOf(const djPenaltyPair* pair, const djPenaltyWay* way) {
       .mu = pair->in->friction, .row = &dj_dampedPoints, .own = pair->own, .share = way->share};
 }
 
-typedef struct Search {
-  const djPenaltyPair* pair;
-  const djPenaltyWay *way, *start; // start: where points are detected; or NULL: all act
-  double detect, cut;
+typedef struct Visit {
+  const djPenaltyWay *way, *detected;
+  double detect, least;
   djPointVisit visit;
   void* user;
-} Search;
+} Visit;
 
-// No point of a node's ball has more force: f falls with g, and g is no less than the bound of d
-// less `ahead` times the largest speed there.
-static double mostForce(const Search* s, const djPointNode* node, double bound) {
-  const djPairInput* in = s->pair->in;
-  const djDampedLaw* law = s->pair->own;
-  const djVec3 x = dju_transform(&s->way->place, dju_load3(node->center));
-  const djVec3 turn = dju_sub3(dju_load3(in->twist_a), dju_load3(in->twist_b));
-  const djVec3 u = dju_sub3(dj_twistField(in->twist_a, dju_sub3(x, in->ref_a)),
-                            dj_twistField(in->twist_b, dju_sub3(x, in->ref_b)));
-  const double speed = dju_norm3(u) + (node->radius + s->way->from.radius) * dju_norm3(turn);
-  return s->way->share * dj_dampedForce(law, bound - law->ahead * speed).f;
-}
-
-static double visitNode(const Search* s, const djPointNode* node) {
-  if (s->cut > 0) {
-    const double bound = dj_nodeBound(s->way, node);
-    if (mostForce(s, node, bound) < s->cut) return bound;
-  }
-  if (node->right > 0) {
-    const double left = visitNode(s, node + 1);
-    return fmin(left, visitNode(s, node + (int)node->right));
-  }
-  double least = INFINITY;
-  for (int k = 0; k < (int)node->n; k++) {
-    const int i = (int)node->first + k;
+static void visitRange(void* user, int first, int n) {
+  Visit* v = user;
+  for (int i = first; i < first + n; i++) {
     double x[3];
     djFieldAt at;
-    const bool seen = !s->start || dj_fieldAtPoint(&at, x, s->start, i) < s->detect;
-    const double d = dj_fieldAtPoint(&at, x, s->way, i);
-    least = fmin(least, d);
-    if (seen) s->visit(s->user, s->way, i, x, &at);
+    const bool seen = !v->detected || dj_fieldAtPoint(&at, x, v->detected, i) < v->detect;
+    v->least = fmin(v->least, dj_fieldAtPoint(&at, x, v->way, i));
+    if (seen) v->visit(v->user, v->way, i, x, &at);
   }
-  return least;
 }
 
 static double visitAll(const djPenaltyPair* pair, const djPenaltyWay* way, djPointVisit visit,
                        void* user) {
-  const double* x = pair->in->setting;
-  const Search s = {.pair = pair,
-                    .way = way,
-                    .start = x[DJ_DAMPED_INVARIANT] != 0 ? NULL : &pair->start[way - pair->way],
-                    .detect = x[DJ_DAMPED_DETECT],
-                    .cut = x[DJ_DAMPED_CUT],
-                    .visit = visit,
-                    .user = user};
-  return visitNode(&s, way->from.node);
+  Visit v = {.way = way,
+             .detected = dj_detectedBy(pair, way),
+             .detect = pair->in->setting[DJ_DAMPED_DETECT],
+             .least = INFINITY,
+             .visit = visit,
+             .user = user};
+  const double least = dj_visitRanges(pair, way, visitRange, &v);
+  return fmin(least, v.least);
 }
 
 static void addSettings(djPairGrad* grad, double* by_scale, const djPenaltyPair* pair,
@@ -96,12 +70,8 @@ static void addSettings(djPairGrad* grad, double* by_scale, const djPenaltyPair*
   *by_scale += way->part * by->own[DJ_DAMPED_BY_SHARE];
 }
 
-const djPointModel dj_dampedModel = {.law = lawOf,
-                                     .visit = visitAll,
-                                     .settings = addSettings,
-                                     .smooth = true,
-                                     .slopes = dj_addDampedSlopes,
-                                     .complete = dj_completeDampedSum};
+const djPointModel dj_dampedModel = {
+    .law = lawOf, .visit = visitAll, .settings = addSettings, .sum = dj_sumDamped};
 
 // ------------------------------------------ pairs -----------------------------------------------
 
@@ -121,7 +91,8 @@ static djStatus openPair(Pair* out, const djPairInput* in) {
                            .most = in->force_cap > 0 ? STEEP * in->force_cap : INFINITY};
   out->pair.own = &out->law;
   out->pair.held = x[DJ_DAMPED_COORDINATE_DERIVATIVE] == 0;
-  if (x[DJ_DAMPED_INVARIANT] != 0) return DJ_OK;
+  out->pair.early = x[DJ_DAMPED_NORMAL] != 0;
+  if (x[DJ_DAMPED_INVARIANT] != 0 && !out->pair.early) return DJ_OK;
   if (!in->start_a || !in->start_b) return DJ_INVALID;
   dj_penaltyWays(out->pair.start, in->a, in->b, in->start_a, in->start_b, in->inflate);
   return DJ_OK;
@@ -142,6 +113,17 @@ static djStatus eval(djPairOutput* out, djPairState* state, const djPairInput* i
   const djStatus status = openPair(&p, in);
   if (status >= 0) dj_evalPoints(out, &p.pair, flags);
   return status;
+}
+
+static djStatus start(double start_jac[144], double rate_jac[144], djPairState* state,
+                      const djPairInput* in) {
+  Pair p;
+  (void)state;
+  const djStatus status = openPair(&p, in);
+  if (status < 0) return status;
+  dj_pointsByStart(start_jac, &p.pair);
+  if (rate_jac) memset(rate_jac, 0, 144 * sizeof *rate_jac);
+  return DJ_OK;
 }
 
 static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
@@ -200,6 +182,7 @@ const djKernel dj_damped = {
     .depth = dj_pointDepth,
     .begin = begin,
     .eval = eval,
+    .start = start,
     .report = report,
     .points = points,
     .vjp = vjp,

@@ -3,7 +3,7 @@
 #include "base/status.h"
 #include "contact/penalty/damped.h"
 #include "contact/penalty/damped_law.h"
-#include "contact/penalty/damped_slopes.h"
+#include "contact/penalty/damped_sum.h"
 #include "contact/penalty/point_query.h"
 #include "math/so3.h"
 #include "model/check.h"
@@ -67,7 +67,7 @@ typedef struct Query {
   djPairInput in;
   djPenaltyPair pair;
   djDampedLaw law;
-  double twist[2][6];
+  double twist[2][6], setting[DJ_DAMPED_NSETTING];
   djPointNode node; // of all points
 } Query;
 
@@ -88,6 +88,7 @@ static void openQuery(Query* x, double* point, double* id, const djcDampedQuery*
     x->twist[0][k] = q->motion_a[k] / q->dt;
     x->twist[1][k] = q->motion_b[k] / q->dt;
   }
+  x->setting[DJ_DAMPED_INVARIANT] = 1;
   const djVec3 origin = dju_load3(q->origin);
   const djPose place = movedBy(origin, dju_eye3(), q->motion_a);
   const djPose pose = movedBy(dju_load3(q->pos), dju_quatToMat(dju_loadQuat(unit)), q->motion_b);
@@ -98,6 +99,7 @@ static void openQuery(Query* x, double* point, double* id, const djcDampedQuery*
                         .twist_a = x->twist[0],
                         .twist_b = x->twist[1],
                         .step = q->dt,
+                        .setting = x->setting,
                         .friction = q->mu};
 }
 
@@ -112,9 +114,7 @@ static void tell(djcDampedPoint* out, const djPointForce* p, double ahead) {
 static djStatus findPoints(djcDamped* out, djcDampedPoint* point, const Query* x, int n,
                            djError* err) {
   const djPenaltyWay* w = &x->pair.way[0];
-  djPointBatch batch;
-  dj_emptyBatch(&batch);
-  djPenaltySum sum = {.batch = &batch};
+  djPenaltySum sum = {.active = false};
   for (int i = 0; i < n; i++) {
     djPointForce p;
     djFieldAt at;
@@ -127,8 +127,8 @@ static djStatus findPoints(djcDamped* out, djcDampedPoint* point, const Query* x
                      ahead);
     }
     if (point) tell(&point[i], &p, x->law.ahead);
-    if (p.state != DJ_POINT_FREE) dj_addPoint(&sum, true, &x->pair, w, &p);
   }
+  dj_sumDamped(&sum, true, &x->pair, w);
   dj_completeQuery(out->wrench_a, out->wrench_b, out->pose_jac, out->twist_jac, &sum, &x->pair);
   return DJ_OK;
 }

@@ -35,7 +35,7 @@ djStatus dj_openPenaltyPair(djPenaltyPair* out, const djPairInput* in, const djP
   out->in = in;
   out->model = model;
   out->own = NULL;
-  out->held = false;
+  out->held = out->early = false;
   out->nway = dj_penaltyWays(out->way, in->a, in->b, in->pose_a, in->pose_b, in->inflate);
   return DJ_OK;
 }
@@ -79,6 +79,14 @@ static bool turns(const djFieldAt* at) {
   return sum != 0;
 }
 
+djMat3 dj_normalTurn(const djPenaltyWay* w, const djFieldAt* at) {
+  const djMat3 R = w->field.R;
+  const djMat3 back = {{R.m[0], R.m[3], R.m[6], R.m[1], R.m[4], R.m[7], R.m[2], R.m[5], R.m[8]}};
+  djMat3 turn;
+  for (int k = 0; k < 9; k++) turn.m[k] = at->turn[k];
+  return dju_mulMM(dju_mulMM(R, turn), back);
+}
+
 void dj_findPoint(djPointForce* out, const djPenaltyPair* pair, const djPenaltyWay* w, int i,
                   const djFieldAt* at) {
   const djPairInput* in = pair->in;
@@ -88,14 +96,14 @@ void dj_findPoint(djPointForce* out, const djPenaltyPair* pair, const djPenaltyW
   out->c = dju_transform(&w->place, point);
   out->n = dju_mulMV(R, dju_load3(at->normal));
   out->gradient = dju_mulMV(R, dju_load3(at->gradient));
-  out->held = pair->held;
+  out->held = pair->held || pair->early;
   out->turn = (djMat3){{0}};
-  if (!out->held && turns(at)) {
-    djMat3 turn;
-    for (int k = 0; k < 9; k++) turn.m[k] = at->turn[k];
-    const djMat3 half = dju_mulMM(R, turn),
-                 back = {{R.m[0], R.m[3], R.m[6], R.m[1], R.m[4], R.m[7], R.m[2], R.m[5], R.m[8]}};
-    out->turn = dju_mulMM(half, back);
+  if (!out->held && turns(at)) out->turn = dj_normalTurn(w, at);
+  if (pair->early) {
+    djFieldAt then;
+    double x[3];
+    dj_fieldAtPoint(&then, x, dj_startOf(pair, w), i);
+    out->n = dju_mulMV(dj_startOf(pair, w)->field.R, dju_load3(then.normal));
   }
   out->radius = w->from.radius;
   out->d = at->distance - w->from.radius - w->inflate;
@@ -196,13 +204,13 @@ void dj_addPoint(djPenaltySum* sum, bool derivatives, const djPenaltyPair* pair,
                  const djPenaltyWay* w, const djPointForce* p) {
   const djVec3 F = w->points_of_b ? p->F : dju_neg3(p->F); // minus that on a
   const djVec3 torque = dju_cross3(dju_sub3(p->x, pair->in->ref_a), F);
+  sum->active = true;
+  sum->N += p->N;
+  sum->point = dju_madd3(sum->point, p->N, p->x);
   dju_addTo3(sum->gradient, 1, torque);
   dju_addTo3(sum->gradient + 3, 1, F);
   if (!derivatives) return;
-  if (pair->model->slopes)
-    pair->model->slopes(sum, pair, w, p);
-  else
-    addDerivatives(sum, pair, w, p);
+  addDerivatives(sum, pair, w, p);
 }
 
 // Of b all is opposite, and about another point that is fixed, too.
@@ -213,9 +221,8 @@ static void addOpposite(double* out, int stride, const double* in, djVec3 apart)
   for (int i = 0; i < 6; i++) out[i * stride] = -in[i * stride] - (i < 3 ? more[i] : 0);
 }
 
-void dj_completeSum(double gradient[12], double* by_pose, double* by_twist, djPenaltySum* sum,
+void dj_completeSum(double gradient[12], double* by_pose, double* by_twist, const djPenaltySum* sum,
                     const djPenaltyPair* pair) {
-  if (pair->model->complete && by_pose) pair->model->complete(sum, pair);
   const djVec3 apart = dju_sub3(pair->in->ref_a, pair->in->ref_b);
   memcpy(gradient, sum->gradient, sizeof sum->gradient);
   addOpposite(gradient + 6, 1, gradient, apart);
@@ -226,80 +233,4 @@ void dj_completeSum(double gradient[12], double* by_pose, double* by_twist, djPe
     memcpy(out[m], in[m], sizeof sum->by_pose);
     for (int j = 0; j < 12; j++) addOpposite(out[m] + 72 + j, 12, out[m] + j, apart);
   }
-}
-
-// ------------------------------------------ parameters -----------------------------------------
-
-typedef struct Backward {
-  const djPenaltyPair* pair;
-  djPairGrad* grad;
-  const double* lambda;
-} Backward;
-
-static void addNumbers(double* number, int at, double f, djVec3 by) {
-  dju_addTo3(number + at, f, by);
-}
-
-// The field's sizes, and its frame, which moves as its body would: with c held, c moves against it.
-static void fieldGrad(djShapeGrad* grad, const djPenaltyWay* w, const djPointForce* p,
-                      const djPointGrad* by, const djPose* body, const djFieldAt* at,
-                      const double x[3]) {
-  const djMat3 R = w->field.R;
-  double distance[3], normal[9], by_d = by->d;
-  djVec3 by_n = dju_mulMtV(R, by->n);
-  djFieldAt outward = *at;
-  if (w->in.inside) { // derivatives by the geom are those of its own field
-    dj_fieldAt(&outward, &w->in.field, x);
-    by_d = -by_d;
-    by_n = dju_neg3(by_n);
-  }
-  dj_fieldSizes(distance, normal, &w->in.field, x, &outward);
-  const double n[3] = {by_n.x, by_n.y, by_n.z};
-  for (int k = 0; k < 3; k++) {
-    double sum = by_d * distance[k];
-    for (int i = 0; i < 3; i++) sum += n[i] * normal[3 * i + k];
-    grad->number[DJ_PENALTY_BY_SIZE + k] += sum;
-  }
-  double* vert = grad->number + DJ_PENALTY_BY_POINT + 3 * w->in.npoint;
-  dj_fieldVertices(vert, &w->in.field, x, by_d, n);
-  // by d and n as c moves against the field, which leaves x where it is
-  const djVec3 apart = dju_add3(dju_scale3(by->d, p->gradient), dju_mulMtV(p->turn, by->n));
-  const djVec3 arm = dju_sub3(p->c, w->field.p);
-  const djVec3 turn = dju_sub3(dju_cross3(p->n, by->n), dju_cross3(arm, apart));
-  grad->origin = dju_add3(grad->origin, dju_mulMtV(body->R, dju_neg3(apart)));
-  grad->turn = dju_add3(grad->turn, dju_mulMtV(body->R, turn));
-}
-
-// lambda . gradient is F . V(x), V the twist field of lambda of the one body against the other.
-static void pointGrad(void* user, const djPenaltyWay* w, int i, const double x[3],
-                      const djFieldAt* at) {
-  const Backward* back = user;
-  const djPairInput* in = back->pair->in;
-  djPointForce p;
-  djPointGrad by;
-  dj_findPoint(&p, back->pair, w, i, at);
-  if (p.state == DJ_POINT_FREE) return;
-  const double* lambda = back->lambda;
-  const double sign = w->points_of_b ? -1 : 1;
-  const djVec3 V = dju_scale3(sign, dju_sub3(dj_twistField(lambda + 6, dju_sub3(p.x, in->ref_b)),
-                                             dj_twistField(lambda, dju_sub3(p.x, in->ref_a))));
-  const djVec3 turn = dju_scale3(sign, dju_sub3(dju_load3(lambda + 6), dju_load3(lambda)));
-  const djPenaltyLaw law = back->pair->model->law(back->pair, w);
-  dj_pointVjp(&by, &p, &law, V, dju_cross3(p.F, turn));
-  djPairGrad* grad = back->grad;
-  djShapeGrad* from = w->points_of_b ? grad->b : grad->a;
-  djShapeGrad* field = w->points_of_b ? grad->a : grad->b;
-  const djPose* field_body = w->points_of_b ? in->pose_a : in->pose_b;
-  addNumbers(from->number, DJ_PENALTY_BY_POINT + 3 * (int)w->from.id[i], 1,
-             dju_mulMtV(w->place.R, by.c));
-  if (w->from.radius > 0) from->number[DJ_PENALTY_BY_SIZE] += by.radius;
-  fieldGrad(field, w, &p, &by, field_body, at, x);
-  back->pair->model->settings(grad, &from->number[DJ_PENALTY_BY_SCALE], back->pair, w, &by);
-  grad->friction += by.law.mu;
-}
-
-void dj_addWayVjp(djPairGrad* grad, const djPenaltyPair* pair, const djPenaltyWay* way,
-                  const double lambda[12]) {
-  Backward back = {pair, grad, lambda};
-  dj_visitPair(pair, way, pointGrad, &back);
 }

@@ -9,7 +9,6 @@
 
 struct djPenaltyPair;
 struct djPenaltySum;
-struct djPointBatch; // of a model's own: points that wait for each other
 
 // How points act: penalty contact, or another kernel with the same points and fields.
 typedef struct djPointModel {
@@ -21,13 +20,10 @@ typedef struct djPointModel {
   // the points' geom.
   void (*settings)(djPairGrad* grad, double* by_scale, const struct djPenaltyPair* pair,
                    const djPenaltyWay* way, const djPointGrad* by);
-  bool smooth; // forces have no kinks but those of fields
-  // Adds a point's derivatives to the sum, in whatever way `complete` then reads; both or neither.
-  // NULL: by differentials of the law.
-  void (*slopes)(struct djPenaltySum* sum, const struct djPenaltyPair* pair,
-                 const djPenaltyWay* way, const djPointForce* p);
-  // Makes of these what they are without it.
-  void (*complete)(struct djPenaltySum* sum, const struct djPenaltyPair* pair);
+  // Adds all points of a way to the sum, but not to `deepest`; returns a lower bound of all d.
+  // NULL: point by point, with derivatives by differentials of the law.
+  double (*sum)(struct djPenaltySum* sum, bool derivatives, const struct djPenaltyPair* pair,
+                const djPenaltyWay* way);
 } djPointModel;
 
 typedef struct djPenaltyPair {
@@ -37,6 +33,7 @@ typedef struct djPenaltyPair {
   djPenaltyWay way[2];
   djPenaltyWay start[2]; // the same at the poses of the start, where the model asks for them
   const void* own;       // of the model
+  bool early;            // normals are those of the start, poses now do not turn them
   bool held;             // derivatives are those for fixed normals
 } djPenaltyPair;
 extern const djPointModel dj_penaltyModel;
@@ -50,23 +47,37 @@ static inline double dj_visitPair(const djPenaltyPair* pair, const djPenaltyWay*
   return pair->model->visit(pair, way, visit, user);
 }
 
+// The same way at the start.
+static inline const djPenaltyWay* dj_startOf(const djPenaltyPair* pair, const djPenaltyWay* way) {
+  return &pair->start[way - pair->way];
+}
+
 // The force of point i of a way; at: the field there.
 void dj_findPoint(djPointForce* out, const djPenaltyPair* pair, const djPenaltyWay* way, int i,
                   const djFieldAt* at);
+
+// dn/dx there, world axes.
+djMat3 dj_normalTurn(const djPenaltyWay* way, const djFieldAt* at);
 
 // Minus the wrench on a about ref_a, and its derivatives by twists of poses (plain, see
 // dj_toExponential) and by velocities, row-major.
 typedef struct djPenaltySum {
   double gradient[6];
   double by_pose[72], by_twist[72]; // (6 x 12)
-  struct djPointBatch* batch;       // where the model has `slopes`: empty at first
+  bool active;
+  double N, deepest;    // all normal forces; least d of points in the other geom, or 0
+  djVec3 point, normal; // sum of N x; from a to b at the deepest
 } djPenaltySum;
 // Adds a point; derivatives where they are wanted. Then all of that for both bodies, with (12 x 12)
 // matrices, or NULL.
 void dj_addPoint(djPenaltySum* sum, bool derivatives, const djPenaltyPair* pair,
                  const djPenaltyWay* way, const djPointForce* p);
-void dj_completeSum(double gradient[12], double* by_pose, double* by_twist, djPenaltySum* sum,
+void dj_completeSum(double gradient[12], double* by_pose, double* by_twist, const djPenaltySum* sum,
                     const djPenaltyPair* pair);
+
+// The derivative of the gradient (12) by twists of the poses of the start, (12 x 12); not 0 where
+// normals are early alone.
+void dj_pointsByStart(double start_jac[144], const djPenaltyPair* pair);
 
 // Adds the derivative of lambda . gradient by parameters.
 void dj_addWayVjp(djPairGrad* grad, const djPenaltyPair* pair, const djPenaltyWay* way,

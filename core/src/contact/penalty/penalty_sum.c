@@ -1,28 +1,24 @@
 // Sums over points of both ways, and what is told of them.
 
 #include "base/hash.h"
-#include "contact/penalty/damped_slopes.h"
 #include "contact/penalty/penalty_pair.h"
 #include "contact/penalty/penalty_query.h"
 #include "contact/wrench.h"
+#include "shape/field_lanes.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef struct Sum {
   const djPenaltyPair* pair;
-  bool derivatives, active;
+  bool derivatives;
   djPenaltySum of;
-  double deepest; // d of points in the other geom
-  // for reports
-  djVec3 normal, point; // at the deepest; sum of N x
-  double N;
-  uint64_t* kink; // or NULL
+  uint64_t* kink; // of reports; or NULL
 } Sum;
 
 // Which sets the point is beyond: a change of any is a crossing.
-static void addKinks(uint64_t kink[DJ_NKINK], bool smooth, const djPenaltyWay* way, int i,
-                     const djPointForce* p, const djFieldAt* at) {
+static void addKinks(uint64_t kink[DJ_NKINK], const djPenaltyWay* way, int i, const djPointForce* p,
+                     const djFieldAt* at) {
   const int piece = way->in.field.grid ? 0 : at->piece;
   const double name[] = {way->points_of_b, way->from.id[i]};
   const bool beyond[DJ_NKINK] = {
@@ -32,7 +28,6 @@ static void addKinks(uint64_t kink[DJ_NKINK], bool smooth, const djPenaltyWay* w
       [DJ_KINK_RIDGE] = true,
   };
   for (int k = 0; k < DJ_NKINK; k++) {
-    if (smooth && k != DJ_KINK_RIDGE) continue;
     uint64_t hash = (uint64_t)k + 1;
     dj_mixNumbers(&hash, name, 2);
     if (k == DJ_KINK_RIDGE) dj_mixNumbers(&hash, &(double){piece}, 1);
@@ -46,31 +41,41 @@ static void addPoint(void* user, const djPenaltyWay* way, int i, const double x[
   djPointForce p;
   (void)x;
   dj_findPoint(&p, sum->pair, way, i, at);
-  if (sum->kink) addKinks(sum->kink, sum->pair->model->smooth, way, i, &p, at);
-  if (p.d < sum->deepest) {
-    sum->deepest = p.d;
-    sum->normal = way->points_of_b ? p.n : dju_neg3(p.n);
+  if (sum->kink) addKinks(sum->kink, way, i, &p, at);
+  if (p.d < sum->of.deepest) {
+    sum->of.deepest = p.d;
+    sum->of.normal = way->points_of_b ? p.n : dju_neg3(p.n);
   }
-  if (p.state == DJ_POINT_FREE) return;
-  sum->active = true;
-  sum->N += p.N;
-  sum->point = dju_madd3(sum->point, p.N, p.x);
-  dj_addPoint(&sum->of, sum->derivatives, sum->pair, way, &p);
+  if (p.state != DJ_POINT_FREE) dj_addPoint(&sum->of, sum->derivatives, sum->pair, way, &p);
+}
+
+// Of a model that has no kinks but those of fields: the piece of the field where the point is.
+static void addRidge(void* user, const djPenaltyWay* way, int i, const double x[3],
+                     const djFieldAt* at) {
+  Sum* sum = user;
+  const double name[] = {way->points_of_b, way->from.id[i], at->piece};
+  uint64_t hash = (uint64_t)DJ_KINK_RIDGE + 1;
+  (void)x;
+  dj_mixNumbers(&hash, name, 3);
+  sum->kink[DJ_KINK_RIDGE] += hash;
+}
+
+static double addWay(Sum* sum, const djPenaltyWay* way) {
+  const djPointModel* model = sum->pair->model;
+  if (!model->sum) return dj_visitPair(sum->pair, way, addPoint, sum);
+  if (sum->kink && dj_hasPieces(&way->in.field)) dj_visitPair(sum->pair, way, addRidge, sum);
+  return model->sum(&sum->of, sum->derivatives, sum->pair, way);
 }
 
 static Sum sumUp(djPairOutput* out, uint64_t* kink, const djPenaltyPair* pair, int flags) {
   const bool second = (flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) != 0;
   *out = (djPairOutput){.gap = INFINITY, .twist_jac = out->twist_jac};
   if (out->twist_jac) memset(out->twist_jac, 0, 144 * sizeof(double));
-  djPointBatch batch;
-  dj_emptyBatch(&batch);
-  Sum sum = {.pair = pair, .derivatives = second, .kink = kink, .of = {.batch = &batch}};
-  for (int k = 0; k < pair->nway; k++) {
-    out->gap = fmin(out->gap, dj_visitPair(pair, &pair->way[k], addPoint, &sum));
-  }
-  if (sum.deepest < 0) out->gap = sum.deepest;
-  out->active = sum.active;
-  if (!sum.active) return sum;
+  Sum sum = {.pair = pair, .derivatives = second, .kink = kink};
+  for (int k = 0; k < pair->nway; k++) out->gap = fmin(out->gap, addWay(&sum, &pair->way[k]));
+  if (sum.of.deepest < 0) out->gap = sum.of.deepest;
+  out->active = sum.of.active;
+  if (!out->active) return sum;
   dj_completeSum(out->gradient, second ? out->hessian : NULL, second ? out->twist_jac : NULL,
                  &sum.of, pair);
   if (second) dj_toExponential(out->hessian, out->gradient);
@@ -128,16 +133,17 @@ djStatus dj_pointDepth(double* depth, const djVec3* along, const djGeomPair* g) 
 
 void dj_reportPoints(djPairReport* out, const djPenaltyPair* pair) {
   djPairOutput total = {.twist_jac = NULL};
-  const Sum sum = sumUp(&total, out->kink, pair, DJ_EVAL_GRADIENT);
-  djDistance d = {.gap = sum.deepest, .normal = sum.normal};
-  if (!(sum.deepest < 0)) {
+  const Sum all = sumUp(&total, out->kink, pair, DJ_EVAL_GRADIENT);
+  const djPenaltySum* sum = &all.of;
+  djDistance d = {.gap = sum->deepest, .normal = sum->normal};
+  if (!(sum->deepest < 0)) {
     dj_findDeepest(&d, pair->way, pair->nway);
     out->point = dju_scale3(0.5, dju_add3(d.point_a, d.point_b));
   }
   out->gap = out->gap_start = d.gap;
   out->normal = d.normal;
-  out->normal_force = sum.N;
-  if (sum.N > 0) out->point = dju_scale3(1 / sum.N, sum.point);
+  out->normal_force = sum->N;
+  if (sum->N > 0) out->point = dju_scale3(1 / sum->N, sum->point);
   for (int k = 0; k < 6 && total.active; k++) {
     out->wrench_a[k] = -total.gradient[k];
     out->wrench_b[k] = -total.gradient[6 + k];

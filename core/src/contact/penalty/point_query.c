@@ -74,7 +74,7 @@ void dj_openQueryWay(djPenaltyWay* w, djPointNode* node, double* point, double* 
 }
 
 void dj_completeQuery(double wrench_a[6], double wrench_b[6], double pose_jac[144],
-                      double twist_jac[144], djPenaltySum* sum, const djPenaltyPair* pair) {
+                      double twist_jac[144], const djPenaltySum* sum, const djPenaltyPair* pair) {
   double gradient[12];
   dj_completeSum(gradient, pose_jac, twist_jac, sum, pair);
   for (int k = 0; k < 12; k++) (k < 6 ? wrench_a : wrench_b)[k % 6] = 0 - gradient[k];

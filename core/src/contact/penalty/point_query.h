@@ -40,6 +40,6 @@ void dj_openQueryWay(djPenaltyWay* way, djPointNode* node, double* point, double
 
 // The sum's wrenches on a and b (6) and their derivatives (12 x 12).
 void dj_completeQuery(double wrench_a[6], double wrench_b[6], double pose_jac[144],
-                      double twist_jac[144], djPenaltySum* sum, const djPenaltyPair* pair);
+                      double twist_jac[144], const djPenaltySum* sum, const djPenaltyPair* pair);
 
 #endif  // DJ_CONTACT_PENALTY_POINT_QUERY_H_
