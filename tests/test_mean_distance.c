@@ -5,6 +5,7 @@
 #include "common/worst.h"
 #include "contact/triangles/half_distance.h"
 #include "contact/triangles/sphere_tree.h"
+#include "contact/triangles/warm_planes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -138,6 +139,72 @@ static void testPlanes(void** state) {
     assert_true(p.iterations < 40);
   }
   assert_true(apart > 500);
+}
+
+// From a plane near by less is to be done, and the same is found.
+static void testResumed(void** state) {
+  (void)state;
+  djRng rng = {31};
+  long cold = 0, warm = 0, n = 0;
+  for (int i = 0; i < 2000; i++) {
+    djVec3 a[3], b[3];
+    for (int k = 0; k < 3; k++) {
+      double v[6];
+      djt_uniforms(v, 6, &rng, -1, 1);
+      a[k] = dju_load3(v);
+      b[k] = dju_add3(dju_load3(v + 3), dju_vec3(1.5, 0, 0));
+    }
+    djTrianglePlane p = {.p = 1 + i % 2, .c = DJ_TRIANGLE_C};
+    if (dj_findTrianglePlane(&p, a, b, 1.3) != DJ_OK) continue;
+    djTrianglePlane again = p, moved = p, found = {.p = p.p, .c = p.c};
+    assert_true(dj_resumeTrianglePlane(&again, a, b, 1.3));
+    assert_true(again.iterations <= 2 && fabs(again.P - p.P) <= 1e-13 * p.P);
+    for (int k = 0; k < 3; k++) a[k] = dju_madd3(a[k], 1e-4, dju_vec3(k, 1, -1));
+    const djStatus status = dj_findTrianglePlane(&found, a, b, 1.3);
+    if (!dj_resumeTrianglePlane(&moved, a, b, 1.3)) continue; // the plane of before is in a's way
+    assert_int_equal(status, DJ_OK);
+    assert_true(fabs(moved.P - found.P) < 1e-12 * found.P);
+    cold += found.iterations;
+    warm += moved.iterations;
+    n++;
+  }
+  assert_true(n > 1500 && 2 * warm < cold);
+}
+
+// A pair that keeps its planes within a step has the same values and derivatives; those of other
+// triangles and steps are not taken.
+static void testWarm(void** state) {
+  (void)state;
+  djRng rng = {32};
+  djWarmPlanes* warm = calloc(1, sizeof *warm);
+  for (int i = 0; i < 20; i++) {
+    TreeMesh A = someTree(&rng, i % NSOLID), B = someTree(&rng, i / NSOLID % NSOLID);
+    djPose T = randomPlace(&rng, djt_uniform(&rng, 3, 4));
+    warm->step++;
+    for (int k = 0; k < 4; k++) {
+      djMeanPair p = {.a = &A.tree, .b = &B.tree, .place = T, .order = 2}, q = p;
+      djMeanDistance d, e;
+      q.warm = warm;
+      q.start = k == 2;
+      const djStatus status = dj_meanDistance(&d, &p);
+      assert_int_equal(dj_meanDistance(&e, &q), status);
+      if (status < 0) break;
+      assert_true(fabs(d.L - e.L) < 1e-12);
+      for (int m = 0; m < 6; m++) assert_true(fabs(d.g[m] - e.g[m]) < 1e-10);
+      for (int m = 0; m < DJ_PACKED6; m++) assert_true(fabs(d.H[m] - e.H[m]) < 1e-8);
+      T.p.x += 1e-3 * k;
+    }
+    freeTree(&A);
+    freeTree(&B);
+  }
+  djWarmPlane* plane = dj_warmPlane(warm, 3, 5, false);
+  *plane = (djWarmPlane){.step = warm->step, .a = 3, .b = 5};
+  assert_true(dj_isWarm(warm, plane, 3, 5));
+  assert_false(dj_isWarm(warm, plane, 5, 3));
+  warm->step++;
+  assert_false(dj_isWarm(warm, plane, 3, 5));
+  assert_null(dj_warmPlane(NULL, 3, 5, false));
+  free(warm);
 }
 
 // Of small triangles rho is their distance, so that D_ij is D_c.
@@ -483,6 +550,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testTrees),      cmocka_unit_test(testTreeParams),
       cmocka_unit_test(testPlanes),     cmocka_unit_test(testSmallTriangles),
+      cmocka_unit_test(testResumed),    cmocka_unit_test(testWarm),
       cmocka_unit_test(testValues),     cmocka_unit_test(testScale),
       cmocka_unit_test(testFaint),      cmocka_unit_test(testDerivatives),
       cmocka_unit_test(testHalfSpaces), cmocka_unit_test(testBlends),

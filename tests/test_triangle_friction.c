@@ -96,7 +96,7 @@ static void closePair(Pair* p) {
 
 static void evalFriction(djPairOutput* out, const Pair* p, bool second) {
   memset(out, 0, sizeof *out);
-  assert_true(dj_addTriangleFriction(out, &p->in, second) >= 0);
+  assert_true(dj_addTriangleFriction(out, NULL, &p->in, second) >= 0);
 }
 
 // Moves the poses of a kind, or of two, by e along a twist of both bodies.
@@ -172,7 +172,7 @@ static void testDerivatives(void** state) {
 
     // start and rate poses: plain derivatives of the gradient
     memset(rate, 0, sizeof rate);
-    assert_int_equal(dj_triangleFrictionStart(start, rate, &p.in), DJ_OK);
+    assert_int_equal(dj_triangleFrictionStart(start, rate, NULL, &p.in), DJ_OK);
     differ(d, &p, START, rates ? START : RATE, twist, lambda);
     const double slope = 1 + djt_largest(start, 144);
     assert_true(worstOf(product(start, lambda, twist), d[1], slope) < 1e-4);

@@ -22,7 +22,7 @@
 #include "shape/curve.h"
 #include "shape/distance.h"
 
-enum { PAIR_STATE = 1 << 14 };   // bytes; checked against state_size
+enum { PAIR_STATE = 1 << 16 };   // bytes; checked against state_size
 
 // A pair with everything that its input points to. Do not copy: use pairInput after any change.
 typedef struct PairCase {

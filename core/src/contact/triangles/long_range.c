@@ -24,18 +24,25 @@ static bool isGood(const djPairInput* in) {
   return in && in->setting && dj_settingsValid(&dj_longRange, in->setting);
 }
 
-static djStatus openPair(djLongPair* pair, const djPairInput* in, int order) {
+static djStatus openPair(djLongPair* pair, djPairState* state, const djPairInput* in, int order) {
   if (!isGood(in)) return DJ_INVALID;
-  return dj_openLongPair(pair, in, order);
+  return dj_openLongPair(pair, state, in, order);
+}
+
+// Planes of earlier steps are forgotten, so that a step depends on its start alone.
+static djStatus begin(djPairState* state, const djPairInput* in) {
+  djLongPair pair;
+  const djStatus status = openPair(&pair, state, in, 0);
+  if (status == DJ_OK) dj_warmPlanesOf(state)->step++;
+  return status;
 }
 
 static djStatus eval(djPairOutput* out, djPairState* state, const djPairInput* in, int flags) {
   const bool second = (flags & (DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER)) != 0;
   djLongPair pair;
   djMeanDistance d;
-  (void)state;
   *out = (djPairOutput){.active = true, .twist_jac = out->twist_jac};
-  djStatus status = openPair(&pair, in, second ? 2 : flags & DJ_EVAL_GRADIENT ? 1 : 0);
+  djStatus status = openPair(&pair, state, in, second ? 2 : flags & DJ_EVAL_GRADIENT ? 1 : 0);
   if (status < 0) return status;
   status = dj_longDistance(&d, &out->gap, &pair);
   if (status == DJ_OVERLAP) {
@@ -47,7 +54,7 @@ static djStatus eval(djPairOutput* out, djPairState* state, const djPairInput* i
   out->value = law.U;
   if (!second && !(flags & DJ_EVAL_GRADIENT)) {
     if (!(in->friction > 0)) return status;
-    const djStatus slips = dj_addTriangleFriction(out, in, false);
+    const djStatus slips = dj_addTriangleFriction(out, state, in, false);
     return slips < 0 ? slips : status;
   }
   double g[6], H[DJ_PACKED6];
@@ -57,24 +64,22 @@ static djStatus eval(djPairOutput* out, djPairState* state, const djPairInput* i
   }
   dj_completeLong(out->gradient, second ? out->hessian : NULL, g, H, &pair);
   if (!(in->friction > 0)) return status;
-  const djStatus slips = dj_addTriangleFriction(out, in, second);
+  const djStatus slips = dj_addTriangleFriction(out, state, in, second);
   return slips < 0 ? slips : status;
 }
 
 static djStatus start(double start_jac[144], double rate_jac[144], djPairState* state,
                       const djPairInput* in) {
-  (void)state;
   memset(start_jac, 0, 144 * sizeof *start_jac);
   if (rate_jac) memset(rate_jac, 0, 144 * sizeof *rate_jac);
   if (!isGood(in)) return DJ_INVALID;
-  return in->friction > 0 ? dj_triangleFrictionStart(start_jac, rate_jac, in) : DJ_OK;
+  return in->friction > 0 ? dj_triangleFrictionStart(start_jac, rate_jac, state, in) : DJ_OK;
 }
 
 static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
                     const double lambda[12]) {
-  (void)state;
   if (!isGood(in)) return DJ_INVALID;
-  const djStatus status = dj_longVjp(grad, in, lambda);
+  const djStatus status = dj_longVjp(grad, state, in, lambda);
   if (status < 0 || !(in->friction > 0)) return status;
   // friction follows both; by vertices it has no derivatives (dj_makeDesign refuses them)
   djPairInput unit = *in;
@@ -82,7 +87,7 @@ static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
   memcpy(setting, in->setting, sizeof setting);
   setting[DJ_LONG_STIFFNESS] = 1;
   unit.setting = setting;
-  const djStatus slips = dj_triangleFriction(g, &unit);
+  const djStatus slips = dj_triangleFriction(g, state, &unit);
   for (int i = 0; i < 12 && slips >= 0; i++) {
     grad->setting[DJ_LONG_STIFFNESS] += lambda[i] * g[i];
     grad->friction += lambda[i] * g[i] * in->setting[DJ_LONG_STIFFNESS] / in->friction;
@@ -186,6 +191,7 @@ const djKernel dj_longRange = {
     .smoothness = DJ_C2,
     .where = "where vertices move, also where another vertex becomes the farthest of a ball",
     .traits = {.energy = true, .symmetric = true, .limits = true},
+    .state_size = sizeof(djWarmPlanes),
     .nsetting = DJ_LONG_NSETTING,
     .setting = dj_longSettings,
     .rule = dj_longRules,
@@ -202,6 +208,7 @@ const djKernel dj_longRange = {
     .share = 0.5,
     .room = room,
     .max_step = maxStep,
+    .begin = begin,
     .eval = eval,
     .start = start,
     .vjp = vjp,

@@ -34,7 +34,7 @@ static bool isGood(const djPairInput* in) {
   return in->inflate == 0 && isFinitePose(in->pose_a) && isFinitePose(in->pose_b);
 }
 
-djStatus dj_openLongPair(djLongPair* p, const djPairInput* in, int order) {
+djStatus dj_openLongPair(djLongPair* p, djPairState* state, const djPairInput* in, int order) {
   if (!isGood(in)) return DJ_INVALID;
   p->plane = in->b->type == DJ_PLANE;
   p->sums = in->setting[DJ_LONG_WEIGHTING] == DJ_LONG_PAPER;
@@ -64,7 +64,8 @@ djStatus dj_openLongPair(djLongPair* p, const djPairInput* in, int order) {
                          .sums = p->sums,
                          .length_scale = in->setting[DJ_LONG_LENGTH_SCALE],
                          .eps = in->setting[DJ_LONG_EPS],
-                         .order = order};
+                         .order = order,
+                         .warm = in->cold ? NULL : dj_warmPlanesOf(state)};
   return DJ_OK;
 }
 

@@ -16,6 +16,10 @@ typedef struct djLongLaw {
 } djLongLaw;
 djLongLaw dj_longLaw(double L, const double* setting);
 
+static inline djWarmPlanes* dj_warmPlanesOf(djPairState* state) {
+  return (djWarmPlanes*)(void*)state;
+}
+
 typedef struct djLongPair {
   bool plane, sums; // b is one; weighting paper
   djSphereTree a, b;
@@ -25,8 +29,9 @@ typedef struct djLongPair {
   djVec3 apart; // ref_a - ref_b
 } djLongPair;
 
-// order: of derivatives. DJ_INVALID: shapes or poses are not as they must be.
-djStatus dj_openLongPair(djLongPair* out, const djPairInput* in, int order);
+// order: of derivatives. state: of the pair, or NULL. DJ_INVALID: shapes or poses are not as they
+// must be.
+djStatus dj_openLongPair(djLongPair* out, djPairState* state, const djPairInput* in, int order);
 
 // L, of paper P, by motions of a in b's frame. *gap: a lower bound of the distance.
 djStatus dj_longDistance(djMeanDistance* out, double* gap, djLongPair* pair);

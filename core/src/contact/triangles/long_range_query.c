@@ -174,7 +174,7 @@ djStatus dj_longQuery(djContactQuery* q, djError* err) {
   q->setting[DJ_LONG_STIFFNESS] = givenOf(q, DJ_LONG_STIFFNESS, 1);
   djStatus status = setGap(q, err);
   if (status < 0) return status;
-  status = dj_openLongPair(&pair, &q->in, 0);
+  status = dj_openLongPair(&pair, NULL, &q->in, 0);
   if (status >= 0) status = dj_longDistance(&d, &gap, &pair);
   if (!pair.plane) {
     r->visited = pair.mean.visited < INT_MAX ? (int)pair.mean.visited : INT_MAX;

@@ -147,9 +147,10 @@ static djStatus vjpPlane(djPairGrad* grad, djLongPair* pair, const djPairInput* 
   return good ? DJ_OK : DJ_NO_MEMORY;
 }
 
-djStatus dj_longVjp(djPairGrad* grad, const djPairInput* in, const double lambda[12]) {
+djStatus dj_longVjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
+                    const double lambda[12]) {
   djLongPair pair;
-  djStatus status = dj_openLongPair(&pair, in, 1);
+  djStatus status = dj_openLongPair(&pair, state, in, 1);
   if (status < 0) return status;
   const djVec3 wb = dju_load3(lambda + 6);
   const djVec3 at = dju_add3(dju_load3(lambda + 9), dju_cross3(wb, pair.apart));
@@ -173,7 +174,7 @@ djStatus dj_longVjp(djPairGrad* grad, const djPairInput* in, const double lambda
 djStatus dj_longGradient(djPairGrad* grad, const djPairInput* in) {
   djLongPair pair;
   const djVec3 none = {0, 0, 0};
-  const djStatus status = dj_openLongPair(&pair, in, 1);
+  const djStatus status = dj_openLongPair(&pair, NULL, in, 1);
   if (status < 0) return status;
   return pair.plane ? vjpPlane(grad, &pair, in, none, none, true)
                     : vjpMeshes(grad, &pair, in, none, none, true);

@@ -8,6 +8,7 @@
 // The entry `vjp` of the row, for the potential alone.
 // And U itself, by shapes alone.
 djStatus dj_longGradient(djPairGrad* grad, const djPairInput* in);
-djStatus dj_longVjp(djPairGrad* grad, const djPairInput* in, const double lambda[12]);
+djStatus dj_longVjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
+                    const double lambda[12]);
 
 #endif // DJ_CONTACT_TRIANGLES_LONG_RANGE_VJP_H_

@@ -67,8 +67,28 @@ bool dj_leafIsFaint(const djMeanPair* p, const djSphereNode* a, const djSphereNo
                     double faint) {
   djVec3 va[3], vb[3], u;
   const double enough = exp(-faint / DJ_MEAN_Q);
+  const int ia = (int)a->first, ib = (int)b->first;
+  if (!(faint > -INFINITY)) return false;
+  if (dj_isWarm(p->warm, dj_warmPlane(p->warm, ia, ib, p->start), ia, ib)) return false;
   leafVertices(va, vb, p, a, b);
   return dj_partTriangles(&u, va, vb, enough) >= enough;
+}
+
+// From the last one of the step, if there is one.
+static djStatus findPlane(djTrianglePlane* out, const djMeanPair* p, const djVec3 va[3],
+                          const djVec3 vb[3], double l, int a, int b) {
+  djWarmPlane* warm = dj_warmPlane(p->warm, a, b, p->start);
+  djStatus status = DJ_OK;
+  bool found = false;
+  if (dj_isWarm(p->warm, warm, a, b)) {
+    out->z = warm->z;
+    out->n = warm->n;
+    out->o = warm->o;
+    found = dj_resumeTrianglePlane(out, va, vb, l);
+  }
+  if (!found) status = dj_findTrianglePlane(out, va, vb, l);
+  if (warm && status == DJ_OK) *warm = (djWarmPlane){p->warm->step, a, b, out->z, out->n, out->o};
+  return status;
 }
 
 djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* p, const djSphereNode* a,
@@ -78,7 +98,7 @@ djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* p, cons
   leafVertices(va, vb, p, a, b);
   out->p = p->sums ? 1 : 2;
   out->c = p->sums ? 12 * l / p->length_scale : DJ_TRIANGLE_C;
-  const djStatus status = dj_findTrianglePlane(out, va, vb, l);
+  const djStatus status = findPlane(out, p, va, vb, l, (int)a->first, (int)b->first);
   *c = dju_sub3(dju_scale3(1 / l, dju_sub3(p->c, dju_load3(b->x))), out->z);
   return status;
 }
@@ -133,7 +153,7 @@ static Visited leafOf(djMeanDistance* out, djMeanPair* p, const djSphereNode* a,
   djTrianglePlane t;
   djVec3 c;
   const double l = a->R + b->R;
-  if (faint > -INFINITY && dj_leafIsFaint(p, a, b, faint)) return FAINT;
+  if (dj_leafIsFaint(p, a, b, faint)) return FAINT;
   const djStatus status = dj_leafPlane(&t, &c, p, a, b);
   p->exact++;
   if (status < 0) return TOUCHES;

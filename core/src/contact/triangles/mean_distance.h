@@ -28,6 +28,7 @@
 #include "contact/triangles/packed.h"
 #include "contact/triangles/sphere_tree.h"
 #include "contact/triangles/triangle_plane.h"
+#include "contact/triangles/warm_planes.h"
 
 #include <stddef.h>
 
@@ -59,8 +60,10 @@ typedef struct djMeanPair {
   djVec3 c;     // in b's frame
   bool sums;    // of potentials (triangle_sum.h), with
   double length_scale, eps;
-  int order;        // of the derivatives that are found: 0, 1, 2
-  djMeanTape* tape; // or NULL; with order 1
+  int order;          // of the derivatives that are found: 0, 1, 2
+  djMeanTape* tape;   // or NULL; with order 1
+  djWarmPlanes* warm; // or NULL
+  bool start;         // the poses are those with which the step starts
   // out
   long visited, exact; // pairs of nodes; of triangles whose plane was found
   djStatus status;     // of the planes
@@ -106,7 +109,8 @@ typedef struct djMeanSquare {
 void dj_meanSquare(djMeanSquare* out, const djMeanPair* pair, const djSphereNode* a,
                    const djSphereNode* b);
 
-// Whether rho^-q of two triangles is less than exp(faint).
+// Whether rho^-q of two triangles is less than exp(faint). Of those that counted before in a step
+// nobody asks again.
 bool dj_leafIsFaint(const djMeanPair* pair, const djSphereNode* a, const djSphereNode* b,
                     double faint);
 

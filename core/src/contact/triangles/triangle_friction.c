@@ -64,7 +64,7 @@ static Visited leafOf(djDual1* L, djSlipSum* s, Slips* w, int i, int j, double f
   djTrianglePlane t;
   djPlaneTurn turn;
   djVec3 c;
-  if (faint > -INFINITY && dj_leafIsFaint(p, a, b, faint)) return FAINT;
+  if (dj_leafIsFaint(p, a, b, faint)) return FAINT;
   if (dj_leafPlane(&t, &c, p, a, b) < 0) return TOUCHES;
   dj_turnPlane(&turn, &w->way, &t, c);
   const double norm = dju_norm3(t.n);
@@ -182,7 +182,7 @@ static Visited visit(djDual1* L, djSlipSum* s, Slips* w, int i, int j, double fa
     return COUNTS;
   }
   const djDual1 near = dj_times(rest, dj_exponential(*L)),
-               more = dj_times(blend, dj_exponential(far));
+                more = dj_times(blend, dj_exponential(far));
   const djDual1 D = {near.x + more.x, near.d + more.d};
   *L = logOf(D);
   dj_scaleSlip(s, dj_over(near, D), w->pair.second);
@@ -239,14 +239,15 @@ static void relativeChange(djTriangleWay* way, double along[6], const djLongPair
   dju_store3(along + 3, way->v);
 }
 
-static djStatus sumSlips(djSlipSum* s, const djPairInput* in, bool second, const djSlipChange* by) {
+static djStatus sumSlips(djSlipSum* s, djPairState* state, const djPairInput* in, bool second,
+                         const djSlipChange* by) {
   djPairInput start = *in;
   djLongPair pair;
   djMeanTape tape = {.n = 0};
   djDual1 L;
   start.pose_a = in->start_a;
   start.pose_b = in->start_b;
-  djStatus status = dj_openLongPair(&pair, &start, 1);
+  djStatus status = dj_openLongPair(&pair, state, &start, 1);
   if (status < 0) return status;
   Slips w = {.way = {.p = &pair.mean, .tape = &tape}, .frame = in->start_b, .ref_b = in->ref_b};
   w.pair = (djSlipPair){.motion = {dj_motionOf(in, 0), dj_motionOf(in, 1)},
@@ -255,6 +256,7 @@ static djStatus sumSlips(djSlipSum* s, const djPairInput* in, bool second, const
                         .second = second,
                         .by = *by};
   relativeChange(&w.way, tape.along, &pair, by);
+  pair.mean.start = true;
   if (pair.plane)
     status = halfSpace(&L, s, &w, &pair);
   else
@@ -266,10 +268,11 @@ static djStatus sumSlips(djSlipSum* s, const djPairInput* in, bool second, const
   return DJ_OK;
 }
 
-djStatus dj_addTriangleFriction(djPairOutput* out, const djPairInput* in, bool second) {
+djStatus dj_addTriangleFriction(djPairOutput* out, djPairState* state, const djPairInput* in,
+                                bool second) {
   const djSlipChange none = {.start = false};
   djSlipSum s;
-  const djStatus status = sumSlips(&s, in, second, &none);
+  const djStatus status = sumSlips(&s, state, in, second, &none);
   if (status < 0) return status;
   out->value += s.value;
   for (int i = 0; i < 12; i++) out->gradient[i] += s.g[i];
@@ -282,15 +285,15 @@ djStatus dj_addTriangleFriction(djPairOutput* out, const djPairInput* in, bool s
   return DJ_OK;
 }
 
-djStatus dj_triangleFriction(double gradient[12], const djPairInput* in) {
+djStatus dj_triangleFriction(double gradient[12], djPairState* state, const djPairInput* in) {
   const djSlipChange none = {.start = false};
   djSlipSum s;
-  const djStatus status = sumSlips(&s, in, false, &none);
+  const djStatus status = sumSlips(&s, state, in, false, &none);
   if (status >= 0) memcpy(gradient, s.g, sizeof s.g);
   return status;
 }
 
-djStatus dj_triangleFrictionStart(double start_jac[144], double rate_jac[144],
+djStatus dj_triangleFrictionStart(double start_jac[144], double rate_jac[144], djPairState* state,
                                   const djPairInput* in) {
   const bool apart = in->rate_a != in->start_a;
   for (int k = 0; k < (apart ? 24 : 12); k++) {
@@ -298,7 +301,7 @@ djStatus dj_triangleFrictionStart(double start_jac[144], double rate_jac[144],
     djSlipSum s;
     double* jac = k < 12 ? start_jac : rate_jac;
     by.twist[k % 12] = 1;
-    const djStatus status = sumSlips(&s, in, false, &by);
+    const djStatus status = sumSlips(&s, state, in, false, &by);
     if (status < 0) return status;
     for (int i = 0; i < 12; i++) jac[12 * i + k % 12] = s.change[i];
   }

@@ -21,13 +21,14 @@
 #include "contact/kernel.h"
 
 // Adds energy, gradient and Hessian at the poses now.
-djStatus dj_addTriangleFriction(djPairOutput* out, const djPairInput* in, bool second);
+djStatus dj_addTriangleFriction(djPairOutput* out, djPairState* state, const djPairInput* in,
+                                bool second);
 
 // As `start` of the row; overwritten.
-djStatus dj_triangleFrictionStart(double start_jac[144], double rate_jac[144],
+djStatus dj_triangleFrictionStart(double start_jac[144], double rate_jac[144], djPairState* state,
                                   const djPairInput* in);
 
 // Friction's gradient alone.
-djStatus dj_triangleFriction(double gradient[12], const djPairInput* in);
+djStatus dj_triangleFriction(double gradient[12], djPairState* state, const djPairInput* in);
 
 #endif // DJ_CONTACT_TRIANGLES_TRIANGLE_FRICTION_H_

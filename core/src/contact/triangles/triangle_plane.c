@@ -6,6 +6,7 @@
 #define MOST 80      // iterations
 #define START 0.1    // gap over l at which any plane is as good to start from
 #define DONE 1e-14   // of the squared decrement over P: the next step is the last
+#define THERE 1e-28  // likewise: there is no next step
 #define NEAR 1e-2    // likewise: full steps need no search
 #define BOUNDARY 0.9 // of the way to it
 
@@ -214,6 +215,7 @@ static djStatus solvePlane(djTrianglePlane* p) {
     solve(step, p->factor);
     double decrement = 0;
     for (int i = 0; i < 4; i++) decrement -= gradient[i] * step[i];
+    if (decrement <= THERE * p->P) return DJ_OK;
     const djVec3 dn = alongAxes(p, step + 1);
     double t = insideOf(p, dn, step[0]), x[6];
     const bool near = t == 1 && decrement < NEAR * p->P;
@@ -235,14 +237,25 @@ static djStatus solvePlane(djTrianglePlane* p) {
   return DJ_NOT_CONVERGED;
 }
 
-djStatus dj_findTrianglePlane(djTrianglePlane* p, const djVec3 a[3], const djVec3 b[3], double l) {
+// Vertices about p->z.
+static void setVertices(djTrianglePlane* p, const djVec3 a[3], const djVec3 b[3], double l) {
   p->l = l;
-  p->z = dju_vec3(0, 0, 0);
   for (int k = 0; k < 3; k++) {
-    p->v[k] = dju_scale3(1 / l, a[k]);
-    p->v[3 + k] = dju_scale3(1 / l, b[k]);
+    p->v[k] = dju_sub3(dju_scale3(1 / l, a[k]), p->z);
+    p->v[3 + k] = dju_sub3(dju_scale3(1 / l, b[k]), p->z);
   }
+}
+
+djStatus dj_findTrianglePlane(djTrianglePlane* p, const djVec3 a[3], const djVec3 b[3], double l) {
+  p->z = dju_vec3(0, 0, 0);
+  setVertices(p, a, b, l);
   if (!startPlane(p)) return DJ_OVERLAP;
   p->P = sumAt(p->x, p, p->n, p->o);
   return p->P < INFINITY ? solvePlane(p) : DJ_OVERLAP;
+}
+
+bool dj_resumeTrianglePlane(djTrianglePlane* p, const djVec3 a[3], const djVec3 b[3], double l) {
+  setVertices(p, a, b, l);
+  p->P = sumAt(p->x, p, p->n, p->o);
+  return p->P < INFINITY && solvePlane(p) == DJ_OK;
 }

@@ -44,6 +44,8 @@ typedef struct djTrianglePlane {
 // DJ_OVERLAP: the triangles touch. DJ_NOT_CONVERGED: the plane is the best that was found.
 // out has p, which is 1 or 2, and c.
 djStatus dj_findTrianglePlane(djTrianglePlane* out, const djVec3 a[3], const djVec3 b[3], double l);
+// The same from a plane near by: out has z, n and o, too. False: nothing is found.
+bool dj_resumeTrianglePlane(djTrianglePlane* out, const djVec3 a[3], const djVec3 b[3], double l);
 
 // The largest distance by which a plane parts two triangles: no more than their distance, and
 // positive where that is. Negative: how far they reach into each other, at least. u: unit, from a
