@@ -28,7 +28,8 @@ typedef struct Problem {
   double unit;             // of the decrement
   bool predicted;          // the step is the method's prediction, work->ahead
   double near;             // as of djNewtonOption, of the unit
-  bool carried;            // the present iterate is where a solution may be, dj_carry
+  bool carried;            // the present iterate is where a solution may be, dj_carry;
+  bool exact;              //   it is the solution over rows
   double trial_fraction;   // of the present step at which the trial point stands; 0: none
   double path, trial_path; // work of work->nonpotential up to the present and the trial point
 } Problem;
@@ -248,18 +249,18 @@ static djStatus startGuess(Problem* p, double tiny) {
   return DJ_OK;
 }
 
-// The present iterate by passes over rows, if they find one; *exact: it is the solution.
-static djStatus rowGuess(bool* found, bool* exact, Problem* p) {
+// The present iterate by passes over rows, if they find one, or p->exact.
+static djStatus rowGuess(bool* found, Problem* p) {
   djWork* w = p->work;
   const djModel* m = p->model;
   double fraction;
-  *found = *exact = false;
+  *found = p->exact = false;
   if (!w->method->rows || dj_isAhead(w)) return DJ_OK;
-  djStatus status = dj_passRows(found, exact, w->step, w, m);
+  djStatus status = dj_passRows(found, &p->exact, w->step, w, m);
   if (status < 0 || !*found) return status;
   dj_copyPlace(&w->now, m, &w->begin);
   p->predicted = false;
-  if (*exact) {
+  if (p->exact) {
     w->trial_carried = w->stage_part;
     status = capTrial(&fraction, w, m);
     p->trial_fraction = 1;
@@ -268,6 +269,7 @@ static djStatus rowGuess(bool* found, bool* exact, Problem* p) {
   }
   if (status < 0) return status;
   *found = fraction == 1;
+  p->exact = p->exact && *found;
   if (!*found) return status;
   setTrial(p, w->step, 1);
   accept(p);
@@ -506,7 +508,30 @@ static djStatus beginNear(bool* found, Problem* p) {
   return status;
 }
 
-<<<<<<< HEAD
+// The minimum over rows is all that is asked for: nothing else acts, and to no more digits.
+static bool isRowProblem(const Problem* p) {
+  const djWork* w = p->work;
+  return w->kind == DJ_LDL && w->refinement_steps == 0 && !dj_holdsOf(&w->forces, p->model);
+}
+
+// The present iterate, w->step from the start, is the solution, unless something turns by more than
+// half a turn, which poses do not tell. What contact and rows are there.
+static djStatus endExact(djNewtonResult* result, Problem* p) {
+  djWork* w = p->work;
+  double value, off = 0;
+  *result = (djNewtonResult){.decrement = w->pass.left, .exact = true};
+  w->count.evaluations++;
+  djStatus status = p->method->evaluate(&value, NULL, w, p->model, &w->now, NULL);
+  if (status < 0) return status;
+  const double* psi = dj_stageOf(w)->linear.psi;
+  for (int i = 0; i < p->model->nv; i++) off = fmax(off, fabs(psi[i] - w->step[i]));
+  return isfinite(value) && off < 1 ? DJ_OK : DJ_NOT_CONVERGED;
+}
+
+static djStatus solveNear(djNewtonResult* result, Problem* p) {
+  return p->exact && isRowProblem(p) ? endExact(result, p) : solveFrom(result, p);
+}
+
 static djStatus beginGuess(bool* found, Problem* p) {
   *found = true;
   p->near = 0;
@@ -543,7 +568,7 @@ typedef struct Attempt {
 
 // In order, until one finds a solution; what they cost is that of their iterations.
 static const Attempt attempts[] = {
-    {beginNear, solveFrom, offsetof(djStats, near_attempts)},
+    {beginNear, solveNear, offsetof(djStats, near_attempts)},
     {beginGuess, solveFrom, offsetof(djStats, guess_attempts)},
     {stayHere, solveRoot, offsetof(djStats, root_attempts)},
     {guessAnew, solveRoot, offsetof(djStats, root_attempts)},
@@ -565,39 +590,6 @@ static djStatus attemptStage(djNewtonResult* result, Problem* p) {
     status = attempts[k].solve(result, p);
     result->iterations += before;
   }
-=======
-// The minimum over rows is all that is asked for: nothing else acts, and to no more digits.
-static bool isRowProblem(const Problem* p) {
-  const djWork* w = p->work;
-  return w->kind == DJ_LDL && w->refinement_steps == 0 && !dj_holdsOf(&w->forces, p->model);
-}
-
-// The present iterate, w->step from the start, is the solution, unless something turns by more than
-// half a turn, which poses do not tell. What contact and rows are there.
-static djStatus endExact(djNewtonResult* result, Problem* p) {
-  djWork* w = p->work;
-  double value, off = 0;
-  *result = (djNewtonResult){.decrement = w->pass.left, .exact = true};
-  w->count.evaluations++;
-  djStatus status = p->method->evaluate(&value, NULL, w, p->model, &w->now, NULL);
-  if (status < 0) return status;
-  const double* psi = dj_stageOf(w)->linear.psi;
-  for (int i = 0; i < p->model->nv; i++) off = fmax(off, fabs(psi[i] - w->step[i]));
-  return isfinite(value) && off < 1 ? DJ_OK : DJ_NOT_CONVERGED;
-}
-
-// From where a solution should be near, if it is: DJ_NOT_CONVERGED where not. carried: the present
-// iterate is such a place, dj_carry.
-static djStatus solveNear(djNewtonResult* result, Problem* p, bool carried) {
-  bool found = carried, exact = false;
-  djStatus status = carried ? DJ_OK : rowGuess(&found, &exact, p);
-  if (status < 0) return status;
-  if (!found && !restGuess(p)) return DJ_NOT_CONVERGED;
-  p->work->count.near_attempts++;
-  if (exact && isRowProblem(p)) return endExact(result, p);
-  p->near = found ? GUESSED : NEAR;
-  status = solveFrom(result, p);
->>>>>>> fast
   p->near = 0;
   return status;
 }

@@ -29,31 +29,11 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   // Rest within a fraction of g h: SDRS stops at an absolute force instead.
   double unit = m->contact.gravity * w->h * sqrt(fmax(m->moving_mass, 1e-300));
   djNewtonResult result;
-<<<<<<< HEAD
   djStepEnd ended;
   const int substitutes = w->count.substitute_attempts;
+  w->begun = opened;
   status = dj_attemptStep(&result, &ended, w, m, unit);
   if (status < 0) return status;
-=======
-  w->begun = opened;
-  status = solveCarried(&result, w, m, unit);
-  bool solved = isSolved(w, m, status, &result, unit);
-  djStatus end = solved ? dj_endStep(w, m) : status;
-  while (end == DJ_NOT_CONVERGED && nextMethod(w, m)) {
-    // No solution may exist, as for turns beyond a quarter in a step: position.c always has one.
-    int before = result.iterations;
-    dj_chooseMethod(w, m, solved && !own->starter ? &dj_position : nextMethod(w, m));
-    dj_dropImpulses(w);
-    w->count.substitute_attempts++;
-    status = solveCarried(&result, w, m, unit);
-    result.iterations += before;
-    d->stats.fallback_steps++;
-    solved = isSolved(w, m, status, &result, unit);
-    end = solved ? dj_endStep(w, m) : status;
-  }
-  if (end < 0) return end;
-  const djStepEnd ended = endOf(status, &result, unit);
->>>>>>> fast
   if ((int)ended > w->count.ended) w->count.ended = ended;
   d->stats.fallback_steps += w->count.substitute_attempts - substitutes;
   d->stats.iterations = result.iterations;
