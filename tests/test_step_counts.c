@@ -4,10 +4,12 @@
 #include "common/message.h"
 #include "integrate/attempts.h"
 #include "integrate/method_need.h"
+#include "integrate/stage_problem.h"
 
 #include <dijoco/array.h>
 #include <dijoco/dijoco.h>
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -197,6 +199,11 @@ static void testNoSubstitute(void** state) {
     assert_int_equal(dj_attemptStep(&result, &ended, d->work, m, 1), DJ_OK);
     assert_int_equal(ended, DJ_END_SOLVED);
     assert_ptr_equal(d->work->method, &dj_euler);
+    // A residual's size over the masses: of a kilogram along x.
+    djStageProblem stage = {.work = d->work, .model = m, .method = d->work->method};
+    const double along[12] = {3}, scale = 1 / (m->opt.timestep * m->opt.timestep);
+    assert_true(fabs(dj_stageSize(&stage, along) * scale - 9) < 1e-9);
+    assert_true(fabs(d->work->scale[0] - scale) < 1e-9 * scale);
     // By a unit of which nothing is small enough.
     assert_int_equal(dj_attemptStep(&result, &ended, d->work, m, 1e-30), DJ_NOT_CONVERGED);
     assert_true(ended > DJ_END_SOLVED);
