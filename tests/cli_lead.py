@@ -135,7 +135,7 @@ class Lead(cli.Case):
         self.assertNotEqual(c["analytic"], 0)
         self.assertEqual([slope for _, slope in c["secants"]], [0, 0, 0])
         text = self.run_cli("grad", path, "--check")[1]
-        self.assertIn("surrogate: these slopes are of runs without the guide", text)
+        self.assertIn("surrogate: these slopes are of runs, the gradients of other steps", text)
         self.assertIn("qvel0: does not lead at 1e-3: slope 0, gradient ", text)
 
 

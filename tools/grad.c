@@ -25,7 +25,7 @@ typedef struct Answer {
 // Whether the gradient is that of other physics than the run's.
 static bool is_surrogate(const Answer* a) {
   for (int k = 0; k < a->run.nscene; k++) {
-    if (dj_guidesDerivatives(a->run.part[k].design->model)) return true;
+    if (djd_isSurrogate(a->run.part[k].design)) return true;
   }
   return false;
 }
@@ -251,8 +251,8 @@ static void print_certificate(const Answer* a) {
          "  along their velocity, by the size of its mean.\n",
          SPREAD_PHASES);
   if (is_surrogate(a)) {
-    printf("surrogate: not tested, as the guide acts in derivatives alone (guide_backward_only)\n"
-           "  and differences are of runs without it.\n");
+    printf("surrogate: not tested, as differences are of runs, the gradients of other steps: with a guide\n"
+           "  (guide_backward_only), or with smoother contact (derivatives).\n");
   }
   printf("largest condition number of a step's Jacobian: %.2g\n", a->run.worst_condition);
   if (a->ncertificate > 0) print_leads(a);

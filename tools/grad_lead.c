@@ -104,7 +104,7 @@ void lead_print(int n, const char* const* name, const djdCertificate* c, bool su
   printf("steps: to both sides along the same direction, by the variable's scale. A gradient\n"
          "  leads where each slope is between half of it and twice.\n");
   if (surrogate) {
-    printf("surrogate: these slopes are of runs without the guide, the gradients are with it.\n");
+    printf("surrogate: these slopes are of runs, the gradients of other steps along them.\n");
   }
   if (has_marks(n, c)) {
     printf("*: of one side, as there is no run to the other; -: of none.\n");

@@ -16,7 +16,7 @@ void lead_verdict(char* text, size_t size, const djdCertificate* c);
 // scale, leads, secants and what belongs to them, in an object that is open.
 void lead_write(Json* out, const djdCertificate* c);
 
-// The slopes of all variables, and at the end the verdicts. surrogate: a guide acts in the
+// The slopes of all variables, and at the end the verdicts. surrogate: other physics act in the
 // gradients alone.
 void lead_print(int n, const char* const* name, const djdCertificate* certificate, bool surrogate);
 

@@ -281,6 +281,7 @@ CORE: Prototypes = {
     "djd_variableIndex": (c_int, [P, c_int, c_int]),
     "djd_moveDesign": (c_int, [P, P]),
     "djd_designModel": (P, [P]),
+    "djd_isSurrogate": (c_bool, [P]),
     "djd_countPieces": (c_int, [P, P, ERR]),
     "djd_forwardPhases": (c_int, [P, P, P, c_bool]),
     "djd_backwardPhases": (c_int, [P, P]),

@@ -45,7 +45,7 @@ typedef struct djdCertificate {
   bool passed;             // relative_error <= 1e-6 + uncertainty, uncertainty <= 0.01 unless it
                            //   is 0 against 0, and slope in [1.9, 2.1] where there is one. At a
                            //   tie that is named: analytic is one of one_sided or between them
-  bool surrogate;          // of a design whose guide acts in derivatives alone: these are not those
+  bool surrogate;          // of djd_isSurrogate: these are not those
                            //   of the loss, `passed` says nothing
   unsigned touched;        // sum of 1 << djKink: of a design, what other runs cross than its own,
                            //   among those with steps up to 10 `step`; their losses have kinks there

@@ -62,6 +62,10 @@ DJ_API djStatus djd_moveDesign(djDesign* design, const double* x);
 // The design's own model as the last call left it: with the parameters of its x.
 DJ_API const djModel* djd_designModel(const djDesign* design);
 
+// Whether the gradient is that of other physics than the loss: by a guide that acts in derivatives alone
+// (guide_backward_only), or by steps of smoother contact along the run (djProblem.derivatives).
+DJ_API bool djd_isSurrogate(const djDesign* design);
+
 // Where masses follow geoms, have meshes count by the facets of their hulls at the present point
 // from now on (dj_renewFacets); *changed: how many have other facets than before.
 DJ_API djStatus djd_renewFacets(int* changed, djDesign* design);

@@ -103,6 +103,13 @@ typedef struct djTaskConnect {
   djTaskPoint a, b;         // of one body
 } djTaskConnect;
 
+// Of which steps derivatives are.
+typedef enum djDerivatives {
+  DJ_DERIVATIVES_ANALYTIC,   // those of the run
+  DJ_DERIVATIVES_SMOOTH,     // those that the contact of the preset `smooth` takes from the run's states
+  DJ_NDERIVATIVES
+} djDerivatives;
+
 // A task whose names are looked up. Arrays may be written before a djDesign is made.
 typedef struct djProblem {
   const char* element;      // the scene's, for messages: "scenes[1] 'cup'"; "": the only one
@@ -127,6 +134,7 @@ typedef struct djProblem {
   djConnect* connect;       // (nconnect)
   const djTaskConnect* joined;   // (nconnect) what they join
   djInertiaRule inertia_from_geom;   // how mass and inertia follow geom sizes and vertices
+  djDerivatives derivatives;   // of the gradient; the loss is the run's
   djRollout rollout;        // points into the arrays above; refinement_steps is 0
   void* memory;             // private
 } djProblem;

@@ -61,6 +61,7 @@ typedef struct djTask {
   int nguide;               // `guide_bodies`: pairs; -1: not given
   const char* const* guide; // (nguide x 2) names of bodies
   int horizon;              // steps
+  djDerivatives derivatives;   // of the gradient; the loss is the run's
   int checkpoint;           // linearisations that a tape holds (djRollout); 0: those of all steps
   const char* keyframe;     // name or "#index", NULL: none
   int nqpos, nqvel, nact;   // numbers of the start; -1: not given

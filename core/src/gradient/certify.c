@@ -257,7 +257,7 @@ djStatus djd_certifyAt(djdCertificate* result, djPhases* phases, const double* x
   const djVariable* v = &design->problem->variable[variable];
   bool surrogate = false;
   for (int j = 0; j < phases->n; j++) {
-    surrogate = surrogate || dj_guidesDerivatives(phases->design[j]->model);
+    surrogate = surrogate || djd_isSurrogate(phases->design[j]);
   }
   *result = (djdCertificate){.passed = v->n == 0, .difference = NAN, .relative_error = NAN,
                              .slope = NAN, .surrogate = surrogate, .one_sided = {NAN, NAN}};

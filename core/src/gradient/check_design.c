@@ -74,7 +74,7 @@ static djStatus judge(djdCertificate* result, djLine* line, double loss, double 
     line->start[j].loss = dj_tapeLoss(d->tape);
     memcpy(line->start[j].kink, d->data->stats.kink, sizeof line->start[j].kink);
     size += factorOf(p, j) * fabsl(line->start[j].loss);
-    surrogate = surrogate || dj_guidesDerivatives(d->model); // at x
+    surrogate = surrogate || djd_isSurrogate(d); // at x
   }
   for (int k = 0; k < DJ_NKINK; k++) line->least[k] = INFINITY;
   double rounding = (double)(LDBL_EPSILON * size);

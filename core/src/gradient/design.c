@@ -192,6 +192,7 @@ djStatus djd_makeDesign(djDesign** design, const djModel* model, const djProblem
   w->behind = problem->inertia_from_geom > DJ_INERTIA_EXACT;   // not as compiled
   if (status == DJ_OK) status = makeRun(d, err);
   if (status == DJ_OK) status = djd_makeTape(&d->tape, d->model, problem->rollout.horizon, err);
+  if (status == DJ_OK) status = dj_makeSmooth(&w->smooth, d->model, problem, err);
   if (status == DJ_OK) {
     status = measure(d, model, &w->pool);
     if (status == DJ_OK) status = takeNumbers(d, model, &w->pool);
@@ -217,8 +218,9 @@ void djd_deleteDesign(djDesign* d) {
   djd_deleteTape(d->tape);
   dj_deleteData(d->data);
   dj_deleteModel(d->model);
-  dj_deleteModel(dj_designMemory(d)->given);
   djDesignMemory* w = dj_designMemory(d);
+  dj_freeSmooth(&w->smooth);
+  dj_deleteModel(w->given);
   if (w->hessian) w->free_hessian(w->hessian);
   dj_poolFree(&dj_designMemory(d)->pool);
   free(d->memory);
@@ -259,6 +261,7 @@ static djStatus setParams(djDesign* d) {
     if (n == 0 || memcmp(value, set, (size_t)n * sizeof *value) == 0) continue;
     bool mesh = p->param[k].field == DJ_FIELD_MESH_VERT;
     djStatus status = dj_setParam(d->model, &p->param[k], value, &d->error);
+    if (status == DJ_OK) status = dj_setSmoothParam(&w->smooth, &p->param[k], value, &d->error);
     if (status == DJ_OK) dj_copyNumbers(set, value, n);
     if (status == DJ_OK && mesh) status = checkHull(d, &p->param[k]);
     if (status < 0) {
@@ -273,6 +276,7 @@ static djStatus setParams(djDesign* d) {
   if (!w->behind) return DJ_OK;
   djStatus status = dj_followGeomsBy(d->model, w->compiled, d->problem->inertia_from_geom,
                                      &d->error);
+  if (status == DJ_OK) status = dj_followSmooth(&w->smooth, p->inertia_from_geom, &d->error);
   w->flattened += moved && status == DJ_INVALID;   // it has no mass
   w->behind = status < 0;
   return status;
@@ -333,7 +337,8 @@ djStatus djd_renewFacets(int* changed, djDesign* d) {
   forgetRun(d);
   status = dj_followGeomsBy(d->model, w->compiled, d->problem->inertia_from_geom, &d->error);
   w->behind = status < 0;
-  return status;
+  if (status < 0) return status;
+  return dj_renewSmooth(&w->smooth, d->problem->inertia_from_geom, &d->error);
 }
 
 djStatus djd_setPhase(djDesign* d, double phase) {
@@ -354,18 +359,24 @@ djStatus djd_forwardDesign(double* loss, djDesign* d, const double* x, bool for_
   forgetRun(d);
   djStatus status = djd_moveDesign(d, x);
   if (status < 0) return status;
-  d->rollout.loss_only = !for_gradient;
+  djDesignMemory* w = dj_designMemory(d);
+  d->rollout.loss_only = !for_gradient || w->smooth.model;
   status = djd_rolloutForward(&d->result, d->model, d->data, &d->rollout, d->tape);
   *loss = d->result.loss;
   if (status < 0) return dj_fail(&d->error, status, "%.500s", dj_errorText(d->data));
-  dj_designMemory(d)->taped = for_gradient && status != DJ_SINGULAR;
+  if (for_gradient && w->smooth.model) {
+    djStatus smooth = dj_forwardSmooth(d, &w->smooth);
+    if (smooth < 0 || smooth == DJ_SINGULAR) return smooth;
+  }
+  w->taped = for_gradient && status != DJ_SINGULAR;
   return status;
 }
 
 djStatus djd_backwardDesign(double* grad, djDesign* d) {
   if (!grad || !d) return DJ_INVALID;
-  djStatus status = djd_rolloutBackward(&d->result, d->model, d->data, &d->rollout, d->tape);
-  if (status < 0) return dj_fail(&d->error, status, "%.500s", dj_errorText(d->data));
+  const djDesignRun r = dj_gradientRun(d);
+  djStatus status = djd_rolloutBackward(&d->result, r.model, r.data, r.rollout, r.tape);
+  if (status < 0) return dj_fail(&d->error, status, "%.500s", dj_errorText(r.data));
   dj_gatherDesign(grad, d);
   const djProblem* p = d->problem;
   for (int i = 0; i < p->nvariable; i++) {

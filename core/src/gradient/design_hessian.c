@@ -201,6 +201,9 @@ static double stepOf(const djDesign* d, const double* v) {
 static djStatus takeRun(djDesign* d, const double* x) {
   djDesignMemory* w = dj_designMemory(d);
   double loss;
+  if (w->smooth.model) {
+    return dj_fail(&d->error, DJ_UNSUPPORTED, "derivatives: smooth has no second derivatives");
+  }
   if (!w->taped || memcmp(d->x, x, (size_t)d->n * sizeof *x) != 0) {
     djStatus status = djd_forwardDesign(&loss, d, x, true);
     if (status < 0) return status;

@@ -13,6 +13,7 @@
 #define DJ_GRADIENT_DESIGN_PARTS_H_
 
 #include "base/pool.h"
+#include "gradient/design_smooth.h"
 #include "gradient/map.h"
 
 #include <dijoco/design.h>
@@ -20,6 +21,7 @@
 typedef struct djDesignMemory {
   djPool pool;
   djModel* given;    // copy of the model as given
+  djDesignSmooth smooth;   // whose derivatives are the gradient, if the problem asks for it
   djModel* compiled; // that one, where inertias follow its geoms, else NULL
   int nvalue;        // of all parameters
   int nz;            // of all free vectors

@@ -1,6 +1,7 @@
 // Optimizers on designs: the numbers that change over the iterations, and stages.
 
 #include "base/status.h"
+#include "gradient/design_smooth.h"
 #include "gradient/loss.h"
 #include "gradient/phases.h"
 #include "gradient/stages.h"
@@ -86,7 +87,7 @@ static int renewOne(double* jump, djDesign* d, const double* x) {
   djMoments* before = fits && here ? malloc(((size_t)nbody + 1) * sizeof *before) : NULL;
   for (int b = 0; b < nbody && before; b++) before[b] = dj_bodyMoments(d->model, b);
   djd_renewFacets(&changed, d);
-  const djQuadratic* by = here && fits ? dj_tapeMoments(d->tape) : NULL;
+  const djQuadratic* by = here && fits ? dj_tapeMoments(dj_gradientRun(d).tape) : NULL;
   if (changed > 0 && !(before && by)) *jump = NAN;
   for (int b = 0; b < nbody && before && by; b++) {
     djMoments now = dj_bodyMoments(d->model, b);

@@ -56,8 +56,9 @@ static djStatus addRow(djResidualRows* rows, double value, const djResidual* one
   djDesign* d = rows->d;
   *rows->r++ = value;
   if (!rows->J) return DJ_OK;
-  djStatus status = dj_residualBackward(&d->result, d->model, d->data, &d->rollout, d->tape, one);
-  if (status < 0) return dj_fail(&d->error, status, "%.500s", dj_errorText(d->data));
+  const djDesignRun r = dj_gradientRun(d);
+  djStatus status = dj_residualBackward(&d->result, r.model, r.data, r.rollout, r.tape, one);
+  if (status < 0) return dj_fail(&d->error, status, "%.500s", dj_errorText(r.data));
   dj_gatherDesign(rows->J, d);
   for (int i = 0; i < d->n; i++) {
     if (isfinite(rows->J[i])) continue;

@@ -183,11 +183,22 @@ static djStatus parseRule(djInertiaRule* rule, const cJSON* item, const djAt* at
   return DJ_OK;
 }
 
+static djStatus parseDerivatives(djDerivatives* which, const cJSON* item, const djAt* at) {
+  static const char* const name[DJ_NDERIVATIVES] = {"analytic", "smooth"};
+  for (int k = 0; k < DJ_NDERIVATIVES && cJSON_IsString(item); k++) {
+    if (strcmp(item->valuestring, name[k]) != 0) continue;
+    *which = (djDerivatives)k;
+    return DJ_OK;
+  }
+  return dj_jsonFail(at, "derivatives", "must be analytic or smooth");
+}
+
 static djStatus checkKeys(const cJSON* root, const djAt* at) {
-  enum { NKEY = 15 };
+  enum { NKEY = 16 };
   const char* keys[NKEY + DJ_MAX_SETTINGS + 1] = {
       "scene", "contact", "horizon", "initial", "ctrl", "set", "loss", "variables",
-      "inertia_from_geom", "free", "maps", "connect", "optimizer", "scenes", "checkpoint"};
+      "inertia_from_geom", "free", "maps", "connect", "optimizer", "scenes", "checkpoint",
+      "derivatives"};
   dj_listSettings(keys + NKEY, "", DJ_BY_TASK);
   return dj_jsonKeys(root, keys, at);
 }
@@ -201,6 +212,7 @@ static djStatus parseTop(djTask* task, const cJSON* root, const char* folder, dj
   const cJSON* horizon = dj_jsonGet(root, "horizon");
   const cJSON* moving = dj_jsonGet(root, "inertia_from_geom");
   const cJSON* checkpoint = dj_jsonGet(root, "checkpoint");
+  const cJSON* derivatives = dj_jsonGet(root, "derivatives");
   if (!scene) return dj_jsonFail(at, "scene", "is missing");
   if (!horizon) return dj_jsonFail(at, "horizon", "is missing");
   const char* name = NULL;
@@ -218,6 +230,8 @@ static djStatus parseTop(djTask* task, const cJSON* root, const char* folder, dj
   if (checkpoint) status = dj_jsonInt(&task->checkpoint, checkpoint, at);
   if (status < 0) return status;
   if (task->checkpoint < 0) return dj_jsonFail(at, "checkpoint", "must not be negative");
+  if (derivatives) status = parseDerivatives(&task->derivatives, derivatives, at);
+  if (status < 0) return status;
   if (moving) status = parseRule(&task->inertia_from_geom, moving, at);
   for (; *settings && status == DJ_OK; settings++) {
     const cJSON* c = dj_jsonGet(root, *settings);

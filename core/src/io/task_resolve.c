@@ -162,6 +162,7 @@ static void setRollout(djProblem* p, const djTask* task) {
                            .nloss = task->nloss,
                            .loss = p->loss,
                            .checkpoint = task->checkpoint};
+  p->derivatives = task->derivatives;
 }
 
 static djStatus named(const djTask* task, djStatus status, djError* err) {
