@@ -1,10 +1,10 @@
 // Controls after their clamp and next activations, against their closed forms and differences.
 
+#include "common/make_model.h"
 #include "common/near.h"
 #include "common/scene.h"
+#include "common/test.h"
 #include "model/activation.h"
-
-#include <math.h>
 
 enum { H = 1 };   // hundredths of a second
 
@@ -37,13 +37,11 @@ static void check(djDyn dyn, double expected, double by_act_expected, double by_
   djt_near(by_ctrl, by_ctrl_expected, 1e-15);
   dj_nextActivations(&all, m, d, h, DJ_INPUTS_ROUNDED);
   djt_near(all, expected, 1e-15);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   freeScene(s);
 }
 
-static void testNext(void** state) {
-  (void)state;
+static void testNext(void) {
   double decay = exp(-0.2);
   check(DJ_DYN_INTEGRATOR, 0.3 + 0.01 * 0.7, 1, 0.01);
   check(DJ_DYN_FILTER, 0.3 + 0.2 * 0.4, 0.8, 0.2);
@@ -52,8 +50,7 @@ static void testNext(void** state) {
 
 // Within the range a control is itself, with the slope 1 at a bound, too; far outside it is the
 // bound; between, differences.
-static void testControl(void** state) {
-  (void)state;
+static void testControl(void) {
   Scene* s = newScene(1);
   djActuatorDef a;
   djModel* m = make(s, &a, DJ_DYN_NONE, 0);
@@ -72,15 +69,13 @@ static void testControl(void** state) {
     else djt_near(at.f, fmin(ctrl[i], 1), 0);
     if (i > 2) djt_near(at.d, 1, 0);
   }
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   freeScene(s);
 }
 
 // A control on its bound counts as inside, and so does an activation on its own: B is that of the
 // middle, and so is the gradient of a run.
-static void testBound(void** state) {
-  (void)state;
+static void testBound(void) {
   enum { T = 5 };
   static const double ctrl[3] = {0.2, 1, -1};
   for (int k = 0; k < 2; k++) {   // without and with an activation
@@ -117,17 +112,9 @@ static void testBound(void** state) {
       assert_true(fabs(by[k ? 2 : 1]) > 1e-3 && fabs(by[3]) > 1e-3);
     }
     djd_deleteTape(tape);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
     freeScene(s);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testNext),
-      cmocka_unit_test(testControl),
-      cmocka_unit_test(testBound),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testNext, testControl, testBound)

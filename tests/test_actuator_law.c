@@ -2,9 +2,11 @@
 // plain minima and maxima, derivatives and means against differences and sums.
 
 #include "common/force_case.h"
+#include "common/make_model.h"
 #include "common/near.h"
 #include "common/pair_case.h"
 #include "common/scene.h"
+#include "common/test.h"
 #include "force/actuator.h"
 #include "math/piecewise.h"
 
@@ -23,8 +25,7 @@ static Case openCase(djRng* rng, int features) {
 }
 
 // Every actuator is on a site or in the list of its target, once.
-static void testLists(void** state) {
-  (void)state;
+static void testLists(void) {
   djRng rng = {1};
   int kind[4] = {0};
   for (int t = 0; t < 40; t++) {
@@ -134,8 +135,7 @@ static void toCorner(Case* c, djRng* rng) {
   assert_true(scaled >= range[0] - 1e-12 && scaled <= range[1] + 1e-12);
 }
 
-static void testTotals(void** state) {
-  (void)state;
+static void testTotals(void) {
   djRng rng = {2};
   int n[3] = {0};   // by types of coordinates that have a clamp of their total
   double worst[4] = {0};
@@ -195,8 +195,7 @@ static double bisected(const Case* c, double from, double to, double whole, doub
 
 // Work to rounding: servos, dampers and runaway gains of any stiffness, several on a coordinate,
 // with and without ranges of their own, over ways from anywhere to anywhere.
-static void testWork(void** state) {
-  (void)state;
+static void testWork(void) {
   djRng rng = {5};
   int n[2][4] = {{0}};   // by type, and how many act on it
   double worst[2] = {0};
@@ -244,8 +243,7 @@ static void testWork(void** state) {
 }
 
 // One actuator: clamp, mean over the way, and where there is no way.
-static void testMean(void** state) {
-  (void)state;
+static void testMean(void) {
   djRng rng = {3};
   int limited = 0;
   for (int t = 0; t < 40; t++) {
@@ -274,8 +272,7 @@ static void testMean(void** state) {
 }
 
 // Inputs: through the clamp of a control, through the activation, through the next one.
-static void testInput(void** state) {
-  (void)state;
+static void testInput(void) {
   djRng rng = {4};
   djActuatorStep a = {.gain = {2, 3, 5}, .dinput = 0.5, .dact = 0.25};
   assert_true(dj_gainAt(&a, 7, 11) == 2 + 3 * 7 + 5 * 11);
@@ -340,15 +337,12 @@ static djModel* servo(int kind) {
   s->joint[0].actfrclimited = kind == TOTAL || kind == BOTH || kind == SEVERAL;
   s->joint[0].actfrcrange[0] = tendon.actfrcrange[0] = -87;
   s->joint[0].actfrcrange[1] = tendon.actfrcrange[1] = 87;
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  return m;
+  return takeScene(s);
 }
 
 // However forces are clamped, steps take no more than where each has a clamp of its own, and where
 // clamps are the same so is the motion.
-static void testSteps(void** state) {
-  (void)state;
+static void testSteps(void) {
   double end[KINDS];
   for (int kind = 0; kind < KINDS; kind++) {
     djRng rng = {6};
@@ -365,8 +359,7 @@ static void testSteps(void** state) {
     print_message("clamps %d: %.1f iterations, at most %d\n", kind,
                   (double)d->stats.newton_iterations / 300, most);
     assert_true(most <= 7);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
   djt_near(end[TOTAL], end[OWN], 1e-9);
   djt_near(end[BOTH], end[OWN], 1e-9);
@@ -374,14 +367,4 @@ static void testSteps(void** state) {
   assert_true(fabs(end[SEVERAL] - end[OWN]) > 1e-3);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testLists),
-      cmocka_unit_test(testTotals),
-      cmocka_unit_test(testWork),
-      cmocka_unit_test(testMean),
-      cmocka_unit_test(testInput),
-      cmocka_unit_test(testSteps),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testLists, testTotals, testWork, testMean, testInput, testSteps)

@@ -1,16 +1,11 @@
 // Derivatives of a model's steps along the run of another.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/scene.h"
+#include "common/test.h"
 
 #include <dijoco/hessian.h>
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum { HORIZON = 25, NPARAM = 2, MAX = 2000 };
 
@@ -59,8 +54,7 @@ static void closeCase(Case* c) {
   djd_deleteTape(c->tape);
   djd_deleteTape(c->along);
   dj_deleteData(c->d);
-  dj_deleteData(c->other);
-  dj_deleteModel(c->m);
+  djt_delete(c->m, c->other);
   dj_deleteModel(c->smooth);
 }
 
@@ -96,8 +90,7 @@ static void sameSums(const Sums* a, const Sums* b) {
 }
 
 // Along its own run a model has its own gradient, to the last bit.
-static void testOwn(void** state) {
-  (void)state;
+static void testOwn(void) {
   Case c;
   Sums whole, other;
   openCase(&c);
@@ -117,8 +110,7 @@ static void testOwn(void** state) {
 
 // lambda_t = A_t^T lambda_{t+1} + dL/dx_t, by matrices of the smooth model's steps from the states of
 // the run; by a parameter the sum of lambda_{t+1} . dx/dp, by differences of these steps.
-static void testChain(void** state) {
-  (void)state;
+static void testChain(void) {
   Case c;
   Sums sums, again;
   openCase(&c);
@@ -146,8 +138,7 @@ static void testChain(void** state) {
   memcpy(lambda, c.dstate + HORIZON * nx, (size_t)nx * sizeof *lambda);
   for (int k = HORIZON - 1; k >= 0; k--) {
     double after[2][200], diff[200];
-    djModel* moved;
-    assert_int_equal(dj_copyModel(&moved, m, NULL), DJ_OK);
+    djModel* moved = djt_copy(m);
     for (int side = 1; side >= 0; side--) {   // the second leaves data at the start of the step
       double mass = m->body_mass[1] * (1 + (side ? 1e-5 : -1e-5));
       assert_int_equal(dj_setParam(moved, &c.param[0], &mass, NULL), DJ_OK);
@@ -204,8 +195,7 @@ static void refused(Case* c, const djModel* m, djData* d, const char* text, djSt
   assert_string_equal(dj_errorText(d), text);
 }
 
-static void testRefusals(void** state) {
-  (void)state;
+static void testRefusals(void) {
   Case c;
   djHessian* h;
   djError err;
@@ -226,26 +216,16 @@ static void testRefusals(void** state) {
   c.along = c.tape;
   refused(&c, c.m, c.d, "along: it must be another tape", DJ_INVALID);
   c.along = tape;
-  djModel* late;
-  djData* d;
-  assert_int_equal(dj_copyModel(&late, c.smooth, &err), DJ_OK);
+  djModel* late = djt_copy(c.smooth);
   djOption option = late->opt;
   option.integrator = DJ_BDF2;
   assert_int_equal(dj_setOption(late, &option, &err), DJ_OK);
-  assert_int_equal(dj_makeData(&d, late, &err), DJ_OK);
+  djData* d = djt_data(late);
   djd_deleteTape(c.along);
   assert_int_equal(djd_makeTape(&c.along, late, HORIZON, &err), DJ_OK);
   refused(&c, late, d, "along: not with an integrator that keeps a history", DJ_UNSUPPORTED);
-  dj_deleteData(d);
-  dj_deleteModel(late);
+  djt_delete(late, d);
   closeCase(&c);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testOwn),
-      cmocka_unit_test(testChain),
-      cmocka_unit_test(testRefusals),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testOwn, testChain, testRefusals)

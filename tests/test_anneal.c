@@ -1,28 +1,29 @@
 // Numbers of the model that an optimizer takes from one value to another: the guide of contact.
 
 #include "common/design_case.h"
+#include "common/json.h"
+#include "common/make_model.h"
 #include "common/near.h"
-
-#include <math.h>
-#include <string.h>
+#include "common/refused_text.h"
+#include "common/test.h"
 
 // A hand on a slide, and a ball beside it that it can only move by a guide or by meeting it.
 static const char scene[] =
-    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.01,\"gravity\":[0,0,0]},"
-    "\"bodies\":[{\"name\":\"world\"},"
-    "{\"name\":\"hand\",\"mass\":0.5,\"inertia\":[0.002,0.002,0.002]},"
-    "{\"name\":\"ball\",\"pos\":[0.3,0,0],\"mass\":0.5,\"inertia\":[0.002,0.002,0.002]}],"
-    "\"joints\":[{\"name\":\"slide\",\"type\":\"slide\",\"body\":\"hand\",\"axis\":[1,0,0]},"
-    "{\"name\":\"free\",\"type\":\"free\",\"body\":\"ball\"}],"
-    "\"geoms\":[{\"name\":\"hand\",\"type\":\"sphere\",\"body\":\"hand\",\"size\":[0.05,0,0]},"
-    "{\"name\":\"ball\",\"type\":\"box\",\"body\":\"ball\",\"size\":[0.05,0.05,0.05]}]}";
+    "{'dijoco_model':1,'option':{'timestep':0.01,'gravity':[0,0,0]},"
+    "'bodies':[{'name':'world'},"
+    "{'name':'hand','mass':0.5,'inertia':[0.002,0.002,0.002]},"
+    "{'name':'ball','pos':[0.3,0,0],'mass':0.5,'inertia':[0.002,0.002,0.002]}],"
+    "'joints':[{'name':'slide','type':'slide','body':'hand','axis':[1,0,0]},"
+    "{'name':'free','type':'free','body':'ball'}],"
+    "'geoms':[{'name':'hand','type':'sphere','body':'hand','size':[0.05,0,0]},"
+    "{'name':'ball','type':'box','body':'ball','size':[0.05,0.05,0.05]}]}";
 
-#define TASK(more, optimizer)                                                             \
-  "{\"scene\":\"s\",\"horizon\":20,\"contact\":{\"guide\":0.5},\"initial\":{\"qvel\":[0.2,0,0," \
-  "0,0,0,0]},\"loss\":[{\"type\":\"position\",\"body\":\"ball\",\"target\":[0.5,0,0]}],"      \
-  "\"variables\":[{\"name\":\"qvel0\",\"index\":[0]}" more "],\"optimizer\":{\"type\":"        \
-  "\"adam\",\"rate\":0.05" optimizer "}}"
-#define ANNEAL(from, to) ",\"iterations\":12,\"anneal\":{\"contact/guide\":[" #from "," #to "]}"
+#define TASK(more, optimizer)                                                                      \
+  "{'scene':'s','horizon':20,'contact':{'guide':0.5},'initial':{'qvel':[0.2,0,0,"                  \
+  "0,0,0,0]},'loss':[{'type':'position','body':'ball','target':[0.5,0,0]}],"                       \
+  "'variables':[{'name':'qvel0','index':[0]}" more "],'optimizer':{'type':"                        \
+  "'adam','rate':0.05" optimizer "}}"
+#define ANNEAL(from, to) ",'iterations':12,'anneal':{'contact/guide':[" #from "," #to "]}"
 
 enum { N = 12 };
 
@@ -52,9 +53,8 @@ static void optimize(Seen* s, djOptimizeResult* r, const char* task, double x[1]
   if (djd_optimizeDesign(r, x, c.d, o, 1, look, s, &err) < 0) fail_msg("%s", err.text);
   // losses told are those of the guide of their iteration
   for (int k = 0; k < s->n; k += 3) {
-    djParam guide;
     double loss;
-    assert_int_equal(dj_paramId(&guide, c.d->model, "contact/guide", &err), DJ_OK);
+    djParam guide = djt_param(c.d->model, "contact/guide");
     assert_int_equal(dj_setParam(c.d->model, &guide, &s->guide[k], &err), DJ_OK);
     assert_int_equal(djd_evaluateDesign(&loss, NULL, c.d, &s->x[k]), DJ_OK);
     djt_near(s->loss[k], loss, 1e-10 * loss);
@@ -64,8 +64,7 @@ static void optimize(Seen* s, djOptimizeResult* r, const char* task, double x[1]
 
 // The value goes in equal steps and ends where it is to end; whatever was better before, the last
 // iterate is the result.
-static void testValues(void** state) {
-  (void)state;
+static void testValues(void) {
   static const char* const task[] = {TASK("", ANNEAL(0.5, 0)), TASK("", ANNEAL(0.01, 0.3)),
                                      TASK("", ANNEAL(0.7, 0.7))};
   static const double from[] = {0.5, 0.01, 0.7}, to[] = {0, 0.3, 0.7};
@@ -94,11 +93,9 @@ static void testValues(void** state) {
 }
 
 // A run does not end on the way, however flat.
-static void testTolerances(void** state) {
-  (void)state;
-  static const char* const task[] = {
-      TASK("", ANNEAL(0.5, 0.1) ",\"gradient_tolerance\":1e9"),
-      TASK("", ANNEAL(0.5, 0.1) ",\"step_tolerance\":1e9")};
+static void testTolerances(void) {
+  static const char* const task[] = {TASK("", ANNEAL(0.5, 0.1) ",'gradient_tolerance':1e9"),
+                                     TASK("", ANNEAL(0.5, 0.1) ",'step_tolerance':1e9")};
   for (int k = 0; k < 2; k++) {
     Seen s;
     djOptimizeResult r;
@@ -109,32 +106,14 @@ static void testTolerances(void** state) {
   }
 }
 
-static void refuse(const char* task, const char* words) {
-  DesignCase c;
-  djError err = {""};
-  djOptimizeResult r;
-  double x[3];
-  djt_openDesign(&c, scene, task);
-  memcpy(x, c.d->x0, (size_t)c.d->n * sizeof *x);
-  assert_true(djd_optimizeDesign(&r, x, c.d, &c.task->optimizer, 1, NULL, NULL, &err) < 0);
-  if (!strstr(err.text, words) || strchr(err.text, '\n')) fail_msg("%s, not %s", err.text, words);
-  djt_closeDesign(&c);
-}
-
-static void refuseTask(const char* task, const char* words) {
-  djTask* t;
-  djError err = {""};
-  assert_true(dj_loadTaskText(&t, task, NULL, &err) < 0);
-  if (!strstr(err.text, words) || strchr(err.text, '\n')) fail_msg("%s, not %s", err.text, words);
-}
-
-static void testRefused(void** state) {
-  (void)state;
-  refuse(TASK("", ",\"anneal\":{\"contact/gide\":[1,0]}"), "contact/gide");
-  refuse(TASK("", ",\"anneal\":{\"contact/guide\":[-1,0]}"), "contact/guide");
-  refuse(TASK("", ",\"anneal\":{\"contact/guide\":[1,-1]}"), "contact/guide");
-  refuse(TASK("", ",\"anneal\":{\"geom/hand/size\":[1,0]}"), "geom/hand/size: is not one number");
-  refuse(TASK(",{\"name\":\"contact/guide\"}", ANNEAL(0.5, 0)), "contact/guide: varies");
+static void testRefused(void) {
+  djt_refuseOptimize(scene, TASK("", ",'anneal':{'contact/gide':[1,0]}"), "contact/gide");
+  djt_refuseOptimize(scene, TASK("", ",'anneal':{'contact/guide':[-1,0]}"), "contact/guide");
+  djt_refuseOptimize(scene, TASK("", ",'anneal':{'contact/guide':[1,-1]}"), "contact/guide");
+  djt_refuseOptimize(scene, TASK("", ",'anneal':{'geom/hand/size':[1,0]}"),
+                     "geom/hand/size: is not one number");
+  djt_refuseOptimize(scene, TASK(",{'name':'contact/guide'}", ANNEAL(0.5, 0)),
+                     "contact/guide: varies");
   static const char* const others[] = {"lbfgsb", "trust_region", "gauss_newton"};
   for (int k = 0; k < 3; k++) {
     djOptimizer o;
@@ -150,20 +129,19 @@ static void testRefused(void** state) {
     assert_non_null(strstr(err.text, "takes no losses that change"));
     djt_closeDesign(&c);
   }
-  refuseTask(TASK("", ",\"anneal\":[1,0]"), "anneal");
-  refuseTask(TASK("", ",\"anneal\":{\"contact/guide\":1}"), "contact/guide");
-  refuseTask(TASK("", ",\"anneal\":{\"contact/guide\":[1]}"), "contact/guide");
-  refuseTask(TASK("", ",\"anneal\":{\"contact/guide\":[1,0,0]}"), "contact/guide");
-  refuseTask(TASK("", ",\"anneal\":{\"contact/guide\":[1,\"x\"]}"), "contact/guide");
-  refuseTask(TASK("", ",\"anneal\":{\"a\":[1,0],\"b\":[1,0],\"c\":[1,0],\"d\":[1,0],"
-                      "\"e\":[1,0]}"), "too many");
-  refuseTask(TASK("", ",\"anneal\":{\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-                      "aaaaaaaaaaaaaaaa\":[1,0]}"), "too long");
+  static const char* const list[][2] = {
+      {TASK("", ",'anneal':[1,0]"), "~anneal"},
+      {TASK("", ",'anneal':{'contact/guide':1}"), "~contact/guide"},
+      {TASK("", ",'anneal':{'contact/guide':[1]}"), "~contact/guide"},
+      {TASK("", ",'anneal':{'contact/guide':[1,0,0]}"), "~contact/guide"},
+      {TASK("", ",'anneal':{'contact/guide':[1,'x']}"), "~contact/guide"},
+      {TASK("", ",'anneal':{'a':[1,0],'b':[1,0],'c':[1,0],'d':[1,0],'e':[1,0]}"), "~too many"},
+      {TASK(
+           "",
+           ",'anneal':{'"
+           "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa':[1,0]}"),
+       "~too long"}};
+  djt_refuseTasks(DJ_INVALID, NULL, "%s", list);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testValues),
-                                     cmocka_unit_test(testTolerances),
-                                     cmocka_unit_test(testRefused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testValues, testTolerances, testRefused)

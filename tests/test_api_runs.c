@@ -1,17 +1,13 @@
 // Runs through the public interface: copies, resets and states; threads; derivatives of a step in
 // contact; rollouts; momentum of free collisions.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/scene.h"
+#include "common/test.h"
 #include "common/worst.h"
 
-#include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum { STEPS = 60 };
 
@@ -21,8 +17,7 @@ static void run(const djModel* m, djData* d, int steps) {
 
 // ---- copies and states ------------------------------------------------------------------------
 
-static void testCopyContinues(void** state) {
-  (void)state;
+static void testCopyContinues(void) {
   djData *d, *c;
   djModel* m = movingPile(&d, 4);
   c = sceneData(m);
@@ -38,13 +33,11 @@ static void testCopyContinues(void** state) {
   }
   assert_true(d->npair > 0);
   dj_deleteData(c);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // Whatever was in the data before: its wide margins after a wild run, and its last error.
-static void testCopyReplaces(void** state) {
-  (void)state;
+static void testCopyReplaces(void) {
   djData *d, *wild;
   djModel* m = movingPile(&d, 4);
   wild = sceneData(m);
@@ -64,12 +57,10 @@ static void testCopyReplaces(void** state) {
   }
   assert_true(d->npair > 0);
   dj_deleteData(wild);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-static void testStatesRepeat(void** state) {
-  (void)state;
+static void testStatesRepeat(void) {
   djData* d;
   djModel* m = movingPile(&d, 4);
   djData* other = sceneData(m);
@@ -97,27 +88,23 @@ static void testStatesRepeat(void** state) {
   free(x);
   dj_deleteData(fresh);
   dj_deleteData(other);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // What happens to copies of a model changes no run of the model.
-static void testCopiesOfModel(void** state) {
-  (void)state;
+static void testCopiesOfModel(void) {
   djData *d, *quiet;
   djModel* m = movingPile(&d, 3);
   djModel* again = movingPile(&quiet, 3);
   djError err;
   for (int k = 0; k < STEPS; k++) {
-    djModel* copy;
-    djParam param;
-    assert_int_equal(dj_copyModel(&copy, m, &err), DJ_OK);
+    djModel* copy = djt_copy(m);
     djOption option = copy->opt;
     option.gravity[2] = -1;
     option.support = 1e-3;
     assert_int_equal(dj_setOption(copy, &option, &err), DJ_OK);
     double mass = 7, size[3] = {0.2, 0.1, 0.1};
-    assert_int_equal(dj_paramId(&param, copy, "body/#1/mass", &err), DJ_OK);
+    djParam param = djt_param(copy, "body/#1/mass");
     assert_int_equal(dj_setParam(copy, &param, &mass, &err), DJ_OK);
     assert_int_equal(dj_paramId(&param, copy, "geom/#2/size", &err), DJ_OK);
     assert_int_equal(dj_setParam(copy, &param, size, &err), DJ_OK);
@@ -126,13 +113,10 @@ static void testCopiesOfModel(void** state) {
     run(m, d, 1);
     run(again, quiet, 1);
     assert_true(sameData(m, d, quiet));
-    dj_deleteData(other);
-    dj_deleteModel(copy);
+    djt_delete(copy, other);
   }
-  dj_deleteData(quiet);
-  dj_deleteModel(again);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(again, quiet);
+  djt_delete(m, d);
 }
 
 // ---- threads ----------------------------------------------------------------------------------
@@ -153,8 +137,7 @@ static void* runJob(void* user) {
   return NULL;
 }
 
-static void testThreads(void** state) {
-  (void)state;
+static void testThreads(void) {
   enum { N = 4 };
   Job job[N + 1] = {{0}};
   pthread_t thread[N];
@@ -181,16 +164,7 @@ static void testThreads(void** state) {
 
 // ---- derivatives of a step --------------------------------------------------------------------
 
-// Largest |a - b| relative to the largest |b|.
-static double difference(const double* a, const double* b, int n) {
-  double diff = 0, size = 1e-300;
-  for (int i = 0; i < n; i++) diff = djt_worst(diff, fabs(a[i] - b[i]));
-  for (int i = 0; i < n; i++) size = djt_worst(size, fabs(b[i]));
-  return diff / size;
-}
-
-static void testTransitionLeavesData(void** state) {
-  (void)state;
+static void testTransitionLeavesData(void) {
   djData* d;
   djModel* m = movingPile(&d, 4);
   djData *twin = sceneData(m), *kept = sceneData(m);
@@ -206,7 +180,7 @@ static void testTransitionLeavesData(void** state) {
     assert_true(sameData(m, d, kept));
     assert_true(dj_step(m, twin) >= 0);
     assert_true(djd_lastTransition(m, twin, A2, B2) >= 0);
-    worst = djt_worst(worst, difference(A, A2, (int)(na + nb)));   // another start of the kernels
+    worst = djt_worst(worst, djt_relative(A, A2, (int)(na + nb))); // another start of the kernels
     assert_int_equal(dj_copyData(kept, m, twin), DJ_OK);
     assert_true(djd_lastTransition(m, twin, A3, NULL) >= 0);
     assert_true(djd_lastTransition(m, twin, NULL, B3) >= 0);
@@ -222,19 +196,11 @@ static void testTransitionLeavesData(void** state) {
   free(A);
   dj_deleteData(kept);
   dj_deleteData(twin);
-  dj_deleteData(d);
-  dj_deleteModel(m);
-}
-
-static double dot(const double* a, const double* b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
+  djt_delete(m, d);
 }
 
 // lambda . (A dx + B du) = (A^T lambda) . dx + (B^T lambda) . du, and both agree with A and B.
-static void testAdjoint(void** state) {
-  (void)state;
+static void testAdjoint(void) {
   djData* d;
   djModel* m = movingPile(&d, 3);
   djRng rng = {5};
@@ -254,19 +220,18 @@ static void testAdjoint(void** state) {
     assert_int_equal(djd_lastTransition(m, d, A, B), DJ_OK);
     double scale = 0;
     for (int i = 0; i < nx; i++) {
-      product[i] = dot(A + i * nx, dx, nx) + dot(B + i * nu, du, nu);
+      product[i] = djt_dot(A + i * nx, dx, nx) + djt_dot(B + i * nu, du, nu);
       for (int j = 0; j < nx; j++) scale += fabs(l[i] * A[i * nx + j] * dx[j]);
     }
-    double one = dot(l, y, nx), two = dot(gx, dx, nx) + dot(gu, du, nu);
+    double one = djt_dot(l, y, nx), two = djt_dot(gx, dx, nx) + djt_dot(gu, du, nu);
     worst = djt_worst(worst, fabs(one - two) / scale);
-    worst = djt_worst(worst, fabs(one - dot(l, product, nx)) / scale);
+    worst = djt_worst(worst, fabs(one - djt_dot(l, product, nx)) / scale);
   }
   print_message("adjointness %.1e\n", worst);
   assert_true(d->npair > 0);
   assert_true(worst < 1e-11);
   free(A);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // ---- rollouts ---------------------------------------------------------------------------------
@@ -303,14 +268,12 @@ static void openRollout(Rollout* x, int horizon) {
 
 static void closeRollout(Rollout* x) {
   free(x->ctrl);
-  dj_deleteData(x->d);
-  dj_deleteModel(x->m);
+  djt_delete(x->m, x->d);
 }
 
 // The gradient of a rollout is the chain of its steps' transitions, with the gradients of losses
 // taken from rollouts of one step.
-static void testRolloutChain(void** state) {
-  (void)state;
+static void testRolloutChain(void) {
   enum { H = 40, MAX = 26 };
   Rollout x;
   openRollout(&x, H);
@@ -343,7 +306,7 @@ static void testRolloutChain(void** state) {
     assert_int_equal(dj_copyData(at[k], m, d), DJ_OK);
     run(m, d, 1);
   }
-  double apart = difference(d->qpos, x.d->qpos, m->nq);
+  double apart = djt_relative(d->qpos, x.d->qpos, m->nq);
   double worst = 0, size = 0;
   for (int k = H - 1; k >= 0; k--) {
     assert_int_equal(djd_transition(m, at[k], A, B), DJ_OK);
@@ -360,7 +323,7 @@ static void testRolloutChain(void** state) {
     memcpy(l, next, sizeof l);
     dj_deleteData(at[k]);
   }
-  double start_error = difference(x.grad, l, nx);
+  double start_error = djt_relative(x.grad, l, nx);
   print_message("states %.1e, by controls %.1e, by the start %.1e\n", apart, worst / size,
                 start_error);
   assert_true(apart < 1e-10);
@@ -376,8 +339,7 @@ static void testRolloutChain(void** state) {
 
 // One tape serves shorter and longer horizons again and again, with the same result; loss terms
 // count at the steps at which they are due.
-static void testTapeAgain(void** state) {
-  (void)state;
+static void testTapeAgain(void) {
   enum { H = 20 };
   Rollout x;
   openRollout(&x, H);
@@ -474,13 +436,11 @@ static void collide(double change[2], double h, djArms arms) {
     assert_true(d->ncontact <= 1);
   }
   assert_true(touched > 0);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   freeScene(s);
 }
 
-static void testMomentum(void** state) {
-  (void)state;
+static void testMomentum(void) {
   double coarse[2], fine[2];
   collide(coarse, 1e-3, DJ_ARMS_PLANE);
   collide(fine, 1e-4, DJ_ARMS_PLANE);
@@ -491,8 +451,7 @@ static void testMomentum(void** state) {
 }
 
 // The force on a body is its change of momentum, and those of its geom pairs add up to it.
-static void testContactForces(void** state) {
-  (void)state;
+static void testContactForces(void) {
   djData* d;
   djModel* m = movingPile(&d, 3);
   djOption o = m->opt;
@@ -529,42 +488,29 @@ static void testContactForces(void** state) {
   print_message("forces %.1e\n", worst);
   assert_true(touching > 10);
   assert_true(worst < 1e-5);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // A data goes on while its model's geom grows into the floor, with nothing else that moves it: it
 // is found there and pushed out.
-static void testGrownGeom(void** state) {
-  (void)state;
+static void testGrownGeom(void) {
   Scene* s = newScene(2);
   addGeom(s, 0, DJ_PLANE, 0, 0, 0);
   addGeom(s, addBody(s, 0, DJ_FREE, 0, 0, 3, 1, 0.1), DJ_SPHERE, 0.1, 0, 0);
   s->def.option.gravity[2] = 0;
-  djModel* m;
   djError err;
-  assert_int_equal(dj_makeModel(&m, &s->def, &err), DJ_OK);
+  djModel* m = djt_makeModel(&s->def);
   djData* d = sceneData(m);
   run(m, d, 5);
-  djParam param;
   double size[3] = {3.01, 0, 0};
-  assert_int_equal(dj_paramId(&param, m, "geom/#1/size", &err), DJ_OK);
+  djParam param = djt_param(m, "geom/#1/size");
   assert_int_equal(dj_setParam(m, &param, size, &err), DJ_OK);
   run(m, d, 1000);
   assert_true(d->qpos[2] > 3.005);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   freeScene(s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testCopyContinues), cmocka_unit_test(testCopyReplaces),
-      cmocka_unit_test(testStatesRepeat),
-      cmocka_unit_test(testCopiesOfModel), cmocka_unit_test(testThreads),
-      cmocka_unit_test(testTransitionLeavesData), cmocka_unit_test(testAdjoint),
-      cmocka_unit_test(testRolloutChain), cmocka_unit_test(testTapeAgain),
-      cmocka_unit_test(testMomentum), cmocka_unit_test(testContactForces),
-      cmocka_unit_test(testGrownGeom)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testCopyContinues, testCopyReplaces, testStatesRepeat, testCopiesOfModel, testThreads,
+         testTransitionLeavesData, testAdjoint, testRolloutChain, testTapeAgain, testMomentum,
+         testContactForces, testGrownGeom)

@@ -1,14 +1,9 @@
 // Fields of models and data by name, options one by one, sizes of structs.
 
+#include "common/make_model.h"
 #include "common/sample_model.h"
 #include "common/scene.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "common/test.h"
 
 static djModel* sample(void) {
   djSample s;
@@ -38,8 +33,7 @@ static void expect(djArray a, const void* data, djArrayType type, int rows, int 
   assert_int_equal(a.columns, columns);
 }
 
-static void testModel(void** state) {
-  (void)state;
+static void testModel(void) {
   djModel* m = sample();
   expect(ofModel(m, "nq"), &m->nq, DJ_ARRAY_INT, 1, 1);
   expect(ofModel(m, "total_mass"), &m->total_mass, DJ_ARRAY_DOUBLE, 1, 1);
@@ -114,8 +108,7 @@ static void checkContacts(const djModel* m, djData* d) {
   }
 }
 
-static void testData(void** state) {
-  (void)state;
+static void testData(void) {
   djData* d;
   djModel* m = startPile(&d, newMixedPile(4));
   assert_int_equal(ofData(m, d, "pair.gap").rows, 0);
@@ -144,8 +137,7 @@ static void testData(void** state) {
   assert_int_equal(dj_dataArray(&a, m, NULL, "qpos"), DJ_INVALID);
   assert_int_equal(dj_dataArray(&a, NULL, d, "qpos"), DJ_INVALID);
   assert_int_equal(dj_dataArray(NULL, m, d, "qpos"), DJ_INVALID);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 static void refuse(djModel* m, const char* name, double value, int n, const char* text) {
@@ -157,8 +149,7 @@ static void refuse(djModel* m, const char* name, double value, int n, const char
   assert_memory_equal(&before, &m->opt, sizeof before);
 }
 
-static void testOptions(void** state) {
-  (void)state;
+static void testOptions(void) {
   djModel* m = sample();
   djError err = {""};
   const double h = 0.003, gravity[3] = {1, 2, 3}, none = DJ_CONTACT_NONE, one = 1, small = 0.05;
@@ -183,8 +174,7 @@ static void testOptions(void** state) {
   dj_deleteModel(m);
 }
 
-static void testSizes(void** state) {
-  (void)state;
+static void testSizes(void) {
   assert_int_equal(dj_sizeOf("djError"), sizeof(djError));
   assert_int_equal(dj_sizeOf("djRolloutResult"), sizeof(djRolloutResult));
   assert_int_equal(dj_sizeOf("djcResult"), sizeof(djcResult));
@@ -192,8 +182,4 @@ static void testSizes(void** state) {
   assert_int_equal(dj_sizeOf(NULL), 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testModel), cmocka_unit_test(testData),
-                                     cmocka_unit_test(testOptions), cmocka_unit_test(testSizes)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testModel, testData, testOptions, testSizes)

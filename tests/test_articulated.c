@@ -1,16 +1,9 @@
 // Solutions by articulated bodies, beside the inertia matrix and inverse dynamics.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
+#include "common/test.h"
 #include "common/worst.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "common/step_energy.h"
 #include "model/articulated.h"
@@ -32,10 +25,7 @@ static Case openCase(djRng* rng, int nbody, int features) {
   return c;
 }
 
-static void closeCase(const Case* c) {
-  dj_deleteData(c->d);
-  dj_deleteModel(c->m);
-}
+static void closeCase(const Case* c) { djt_delete(c->m, c->d); }
 
 // M x, by momenta; armature along dofs.
 static void multiply(double* y, const djModel* m, djWork* w, const double* x) {
@@ -46,8 +36,7 @@ static void multiply(double* y, const djModel* m, djWork* w, const double* x) {
   for (int i = 0; i < m->nv; i++) y[i] += w->armature[m->dof_jnt[i]] * x[i];
 }
 
-static void testSolve(void** state) {
-  (void)state;
+static void testSolve(void) {
   djRng rng = {11};
   double worst = 0;
   for (int trial = 0; trial < 40; trial++) {
@@ -58,17 +47,15 @@ static void testSolve(void** state) {
     for (int i = 0; i < m->nv; i++) x[i] = z[i] = djt_uniform(&rng, -1, 1);
     assert_true(dj_solveInertia(z, w->articulated, m, &w->begin.kin, w->ref, w->armature));
     multiply(y, m, w, z);
-    worst = djt_worst(worst, relative(y, x, m->nv));
+    worst = djt_worst(worst, djt_relative(y, x, m->nv));
     free(x);
     closeCase(&c);
   }
-  print_message("M M^-1 x: %.1e\n", worst);
-  assert_true(worst < 1e-9);
+  djt_below("M M^-1 x", worst, 1e-9);
 }
 
 // A body without inertia about its axis.
-static void testSingular(void** state) {
-  (void)state;
+static void testSingular(void) {
   djRng rng = {13};
   Case c = openCase(&rng, 2, 0);
   const djModel* m = c.m;
@@ -80,8 +67,4 @@ static void testSingular(void** state) {
   closeCase(&c);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testSolve),
-                                     cmocka_unit_test(testSingular)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSolve, testSingular)

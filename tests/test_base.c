@@ -1,19 +1,12 @@
 // Error texts, memory that is released at once, and blocks of one piece of memory.
 
+#include "common/test.h"
 #include "base/arena.h"
 #include "base/pool.h"
 #include "base/room.h"
 #include "base/status.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <wchar.h>
-
-#include <cmocka.h>
 
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
 #include <malloc.h>
@@ -24,23 +17,19 @@ static size_t inUse(void) { return 0; }
 
 // ---- errors
 
-static void testFail(void** state) {
-  (void)state;
+static void testFail(void) {
   djError err;
   memset(&err, 'x', sizeof err);
-  assert_int_equal(dj_fail(&err, DJ_INVALID, "%s: %d", "size", -3), DJ_INVALID);
-  assert_string_equal(err.text, "size: -3");
+  djt_refused(DJ_INVALID, dj_fail(&err, DJ_INVALID, "%s: %d", "size", -3), err, "size: -3");
   assert_int_equal(dj_fail(NULL, DJ_FILE, "%s", "nobody listens"), DJ_FILE);
   assert_int_equal(dj_failMemory(&err), DJ_NO_MEMORY);
   assert_string_equal(err.text, "out of memory");
   // What cannot be printed leaves no rest of an earlier text.
-  assert_int_equal(dj_fail(&err, DJ_INVALID, "%lc", (wint_t)0x20ac), DJ_INVALID);
-  assert_string_equal(err.text, "");
+  djt_refused(DJ_INVALID, dj_fail(&err, DJ_INVALID, "%lc", (wint_t)0x20ac), err, "");
 }
 
 // One line on any terminal: control characters are gone, all others stay.
-static void testOneLine(void** state) {
-  (void)state;
+static void testOneLine(void) {
   djError err;
   char all[256];
   for (int c = 1; c < 256; c++) all[c - 1] = (char)c;
@@ -56,12 +45,10 @@ static void testOneLine(void** state) {
   assert_string_equal(err.text, "a?b?: end");
 }
 
-static void testPrefix(void** state) {
-  (void)state;
+static void testPrefix(void) {
   djError err;
   dj_fail(&err, DJ_FILE, "not there");
-  assert_int_equal(dj_prefix(&err, DJ_FILE, "scene.json"), DJ_FILE);
-  assert_string_equal(err.text, "scene.json: not there");
+  djt_refused(DJ_FILE, dj_prefix(&err, DJ_FILE, "scene.json"), err, "scene.json: not there");
   assert_int_equal(dj_prefix(NULL, DJ_FILE, "scene.json"), DJ_FILE);
   dj_fail(&err, DJ_INVALID, "%s", "100%d %n");   // names may hold anything
   dj_prefix(&err, DJ_INVALID, "50%s");
@@ -69,8 +56,7 @@ static void testPrefix(void** state) {
 }
 
 // Both too long: 300 characters of the reason stay, and the line is full.
-static void testLongPrefix(void** state) {
-  (void)state;
+static void testLongPrefix(void) {
   enum { LONG = 2000 };
   char prefix[LONG];
   memset(prefix, 'p', LONG - 1);
@@ -99,8 +85,7 @@ static int answer(void* user, double done) {
   return done > 0.5;
 }
 
-static void testTell(void** state) {
-  (void)state;
+static void testTell(void) {
   double seen = -1;
   djError err = {"before"};
   djWatch watch = {answer, &seen}, deaf = {NULL, &seen};
@@ -109,14 +94,12 @@ static void testTell(void** state) {
   assert_int_equal(dj_tell(&watch, 0.5, &err), DJ_OK);
   assert_true(seen == 0.5);
   assert_string_equal(err.text, "before");
-  assert_int_equal(dj_tell(&watch, 0.75, &err), DJ_CANCELLED);
-  assert_string_equal(err.text, "cancelled");
+  djt_refused(DJ_CANCELLED, dj_tell(&watch, 0.75, &err), err, "cancelled");
 }
 
 // ---- memory
 
-static void testPool(void** state) {
-  (void)state;
+static void testPool(void) {
   djPool pool = {0};
   unsigned char* blocks[40];
   for (size_t k = 0; k < 40; k++) {
@@ -140,8 +123,7 @@ static void testPool(void** state) {
   dj_poolFree(&pool);
 }
 
-static void testPoolReleasesAll(void** state) {
-  (void)state;
+static void testPoolReleasesAll(void) {
   djPool pool = {0};
   size_t before = inUse();
   for (int k = 0; k < 1000; k++) assert_non_null(dj_poolTake(&pool, 1, 100));
@@ -151,8 +133,7 @@ static void testPoolReleasesAll(void** state) {
 }
 
 // Measured first, then taken: the same places, aligned, one behind the other.
-static void testArena(void** state) {
-  (void)state;
+static void testArena(void) {
   static const size_t count[] = {1, 0, DJ_ALIGN / 8, DJ_ALIGN / 8 + 1, 3, 5},
                       size[] = {1, 8, 8, 8, DJ_ALIGN, 0};
   static const size_t unit[] = {1, 0, 1, 2, 3, 0};      // of DJ_ALIGN, that each takes
@@ -170,8 +151,7 @@ static void testArena(void** state) {
 }
 
 // More than there can be: remembered, whatever follows.
-static void testArenaOverflow(void** state) {
-  (void)state;
+static void testArenaOverflow(void) {
   static const size_t count[] = {SIZE_MAX, SIZE_MAX / 8 + 2, SIZE_MAX / 2}, size[] = {1, 8, 4};
   for (int k = 0; k < 3; k++) {
     djArena a = {NULL, 0};
@@ -190,8 +170,7 @@ static void testArenaOverflow(void** state) {
 
 // ---- room
 
-static void testRoom(void** state) {
-  (void)state;
+static void testRoom(void) {
   size_t size = 0;
   char* room = dj_roomFor(NULL, &size, 1000);
   assert_non_null(room);
@@ -213,13 +192,5 @@ static void testRoom(void** state) {
   free(room);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testRoom),
-      cmocka_unit_test(testFail),       cmocka_unit_test(testOneLine),
-      cmocka_unit_test(testPrefix),     cmocka_unit_test(testLongPrefix),
-      cmocka_unit_test(testTell),       cmocka_unit_test(testPool),
-      cmocka_unit_test(testPoolReleasesAll),
-      cmocka_unit_test(testArena),      cmocka_unit_test(testArenaOverflow)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testRoom, testFail, testOneLine, testPrefix, testLongPrefix, testTell, testPool,
+         testPoolReleasesAll, testArena, testArenaOverflow)

@@ -1,19 +1,15 @@
 // Batches: the bits of data of one's own by any number of threads, in steps, runs, matrices and
 // gradients; worlds that fail alone; models of their own; bad arguments.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/random_terms.h"
 #include "common/scene.h"
+#include "common/test.h"
 
 #include "batch/world.h"
 
 #include <limits.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum { N = 7, HORIZON = 25, NLOSS = 6 };
 
@@ -25,8 +21,7 @@ static djModel* pile(djIntegrator integrator) {
   s->body[4].mocap = true;
   s->def.njnt--;
   addMotors(s, DJ_DYN_FILTER, 0.05);
-  djModel* m = sceneModel(s);
-  freeScene(s);
+  djModel* m = takeScene(s);
   djOption option = m->opt;
   option.integrator = integrator;
   assert_int_equal(dj_setOption(m, &option, &err), DJ_OK);
@@ -133,8 +128,7 @@ static void checkSteps(djIntegrator integrator, int nthread) {
   dj_deleteModel(m);
 }
 
-static void testSteps(void** state) {
-  (void)state;
+static void testSteps(void) {
   for (int nthread = 1; nthread <= 3; nthread++) {
     for (int k = 0; k < DJ_NINTEGRATOR; k++) checkSteps((djIntegrator)k, nthread);
   }
@@ -282,8 +276,7 @@ static void checkGradients(djIntegrator integrator, int nthread) {
   closeGradients(&g);
 }
 
-static void testGradients(void** state) {
-  (void)state;
+static void testGradients(void) {
   for (int nthread = 1; nthread <= 3; nthread++) {
     checkGradients(DJ_EULER, nthread);
     if (nthread == 2) checkGradients(DJ_BDF2, nthread);
@@ -291,8 +284,7 @@ static void testGradients(void** state) {
   }
 }
 
-static void testTransition(void** state) {
-  (void)state;
+static void testTransition(void) {
   djModel* m = pile(DJ_EULER);
   size_t nx = (size_t)dj_tangentSize(m), nu = (size_t)m->nu;
   double *A = malloc((N + 1) * nx * (nx + nu) * sizeof(double)), *B = A + N * nx * nx;
@@ -321,8 +313,7 @@ static void testTransition(void** state) {
 // ---- failures ---------------------------------------------------------------------------------
 
 // Worlds 2 and 4 fail, at once and in step 5; the others are as if these were not there.
-static void testFailures(void** state) {
-  (void)state;
+static void testFailures(void) {
   Gradients g;
   openGradients(&g, DJ_EULER);
   double* whole = serial(&g, false);
@@ -369,8 +360,7 @@ static void testFailures(void** state) {
 }
 
 // Of plain runs and steps; worlds that are not active.
-static void testStops(void** state) {
-  (void)state;
+static void testStops(void) {
   djModel* m = pile(DJ_EULER);
   djBatch *b = newBatch(m, 3, 2), *twin = newBatch(m, 3, 1);
   startWorlds(b);
@@ -410,8 +400,7 @@ static void testStops(void** state) {
 
 // ---- models of their own ----------------------------------------------------------------------
 
-static void testModels(void** state) {
-  (void)state;
+static void testModels(void) {
   djModel* m = pile(DJ_EULER);
   djParam param[2];
   double value[N * 4];
@@ -437,8 +426,7 @@ static void testModels(void** state) {
       assert_int_equal(dj_setParam(one, &param[1], wide, &err), DJ_OK);
     }
     for (int i = 0; i < N; i++) {
-      djModel* own;
-      assert_int_equal(dj_copyModel(&own, m, &err), DJ_OK);
+      djModel* own = djt_copy(m);
       assert_int_equal(dj_setParam(own, &param[0], value + 4 * i, &err), DJ_OK);
       assert_int_equal(dj_setParam(own, &param[1], value + 4 * i + 1, &err), DJ_OK);
       djData* d = sceneData(own);
@@ -452,8 +440,7 @@ static void testModels(void** state) {
         assert_true(dj_step(own, d) >= 0);
       }
       assertSameWorld(b, i, d);
-      dj_deleteData(d);
-      dj_deleteModel(own);
+      djt_delete(own, d);
     }
     assert_true(b->qpos[2] != b->qpos[m->nq + 2]);
     value[4 * 3] = -1;
@@ -474,8 +461,7 @@ static void testModels(void** state) {
 
 // ---- arguments --------------------------------------------------------------------------------
 
-static void testArguments(void** state) {
-  (void)state;
+static void testArguments(void) {
   djModel* m = pile(DJ_EULER);
   djModel* one;
   djBatch *b = NULL, *other;
@@ -484,10 +470,8 @@ static void testArguments(void** state) {
   djArray array;
   assert_int_equal(dj_makeBatch(NULL, m, 1, 1, &err), DJ_INVALID);
   assert_int_equal(dj_makeBatch(&b, NULL, 1, 1, &err), DJ_INVALID);
-  assert_int_equal(dj_makeBatch(&b, m, 0, 1, &err), DJ_INVALID);
-  assert_string_equal(err.text, "worlds: 0 is not positive");
-  assert_int_equal(dj_makeBatch(&b, m, 1, -1, &err), DJ_INVALID);
-  assert_string_equal(err.text, "threads: -1 is negative");
+  djt_refused(DJ_INVALID, dj_makeBatch(&b, m, 0, 1, &err), err, "worlds: 0 is not positive");
+  djt_refused(DJ_INVALID, dj_makeBatch(&b, m, 1, -1, &err), err, "threads: -1 is negative");
   assert_int_equal(dj_makeBatch(&b, m, INT_MAX, 1, &err), DJ_NO_MEMORY);
   assert_null(b);
   b = newBatch(m, 2, 9);
@@ -507,8 +491,7 @@ static void testArguments(void** state) {
   assert_int_equal(dj_resetBatch(b, 2, -1), DJ_INVALID);
   assert_int_equal(dj_resetBatch(b, 0, 0), DJ_INVALID);
   assert_string_equal(dj_batchErrorText(b, -1), "world 0: keyframe 0: the model has 0");
-  assert_int_equal(dj_ownBatchModel(&one, b, 2, &err), DJ_INVALID);
-  assert_string_equal(err.text, "world 2: there is none");
+  djt_refused(DJ_INVALID, dj_ownBatchModel(&one, b, 2, &err), err, "world 2: there is none");
   assert_int_equal(dj_ownBatchModel(&one, b, -1, &err), DJ_OK);
   assert_ptr_equal(one, dj_batchModel(b, 1));
   assert_null(dj_batchModel(b, 2));
@@ -521,8 +504,8 @@ static void testArguments(void** state) {
   assert_int_equal(dj_getWorld(small, b, 0), DJ_INVALID);
   assert_string_equal(dj_batchErrorText(b, -1), "data: made for a model of other sizes");
   assert_int_equal(djd_makeBatchTape(&tape, b, 0, 0, &err), DJ_INVALID);
-  assert_int_equal(djd_makeBatchTape(&tape, b, 3, -2, &err), DJ_INVALID);
-  assert_string_equal(err.text, "checkpoint: -2 is negative");
+  djt_refused(DJ_INVALID, djd_makeBatchTape(&tape, b, 3, -2, &err), err,
+              "checkpoint: -2 is negative");
   assert_int_equal(djd_makeBatchTape(&tape, b, INT_MAX, 2, &err), DJ_NO_MEMORY);
   assert_null(tape);
   assert_int_equal(djd_makeBatchTape(&tape, b, 3, 0, &err), DJ_OK);
@@ -579,17 +562,9 @@ static void testArguments(void** state) {
   dj_deleteBatch(other);
   dj_deleteBatch(NULL);
   dj_deleteData(d);
-  dj_deleteData(small);
-  dj_deleteModel(pair);
+  djt_delete(pair, small);
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testSteps),     cmocka_unit_test(testGradients),
-      cmocka_unit_test(testTransition), cmocka_unit_test(testFailures),
-      cmocka_unit_test(testStops),     cmocka_unit_test(testModels),
-      cmocka_unit_test(testArguments),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSteps, testGradients, testTransition, testFailures, testStops, testModels,
+         testArguments)

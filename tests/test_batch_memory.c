@@ -3,14 +3,9 @@
 // their own: skipped there.
 
 #include "common/counted_memory.h"
+#include "common/make_model.h"
 #include "common/scene.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "common/test.h"
 
 #if DJT_COUNTED_MEMORY
 
@@ -36,8 +31,7 @@ static djStatus make(const djModel* m, djError* err) {
   return status;
 }
 
-static void testMaking(void** state) {
-  (void)state;
+static void testMaking(void) {
   djData* d;
   djModel* m = movingPile(&d, 2);
   djError err;
@@ -57,13 +51,11 @@ static void testMaking(void** state) {
   }
   print_message("%ld allocations\n", failures);
   assert_true(failures > 50);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // Once lanes and tapes have the room that these runs need.
-static void testCalls(void** state) {
-  (void)state;
+static void testCalls(void) {
   djData* d;
   djModel* m = movingPile(&d, 3);
   djBatch* b;
@@ -95,14 +87,12 @@ static void testCalls(void** state) {
   assert_int_equal(allocations, first);
   for (int k = 0; k < 2; k++) djd_deleteBatchTape(tape[k]);
   dj_deleteBatch(b);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   free(A);
 }
 
 // A world is its state, inputs and poses.
-static void testWorlds(void** state) {
-  (void)state;
+static void testWorlds(void) {
   djData* d;
   djModel* m = movingPile(&d, 3);
   djError err;
@@ -115,18 +105,10 @@ static void testWorlds(void** state) {
   }
   print_message("%zu bytes a world, data has %zu\n", (bytes[1] - bytes[0]) / 4000, dj_dataSize(m));
   assert_true((bytes[1] - bytes[0]) / 4000 < 4096);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testMaking),
-      cmocka_unit_test(testCalls),
-      cmocka_unit_test(testWorlds),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testMaking, testCalls, testWorlds)
 
 #else
 

@@ -1,15 +1,10 @@
 // bdf2: the history of its state, and the step that begins without one.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/method_suite.h"
 #include "common/receding_case.h"
+#include "common/states.h"
+#include "common/test.h"
 #include "integrate/inverse.h"
 #include "integrate/method.h"
 #include "integrate/path_rate.h"
@@ -67,8 +62,7 @@ static void testDropped(void** state) {
   }
   assert_true(sum > 0.1);
   free(A);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // The numbers of the state have names, and are the columns of a trajectory.
@@ -103,8 +97,7 @@ static void testNames(void** state) {
   assert_memory_equal(read, row, sizeof row);
   fclose(file);
   remove(path);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   freeScene(s);
 }
 
@@ -128,16 +121,14 @@ static void testImpact(void** state) {
   bool keeps = dj_historySize(m) > 0;
   assert_int_equal(dj_hasHistory(m, d), keeps);
   double error = djt_transitionError(m, d, 1e-6, 0);
-  print_message("transition through an impact: %.1e\n", error);
-  assert_true(error < 1e-5);
+  djt_below("transition through an impact", error, 1e-5);
   assert_int_equal(dj_step(m, d), DJ_OK);
   assert_int_equal(d->work->npart, 3);
   assert_false(dj_hasHistory(m, d));
   for (int i = 0; i < dj_historySize(m); i++) assert_true(d->history[i] == 0);
   assert_int_equal(dj_step(m, d), DJ_OK);
   assert_int_equal(dj_hasHistory(m, d), keeps);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // Windows that move on through a task start with the history of what was executed.
@@ -204,8 +195,7 @@ static void testContactForces(void** state) {
   free(x);
   free(dx);
   free(by);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // ---- along paths
@@ -221,7 +211,7 @@ static djModel* pathModel(djRng* rng, int nbody, int more) {
   return m;
 }
 
-static void testPaths(void** state) {
+static void testPaths(void) {
   djRng rng = {41};
   double worst = 0;
   for (int trial = 0; trial < 12; trial++) {
@@ -235,12 +225,10 @@ static void testPaths(void** state) {
     }
     dj_deleteModel(m);
   }
-  (void)state;
-  print_message("transition with paths: %.1e\n", worst);
-  assert_true(worst < 5e-6);
+  djt_below("transition with paths", worst, 5e-6);
 }
 
-static void testPathParams(void** state) {
+static void testPathParams(void) {
   static const char* const name[] = {"site/#0/pos",       "site/#1/pos",      "body/#1/pos",
                                      "joint/#0/damping",  "body/#1/quat",     "tendon/#0/stiffness",
                                      "tendon/#0/damping", "tendon/#1/damping"};
@@ -276,12 +264,9 @@ static void testPathParams(void** state) {
     free(v0);
     free(ctrl);
     djd_deleteTape(run.tape);
-    dj_deleteData(run.d);
-    dj_deleteModel(m);
+    djt_delete(m, run.d);
   }
-  (void)state;
-  print_message("parameters with paths: %.1e\n", worst);
-  assert_true(worst < 3e-6);
+  djt_below("parameters with paths", worst, 3e-6);
 }
 
 // ---- order
@@ -289,9 +274,7 @@ static void testPathParams(void** state) {
 
 // q and v after `time` in so many steps.
 static void runFor(double* end, const djModel* m, const double* start, double time, int steps) {
-  djModel* own;
-  djError err;
-  if (dj_copyModel(&own, m, &err) < 0) fail_msg("%s", err.text);
+  djModel* own = djt_copy(m);
   djData* d = djt_openMethod(own, m->opt.integrator, time / steps);
   d->work->refinement_steps = 5;
   memcpy(d->qpos, start, (size_t)m->nq * sizeof(double));
@@ -300,8 +283,7 @@ static void runFor(double* end, const djModel* m, const double* start, double ti
   assert_int_equal(d->stats.fallback_steps, 0);
   memcpy(end, d->qpos, (size_t)m->nq * sizeof(double));
   memcpy(end + m->nq, d->qvel, (size_t)m->nv * sizeof(double));
-  dj_deleteData(d);
-  dj_deleteModel(own);
+  djt_delete(own, d);
 }
 
 static double apart(const djModel* m, const double* a, const double* b) {
@@ -339,10 +321,9 @@ static double slopeOfStep(djModel* m, const double* start, double h) {
   return log2(error[0] / error[1]);
 }
 
-static void testTrees(void** state) {
+static void testTrees(void) {
   djRng rng = {46};
   int close = 0;
-  (void)state;
   for (int trial = 0; trial < 6; trial++) {
     djModel* m = pathModel(&rng, 2 + trial % 4, 0);
     djData* d = djt_openMethod(m, DJ_BDF2, 0.01);
@@ -370,7 +351,7 @@ static void testTrees(void** state) {
 }
 
 // A mass on a damped spring: the recurrence of the equations, solved by hand in long double.
-static void testSpring(void** state) {
+static void testSpring(void) {
   const double h = 0.01, m0 = 1.3, k = 40, c = 0.7;
   Scene* s = newScene(1);
   addBody(s, 0, DJ_SLIDE, 0, 0, 0, m0, 0.2);
@@ -380,7 +361,6 @@ static void testSpring(void** state) {
   s->joint[0].axis[2] = 0;
   djModel* m = sceneModel(s);
   freeScene(s);
-  (void)state;
   for (int second = 0; second < 2; second++) {
     djData* d = djt_openMethod(m, second ? DJ_BDF2 : DJ_BDF1, h);
     djOption option = m->opt;
@@ -419,7 +399,7 @@ static void testSpring(void** state) {
 
 // A ball that turns about its centre, damped, and rubs on the ground that holds it: its equations
 // by rates of turns, as written.
-static void testTurns(void** state) {
+static void testTurns(void) {
   const double h = 0.01, damping = 0.02, r = 0.3, kn = 500, kt = 3, depth = 0.01;
   const double inertia[3] = {0.05, 0.08, 0.11};
   Scene* s = newScene(1);
@@ -433,13 +413,11 @@ static void testTurns(void** state) {
   freeScene(s);
   static const char* const name[] = {"contact/kn", "contact/kt"};
   for (int k = 0; k < 2; k++) {
-    djParam p;
-    assert_int_equal(dj_paramId(&p, m, name[k], NULL), DJ_OK);
+    djParam p = djt_param(m, name[k]);
     assert_int_equal(dj_setParam(m, &p, k ? &kt : &kn, NULL), DJ_OK);
   }
   djData* d = djt_openMethod(m, DJ_BDF2, h);
   double q[3][4], v[3][3], worst = 0, most = 0;
-  (void)state;
   for (int i = 0; i < 3; i++) d->qvel[i] = 4 * sin(2.0 * i + 1);
   for (int step = 0; step < 30; step++) {
     memcpy(q[step % 3], d->qpos, sizeof q[0]);
@@ -470,8 +448,7 @@ static void testTurns(void** state) {
   double error = djt_transitionError(m, d, 2e-5, 0);
   print_message("turns: %.1e of %.1e, transition %.1e\n", worst, most, error);
   assert_true(worst < 1e-10 && most > 0.1 && error < 1e-7);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // ---- what a state has
@@ -502,8 +479,7 @@ static void testRetried(void** state) {
   assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
   assert_int_equal(dj_step(m, d), DJ_OK);
   assert_string_equal(d->work->method->name, "bdf2");
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // A run that starts with a history goes on to the last bit, and has derivatives by it.
@@ -579,26 +555,12 @@ static void testStartHistory(void** state) {
   assert_int_equal(djd_rolloutForward(&other, m, d, &anew, tape), DJ_INVALID);
   assert_non_null(strstr(dj_errorText(d), "history: qvel[1]"));
   djd_deleteTape(tape);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-int main(void) {
-  static djIntegrator method = DJ_BDF2;
-  const struct CMUnitTest tests[] = {
-      {"start", testStart, NULL, NULL, &method},
-      {"dropped", testDropped, NULL, NULL, &method},
-      {"receding", testReceding, NULL, NULL, &method},
-      {"names", testNames, NULL, NULL, &method},
-      {"impact", testImpact, NULL, NULL, &method},
-      {"contact_forces", testContactForces, NULL, NULL, &method},
-      {"retried", testRetried, NULL, NULL, &method},
-      {"start_history", testStartHistory, NULL, NULL, &method},
-      cmocka_unit_test(testPaths),
-      cmocka_unit_test(testPathParams),
-      cmocka_unit_test(testTrees),
-      cmocka_unit_test(testSpring),
-      cmocka_unit_test(testTurns),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_by(testStart, DJ_BDF2), djt_by(testDropped, DJ_BDF2),
+              djt_by(testReceding, DJ_BDF2), djt_by(testNames, DJ_BDF2),
+              djt_by(testImpact, DJ_BDF2), djt_by(testContactForces, DJ_BDF2),
+              djt_by(testRetried, DJ_BDF2), djt_by(testStartHistory, DJ_BDF2), djt_test(testPaths),
+              djt_test(testPathParams), djt_test(testTrees), djt_test(testSpring),
+              djt_test(testTurns))

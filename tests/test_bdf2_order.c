@@ -1,14 +1,8 @@
 // Order of bdf1 and bdf2 with each force alone, by the error at an end over n, 2 n and 4 n steps.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/method_suite.h"
+#include "common/test.h"
 
 // Inputs and state at the start.
 static void setStart(const djModel* m, djData* d, bool torque) {
@@ -283,8 +277,7 @@ static double localOrder(const Case* c) {
   return log2(error[0] / error[1]);
 }
 
-static void testOrders(void** state) {
-  (void)state;
+static void testOrders(void) {
   bool failed = false;
   for (int k = 0; k < NCASE; k++) {
     double order[2], apart, local = localOrder(&cases[k]);
@@ -299,8 +292,7 @@ static void testOrders(void** state) {
 
 // Where a control jumps the acceleration does, and bdf2 is of first order; of second, where the
 // history is dropped there, so that SDIRK2 begins anew.
-static void testJumps(void** state) {
-  (void)state;
+static void testJumps(void) {
   for (int drop = 0; drop < 2; drop++) {
     const Case c = {"", onHinge, false};
     djModel* m = makeModel(&c);
@@ -335,8 +327,7 @@ static void testJumps(void** state) {
 }
 
 // Activations are those of held controls, to rounding, and all filters one.
-static void testActivations(void** state) {
-  (void)state;
+static void testActivations(void) {
   void (*const add[])(Scene*) = {integrator, filter, earlyFilter, exactFilter};
   double q[16];
   for (int k = 0; k < 4; k++) {
@@ -350,16 +341,14 @@ static void testActivations(void** state) {
     assert_true(fabs(d->act[0] - want) < 1e-14);
     if (k == 1) memcpy(q, d->qpos, (size_t)m->nq * sizeof(double));
     if (k > 1) assert_memory_equal(q, d->qpos, (size_t)m->nq * sizeof(double));
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // ---- derivatives ------------------------------------------------------------------------------
 
 // A and B of SDIRK2's step and of one with a history.
-static void testTransitions(void** state) {
-  (void)state;
+static void testTransitions(void) {
   double worst = 0;
   for (int k = 0; k < NCASE; k++) {
     djModel* m = makeModel(&cases[k]);
@@ -374,11 +363,10 @@ static void testTransitions(void** state) {
     }
     dj_deleteModel(m);
   }
-  print_message("transition: %.1e\n", worst);
-  assert_true(worst < 1e-7);
+  djt_below("transition", worst, 1e-7);
 }
 
-static void testParams(void** state) {
+static void testParams(void) {
   static const char* const name[] = {
       "actuator/#0/gear", "actuator/#0/gainprm", "actuator/#0/biasprm", "site/#0/pos",
       "site/#1/pos",      "site/#2/pos",         "joint/#1/range",      "joint/#0/range",
@@ -387,7 +375,6 @@ static void testParams(void** state) {
       "body/#3/mass",     "body/#2/inertia",     "body/#3/inertia",     "body/#1/ipos",
       "body/#3/ipos",     "body/#2/iquat",       "body/#3/iquat"};
   enum { N = sizeof name / sizeof name[0], T = 5 };
-  (void)state;
   double worst = 0;
   for (int k = 0; k < NCASE; k++) {
     djModel* m = makeModel(&cases[k]);
@@ -420,18 +407,9 @@ static void testParams(void** state) {
     print_message("%s: %.1e of %d\n", cases[k].name, error, n);
     worst = djt_worst(worst, error);
     djd_deleteTape(run.tape);
-    dj_deleteData(run.d);
-    dj_deleteModel(m);
+    djt_delete(m, run.d);
   }
-  print_message("parameters: %.1e\n", worst);
-  assert_true(worst < 1e-6);
+  djt_below("parameters", worst, 1e-6);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testOrders),      cmocka_unit_test(testJumps),
-      cmocka_unit_test(testActivations), cmocka_unit_test(testTransitions),
-      cmocka_unit_test(testParams),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testOrders, testJumps, testActivations, testTransitions, testParams)

@@ -1,14 +1,8 @@
 // What writes to a state of bdf2 do to its history, and steps that SDIRK2 takes in its place.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/method_suite.h"
+#include "common/test.h"
 #include "integrate/method.h"
 
 // A ball joint, a hinge on it with a filter before its motor, and a free body; with a keyframe.
@@ -48,8 +42,7 @@ static djData* openData(djModel* m, double h, int steps) {
 }
 
 // A write to any number of the state drops the history, to an input none; so does a keyframe.
-static void testWrites(void** state) {
-  (void)state;
+static void testWrites(void) {
   djModel* m = makeModel();
   djData* d = openData(m, 0.01, 3);
   int ns = dj_stateSize(m), before = 1 + m->nq + m->nv + m->na;
@@ -88,8 +81,7 @@ static void testWrites(void** state) {
   assert_string_equal(d->work->method->name, "bdf2");
   free(x);
   free(y);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // dv+ and dq+ by number c of (q, v, act), by differences of states, or of writes to them.
@@ -121,8 +113,7 @@ static void differ(double* out, djData* d, const djModel* m, const double* x, in
 }
 
 // A is that of states; writes give that of a step without a history, another one.
-static void testDifferences(void** state) {
-  (void)state;
+static void testDifferences(void) {
   djModel* m = makeModel();
   djData* d = openData(m, 0.01, 3);
   int nx = dj_tangentSize(m), nv = m->nv, own = 2 * nv + m->na;
@@ -152,8 +143,7 @@ static void testDifferences(void** state) {
   free(out);
   free(A[0]);
   free(A[1]);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 static void setIterations(djModel* m, int n) {
@@ -194,8 +184,7 @@ static djData* openFailing(djModel* m) {
 }
 
 // It is counted, has the derivatives of SDIRK2's step, none by the history, and leaves one.
-static void testRetried(void** state) {
-  (void)state;
+static void testRetried(void) {
   djModel* m = makeModel();
   djData* d = openFailing(m);
   int nx = dj_tangentSize(m), nv = m->nv, first = 2 * nv + m->na;
@@ -203,8 +192,7 @@ static void testRetried(void** state) {
   assert_int_equal(dj_getState(x, m, d), DJ_OK);
   long before = d->stats.fallback_steps;
   double error = djt_transitionError(m, d, 1e-4, 0);
-  print_message("transition through a retried step: %.1e\n", error);
-  assert_true(error < 1e-6);
+  djt_below("transition through a retried step", error, 1e-6);
   assert_int_equal(d->stats.fallback_steps - before, 4 * (nx + m->nu));
   assert_int_equal(dj_setState(d, m, x), DJ_OK);
   assert_int_equal(djd_transition(m, d, A, NULL), DJ_OK);
@@ -221,15 +209,13 @@ static void testRetried(void** state) {
   assert_true(dj_hasHistory(m, d));
   free(x);
   free(A);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // Gradients of a run whose first step is such a one.
-static void testRetriedRun(void** state) {
+static void testRetriedRun(void) {
   enum { T = 1, NP = 3 };
   static const char* const name[NP] = {"body/#2/mass", "joint/#1/damping", "body/#2/ipos"};
-  (void)state;
   djModel* m = makeModel();
   djtRun run = {.m = m, .d = openFailing(m)};
   djError err;
@@ -274,16 +260,7 @@ static void testRetriedRun(void** state) {
   double error = djt_runNamed(&run, name, NP, 1e-3, 0, 1e-3);
   assert_true(error < 1e-6);
   djd_deleteTape(run.tape);
-  dj_deleteData(run.d);
-  dj_deleteModel(m);
+  djt_delete(m, run.d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testWrites),
-      cmocka_unit_test(testDifferences),
-      cmocka_unit_test(testRetried),
-      cmocka_unit_test(testRetriedRun),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testWrites, testDifferences, testRetried, testRetriedRun)

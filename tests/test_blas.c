@@ -1,9 +1,8 @@
 // BLAS by rows, against sums by hand.
 
 #include "common/near.h"
+#include "common/test.h"
 #include "math/blas.h"
-
-#include <math.h>
 
 enum { M = 3, N = 4, K = 2 };
 
@@ -11,8 +10,7 @@ static void fill(double* x, int n, double seed) {
   for (int i = 0; i < n; i++) x[i] = sin(seed + i);
 }
 
-static void testProducts(void** state) {
-  (void)state;
+static void testProducts(void) {
   double A[M * K], At[K * M], B[K * N], C[M * N], D[M * N], x[K], y[M], z[M], S[M * M] = {0};
   fill(A, M * K, 1);
   fill(B, K * N, 2);
@@ -46,8 +44,7 @@ static void testProducts(void** state) {
   }
 }
 
-static void testSolve(void** state) {
-  (void)state;
+static void testSolve(void) {
   const double L[9] = {2, 9, 9, 1, 3, 9, -1, 0.5, 4};   // above the diagonal: not read
   double x[3] = {1, -2, 3}, y[3];
   dj_beginLapack();
@@ -60,10 +57,4 @@ static void testSolve(void** state) {
   for (int i = 0; i < 3; i++) djt_near(y[i], x[i], 1e-15);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testProducts),
-      cmocka_unit_test(testSolve),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testProducts, testSolve)

@@ -2,18 +2,10 @@
 
 #include "common/make_model.h"
 #include "common/random_model.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include "integrate/work.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { BOXES = 12, BODIES = BOXES + 3, NV = 6 * BOXES + 2, NQ = 7 * BOXES + 2, NX = 2 * NV };
 enum { HORIZON = 40 };
@@ -78,20 +70,9 @@ static djModel* makeTowers(djRng* rng, djIntegrator integrator) {
 }
 
 static djData* makeData(const djModel* m, bool dense) {
-  djData* d;
-  djError err;
-  assert_int_equal(dj_makeData(&d, m, &err), DJ_OK);
+  djData* d = djt_data(m);
   d->work->pattern.dense = dense;
   return d;
-}
-
-static double furthest(const double* a, const double* b, size_t n) {
-  double most = 0, size = 0;
-  for (size_t i = 0; i < n; i++) {
-    most = djt_worst(most, fabs(a[i] - b[i]));
-    size = djt_worst(size, fabs(b[i]));
-  }
-  return most / size;
 }
 
 // Each step is taken from the same state by both; so are its transition and vector products.
@@ -110,8 +91,8 @@ static void compareSteps(djIntegrator integrator) {
     memcpy(dense->qvel, sparse->qvel, NV * sizeof(double));
     assert_int_equal(dj_step(m, sparse), DJ_OK);
     assert_int_equal(dj_step(m, dense), DJ_OK);
-    worst_step = djt_worst(worst_step, furthest(sparse->qpos, dense->qpos, NQ));
-    worst_step = djt_worst(worst_step, 1e-2 * furthest(sparse->qvel, dense->qvel, NV));
+    worst_step = djt_worst(worst_step, djt_relative(sparse->qpos, dense->qpos, NQ));
+    worst_step = djt_worst(worst_step, 1e-2 * djt_relative(sparse->qvel, dense->qvel, NV));
     if (k % 6 != 5) continue;
     assert_int_equal(djd_lastTransition(m, sparse, A, B), DJ_OK);
     assert_int_equal(djd_lastTransition(m, dense, other, B2), DJ_OK);
@@ -122,8 +103,8 @@ static void compareSteps(djIntegrator integrator) {
       blocks += p->nblock;
     }
     assert_int_equal(dense->work->pattern.blocks.nblock, 1);
-    worst_A = djt_worst(worst_A, furthest(A, other, NX * NX));
-    worst_A = djt_worst(worst_A, furthest(B, B2, NX * 2));
+    worst_A = djt_worst(worst_A, djt_relative(A, other, NX * NX));
+    worst_A = djt_worst(worst_A, djt_relative(B, B2, NX * 2));
     for (int i = 0; i < NX; i++) lambda[i] = djt_uniform(&rng, -1, 1);
     memset(dx, 0, sizeof dx);
     memset(du, 0, sizeof du);
@@ -131,10 +112,10 @@ static void compareSteps(djIntegrator integrator) {
     memset(du2, 0, sizeof du2);
     assert_int_equal(djd_stepVjp(m, sparse, dx, du, lambda), DJ_OK);
     assert_int_equal(djd_stepVjp(m, dense, dx2, du2, lambda), DJ_OK);
-    worst_vjp = djt_worst(worst_vjp, fmax(furthest(dx, dx2, NX), furthest(du, du2, 2)));
+    worst_vjp = djt_worst(worst_vjp, fmax(djt_relative(dx, dx2, NX), djt_relative(du, du2, 2)));
     assert_int_equal(djd_stepJvp(m, sparse, dx, lambda, du), DJ_OK);
     assert_int_equal(djd_stepJvp(m, dense, dx2, lambda, du), DJ_OK);
-    worst_vjp = djt_worst(worst_vjp, furthest(dx, dx2, NX));
+    worst_vjp = djt_worst(worst_vjp, djt_relative(dx, dx2, NX));
   }
   print_message("steps %.1e, transitions %.1e, products %.1e; %d blocks, %d patterns\n", worst_step,
                 worst_A, worst_vjp, blocks / 10, patterns);
@@ -142,19 +123,12 @@ static void compareSteps(djIntegrator integrator) {
   assert_true(blocks == 10 * (BOXES + 1) && patterns > 1);
   free(A);
   dj_deleteData(sparse);
-  dj_deleteData(dense);
-  dj_deleteModel(m);
+  djt_delete(m, dense);
 }
 
-static void testSteps(void** state) {
-  (void)state;
-  compareSteps(DJ_POSITION);
-}
+static void testSteps(void) { compareSteps(DJ_POSITION); }
 
-static void testVariationalSteps(void** state) {
-  (void)state;
-  compareSteps(DJ_VARIATIONAL);
-}
+static void testVariationalSteps(void) { compareSteps(DJ_VARIATIONAL); }
 
 typedef struct Run {
   double loss, state[NQ + NV], dq[NV], dv[NV], du[HORIZON * 2];
@@ -180,8 +154,7 @@ static void rollout(Run* out, const djModel* m, djData* d, djTape* tape) {
 
 // Rollouts of both kinds agree; a rollout repeats itself bit by bit, also on data whose pattern was
 // another, and after a copy.
-static void testRollouts(void** state) {
-  (void)state;
+static void testRollouts(void) {
   djRng rng = {32};
   djModel* m = makeTowers(&rng, DJ_POSITION);
   djData *sparse = makeData(m, false), *dense = makeData(m, true), *copy = makeData(m, false);
@@ -194,9 +167,9 @@ static void testRollouts(void** state) {
   memset(&c, 0, sizeof c);
   rollout(&a, m, sparse, tape);
   rollout(&b, m, dense, tape);
-  double end = furthest(a.state, b.state, NQ + NV), gradient = furthest(a.dq, b.dq, NV);
-  gradient = djt_worst(gradient, furthest(a.dv, b.dv, NV));
-  gradient = djt_worst(gradient, furthest(a.du, b.du, HORIZON * 2));
+  double end = djt_relative(a.state, b.state, NQ + NV), gradient = djt_relative(a.dq, b.dq, NV);
+  gradient = djt_worst(gradient, djt_relative(a.dv, b.dv, NV));
+  gradient = djt_worst(gradient, djt_relative(a.du, b.du, HORIZON * 2));
   print_message("rollouts: end %.1e, gradient %.1e\n", end, gradient);
   assert_true(end < 1e-8 && gradient < 1e-6);
   assert_int_equal(dj_copyData(copy, m, sparse), DJ_OK);
@@ -207,13 +180,7 @@ static void testRollouts(void** state) {
   djd_deleteTape(tape);
   dj_deleteData(sparse);
   dj_deleteData(dense);
-  dj_deleteData(copy);
-  dj_deleteModel(m);
+  djt_delete(m, copy);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testSteps),
-                                     cmocka_unit_test(testVariationalSteps),
-                                     cmocka_unit_test(testRollouts)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSteps, testVariationalSteps, testRollouts)

@@ -1,6 +1,7 @@
 // Block patterns and the block factorization against the dense one.
 
 #include "common/random_model.h"
+#include "common/test.h"
 
 #include "math/block_ldl.h"
 #include "math/block_ldu.h"
@@ -9,15 +10,6 @@
 #include "math/ldl.h"
 #include "math/ldu.h"
 #include "math/pattern.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { MAX_BLOCKS = 40, MAX_ROWS = 240, NCOL = 7 };
 
@@ -407,8 +399,7 @@ static void coupleAny(Case* c, int n, int nb, djRng* rng) {
 }
 
 // Random graphs of every density; P is not symmetric only in the way it is stored.
-static void testRandomGraphs(void** state) {
-  (void)state;
+static void testRandomGraphs(void) {
   djRng rng = {11};
   int sparse = 0;
   for (int trial = 0; trial < 60; trial++) {
@@ -435,8 +426,7 @@ static void testRandomGraphs(void** state) {
 }
 
 // The analysis depends on the set of pairs, not on their order or on what came before.
-static void testOrderIsAFunctionOfTheSet(void** state) {
-  (void)state;
+static void testOrderIsAFunctionOfTheSet(void) {
   djRng rng = {12};
   Case c;
   makeCase(&c, &rng, 30, false);
@@ -461,8 +451,7 @@ static void testOrderIsAFunctionOfTheSet(void** state) {
 }
 
 // Fill-in: none for chains, rings and trees beyond what they must have.
-static void testFill(void** state) {
-  (void)state;
+static void testFill(void) {
   djRng rng = {13};
   Case c;
   makeCase(&c, &rng, MAX_BLOCKS, false);
@@ -481,8 +470,7 @@ static void testFill(void** state) {
 }
 
 // Matrices that are not positive definite, or not finite, are refused, wherever the fault is.
-static void testIndefinite(void** state) {
-  (void)state;
+static void testIndefinite(void) {
   djRng rng = {14};
   Case c;
   makeCase(&c, &rng, 25, false);
@@ -517,8 +505,7 @@ static void testIndefinite(void** state) {
 
 // The ratio of the largest pivot to the least does not depend on the unit: here of 1 to 8, in units
 // from which all pivots, or their inverses, are below one.
-static void testCondition(void** state) {
-  (void)state;
+static void testCondition(void) {
   djRng rng = {14};
   for (int k = -30; k <= 30; k += 15) {
     Case c;
@@ -536,8 +523,7 @@ static void testCondition(void** state) {
 }
 
 // Everything coupled, the switch, and nothing at all.
-static void testDense(void** state) {
-  (void)state;
+static void testDense(void) {
   djRng rng = {15};
   Case c;
   makeCase(&c, &rng, 20, false);
@@ -568,8 +554,7 @@ static void testDense(void** state) {
 }
 
 // Lists that are short are noticed and grow, until they hold what longer ones hold.
-static void testGrowth(void** state) {
-  (void)state;
+static void testGrowth(void) {
   djRng rng = {16};
   Case c;
   makeCase(&c, &rng, 20, false);
@@ -596,11 +581,5 @@ static void testGrowth(void** state) {
   freeCase(&c);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testRandomGraphs), cmocka_unit_test(testOrderIsAFunctionOfTheSet),
-      cmocka_unit_test(testFill), cmocka_unit_test(testIndefinite), cmocka_unit_test(testDense),
-      cmocka_unit_test(testGrowth),
-      cmocka_unit_test(testCondition)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testRandomGraphs, testOrderIsAFunctionOfTheSet, testFill, testIndefinite, testDense,
+         testGrowth, testCondition)

@@ -1,16 +1,7 @@
 // Derivatives of the step's residual by masses, inertial frames, inertias and gravity.
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/param_case.h"
+#include "common/test.h"
 #include "force/drag.h"
 
 static const djField field[] = {DJ_FIELD_BODY_MASS,    DJ_FIELD_BODY_IPOS,
@@ -18,8 +9,7 @@ static const djField field[] = {DJ_FIELD_BODY_MASS,    DJ_FIELD_BODY_IPOS,
                                 DJ_FIELD_BODY_GRAVCOMP, DJ_FIELD_GRAVITY};
 enum { NFIELD = sizeof field / sizeof field[0] };
 
-static void test_differences(void** state) {
-  (void)state;
+static void test_differences(void) {
   djRng rng = {11};
   djtWorst worst = {{0}, {0}, {0}};
   for (int trial = 0; trial < 20; trial++) {
@@ -37,8 +27,7 @@ static void test_differences(void** state) {
 }
 
 // Every combination of what switches terms off, and gravity's scale.
-static void test_disabled(void** state) {
-  (void)state;
+static void test_disabled(void) {
   static const int flags[] = {DJ_DSBL_GRAVITY, DJ_DSBL_SPRING, DJ_DSBL_DAMPER,
                               DJ_DSBL_SPRING | DJ_DSBL_DAMPER,
                               DJ_DSBL_SPRING | DJ_DSBL_DAMPER | DJ_DSBL_GRAVITY};
@@ -65,8 +54,7 @@ static void test_disabled(void** state) {
 }
 
 // A gradient that is wrong by a tenth of a percent is seen.
-static void test_wrong(void** state) {
-  (void)state;
+static void test_wrong(void) {
   djRng rng = {13};
   djModel* m = djt_randomModel(&rng, 3, DJT_ALL);
   m->opt.timestep = 0.02;
@@ -85,8 +73,7 @@ static void test_wrong(void** state) {
 }
 
 // Drag's coefficients where the box is flat: they do not depend on the inertia there.
-static void test_flat(void** state) {
-  (void)state;
+static void test_flat(void) {
   djRng rng = {14};
   djModel* m = djt_randomModel(&rng, 1, DJT_FLUID);
   m->body_inertia[3] = 0.5 * m->body_inertia[4];
@@ -107,12 +94,4 @@ static void test_flat(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_differences),
-      cmocka_unit_test(test_disabled),
-      cmocka_unit_test(test_wrong),
-      cmocka_unit_test(test_flat),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(test_differences, test_disabled, test_wrong, test_flat)

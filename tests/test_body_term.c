@@ -3,16 +3,10 @@
 
 #include "model/body_term.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/kin_case.h"
 #include "common/make_model.h"
 #include "common/near.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "model/body_inertia.h"
 #include "model/body_param.h"
@@ -36,8 +30,7 @@ static djVec3 velocityAt(djSix x, djVec3 ref, djVec3 point) {
 }
 
 // Momenta of the points by twists.
-static void testInertia(void** state) {
-  (void)state;
+static void testInertia(void) {
   djRng rng = {1};
   for (int trial = 0; trial < 5; trial++) {
     djtKins c = djt_openKins(djt_randomModel(&rng, 4, 0), &rng, 1);
@@ -120,8 +113,7 @@ static double energyOf(const Case* c, int b) {
   return sum;
 }
 
-static void testEnergy(void** state) {
-  (void)state;
+static void testEnergy(void) {
   djRng rng = {2};
   for (int trial = 0; trial < 5; trial++) {
     Case c = openCase(&rng, djt_randomModel(&rng, 4, 0));
@@ -135,8 +127,7 @@ static void testEnergy(void** state) {
 }
 
 // Wrenches against differences of the points' energy.
-static void testWrench(void** state) {
-  (void)state;
+static void testWrench(void) {
   djRng rng = {3};
   double worst = 0, h = 1e-3;
   for (int trial = 0; trial < 5; trial++) {
@@ -156,14 +147,12 @@ static void testWrench(void** state) {
     }
     closeCase(&c);
   }
-  print_message("wrench %.1e\n", worst);
-  assert_true(worst < 1e-8);
+  djt_below("wrench", worst, 1e-8);
 }
 
 // At the start pose loads are forces and torques as they are: what the wrench has with them less
 // what it has without.
-static void testLoads(void** state) {
-  (void)state;
+static void testLoads(void) {
   djRng rng = {4};
   Case c = openCase(&rng, djt_randomModel(&rng, 5, 0));
   usePoses(&c);
@@ -202,8 +191,7 @@ static double wrenchSlope(Case* c, int b, djSix x, djSix y, int pose) {
 
 // All second derivatives against differences of wrenches. d/ds of W(exp(s y) T) . x is the nested
 // one less W . (y x x).
-static void testSecond(void** state) {
-  (void)state;
+static void testSecond(void) {
   djRng rng = {5};
   double worst[3] = {0, 0, 0};
   for (int trial = 0; trial < 5; trial++) {
@@ -233,8 +221,7 @@ static void testSecond(void** state) {
 }
 
 // Of bodies that no dof moves nothing is left.
-static void testIdle(void** state) {
-  (void)state;
+static void testIdle(void) {
   djRng rng = {6};
   Case c = openCase(&rng, djt_sampleModel(NULL));
   usePoses(&c);
@@ -327,8 +314,7 @@ static double balanceError(Balance* s, djRng* rng) {
   return worst;
 }
 
-static void testMomentumParams(void** state) {
-  (void)state;
+static void testMomentumParams(void) {
   djRng rng = {7};
   double worst = 0;
   for (int trial = 0; trial < 12; trial++) {
@@ -345,14 +331,12 @@ static void testMomentumParams(void** state) {
     free(s.V);
     closeCase(&s.c);
   }
-  print_message("momenta by parameters %.1e\n", worst);
-  assert_true(worst < 1e-8);
+  djt_below("momenta by parameters", worst, 1e-8);
 }
 
 // Loads alone are what bodies without inertia have: without a torque, without a force, or with
 // neither, too; and their products with twists.
-static void testLoadsAlone(void** state) {
-  (void)state;
+static void testLoadsAlone(void) {
   djRng rng = {12};
   for (int trial = 0; trial < 5; trial++) {
     Case c = openCase(&rng, djt_randomModel(&rng, 5, 0));
@@ -397,11 +381,5 @@ static void testLoadsAlone(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testInertia), cmocka_unit_test(testEnergy), cmocka_unit_test(testWrench),
-      cmocka_unit_test(testLoads),   cmocka_unit_test(testSecond), cmocka_unit_test(testIdle),
-      cmocka_unit_test(testMomentumParams), cmocka_unit_test(testLoadsAlone),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testInertia, testEnergy, testWrench, testLoads, testSecond, testIdle, testMomentumParams,
+         testLoadsAlone)

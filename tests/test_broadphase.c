@@ -1,13 +1,8 @@
 // Broad phase against all pairs: random, moving, clustered, infinite and bad boxes; short lists.
 
 #include "common/random_shape.h"
+#include "common/test.h"
 #include "shape/broadphase.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 enum { MAXBOX = 300, MAXPAIR = MAXBOX * MAXBOX / 2 };
 
@@ -53,8 +48,7 @@ static void makeBox(Random* r, double box[6], double span, double size) {
   }
 }
 
-static void testRandom(void** state) {
-  (void)state;
+static void testRandom(void) {
   Random r = {11};
   static double box[6 * MAXBOX];
   for (int trial = 0; trial < 120; trial++) {
@@ -84,8 +78,7 @@ static void testRandom(void** state) {
   }
 }
 
-static void testTies(void** state) {
-  (void)state;
+static void testTies(void) {
   static double box[6 * MAXBOX];
   void* memory = malloc(dj_broadphaseSize(64));
   djBroadphase* s = dj_initBroadphase(memory, 64);
@@ -104,8 +97,7 @@ static void testTies(void** state) {
 }
 
 // What is not a number overlaps everything: nothing may be lost.
-static void testBad(void** state) {
-  (void)state;
+static void testBad(void) {
   static djBoxPair pair[MAXPAIR];
   double box[18] = {0, 0, 0, 1, 1, 1, NAN, NAN, NAN, NAN, NAN, NAN, 5, 5, 5, 6, 6, 6};
   void* memory = malloc(dj_broadphaseSize(3));
@@ -123,11 +115,4 @@ static void testBad(void** state) {
   free(memory);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testRandom),
-      cmocka_unit_test(testTies),
-      cmocka_unit_test(testBad),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testRandom, testTies, testBad)

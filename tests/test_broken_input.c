@@ -6,18 +6,9 @@
 
 #include "common/random_model.h"
 #include "common/sample_model.h"
+#include "common/test.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #define SECONDS 5      // for each test
 #define MAX_ROUNDS 20000

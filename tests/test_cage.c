@@ -2,20 +2,18 @@
 // derivatives, and cells that are turned inside out.
 
 #include "common/design_case.h"
+#include "common/json.h"
+#include "common/make_model.h"
 #include "common/random_model.h"
+#include "common/refused_text.h"
+#include "common/test.h"
 #include "gradient/lattice.h"
 #include "gradient/map.h"
 #include "math/vec.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 // ---- lattices -----------------------------------------------------------------------------------
 
-static void testCounts(void** state) {
-  (void)state;
+static void testCounts(void) {
   static const struct {
     int cells[3], surface;
   } list[] = {{{1, 1, 1}, 8},       {{2, 2, 2}, 26}, {{4, 4, 4}, 98},
@@ -51,8 +49,7 @@ static double harmonic(int which, const double x[3]) {
                       : x[0] * x[0] - 3 * x[1] * x[1] + 2 * x[2] * x[2];
 }
 
-static void testInside(void** state) {
-  (void)state;
+static void testInside(void) {
   static const int cells[][3] = {{1, 1, 1}, {2, 2, 2},    {3, 4, 5},
                                  {2, 1, 6}, {16, 16, 16}, {9, 2, 7}};
   djRng rng = {5};
@@ -103,20 +100,20 @@ static void testInside(void** state) {
 // ---- cages --------------------------------------------------------------------------------------
 
 static const char scene[] =
-    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.01},\"bodies\":[{\"name\":\"world\"},"
-    "{\"name\":\"hand\",\"pos\":[1,0,1],\"mass\":1,\"inertia\":[0.02,0.03,0.04]},"
-    "{\"name\":\"finger\",\"parent\":\"hand\",\"pos\":[0.11,-0.07,-0.38],\"mass\":0.2,"
-    "\"inertia\":[0.002,0.002,0.001]}],"
-    "\"joints\":[{\"name\":\"swing\",\"type\":\"hinge\",\"body\":\"hand\",\"axis\":[0,1,0]},"
-    "{\"name\":\"bend\",\"type\":\"hinge\",\"body\":\"finger\",\"axis\":[1,0,0]}],"
-    "\"meshes\":[{\"name\":\"block\",\"vert\":[[-0.1,-0.1,-0.1],[0.1,-0.1,-0.1],[-0.1,0.1,-0.1],"
+    "{'dijoco_model':1,'option':{'timestep':0.01},'bodies':[{'name':'world'},"
+    "{'name':'hand','pos':[1,0,1],'mass':1,'inertia':[0.02,0.03,0.04]},"
+    "{'name':'finger','parent':'hand','pos':[0.11,-0.07,-0.38],'mass':0.2,"
+    "'inertia':[0.002,0.002,0.001]}],"
+    "'joints':[{'name':'swing','type':'hinge','body':'hand','axis':[0,1,0]},"
+    "{'name':'bend','type':'hinge','body':'finger','axis':[1,0,0]}],"
+    "'meshes':[{'name':'block','vert':[[-0.1,-0.1,-0.1],[0.1,-0.1,-0.1],[-0.1,0.1,-0.1],"
     "[0.1,0.1,-0.1],[-0.1,-0.1,0.1],[0.1,-0.1,0.1],[-0.1,0.1,0.1],[0.1,0.1,0.1]]}],"
-    "\"geoms\":[{\"name\":\"head\",\"type\":\"mesh\",\"mesh\":\"block\",\"body\":\"hand\","
-    "\"pos\":[0.01,0.02,-0.29],\"quat\":[0.8,0.2,-0.3,0.4]},"
-    "{\"name\":\"palm\",\"type\":\"sphere\",\"body\":\"hand\",\"pos\":[0.2,0.1,-0.1],"
-    "\"size\":[0.02,0,0]},"
-    "{\"name\":\"nail\",\"type\":\"sphere\",\"body\":\"finger\",\"size\":[0.03,0,0]}],"
-    "\"sites\":[{\"name\":\"tip\",\"body\":\"hand\",\"pos\":[0.02,0.05,-0.35]}]}";
+    "'geoms':[{'name':'head','type':'mesh','mesh':'block','body':'hand',"
+    "'pos':[0.01,0.02,-0.29],'quat':[0.8,0.2,-0.3,0.4]},"
+    "{'name':'palm','type':'sphere','body':'hand','pos':[0.2,0.1,-0.1],"
+    "'size':[0.02,0,0]},"
+    "{'name':'nail','type':'sphere','body':'finger','size':[0.03,0,0]}],"
+    "'sites':[{'name':'tip','body':'hand','pos':[0.02,0.05,-0.35]}]}";
 
 enum { MOST = 3 * 1538 };
 
@@ -124,17 +121,16 @@ enum { MOST = 3 * 1538 };
 static void openCage(DesignCase* c, const char* grid, int n, bool follow) {
   char* text = malloc(2000 + 4 * 3 * (size_t)n);
   assert_non_null(text);
-  char* at =
-      text + sprintf(text,
-                     "{\"scene\":\"s\",\"horizon\":6,\"inertia_from_geom\":%s,\"contact\":\"none\","
-                     "\"initial\":{\"qpos\":[0.4,-0.3],\"qvel\":[1,2]},"
-                     "\"loss\":[{\"type\":\"position\",\"geom\":\"palm\",\"target\":[1,0.3,0]},"
-                     "{\"type\":\"position\",\"site\":\"tip\",\"target\":[0,0.3,1]},"
-                     "{\"type\":\"com\",\"target\":[1,1,1]}],"
-                     "\"maps\":[{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\","
-                     "\"box\":[[-0.3,-0.25,-0.6],[0.3,0.3,0]]%s}],\"variables\":[{\"name\":\"c\"}],"
-                     "\"free\":{\"c\":{\"value\":[0",
-                     follow ? "true" : "false", grid);
+  char* at = text + sprintf(text,
+                            "{'scene':'s','horizon':6,'inertia_from_geom':%s,'contact':'none',"
+                            "'initial':{'qpos':[0.4,-0.3],'qvel':[1,2]},"
+                            "'loss':[{'type':'position','geom':'palm','target':[1,0.3,0]},"
+                            "{'type':'position','site':'tip','target':[0,0.3,1]},"
+                            "{'type':'com','target':[1,1,1]}],"
+                            "'maps':[{'type':'cage','from':'c','body':'hand',"
+                            "'box':[[-0.3,-0.25,-0.6],[0.3,0.3,0]]%s}],'variables':[{'name':'c'}],"
+                            "'free':{'c':{'value':[0",
+                            follow ? "true" : "false", grid);
   for (int k = 1; k < 3 * n; k++) at += sprintf(at, ",0");
   strcpy(at, "]}}}");
   djt_openDesign(c, scene, text);
@@ -145,16 +141,15 @@ static const struct {
   const char* grid;
   int cells[3], n;
 } cages[] = {{"", {1, 1, 1}, 8},
-             {",\"grid\":[2,2,2]", {2, 2, 2}, 26},
-             {",\"grid\":[3,4,5]", {3, 4, 5}, 96},
-             {",\"grid\":[16,16,16]", {16, 16, 16}, 1538}};
+             {",'grid':[2,2,2]", {2, 2, 2}, 26},
+             {",'grid':[3,4,5]", {3, 4, 5}, 96},
+             {",'grid':[16,16,16]", {16, 16, 16}, 1538}};
 enum { NCAGE = sizeof cages / sizeof cages[0] };
 
 static const double low[3] = {-0.3, -0.25, -0.6}, high[3] = {0.3, 0.3, 0};
 
 // An affine motion of the surface is that of all inside: vertices, geoms, sites, children.
-static void testAffine(void** state) {
-  (void)state;
+static void testAffine(void) {
   static const double A[9] = {0.1, -0.05, 0.2, 0.07, -0.1, 0.03, 0.02, 0.04, 0.15};
   static const double b[3] = {0.01, -0.02, 0.03};
   double x[MOST];
@@ -209,8 +204,7 @@ static void testAffine(void** state) {
 }
 
 // <w, A z> = <A^T w, z>, and the whole gradient has a certificate.
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   djRng rng = {3};
   for (int i = 0; i < NCAGE; i++) {
     DesignCase c;
@@ -232,9 +226,8 @@ static void testDerivatives(void** state) {
     djdCertificate certificate;
     assert_int_equal(djd_evaluateDesign(&loss, dz, c.d, c.d->x0), DJ_OK);
     assert_int_equal(djd_certifyVariable(&certificate, c.d, 0, loss, dz, 1), DJ_OK);
-    if (!certificate.passed || certificate.analytic == 0) {
-      fail_msg("%s: %g, %g", cages[i].grid, certificate.analytic, certificate.relative_error);
-    }
+    djt_failIf(!certificate.passed || certificate.analytic == 0, "%s: %g, %g", cages[i].grid,
+               certificate.analytic, certificate.relative_error);
     free(out);
     free(w);
     free(z);
@@ -246,10 +239,9 @@ static void testDerivatives(void** state) {
 
 // A node that passes its neighbour turns a cell inside out: refused, and the design is as usable as
 // before. A turn of the whole box is fine.
-static void testFlipped(void** state) {
-  (void)state;
+static void testFlipped(void) {
   DesignCase c;
-  openCage(&c, ",\"grid\":[2,3,2]", 34, false);
+  openCage(&c, ",'grid':[2,3,2]", 34, false);
   double x[3 * 34] = {0}, loss;
   // Node 12, in the middle, would be the first inside; node 9 is at (0, 3, 0).
   x[3 * 9] = 0.29;
@@ -273,41 +265,20 @@ static void testFlipped(void** state) {
   djt_closeDesign(&c);
 }
 
-static void testErrors(void** state) {
-  (void)state;
-  static const struct {
-    const char *grid, *text;
-  } list[] = {{"[2,2]", "maps[0]: grid: must be 3 numbers of cells"},
-              {"[2,2,0]", "maps[0]: grid: must be whole numbers between 1 and 100"},
-              {"[2,2.5,2]", "maps[0]: grid: must be whole numbers between 1 and 100"},
-              {"[2,2,101]", "maps[0]: grid: must be whole numbers between 1 and 100"},
-              {"[2,2,2]", "maps[0]: from: 'c' must be 78 numbers"},
-              {"[1,1,1]", "maps[0]: from: 'c' must be 24 numbers"}};
-  djModel* m;
-  assert_int_equal(dj_loadModelText(&m, scene, NULL), DJ_OK);
-  for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
-    char text[500];
-    snprintf(
-        text, sizeof text,
-        "{\"scene\":\"s\",\"horizon\":1,\"loss\":[],\"free\":{\"c\":{\"value\":[1]}},\"maps\":["
-        "{\"type\":\"cage\",\"from\":\"c\",\"body\":\"hand\",\"box\":[[-1,-1,-1],[1,1,1]],"
-        "\"grid\":%s}]}",
-        list[i].grid);
-    djTask* task;
-    djProblem* p;
-    djError err = {""};
-    assert_int_equal(dj_loadTaskText(&task, text, NULL, &err), DJ_OK);
-    assert_int_equal(dj_resolveTask(&p, task, m, &err), DJ_INVALID);
-    assert_string_equal(err.text, list[i].text);
-    dj_deleteTask(task);
-  }
+static void testErrors(void) {
+  static const char* const list[][2] = {
+      {"[2,2]", "maps[0]: grid: must be 3 numbers of cells"},
+      {"[2,2,0]", "maps[0]: grid: must be whole numbers between 1 and 100"},
+      {"[2,2.5,2]", "maps[0]: grid: must be whole numbers between 1 and 100"},
+      {"[2,2,101]", "maps[0]: grid: must be whole numbers between 1 and 100"},
+      {"[2,2,2]", "maps[0]: from: 'c' must be 78 numbers"},
+      {"[1,1,1]", "maps[0]: from: 'c' must be 24 numbers"}};
+  djModel* m = djt_modelOf(scene);
+  djt_refuseTasks(DJ_INVALID, m,
+                  "{'scene':'s','horizon':1,'loss':[],'free':{'c':{'value':[1]}},'maps':[{'type':"
+                  "'cage','from':'c','body':'hand','box':[[-1,-1,-1],[1,1,1]],'grid':%s}]}",
+                  list);
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testCounts),  cmocka_unit_test(testInside),
-      cmocka_unit_test(testAffine),  cmocka_unit_test(testDerivatives),
-      cmocka_unit_test(testFlipped), cmocka_unit_test(testErrors)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testCounts, testInside, testAffine, testDerivatives, testFlipped, testErrors)

@@ -1,16 +1,10 @@
 // The certificate of a directional derivative, on functions whose derivative is known.
 
+#include "common/test.h"
+
 #include <dijoco/check.h>
 
 #include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 typedef double (*Function)(double e);
 
@@ -37,8 +31,7 @@ static double corner(double e) { return 1 + e + (e > 0 ? e : 0); }
 // C2: zero beyond, the fourth power before, as the contact barrier
 static double barrier(double e) { return 1 + e + (e < 1e-3 ? pow(1 - 1e3 * e, 4) : 0); }
 
-static void right_gradients_pass(void** state) {
-  (void)state;
+static void right_gradients_pass(void) {
   const struct {
     Function f;
     double analytic;
@@ -54,8 +47,7 @@ static void right_gradients_pass(void** state) {
   }
 }
 
-static void wrong_gradients_fail(void** state) {
-  (void)state;
+static void wrong_gradients_fail(void) {
   assert_false(certify(smooth, 3 * cos(1) * exp(sin(1)) * 1.00001).passed);
   assert_false(certify(stiff, 1e5 * cos(1) * 0.9999).passed);
   assert_false(certify(offset, 0).passed);
@@ -65,8 +57,7 @@ static void wrong_gradients_fail(void** state) {
   assert_false(certify(corner, 1).passed);
 }
 
-static void linear_losses_have_no_slope(void** state) {
-  (void)state;
+static void linear_losses_have_no_slope(void) {
   djdCertificate c = certify(linear, -2);
   assert_true(c.passed);
   assert_false(c.has_slope);
@@ -90,8 +81,7 @@ static double power3(double e) { return power_of(e, 3); }
 
 // The remainder of 1 + e + |e|^p is of order p, with the right derivative; that of a linear loss is
 // of order 1, with one that is wrong by less than its error may be.
-static void slopes_decide(void** state) {
-  (void)state;
+static void slopes_decide(void) {
   const struct {
     Function f;
     double analytic, slope;
@@ -121,8 +111,7 @@ static double never_hit(double e) { return 5 + 0 * e; }
 static double elsewhere(double e) { return fabs(e) < 1e-3 ? 2 + sin(3 * e) : 2 + 0.5 * e + e * e; }
 static double farther(double e) { return fabs(e) < 2e-6 ? 2 + sin(3 * e) : 2 + 0.5 * sin(e); }
 
-static void small_steps_have_the_last_word(void** state) {
-  (void)state;
+static void small_steps_have_the_last_word(void) {
   const struct {
     Function f;
     double right, wrong;
@@ -165,8 +154,7 @@ static bool noisyAlong(void* user, double e, double* loss) {
 
 // The difference errs by no more than is granted, a right derivative passes, and one does not that
 // is wrong by more.
-static void uncertainty_is_honest(void** state) {
-  (void)state;
+static void uncertainty_is_honest(void) {
   int judged = 0;
   for (unsigned long seed = 0; seed < 400; seed++) {
     Noisy n = {.size = pow(10, -14 + (double)(seed % 5)), .bend = pow(10, (double)(seed % 4)),
@@ -203,8 +191,7 @@ static bool targetAlong(void* user, double e, double* loss) {
 }
 
 // Steps that miss know of no derivative: next to noise their exact 0 must not win.
-static void missed_targets_know_nothing(void** state) {
-  (void)state;
+static void missed_targets_know_nothing(void) {
   for (unsigned long seed = 0; seed < 10; seed++) {
     for (double width = 0.3; width > 1e-4; width /= 2) {
       for (double noise = 0.01; noise < 0.11; noise *= sqrt(10)) {
@@ -220,8 +207,7 @@ static void missed_targets_know_nothing(void** state) {
 }
 
 // More losses average noise that a ladder alone cannot see through.
-static void noise_is_averaged(void** state) {
-  (void)state;
+static void noise_is_averaged(void) {
   for (unsigned long seed = 0; seed < 20; seed++) {
     Noisy n = {.size = 1e-11, .offset = 1, .bend = 100, .seed = seed};
     djdCertificate c;
@@ -239,8 +225,7 @@ static void noise_is_averaged(void** state) {
   }
 }
 
-static void what_cannot_be_known_does_not_pass(void** state) {
-  (void)state;
+static void what_cannot_be_known_does_not_pass(void) {
   Noisy n = {.size = 1e-2, .offset = 1, .bend = 100};
   djdCertificate c;
   double loss;
@@ -252,8 +237,7 @@ static void what_cannot_be_known_does_not_pass(void** state) {
 
 // A loss that is all but linear has no slope that could refuse: a difference that knows less than a
 // hundredth must do so by itself, of the right derivative too. What knows more lets it pass.
-static void useless_differences_certify_nothing(void** state) {
-  (void)state;
+static void useless_differences_certify_nothing(void) {
   int useless = 0, rough = 0;
   for (unsigned long seed = 0; seed < 400; seed++) {
     Noisy n = {.size = pow(10, -6 + 0.015 * (double)seed), .offset = 1, .bend = 1e-3,
@@ -271,8 +255,7 @@ static void useless_differences_certify_nothing(void** state) {
 }
 
 // A derivative of 1e-9 of the loss, of which rounding leaves six digits or less.
-static void small_derivatives_are_judged_by_what_is_known(void** state) {
-  (void)state;
+static void small_derivatives_are_judged_by_what_is_known(void) {
   for (int k = 0; k < 50; k++) {
     Noisy n = {.offset = 1e9 * (1 + 0.01 * k), .bend = 0.3 + 0.1 * k};
     djdCertificate c;
@@ -293,8 +276,7 @@ static bool lostAlong(void* user, double e, double* loss) {
   return true;
 }
 
-static void rounded_states_are_no_knowledge(void** state) {
-  (void)state;
+static void rounded_states_are_no_knowledge(void) {
   for (double slope = 1e-14; slope < 2e-13; slope *= 2) {
     djdCertificate c;
     assert_int_equal(djd_check(&c, 1, slope, 0.1, lostAlong, &slope), DJ_OK);
@@ -318,8 +300,7 @@ static bool jumpAlong(void* user, double e, double* loss) {
   return true;
 }
 
-static void jumps_are_given_up(void** state) {
-  (void)state;
+static void jumps_are_given_up(void) {
   for (int k = 0; k < 2; k++) {
     int count = 0;
     djdCertificate c;
@@ -334,8 +315,7 @@ static void jumps_are_given_up(void** state) {
 }
 
 // More losses are not taken than are allowed, nor where they change nothing.
-static void work_is_bounded(void** state) {
-  (void)state;
+static void work_is_bounded(void) {
   Noisy n = {.size = 1e-9, .offset = 1, .bend = 100, .seed = 3};
   djdCertificate c;
   double loss;
@@ -352,8 +332,7 @@ static void work_is_bounded(void** state) {
 }
 
 // Slopes on both sides of a corner, and that they are the same where there is none.
-static void corners_show_both_slopes(void** state) {
-  (void)state;
+static void corners_show_both_slopes(void) {
   const double analytic[] = {1, 1.5, 2, 0.9};
   for (int k = 0; k < 4; k++) {
     djdCertificate c = certify(corner, analytic[k]);
@@ -370,8 +349,7 @@ static void corners_show_both_slopes(void** state) {
 
 static double nowhere(double e) { return e == 0 ? 1 : NAN; }
 
-static void bad_input_is_refused(void** state) {
-  (void)state;
+static void bad_input_is_refused(void) {
   Function f = smooth;
   djdCertificate c;
   assert_int_equal(djd_check(&c, 1, 1, 0, along, &f), DJ_INVALID);
@@ -384,18 +362,8 @@ static void bad_input_is_refused(void** state) {
   assert_non_null(strstr(c.gave_up, "three steps"));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(right_gradients_pass), cmocka_unit_test(wrong_gradients_fail),
-      cmocka_unit_test(linear_losses_have_no_slope), cmocka_unit_test(slopes_decide),
-      cmocka_unit_test(small_steps_have_the_last_word), cmocka_unit_test(uncertainty_is_honest),
-      cmocka_unit_test(missed_targets_know_nothing),
-      cmocka_unit_test(useless_differences_certify_nothing),
-      cmocka_unit_test(rounded_states_are_no_knowledge),
-      cmocka_unit_test(noise_is_averaged), cmocka_unit_test(what_cannot_be_known_does_not_pass),
-      cmocka_unit_test(small_derivatives_are_judged_by_what_is_known),
-      cmocka_unit_test(jumps_are_given_up), cmocka_unit_test(work_is_bounded),
-      cmocka_unit_test(corners_show_both_slopes),
-      cmocka_unit_test(bad_input_is_refused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(right_gradients_pass, wrong_gradients_fail, linear_losses_have_no_slope, slopes_decide,
+         small_steps_have_the_last_word, uncertainty_is_honest, missed_targets_know_nothing,
+         useless_differences_certify_nothing, rounded_states_are_no_knowledge, noise_is_averaged,
+         what_cannot_be_known_does_not_pass, small_derivatives_are_judged_by_what_is_known,
+         jumps_are_given_up, work_is_bounded, corners_show_both_slopes, bad_input_is_refused)

@@ -1,14 +1,12 @@
 // What is asked of single values of definitions.
 
 #include "common/near.h"
+#include "common/test.h"
 #include "model/check.h"
 #include "model/geom_row.h"
 #include "model/joint_type.h"
 
-#include <math.h>
-
-static void testNumbers(void** state) {
-  (void)state;
+static void testNumbers(void) {
   const double good[3] = {0, 1, 2}, minus[3] = {1, -1, 2}, odd[3] = {1, NAN, INFINITY};
   assert_true(dj_allFinite(minus, 3) && !dj_allFinite(odd, 3) && dj_allFinite(odd, 1));
   assert_true(dj_allNonnegative(good, 3) && !dj_allNonnegative(minus, 3));
@@ -18,8 +16,7 @@ static void testNumbers(void** state) {
   assert_string_equal(dj_elementText("joint", NULL, 3).text, "joint #3");
 }
 
-static void testUnit(void** state) {
-  (void)state;
+static void testUnit(void) {
   const double v[3] = {3, 0, 4}, zero[3] = {0};
   double out[3], again[3];
   assert_true(dj_makeUnit(out, v, 3));
@@ -30,8 +27,7 @@ static void testUnit(void** state) {
   assert_false(dj_makeUnit(out, zero, 3));
 }
 
-static void testSizes(void** state) {
-  (void)state;
+static void testSizes(void) {
   const double large[2] = {1, -2e20}, huge = 2e60, small = 1e-21, fine = 1e-20;
   assert_string_equal(dj_sizeProblem(large, 2, DJ_LARGEST), "is larger than 1e20");
   assert_null(dj_sizeProblem(large, 1, DJ_LARGEST));
@@ -42,8 +38,7 @@ static void testSizes(void** state) {
   assert_null(dj_smallProblem(0));
 }
 
-static void testRanges(void** state) {
-  (void)state;
+static void testRanges(void) {
   const double right[2] = {-1, 1}, reversed[2] = {1, -1}, open[2] = {-INFINITY, 1};
   assert_null(dj_rangeProblem(right, true));
   assert_string_equal(dj_rangeProblem(reversed, true), "is reversed");
@@ -51,8 +46,7 @@ static void testRanges(void** state) {
   assert_non_null(dj_rangeProblem(open, true));
 }
 
-static void testTypes(void** state) {
-  (void)state;
+static void testTypes(void) {
   assert_true(dj_jointNq(DJ_FREE) == 7 && dj_jointNv(DJ_FREE) == 6 && dj_jointNq(DJ_BALL) == 4);
   assert_true(dj_isScalarJoint(DJ_SLIDE) && dj_isScalarJoint(DJ_HINGE));
   assert_false(dj_isScalarJoint(DJ_BALL) || dj_isScalarJoint(DJ_FREE));
@@ -64,10 +58,4 @@ static void testTypes(void** state) {
   assert_false(dj_inertiaOk(thin) || dj_inertiaOk(minus));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testNumbers), cmocka_unit_test(testUnit),  cmocka_unit_test(testSizes),
-      cmocka_unit_test(testRanges),  cmocka_unit_test(testTypes),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testNumbers, testUnit, testSizes, testRanges, testTypes)

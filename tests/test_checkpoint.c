@@ -1,15 +1,10 @@
 // Tapes with checkpoints: the same gradient, to the last bit, from less memory.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/random_terms.h"
 #include "common/scene.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "common/test.h"
 
 enum { HORIZON = 40, NPARAM = 4 };
 
@@ -62,8 +57,7 @@ static void openCase(Case* c, djModel* m, djData* d, djRng* rng) {
 
 static void closeCase(Case* c) {
   djd_deleteTape(c->tape);
-  dj_deleteData(c->d);
-  dj_deleteModel(c->m);
+  djt_delete(c->m, c->d);
   free(c->block);
 }
 
@@ -111,8 +105,7 @@ static void checkCase(Case* c) {
   free(whole);
 }
 
-static void testIntegrators(void** state) {
-  (void)state;
+static void testIntegrators(void) {
   djRng rng = {5};
   for (int method = 0; method < DJ_NINTEGRATOR; method++) {
     for (int contact = 0; contact < 2; contact++) {
@@ -144,8 +137,7 @@ static void testIntegrators(void** state) {
 }
 
 // Steps that are taken in parts, and mocap bodies that move in the first one.
-static void testParts(void** state) {
-  (void)state;
+static void testParts(void) {
   djRng rng = {8};
   Case c;
   djData* d;
@@ -153,8 +145,7 @@ static void testParts(void** state) {
   s->body[s->def.nbody - 1].mocap = true;
   s->def.njnt--;
   addMotors(s, DJ_DYN_FILTER, 0.05);
-  djModel* m = sceneModel(s);
-  freeScene(s);
+  djModel* m = takeScene(s);
   d = sceneData(m);
   d->qvel[0] = 150;
   d->mocap_pos[0] -= 0.01;
@@ -179,8 +170,7 @@ static void testParts(void** state) {
 }
 
 // Few steps' linearisations take few steps' memory.
-static void testMemory(void** state) {
-  (void)state;
+static void testMemory(void) {
   djRng rng = {9};
   Case c[2];
   size_t bytes[2];
@@ -197,8 +187,7 @@ static void testMemory(void** state) {
   assert_true(bytes[1] * 4 < bytes[0]);
 }
 
-static void testRefusals(void** state) {
-  (void)state;
+static void testRefusals(void) {
   djRng rng = {10};
   Case c;
   djData* d;
@@ -219,12 +208,4 @@ static void testRefusals(void** state) {
   closeCase(&c);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testIntegrators),
-      cmocka_unit_test(testParts),
-      cmocka_unit_test(testMemory),
-      cmocka_unit_test(testRefusals),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testIntegrators, testParts, testMemory, testRefusals)

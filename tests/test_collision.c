@@ -1,18 +1,13 @@
 // Collision data of models: which pairs collide (against a literal transcription of MuJoCo's
 // rule), mixing, contact shapes, default settings, margins, and what is refused.
 
+#include "common/make_model.h"
 #include "common/near.h"
 #include "common/random_shape.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "contact/contact.h"
 #include "contact/shapes/convex.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 
 #define CHECK(x) assert_true(x)
 enum { MAXBODY = 16, MAXGEOM = 40 };
@@ -156,8 +151,7 @@ static void randomScene(Scene* s, Random* r) {
   s->def.option.restitution = below(r, 2) ? DJ_RESTITUTION_SOLREF : DJ_RESTITUTION_GIVEN;
 }
 
-static void testPredicate(void** state) {
-  (void)state;
+static void testPredicate(void) {
   Random r = {1};
   static Scene s;
   int pairs = 0, colliding = 0;
@@ -188,8 +182,7 @@ static double rebound(const Scene* s, double given, double solref) {
   return s->def.option.restitution == DJ_RESTITUTION_SOLREF && solref != 0 ? solref : given;
 }
 
-static void testMixing(void** state) {
-  (void)state;
+static void testMixing(void) {
   Random r = {2};
   static Scene s;
   for (int trial = 0; trial < 300; trial++) {
@@ -228,8 +221,7 @@ static void testMixing(void** state) {
 }
 
 // Data take coefficients anew when the option has changed what they are.
-static void testRestitutionOption(void** state) {
-  (void)state;
+static void testRestitutionOption(void) {
   Random r = {3};
   static Scene s;
   randomScene(&s, &r);
@@ -243,8 +235,7 @@ static void testRestitutionOption(void** state) {
 }
 
 // So they do where another model with other coefficients has come to the place of theirs.
-static void testCoefficientVersion(void** state) {
-  (void)state;
+static void testCoefficientVersion(void) {
   Random r = {3};
   static Scene s;
   do randomScene(&s, &r);
@@ -318,8 +309,7 @@ static void checkBox(const djModel* m, int geom) {
   }
 }
 
-static void testShapes(void** state) {
-  (void)state;
+static void testShapes(void) {
   Random r = {3};
   static Scene s;
   for (int trial = 0; trial < 20; trial++) {
@@ -401,8 +391,7 @@ static void testShapes(void** state) {
   }
 }
 
-static void testSettings(void** state) {
-  (void)state;
+static void testSettings(void) {
   Random r = {4};
   static Scene s;
   mixedScene(&s, &r);
@@ -419,9 +408,8 @@ static void testSettings(void** state) {
   djt_near(m->geom_skin[0], 0.04, 0);
   djt_near(m->contact.skin, 0.04, 0);
   // a changed size keeps the settings and skins in force
-  djParam p;
   djError err;
-  assert_int_equal(dj_paramId(&p, m, "geom/g2/size", &err), DJ_OK);
+  djParam p = djt_param(m, "geom/g2/size");
   double size[3] = {0.02, 0.3, 0};
   assert_int_equal(dj_setParam(m, &p, size, &err), DJ_OK);
   djt_near(m->contact.radius, 0.2, 0);
@@ -430,8 +418,7 @@ static void testSettings(void** state) {
   djt_near(m->collision->shape[2].inner, 0.02, 0);
   CHECK(m->collision->shape[2].radius > 0);
   // a copy has the same
-  djModel* copy;
-  assert_int_equal(dj_copyModel(&copy, m, &err), DJ_OK);
+  djModel* copy = djt_copy(m);
   assert_memory_equal(&copy->contact, &m->contact, sizeof m->contact);
   for (int g = 0; g < m->ngeom; g++) {
     const djShape *x = &m->collision->shape[g], *y = &copy->collision->shape[g];
@@ -453,8 +440,7 @@ static void testSettings(void** state) {
 
 // A gap beyond the margin shrinks shapes, by half of their inner radius at most; the data keep what
 // they shrank by, and with the skin no more than 0.9 of that radius is gone.
-static void testShrunk(void** state) {
-  (void)state;
+static void testShrunk(void) {
   Random r = {6};
   static Scene s;
   for (int trial = 0; trial < 40; trial++) {
@@ -478,9 +464,8 @@ static void testShrunk(void** state) {
         djt_near(h + sh->radius + reach(sh, n, 0), size[0] - sh->skin, 1e-12);
       }
       // a size that becomes too small for the skin that is in force
-      djParam p;
       djError err;
-      assert_int_equal(dj_paramId(&p, m, "geom/g1/size", &err), DJ_OK);
+      djParam p = djt_param(m, "geom/g1/size");
       double size[3] = {m->geom_skin[1], 0, 0};
       assert_int_equal(dj_setParam(m, &p, size, &err), DJ_OK);
     }
@@ -489,8 +474,7 @@ static void testShrunk(void** state) {
 }
 
 // Settings of a model in which nothing moves of itself are those of one kilogram.
-static void testNothingMoves(void** state) {
-  (void)state;
+static void testNothingMoves(void) {
   static Scene s;
   start(&s);
   int b = addBody(&s, 0, false);
@@ -503,8 +487,7 @@ static void testNothingMoves(void** state) {
   dj_deleteModel(m);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   Random r = {5};
   static Scene s;
   mixedScene(&s, &r);
@@ -528,13 +511,5 @@ static void testRefused(void** state) {
   assert_int_equal(dj_makeCollision(NULL, false, &err), DJ_INVALID);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPredicate), cmocka_unit_test(testMixing),
-      cmocka_unit_test(testRestitutionOption), cmocka_unit_test(testCoefficientVersion),
-      cmocka_unit_test(testShapes),    cmocka_unit_test(testSettings),
-      cmocka_unit_test(testShrunk),    cmocka_unit_test(testNothingMoves),
-      cmocka_unit_test(testRefused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testPredicate, testMixing, testRestitutionOption, testCoefficientVersion, testShapes,
+         testSettings, testShrunk, testNothingMoves, testRefused)

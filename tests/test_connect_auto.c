@@ -2,17 +2,14 @@
 // optimizer moves, pieces, and steps that would flatten a hull.
 
 #include "common/design_case.h"
+#include "common/json.h"
 #include "common/random_model.h"
+#include "common/test.h"
 #include "gradient/pieces.h"
 #include "io/task_attach.h"
 #include "math/vec.h"
 #include "scene/body_part.h"
 #include "shape/common.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 // ---- points in common ---------------------------------------------------------------------------
 
@@ -27,8 +24,7 @@ static void boxPlanes(double* plane, const double a[3], const double b[3]) {
   }
 }
 
-static void testCommonPoint(void** state) {
-  (void)state;
+static void testCommonPoint(void) {
   static const struct {
     double a[3], b[3], depth, point[3]; // of a box and that from 0 to 1; NAN: any
   } list[] = {{{0.5, 0.2, -1}, {3, 3, 0.4}, 0.2, {NAN, NAN, 0.2}},
@@ -60,23 +56,22 @@ static void testCommonPoint(void** state) {
 
 // Two links of two hulls each: those of the first overlap, those of the second touch.
 static const char scene[] =
-    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.005},\"bodies\":[{\"name\":\"world\"},"
-    "{\"name\":\"upper\",\"pos\":[0,0,0.8],\"mass\":1,\"inertia\":[0.02,0.03,0.04]},"
-    "{\"name\":\"lower\",\"parent\":\"upper\",\"pos\":[%s,0,0],\"mass\":1,"
-    "\"inertia\":[0.02,0.02,0.03]}],"
-    "\"joints\":[{\"name\":\"swing\",\"type\":\"hinge\",\"body\":\"upper\",\"axis\":[0,1,0],"
-    "\"pos\":[-0.1,0,0]},"
-    "{\"name\":\"bend\",\"type\":\"hinge\",\"body\":\"lower\",\"axis\":[0,1,0]}],"
-    "\"meshes\":[{\"name\":\"a0\",\"vert\":" BOX "},{\"name\":\"a1\",\"vert\":" BOX "},"
-    "{\"name\":\"b0\",\"vert\":" BOX "},{\"name\":\"b1\",\"vert\":" BOX "}],"
-    "\"geoms\":[{\"name\":\"floor\",\"type\":\"plane\",\"size\":[1,1,1]},"
-    "{\"name\":\"u0\",\"type\":\"mesh\",\"mesh\":\"a0\",\"body\":\"upper\"},"
-    "{\"name\":\"u1\",\"type\":\"mesh\",\"mesh\":\"a1\",\"body\":\"upper\","
-    "\"pos\":[0.15,0.01,0],\"quat\":[0.98,0.1,0,0]},"
-    "{\"name\":\"l0\",\"type\":\"mesh\",\"mesh\":\"b0\",\"body\":\"lower\",\"pos\":[0.1,0,0]},"
-    "{\"name\":\"l1\",\"type\":\"mesh\",\"mesh\":\"%s\",\"body\":\"lower\",\"pos\":[%s,0,0]}],"
-    "\"sites\":[{\"name\":\"tip\",\"body\":\"lower\",\"pos\":[0.4,0,0]}],"
-    "\"actuators\":[{\"name\":\"m0\",\"joint\":\"swing\"}]}";
+    "{'dijoco_model':1,'option':{'timestep':0.005},'bodies':[{'name':'world'},"
+    "{'name':'upper','pos':[0,0,0.8],'mass':1,'inertia':[0.02,0.03,0.04]},"
+    "{'name':'lower','parent':'upper','pos':[%s,0,0],'mass':1,'inertia':[0.02,0.02,0.03]}],"
+    "'joints':[{'name':'swing','type':'hinge','body':'upper','axis':[0,1,0],"
+    "'pos':[-0.1,0,0]},"
+    "{'name':'bend','type':'hinge','body':'lower','axis':[0,1,0]}],"
+    "'meshes':[{'name':'a0','vert':" BOX "},{'name':'a1','vert':" BOX "},"
+    "{'name':'b0','vert':" BOX "},{'name':'b1','vert':" BOX "}],"
+    "'geoms':[{'name':'floor','type':'plane','size':[1,1,1]},"
+    "{'name':'u0','type':'mesh','mesh':'a0','body':'upper'},"
+    "{'name':'u1','type':'mesh','mesh':'a1','body':'upper',"
+    "'pos':[0.15,0.01,0],'quat':[0.98,0.1,0,0]},"
+    "{'name':'l0','type':'mesh','mesh':'b0','body':'lower','pos':[0.1,0,0]},"
+    "{'name':'l1','type':'mesh','mesh':'%s','body':'lower','pos':[%s,0,0]}],"
+    "'sites':[{'name':'tip','body':'lower','pos':[0.4,0,0]}],"
+    "'actuators':[{'name':'m0','joint':'swing'}]}";
 
 // In %s: where the lower body hangs, the mesh of its last geom, and where that is.
 static char* sceneWith(const char* pos, const char* mesh, const char* at) {
@@ -88,19 +83,19 @@ static char* sceneWith(const char* pos, const char* mesh, const char* at) {
 }
 
 #define TASK(more)                                                                                 \
-  "{\"scene\":\"s\",\"horizon\":12,\"inertia_from_geom\":true,\"ctrl\":[0.3],"                     \
-  "\"contact\":{\"vertices\":\"all\",\"skin\":0},\"loss\":[{\"type\":\"position\",\"site\":"       \
-  "\"tip\",\"target\":[0.5,0,0.4],\"weight\":30},{\"type\":\"com\",\"target\":[0.4,0,0.6],"        \
-  "\"weight\":30}]," more "}"
-#define ALL "\"variables\":[{\"name\":\"mesh/*/vert\"},{\"name\":\"body/lower/pos\"}]"
+  "{'scene':'s','horizon':12,'inertia_from_geom':true,'ctrl':[0.3],"                               \
+  "'contact':{'vertices':'all','skin':0},'loss':[{'type':'position','site':"                       \
+  "'tip','target':[0.5,0,0.4],'weight':30},{'type':'com','target':[0.4,0,0.6],"                    \
+  "'weight':30}]," more "}"
+#define ALL "'variables':[{'name':'mesh/*/vert'},{'name':'body/lower/pos'}]"
 
 // NULL, or the error's text.
 static const char* openAuto(DesignCase* c, const char* scene_text, const char* task) {
   static djError err;
   *c = (DesignCase){0};
   err = (djError){""};
-  if (dj_loadModelText(&c->m, scene_text, &err) != DJ_OK) fail_msg("%s", err.text);
-  if (dj_loadTaskText(&c->task, task, NULL, &err) != DJ_OK) return err.text;
+  if (dj_loadModelText(&c->m, djt_json(scene_text), &err) != DJ_OK) fail_msg("%s", err.text);
+  if (dj_loadTaskText(&c->task, djt_json(task), NULL, &err) != DJ_OK) return err.text;
   if (dj_applyTask(c->m, c->task, &err) < 0) return err.text;
   if (dj_resolveTask(&c->p, c->task, c->m, &err) < 0) return err.text;
   return djd_makeDesign(&c->d, c->m, c->p, &err) < 0 ? err.text : NULL;
@@ -124,8 +119,7 @@ static void expectTogether(const djModel* m, const djProblem* p) {
   }
 }
 
-static void testFound(void** state) {
-  (void)state;
+static void testFound(void) {
   static const struct {
     const char *a, *b;
     int va, vb;
@@ -137,7 +131,7 @@ static void testFound(void** state) {
                 {"u1", "lower", 9, -1, DJ_OBJ_BODY}};
   DesignCase c;
   char* text = sceneWith("0.25", "b1", "0.3");
-  const char* error = openAuto(&c, text, TASK(ALL ",\"connect\":\"auto\""));
+  const char* error = openAuto(&c, text, TASK(ALL ",'connect':'auto'"));
   if (error) fail_msg("%s", error);
   assert_int_equal(c.p->nconnect, 5);
   for (int i = 0; i < 5; i++) {
@@ -167,8 +161,7 @@ static void testFound(void** state) {
 }
 
 // Blocks of a square share faces; edges and corners only where these alone join them.
-static void testEdges(void** state) {
-  (void)state;
+static void testEdges(void) {
   static const struct {
     const char* at[4];
     int n;
@@ -177,25 +170,23 @@ static void testEdges(void** state) {
               {{"0,0,0", "0.2,0.1,0.1", "0.4,0,0", "0.2,0,0"}, 3}};  // a corner, and a face beside
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     char text[4000], *to = text;
-    to += sprintf(to, "{\"dijoco_model\":1,\"bodies\":[{\"name\":\"world\"},{\"name\":\"b\","
-                      "\"mass\":1,\"inertia\":[1,1,1]}],\"joints\":[{\"name\":\"j\",\"type\":"
-                      "\"free\",\"body\":\"b\"}],\"meshes\":[");
+    to += sprintf(to, "{'dijoco_model':1,'bodies':[{'name':'world'},{'name':'b',"
+                      "'mass':1,'inertia':[1,1,1]}],'joints':[{'name':'j','type':"
+                      "'free','body':'b'}],'meshes':[");
     for (int k = 0; k < 4; k++) {
-      to += sprintf(to, "%s{\"name\":\"m%d\",\"vert\":" BOX "}", k ? "," : "", k);
+      to += sprintf(to, "%s{'name':'m%d','vert':" BOX "}", k ? "," : "", k);
     }
-    to += sprintf(to, "],\"geoms\":[");
+    to += sprintf(to, "],'geoms':[");
     for (int k = 0; k < 4; k++) {
-      to += sprintf(to,
-                    "%s{\"name\":\"g%d\",\"type\":\"mesh\",\"mesh\":\"m%d\",\"body\":\"b\","
-                    "\"pos\":[%s]}",
+      to += sprintf(to, "%s{'name':'g%d','type':'mesh','mesh':'m%d','body':'b','pos':[%s]}",
                     k ? "," : "", k, k, list[i].at[k]);
     }
     strcpy(to, "]}");
     DesignCase c;
     const char* error = openAuto(&c, text,
-                                 "{\"scene\":\"s\",\"horizon\":1,\"loss\":[],"
-                                 "\"contact\":{\"vertices\":\"all\",\"skin\":0},\"variables\":["
-                                 "{\"name\":\"mesh/*/vert\"}],\"connect\":\"auto\"}");
+                                 "{'scene':'s','horizon':1,'loss':[],"
+                                 "'contact':{'vertices':'all','skin':0},'variables':["
+                                 "{'name':'mesh/*/vert'}],'connect':'auto'}");
     if (error) fail_msg("%s", error);
     assert_int_equal(c.p->nconnect, list[i].n);
     expectTogether(c.m, c.p);
@@ -207,11 +198,10 @@ static void testEdges(void** state) {
 }
 
 // Exact gradients, of the added vertices, too.
-static void testCertificates(void** state) {
-  (void)state;
+static void testCertificates(void) {
   DesignCase c;
   char* text = sceneWith("0.25", "b1", "0.3");
-  assert_null(openAuto(&c, text, TASK(ALL ",\"connect\":\"auto\"")));
+  assert_null(openAuto(&c, text, TASK(ALL ",'connect':'auto'")));
   double *x = malloc((size_t)c.d->n * sizeof *x), *g = malloc((size_t)c.d->n * sizeof *g), loss;
   assert_true(x && g);
   assert_int_equal(djd_evaluateDesign(&loss, g, c.d, c.d->x0), DJ_OK);
@@ -242,13 +232,12 @@ static bool watchPieces(void* user, const djOptimizeStep* step) {
 
 // What is connected stays together, by all optimizers that take connections; without, it falls
 // apart.
-static void testHolds(void** state) {
-  (void)state;
+static void testHolds(void) {
   static const char* const types[] = {"trust_region", "adam"};
   char* text = sceneWith("0.25", "b1", "0.3");
   for (int t = 0; t < 4; t++) {
     DesignCase c;
-    assert_null(openAuto(&c, text, TASK(ALL ",\"connect\":\"auto\"")));
+    assert_null(openAuto(&c, text, TASK(ALL ",'connect':'auto'")));
     djOptimizer how = dj_defaultOptimizer();
     how.type = types[t % 2];
     how.direction = DJ_DIRECTION_GRADIENT;
@@ -279,11 +268,10 @@ static void testHolds(void** state) {
 }
 
 // Vertices that are moved away from each other leave pieces; so does a link whose joint is outside.
-static void testPieces(void** state) {
-  (void)state;
+static void testPieces(void) {
   DesignCase c;
   char* text = sceneWith("0.25", "b1", "0.3");
-  assert_null(openAuto(&c, text, TASK(ALL ",\"connect\":\"auto\"")));
+  assert_null(openAuto(&c, text, TASK(ALL ",'connect':'auto'")));
   double* x = malloc((size_t)c.d->n * sizeof *x);
   int n, adr = c.d->adr[3], end = c.d->adr[4]; // of mesh/b1/vert
   memcpy(x, c.d->x0, (size_t)c.d->n * sizeof *x);
@@ -305,27 +293,26 @@ static void testPieces(void** state) {
 }
 
 // A list with the same connections and a set with as many vertices: the same design.
-static void testWritten(void** state) {
-  (void)state;
+static void testWritten(void) {
   DesignCase c, again;
   char *text = sceneWith("0.25", "b1", "0.3"), *task = malloc(20000), *at = task;
-  assert_null(openAuto(&c, text, TASK(ALL ",\"connect\":\"auto\"")));
-  at += sprintf(at, "%s", TASK(ALL ",\"connect\":["));
+  assert_null(openAuto(&c, text, TASK(ALL ",'connect':'auto'")));
+  at += sprintf(at, "%s", TASK(ALL ",'connect':["));
   at--; // the brace
   for (int i = 0; i < 5; i++) {
     const djTaskConnect* one = &c.p->joined[i];
-    at += sprintf(at, "%s{\"a\":{\"geom\":\"%s\",\"vertex\":%d},\"b\":{\"%s\":\"%s\"", i ? "," : "",
-                  one->a.name, one->a.vertex,
+    at += sprintf(at, "%s{'a':{'geom':'%s','vertex':%d},'b':{'%s':'%s'", i ? "," : "", one->a.name,
+                  one->a.vertex,
                   one->b.object == DJ_OBJ_GEOM   ? "geom"
                   : one->b.object == DJ_OBJ_BODY ? "body"
                                                  : "joint",
                   one->b.name);
-    if (one->b.vertex >= 0) at += sprintf(at, ",\"vertex\":%d", one->b.vertex);
+    if (one->b.vertex >= 0) at += sprintf(at, ",'vertex':%d", one->b.vertex);
     at += sprintf(at, "}}");
   }
-  at += sprintf(at, "],\"set\":{");
+  at += sprintf(at, "],'set':{");
   for (int i = 0; i < 4; i++) {
-    at += sprintf(at, "%s\"%s\":[", i ? "," : "", c.p->variable[i].name);
+    at += sprintf(at, "%s'%s':[", i ? "," : "", c.p->variable[i].name);
     for (int k = c.d->adr[i]; k < c.d->adr[i + 1]; k++) {
       at += sprintf(at, "%s%.17g", k > c.d->adr[i] ? "," : "", c.d->x0[k]);
     }
@@ -347,16 +334,15 @@ static void testWritten(void** state) {
 }
 
 // A cage moves both ends of a connection alike: there is nothing to hold.
-static void testCage(void** state) {
-  (void)state;
+static void testCage(void) {
   DesignCase c;
   char* text = sceneWith("0.25", "b1", "0.3");
-  const char* error = openAuto(
-      &c, text,
-      TASK("\"free\":{\"c\":{\"value\":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}},"
-           "\"maps\":[{\"type\":\"cage\",\"from\":\"c\",\"body\":\"upper\",\"box\":"
-           "[[-0.3,-0.3,-0.3],[0.5,0.3,0.3]],\"to\":[\"mesh/a0/vert\",\"mesh/a1/vert\"]}],"
-           "\"variables\":[{\"name\":\"c\"},{\"name\":\"body/lower/pos\"}],\"connect\":\"auto\""));
+  const char* error =
+      openAuto(&c, text,
+               TASK("'free':{'c':{'value':[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}},"
+                    "'maps':[{'type':'cage','from':'c','body':'upper','box':"
+                    "[[-0.3,-0.3,-0.3],[0.5,0.3,0.3]],'to':['mesh/a0/vert','mesh/a1/vert']}],"
+                    "'variables':[{'name':'c'},{'name':'body/lower/pos'}],'connect':'auto'"));
   if (error) fail_msg("%s", error);
   assert_int_equal(c.p->nconnect, 3); // the upper link's: two hulls, its joint, the lower link
   for (int i = 0; i < 3; i++) {
@@ -372,24 +358,21 @@ static void testCage(void** state) {
 
 // ---- errors -------------------------------------------------------------------------------------
 
-static void testErrors(void** state) {
-  (void)state;
+static void testErrors(void) {
   static const struct {
     const char *pos, *mesh, *at, *task, *text;
   } list[] = {
-      {"0.25", "b1", "0.31", TASK(ALL ",\"connect\":\"auto\""),
+      {"0.25", "b1", "0.31", TASK(ALL ",'connect':'auto'"),
        "connect: geoms 'l0' and 'l1' of body 'lower' do not touch, nor does anything between them"},
-      {"0.5", "b1", "0.5", TASK(ALL ",\"connect\":\"auto\""), "body 'lower'"},
-      {"0.25", "b0", "0.3", TASK(ALL ",\"connect\":\"auto\""),
+      {"0.5", "b1", "0.5", TASK(ALL ",'connect':'auto'"), "body 'lower'"},
+      {"0.25", "b0", "0.3", TASK(ALL ",'connect':'auto'"),
        "connect: mesh 'b0' is that of geoms 'l0' and 'l1'"},
-      {"0.25", "b1", "0.3",
-       TASK("\"variables\":[{\"name\":\"mesh/c*/vert\"}],\"connect\":\"auto\""), "mesh/c*/vert"},
-      {"0.25", "b1", "0.3", TASK("\"connect\":\"all\""), "connect: must be a list or \"auto\""},
-      {"0.25", "b1", "0.3",
-       TASK("\"connect\":[{\"a\":{\"geom\":\"u0\",\"vertex\":8},\"b\":{\"geom\":\"u1\"}}]"),
+      {"0.25", "b1", "0.3", TASK("'variables':[{'name':'mesh/c*/vert'}],'connect':'auto'"),
+       "mesh/c*/vert"},
+      {"0.25", "b1", "0.3", TASK("'connect':'all'"), "connect: must be a list or \"auto\""},
+      {"0.25", "b1", "0.3", TASK("'connect':[{'a':{'geom':'u0','vertex':8},'b':{'geom':'u1'}}]"),
        "connect[0]: a: geom 'u0' has no vertex 8"},
-      {"0.25", "b1", "0.3",
-       "{\"scene\":\"s\",\"horizon\":1,\"loss\":[]," ALL ",\"connect\":\"auto\"}",
+      {"0.25", "b1", "0.3", "{'scene':'s','horizon':1,'loss':[]," ALL ",'connect':'auto'}",
        "connect: \"auto\" needs \"contact\": {\"vertices\": \"all\"}: it adds vertices inside of "
        "hulls"}};
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
@@ -403,13 +386,12 @@ static void testErrors(void** state) {
 }
 
 // Where both links are away from what joins them.
-static void testOutside(void** state) {
-  (void)state;
+static void testOutside(void) {
   DesignCase c;
   char* text = sceneWith("0.35", "b1", "0.2");
-  char* moved = strstr(text, "\"pos\":[0.1,0,0]}"); // l0 begins 0.05 from the joint
-  memcpy(moved, "\"pos\":[0.2,0,0]}", 16);
-  const char* error = openAuto(&c, text, TASK(ALL ",\"connect\":\"auto\""));
+  char* moved = strstr(text, "'pos':[0.1,0,0]}"); // l0 begins 0.05 from the joint
+  memcpy(moved, "'pos':[0.2,0,0]}", 16);
+  const char* error = openAuto(&c, text, TASK(ALL ",'connect':'auto'"));
   assert_non_null(error);
   assert_string_equal(error,
                       "connect: where body 'lower' hangs is outside of it and of body 'upper'");
@@ -418,11 +400,10 @@ static void testOutside(void** state) {
 }
 
 // Where one of them alone is away.
-static void testOutsideOne(void** state) {
-  (void)state;
+static void testOutsideOne(void) {
   DesignCase c;
   char* text = sceneWith("0.35", "b1", "0.2");
-  const char* error = openAuto(&c, text, TASK(ALL ",\"connect\":\"auto\""));
+  const char* error = openAuto(&c, text, TASK(ALL ",'connect':'auto'"));
   assert_non_null(error);
   assert_string_equal(error, "connect: joint 'bend' is outside of body 'upper' by 0.1 m");
   djt_closeDesign(&c);
@@ -430,19 +411,18 @@ static void testOutsideOne(void** state) {
 }
 
 // The same where connections are listed: which link the geom that is tied belongs to counts.
-static void testOutsideListed(void** state) {
-  (void)state;
+static void testOutsideListed(void) {
   enum { PLACES = 4, TIES = 6 };
   static const struct {
     const char *lower, *l0; // where the lower body hangs, and where its first geom is
   } place[PLACES] = {{"0.25", "0.1"}, {"0.35", "0.1"}, {"0.25", "0.2"}, {"0.35", "0.2"}};
   static const char* const tie[TIES] = {
-      "{\"a\":{\"geom\":\"u1\",\"vertex\":1},\"b\":{\"body\":\"lower\"}}",
-      "{\"a\":{\"geom\":\"u1\",\"vertex\":1},\"b\":{\"anchor\":\"bend\"}}",
-      "{\"a\":{\"joint\":\"bend\"},\"b\":{\"geom\":\"l0\",\"vertex\":0}}",
-      "{\"a\":{\"geom\":\"l0\"},\"b\":{\"joint\":\"bend\"}}",
-      "{\"a\":{\"site\":\"tip\"},\"b\":{\"joint\":\"bend\"}}",
-      "{\"a\":{\"geom\":\"l0\",\"vertex\":1},\"b\":{\"geom\":\"l1\",\"vertex\":0}}"};
+      "{'a':{'geom':'u1','vertex':1},'b':{'body':'lower'}}",
+      "{'a':{'geom':'u1','vertex':1},'b':{'anchor':'bend'}}",
+      "{'a':{'joint':'bend'},'b':{'geom':'l0','vertex':0}}",
+      "{'a':{'geom':'l0'},'b':{'joint':'bend'}}",
+      "{'a':{'site':'tip'},'b':{'joint':'bend'}}",
+      "{'a':{'geom':'l0','vertex':1},'b':{'geom':'l1','vertex':0}}"};
   static const char upper[] = "connect[1]: joint 'bend' is outside of body 'upper' by 0.1 m",
                     lower[] = "connect[1]: joint 'bend' is outside of body 'lower' by 0.1 m",
                     both[] = "connect[1]: where body 'lower' hangs is outside of it and of body "
@@ -452,38 +432,36 @@ static void testOutsideListed(void** state) {
   for (int k = 0; k < PLACES * TIES; k++) {
     DesignCase c;
     char* text = sceneWith(place[k / TIES].lower, "b1", "0.4");
-    char task[2000], moved[32], *at = strstr(text, "\"pos\":[0.1,0,0]}");
-    snprintf(moved, sizeof moved, "\"pos\":[%s,0,0]}", place[k / TIES].l0);
+    char task[2000], moved[32], *at = strstr(text, "'pos':[0.1,0,0]}");
+    snprintf(moved, sizeof moved, "'pos':[%s,0,0]}", place[k / TIES].l0);
     memcpy(at, moved, strlen(moved));
-    snprintf(task, sizeof task, TASK(ALL ",\"connect\":[{\"a\":{\"geom\":\"u0\"},\"b\":null},%s]"),
+    snprintf(task, sizeof task, TASK(ALL ",'connect':[{'a':{'geom':'u0'},'b':null},%s]"),
              tie[k % TIES]);
     const char *error = openAuto(&c, text, task), *want = said[k / TIES][k % TIES];
-    if (want ? !error || strcmp(error, want) : error != NULL) {
-      fail_msg("%d: %s", k, error ? error : "no error");
-    }
+    djt_failIf(want ? !error || strcmp(error, want) : error != NULL, "%d: %s", k,
+               error ? error : "no error");
     djt_closeDesign(&c);
     free(text);
   }
 }
 
 // What has no volume holds nothing, and does no harm.
-static void testFlatPart(void** state) {
-  (void)state;
-  static const char mesh[] = "{\"name\":\"f\",\"vert\":[[0,0,0],[1,0,0],[1,1,0],[0,1,0]]},",
-                    geom[] = "{\"type\":\"mesh\",\"mesh\":\"f\",\"body\":\"upper\","
-                             "\"contype\":0,\"conaffinity\":0},";
+static void testFlatPart(void) {
+  static const char mesh[] = "{'name':'f','vert':[[0,0,0],[1,0,0],[1,1,0],[0,1,0]]},",
+                    geom[] = "{'type':'mesh','mesh':'f','body':'upper',"
+                             "'contype':0,'conaffinity':0},";
   static const char* const place[2] = {"0.25", "0.35"};
   for (int k = 0; k < 2; k++) {
     DesignCase c;
     char text[sizeof scene + 400], *plain = sceneWith(place[k], "b1", "0.3");
-    char* at = strstr(plain, "{\"name\":\"b0\"");
-    char* next = strstr(plain, "{\"name\":\"u1\"");
+    char* at = strstr(plain, "{'name':'b0'");
+    char* next = strstr(plain, "{'name':'u1'");
     snprintf(text, sizeof text, "%.*s%s%.*s%s%s", (int)(at - plain), plain, mesh, (int)(next - at),
              at, geom, next);
-    const char* error = openAuto(
-        &c, text,
-        TASK("\"variables\":[{\"name\":\"mesh/a1/vert\"}],\"connect\":[{\"a\":{\"geom\":\"u1\","
-             "\"vertex\":1},\"b\":{\"body\":\"lower\"}}]"));
+    const char* error =
+        openAuto(&c, text,
+                 TASK("'variables':[{'name':'mesh/a1/vert'}],'connect':[{'a':{'geom':'u1',"
+                      "'vertex':1},'b':{'body':'lower'}}]"));
     if (k == 0 && error) fail_msg("%s", error);
     if (k == 1) {
       assert_non_null(error);
@@ -495,14 +473,13 @@ static void testFlatPart(void** state) {
 }
 
 // Parts of a link, what is deepest in them, and a link without any.
-static void testLinkHolds(void** state) {
-  (void)state;
+static void testLinkHolds(void) {
   DesignCase c;
   djBodyPart part[5] = {{0}};
   djVec3 own, above;
   double depth;
   char* text = sceneWith("0.25", "b1", "0.3");
-  if (dj_loadModelText(&c.m, text, NULL) != DJ_OK) fail();
+  if (dj_loadModelText(&c.m, djt_json(text), NULL) != DJ_OK) fail();
   for (int g = 1; g < 5; g++) assert_int_equal(dj_makePart(&part[g], c.m, g, NULL), DJ_OK);
   dj_placeOfHanging(&own, &above, c.m, 2, 1);
   assert_true(dju_norm3(own) == 0 && above.x == 0.25 && above.y == 0 && above.z == 0);
@@ -519,24 +496,23 @@ static void testLinkHolds(void** state) {
 }
 
 // Bounds that leave a shared vertex no place: the error says whose.
-static void testContradiction(void** state) {
-  (void)state;
+static void testContradiction(void) {
   DesignCase c;
   char* text = sceneWith("0.25", "b1", "0.3");
   assert_null(openAuto(&c, text,
-                       TASK("\"variables\":[{\"name\":\"mesh/b0/vert\",\"min\":-1,\"max\":1},"
-                            "{\"name\":\"mesh/b1/vert\",\"min\":0.02,\"max\":1}],"
-                            "\"connect\":[{\"a\":{\"geom\":\"l0\",\"vertex\":1},\"b\":{\"geom\":"
-                            "\"l1\",\"vertex\":0}}]")));
+                       TASK("'variables':[{'name':'mesh/b0/vert','min':-1,'max':1},"
+                            "{'name':'mesh/b1/vert','min':0.02,'max':1}],"
+                            "'connect':[{'a':{'geom':'l0','vertex':1},'b':{'geom':"
+                            "'l1','vertex':0}}]")));
   double* x = malloc((size_t)c.d->n * sizeof *x);
   djOptimizer how = dj_defaultOptimizer();
   djOptimizeResult r;
   djError err = {""};
   memcpy(x, c.d->x0, (size_t)c.d->n * sizeof *x);
   ((double*)(size_t)c.d->upper)[4] = -0.2; // of vertex 1's y in b0
-  assert_int_equal(djd_optimizeDesign(&r, x, c.d, &how, 1, NULL, NULL, &err), DJ_INVALID);
-  assert_string_equal(err.text, "connect: bounds of 'mesh/b0/vert', entry 4, contradict those of "
-                                "what it is connected to");
+  djt_refused(DJ_INVALID, djd_optimizeDesign(&r, x, c.d, &how, 1, NULL, NULL, &err), err,
+              "connect: bounds of 'mesh/b0/vert', entry 4, contradict those of "
+              "what it is connected to");
   free(x);
   djt_closeDesign(&c);
   free(text);
@@ -545,20 +521,17 @@ static void testContradiction(void** state) {
 // ---- flat hulls ---------------------------------------------------------------------------------
 
 // A loss that is least where the hull is flat: steps are shortened, and counted; the run goes on.
-static void testFlat(void** state) {
-  (void)state;
+static void testFlat(void) {
   static const char* const types[] = {"trust_region", "adam", "lbfgsb"};
   static const char block[] =
-      "{\"dijoco_model\":1,\"bodies\":[{\"name\":\"world\"},{\"name\":\"b\",\"pos\":[0,0,1],"
-      "\"mass\":1,\"inertia\":[0.1,0.1,0.1]}],\"joints\":[{\"name\":\"j\",\"type\":\"free\","
-      "\"body\":\"b\"}],\"meshes\":[{\"name\":\"m\",\"vert\":" BOX
-      "}],\"geoms\":[%s{\"name\":\"g\","
-      "\"type\":\"mesh\",\"mesh\":\"m\",\"body\":\"b\"}]}";
-  static const char floor_text[] = "{\"name\":\"f\",\"type\":\"plane\",\"size\":[1,1,1]},";
-  static const char task[] =
-      "{\"scene\":\"s\",\"horizon\":2,\"inertia_from_geom\":true,"
-      "\"loss\":[{\"type\":\"com\",\"target\":[0,0,0.9]}],"
-      "\"variables\":[{\"name\":\"mesh/m/vert\",\"index\":[14,17,20,23],\"max\":1}]}";
+      "{'dijoco_model':1,'bodies':[{'name':'world'},{'name':'b','pos':[0,0,1],"
+      "'mass':1,'inertia':[0.1,0.1,0.1]}],'joints':[{'name':'j','type':'free',"
+      "'body':'b'}],'meshes':[{'name':'m','vert':" BOX
+      "}],'geoms':[%s{'name':'g','type':'mesh','mesh':'m','body':'b'}]}";
+  static const char floor_text[] = "{'name':'f','type':'plane','size':[1,1,1]},";
+  static const char task[] = "{'scene':'s','horizon':2,'inertia_from_geom':true,"
+                             "'loss':[{'type':'com','target':[0,0,0.9]}],"
+                             "'variables':[{'name':'mesh/m/vert','index':[14,17,20,23],'max':1}]}";
   for (int t = 0; t < 6; t++) {
     DesignCase c;
     char text[sizeof block + sizeof floor_text];
@@ -594,15 +567,6 @@ static void testFlat(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testCommonPoint),   cmocka_unit_test(testFound),
-      cmocka_unit_test(testEdges),         cmocka_unit_test(testCertificates),
-      cmocka_unit_test(testHolds),         cmocka_unit_test(testPieces),
-      cmocka_unit_test(testWritten),       cmocka_unit_test(testCage),
-      cmocka_unit_test(testErrors),        cmocka_unit_test(testOutside),
-      cmocka_unit_test(testOutsideOne),    cmocka_unit_test(testOutsideListed),
-      cmocka_unit_test(testFlatPart),      cmocka_unit_test(testLinkHolds),
-      cmocka_unit_test(testContradiction), cmocka_unit_test(testFlat)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testCommonPoint, testFound, testEdges, testCertificates, testHolds, testPieces,
+         testWritten, testCage, testErrors, testOutside, testOutsideOne, testOutsideListed,
+         testFlatPart, testLinkHolds, testContradiction, testFlat)

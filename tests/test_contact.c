@@ -4,28 +4,23 @@
 #include "common/make_model.h"
 #include "common/near.h"
 #include "common/random_shape.h"
+#include "common/scene.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "contact/contact.h"
 #include "contact/shapes/convex.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 
 #define CHECK(x) assert_true(x)
 enum { MAXBODY = 64 };
 
 // A plane, a static box, and free bodies with one geom each.
-typedef struct Scene {
+typedef struct Case {
   djModel* m;
   int n;
   djPose pose[MAXBODY], next[MAXBODY];
   djVec3 ref[MAXBODY];
   char name[MAXBODY][16];
-} Scene;
+} Case;
 
 static djGeomDef randomGeom(Random* r, int body, int kinds) {
   djGeomDef g = dj_defaultGeomDef();
@@ -41,7 +36,7 @@ static djGeomDef randomGeom(Random* r, int body, int kinds) {
   return g;
 }
 
-static void makeScene(Scene* s, Random* r, int n, int kinds, djOption option) {
+static void makeScene(Case* s, Random* r, int n, int kinds, djOption option) {
   static djBodyDef body[MAXBODY];
   static djJointDef joint[MAXBODY];
   static djGeomDef geom[MAXBODY];
@@ -100,7 +95,7 @@ static djContacts* makeContacts(const djModel* m) {
   return c;
 }
 
-static void perturb(Scene* s, Random* r, djPose* to, const djPose* from, double size) {
+static void perturb(Case* s, Random* r, djPose* to, const djPose* from, double size) {
   to[0] = from[0];
   for (int i = 1; i < s->n; i++) {
     to[i].p = dju_add3(from[i].p, randomWithin(r, size));
@@ -118,7 +113,7 @@ typedef struct Reference {
 } Reference;
 
 // Every pair that can collide, with a new state.
-static void bruteForce(Reference* out, const Scene* s, const djPose* start, const djPose* pose,
+static void bruteForce(Reference* out, const Case* s, const djPose* start, const djPose* pose,
                        double h) {
   const djModel* m = s->m;
   const djKernel* kernel = dj_kernel(m->opt.contact);
@@ -163,7 +158,7 @@ static void bruteForce(Reference* out, const Scene* s, const djPose* start, cons
   free(scratch);
 }
 
-static void compare(const Scene* s, djContacts* c, const djPose* pose, double h, int* active) {
+static void compare(const Case* s, djContacts* c, const djPose* pose, double h, int* active) {
   Reference ref;
   bruteForce(&ref, s, s->pose, pose, h);
   double value, gradient[MAXBODY][6] = {{0}}, size = 0;
@@ -195,10 +190,9 @@ static void compare(const Scene* s, djContacts* c, const djPose* pose, double h,
   }
 }
 
-static void testBruteForce(void** state) {
-  (void)state;
+static void testBruteForce(void) {
   Random r = {1};
-  static Scene s;
+  static Case s;
   int active = 0;
   for (int trial = 0; trial < 30; trial++) {
     djOption option = dj_defaultOption();
@@ -227,31 +221,13 @@ static void testBruteForce(void** state) {
 }
 
 // A plane on a body that moves, and one that mocap moves, are always looked at.
-static void testMovingPlane(void** state) {
-  (void)state;
-  djBodyDef body[3] = {dj_defaultBodyDef(), dj_defaultBodyDef(), dj_defaultBodyDef()};
-  djJointDef joint = dj_defaultJointDef();
-  djGeomDef geom[2] = {dj_defaultGeomDef(), dj_defaultGeomDef()};
-  body[1].mocap = true;
-  body[2].mass = 1;
-  for (int k = 0; k < 3; k++) body[2].inertia[k] = 0.1;
-  joint.body = 2;
-  joint.type = DJ_FREE;
-  joint.qpos0[3] = joint.springref[3] = 1;
-  geom[0].body = 1;
-  geom[0].type = DJ_PLANE;
-  geom[0].size[2] = 1;
-  geom[1].body = 2;
-  geom[1].size[0] = 0.1;
-  djModelDef def = dj_defaultModelDef();
-  def.nbody = 3;
-  def.njnt = 1;
-  def.ngeom = 2;
-  def.body = body;
-  def.joint = &joint;
-  def.geom = geom;
-  djModel* m;
-  assert_int_equal(dj_makeModel(&m, &def, NULL), DJ_OK);
+static void testMovingPlane(void) {
+  Scene* s = newScene(2);
+  const int plane = addBody(s, 0, -1, 0, 0, 0, 0, 0);
+  s->body[plane].mocap = true;
+  addGeom(s, plane, DJ_PLANE, 0, 0, 1);
+  addGeom(s, addBody(s, 0, DJ_FREE, 0, 0, 0, 1, 0.5), DJ_SPHERE, 0.1, 0, 0);
+  djModel* m = takeScene(s);
   djContacts* c = makeContacts(m);
   djPose pose[3] = {{{0, 0, 0}, dju_eye3()}, {{0, 0, 0}, dju_eye3()}, {{5, 0, 5}, dju_eye3()}};
   djVec3 ref[3] = {{0, 0, 0}, {0, 0, 0}, {5, 0, 5}};
@@ -274,10 +250,9 @@ static void testMovingPlane(void** state) {
 
 // ------------------------------------------ determinism ----------------------------------------
 
-static void testDeterminism(void** state) {
-  (void)state;
+static void testDeterminism(void) {
   Random r = {3};
-  static Scene s;
+  static Case s;
   makeScene(&s, &r, 14, 4, dj_defaultOption());
   djContacts *c[3] = {makeContacts(s.m), makeContacts(s.m), makeContacts(s.m)};   // one starts late
   double h = s.m->opt.timestep, value[3], factor[3];
@@ -305,7 +280,7 @@ static void testDeterminism(void** state) {
     CHECK(dj_evalContacts(&value[k], c[k], s.m, s.pose, NULL, DJ_EVAL_HESSIAN) >= 0);
   }
   djt_near(value[1], value[0], 1e-9 * fabs(value[0]));
-  static Scene other;
+  static Case other;
   makeScene(&other, &r, 5, 4, dj_defaultOption());
   CHECK(dj_contactsSize(s.m) > dj_contactsSize(other.m));
   dj_deleteModel(other.m);
@@ -325,10 +300,9 @@ static double gapOf(const djModel* m, int a, int b, const djPose* pose) {
 
 // After factor times a random motion no gap has shrunk by more than .9 of it and a quarter of its
 // room.
-static void testCap(void** state) {
-  (void)state;
+static void testCap(void) {
   Random r = {4};
-  static Scene s;
+  static Case s;
   int capped = 0, free_flight = 0;
   for (int trial = 0; trial < 300; trial++) {
     makeScene(&s, &r, 3 + below(&r, 6), 4, dj_defaultOption());
@@ -377,32 +351,12 @@ static void testCap(void** state) {
 }
 
 // A ball at 30 m/s against a plate of 1 mm.
-static void testPlate(void** state) {
-  (void)state;
-  djBodyDef body[2] = {dj_defaultBodyDef(), dj_defaultBodyDef()};
-  djJointDef joint = dj_defaultJointDef();
-  djGeomDef geom[2] = {dj_defaultGeomDef(), dj_defaultGeomDef()};
-  geom[0].type = DJ_BOX;
-  geom[0].size[0] = geom[0].size[1] = 1;
-  geom[0].size[2] = 0.0005;
-  body[1].mass = 1;
-  for (int k = 0; k < 3; k++) body[1].inertia[k] = 0.001;
-  joint.body = 1;
-  joint.type = DJ_FREE;
-  joint.qpos0[3] = joint.springref[3] = 1;
-  geom[1].body = 1;
-  geom[1].size[0] = 0.02;
-  djModelDef def = dj_defaultModelDef();
-  def.nbody = 2;
-  def.njnt = 1;
-  def.ngeom = 2;
-  def.body = body;
-  def.joint = &joint;
-  def.geom = geom;
-  djModel* m;
-  assert_int_equal(dj_makeModel(&m, &def, NULL), DJ_OK);
-  djData* d;
-  assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+static void testPlate(void) {
+  Scene* s = newScene(1);
+  addGeom(s, 0, DJ_BOX, 1, 1, 0.0005);
+  addGeom(s, addBody(s, 0, DJ_FREE, 0, 0, 0, 1, 0.05), DJ_SPHERE, 0.02, 0, 0);
+  djModel* m = takeScene(s);
+  djData* d = djt_data(m);
   for (int trial = 0; trial < 40; trial++) {
     assert_int_equal(dj_resetData(m, d), DJ_OK);
     d->qpos[0] = 0.1;
@@ -414,16 +368,14 @@ static void testPlate(void** state) {
     }
     CHECK(fabs(d->qvel[2]) < 0.2);   // stopped, without a rebound
   }
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // ------------------------------------------ overlap, capacity ----------------------------------
 
-static void testOverlapError(void** state) {
-  (void)state;
+static void testOverlapError(void) {
   Random r = {6};
-  static Scene s;
+  static Case s;
   djOption option = dj_defaultOption();
   option.overlap = DJ_OVERLAP_ERROR;
   makeScene(&s, &r, 3, 1, option);
@@ -442,10 +394,9 @@ static void testOverlapError(void** state) {
   dj_deleteModel(s.m);
 }
 
-static void testCapacity(void** state) {
-  (void)state;
+static void testCapacity(void) {
   Random r = {7};
-  static Scene s;
+  static Case s;
   makeScene(&s, &r, 40, 2, dj_defaultOption());
   for (int i = 1; i < s.n; i++) s.pose[i].p = dju_vec3(0, 0, 3);   // 741 pairs overlap
   djContacts* c = makeContacts(s.m);
@@ -479,10 +430,9 @@ static void testCapacity(void** state) {
   dj_deleteModel(s.m);
 }
 
-static void testBad(void** state) {
-  (void)state;
+static void testBad(void) {
   Random r = {8};
-  static Scene s;
+  static Case s;
   makeScene(&s, &r, 4, 4, dj_defaultOption());
   djContacts* c = makeContacts(s.m);
   double value;
@@ -507,41 +457,14 @@ static void testBad(void** state) {
 // ------------------------------------------ reports --------------------------------------------
 
 // A stack of two boxes at rest: forces are weights, overlaps and gaps are consistent.
-static void testReport(void** state) {
-  (void)state;
-  djBodyDef body[3] = {dj_defaultBodyDef(), dj_defaultBodyDef(), dj_defaultBodyDef()};
-  djJointDef joint[2] = {dj_defaultJointDef(), dj_defaultJointDef()};
-  djGeomDef geom[4];
-  for (int i = 0; i < 4; i++) geom[i] = dj_defaultGeomDef();
-  geom[0].type = DJ_PLANE;
-  geom[0].size[2] = 1;
-  for (int i = 1; i < 3; i++) {
-    body[i].mass = i;
-    for (int k = 0; k < 3; k++) body[i].inertia[k] = i * 0.04 / 6;
-    joint[i - 1].body = i;
-    joint[i - 1].type = DJ_FREE;
-    joint[i - 1].qpos0[0] = joint[i - 1].springref[0] = 0.02 * (i - 1);
-    joint[i - 1].qpos0[2] = joint[i - 1].springref[2] = 0.2 * i - 0.1;
-    joint[i - 1].qpos0[3] = joint[i - 1].springref[3] = 1;
-  }
-  for (int i = 1; i < 4; i++) {   // the lower box is two halves
-    geom[i].body = i < 3 ? 1 : 2;
-    geom[i].type = DJ_BOX;
-    geom[i].size[0] = i < 3 ? 0.05 : 0.1;
-    geom[i].size[1] = geom[i].size[2] = 0.1;
-    geom[i].pos[0] = i == 1 ? -0.05 : i == 2 ? 0.05 : 0;
-  }
-  djModelDef def = dj_defaultModelDef();
-  def.nbody = 3;
-  def.njnt = 2;
-  def.ngeom = 4;
-  def.body = body;
-  def.joint = joint;
-  def.geom = geom;
-  djModel* m;
-  assert_int_equal(dj_makeModel(&m, &def, NULL), DJ_OK);
-  djData* d;
-  assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+static void testReport(void) {
+  Scene* s = newScene(2);
+  addGeom(s, 0, DJ_PLANE, 0, 0, 1);
+  for (int i = 1; i < 3; i++) addBody(s, 0, DJ_FREE, 0.02 * (i - 1), 0, 0.2 * i - 0.1, i, 0.129);
+  for (int i = 0; i < 2; i++) addGeom(s, 1, DJ_BOX, 0.05, 0.1, 0.1)->pos[0] = i ? 0.05 : -0.05;
+  addGeom(s, 2, DJ_BOX, 0.1, 0.1, 0.1); // the lower box is two halves
+  djModel* m = takeScene(s);
+  djData* d = djt_data(m);
   for (int k = 0; k < 500; k++) assert_int_equal(dj_step(m, d), DJ_OK);
   assert_int_equal(d->ncontact, 2);
   assert_int_equal(d->npair, 4);
@@ -586,17 +509,8 @@ static void testReport(void** state) {
   d->qpos[7 + 2] += 10;
   assert_int_equal(dj_step(m, d), DJ_OK);
   CHECK(d->npair == 0 && d->ncontact == 0 && d->stats.gap == INFINITY && d->stats.overlap == 0);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testBruteForce),   cmocka_unit_test(testMovingPlane),
-      cmocka_unit_test(testDeterminism),  cmocka_unit_test(testCap),
-      cmocka_unit_test(testPlate),        cmocka_unit_test(testOverlapError),
-      cmocka_unit_test(testCapacity),     cmocka_unit_test(testBad),
-      cmocka_unit_test(testReport),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testBruteForce, testMovingPlane, testDeterminism, testCap, testPlate, testOverlapError,
+         testCapacity, testBad, testReport)

@@ -4,9 +4,8 @@
 #include "common/balls.h"
 #include "common/near.h"
 #include "common/random.h"
+#include "common/test.h"
 #include "contact/contact.h"
-
-#include <string.h>
 
 // Balls in half of the range along x; the Hessian as it is and what becomes of it.
 static void hessians(double exact[144], double convex[144], const djModel* m, double share) {
@@ -39,8 +38,7 @@ static double along(const double H[144], const double x[12]) {
   return sum;
 }
 
-static void testBothMove(void** state) {
-  (void)state;
+static void testBothMove(void) {
   double exact[144], convex[144];
   djRng rng = {5};
   djModel* m = djt_makeBalls(2, 2);
@@ -62,8 +60,7 @@ static void testBothMove(void** state) {
 }
 
 // Beside a body that cannot move, the block of the other one is all that counts: it changes alone.
-static void testOneMoves(void** state) {
-  (void)state;
+static void testOneMoves(void) {
   double exact[144], convex[144];
   djModel* m = djt_makeBalls(2, 1);
   hessians(exact, convex, m, 1);
@@ -76,8 +73,7 @@ static void testOneMoves(void** state) {
 }
 
 // A share of the way leaves the rest of what is negative.
-static void testShare(void** state) {
-  (void)state;
+static void testShare(void) {
   double exact[144], whole[144], part[144];
   for (int n = 1; n <= 2; n++) {
     djModel* m = djt_makeBalls(2, n);
@@ -94,8 +90,4 @@ static void testShare(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testBothMove), cmocka_unit_test(testOneMoves),
-                                     cmocka_unit_test(testShare)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testBothMove, testOneMoves, testShare)

@@ -4,13 +4,8 @@
 
 #include "common/make_model.h"
 #include "common/random_shape.h"
+#include "common/test.h"
 #include "contact/contact.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 // A box on body 1 and a plane, or a ball each on bodies 1 and 2; maybe an explicit pair of them.
 typedef struct Scene {
@@ -124,8 +119,7 @@ static int countActive(djContacts* c, const djModel* m, const djPose* pose) {
   return n;
 }
 
-static void testActs(void** state) {
-  (void)state;
+static void testActs(void) {
   Random r = {1};
   int active = 0, apart = 0;
   for (int trial = 0; trial < 400; trial++) {
@@ -183,8 +177,7 @@ static bool forceOn(djVec3* force, djContacts* c, const djModel* m, const djPose
 
 // Friction follows from the normal force at the start of the step: also where the bodies are far
 // apart at its end it pulls with mu times that force, against their motion.
-static void testFrictionReaches(void** state) {
-  (void)state;
+static void testFrictionReaches(void) {
   Random r = {2};
   for (int trial = 0; trial < 60; trial++) {
     Scene s;
@@ -217,8 +210,7 @@ static void testFrictionReaches(void** state) {
 }
 
 // A support that grows from one step to the next makes pairs act that were out of range.
-static void testRangeGrows(void** state) {
-  (void)state;
+static void testRangeGrows(void) {
   Random r = {3};
   for (int trial = 0; trial < 40; trial++) {
     Scene s;
@@ -232,9 +224,8 @@ static void testRangeGrows(void** state) {
     moveTo(pose, &s, pose, &r, 0, 0.3);
     assert_int_equal(dj_beginContacts(c, s.m, pose, NULL, NULL, ref, 0.002, &err), DJ_OK);
     assert_false(forceOn(&force, c, s.m, pose));
-    djParam p;
     double support = 0.15;
-    assert_int_equal(dj_paramId(&p, s.m, "contact/support", &err), DJ_OK);
+    djParam p = djt_param(s.m, "contact/support");
     assert_int_equal(dj_setParam(s.m, &p, &support, &err), DJ_OK);
     assert_true(s.m->contact.support * 2 > 0.3 * (1 - s.m->contact.support));
     assert_int_equal(dj_beginContacts(c, s.m, pose, NULL, NULL, ref, 0.002, &err), DJ_OK);
@@ -296,8 +287,7 @@ static void touchNow(djcImplicit* touch, const djModel* m, const djData* d) {
 
 // One step, which is that of new data.
 static void stepAlike(djData* d, const djModel* m) {
-  djData* fresh;
-  assert_int_equal(dj_makeData(&fresh, m, NULL), DJ_OK);
+  djData* fresh = djt_data(m);
   memcpy(fresh->qpos, d->qpos, 14 * sizeof(double));
   memcpy(fresh->qvel, d->qvel, 12 * sizeof(double));
   assert_true(dj_step(m, d) >= 0 && dj_step(m, fresh) >= 0);
@@ -310,9 +300,8 @@ static void stepAlike(djData* d, const djModel* m) {
 // first: how fast past. Returns whether gap and distance differ enough.
 static bool meets(Random* r, double first) {
   djModel* m = surfaces(r);
-  djData* d = NULL;
   djcImplicit t;
-  assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+  djData* d = djt_data(m);
   const djVec3 u = randomUnit(r);
   dju_store3(d->qpos + 7, u);
   touchNow(&t, m, d);
@@ -329,13 +318,11 @@ static bool meets(Random* r, double first) {
     stepAlike(d, m);
     assert_int_equal(d->npair, 1);
   }
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   return oblique;
 }
 
-static void testSurfaces(void** state) {
-  (void)state;
+static void testSurfaces(void) {
   Random r = {11};
   for (int k = 0; k < 2; k++) {
     int met = 0;
@@ -344,9 +331,4 @@ static void testSurfaces(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testActs), cmocka_unit_test(testSurfaces),
-                                     cmocka_unit_test(testFrictionReaches),
-                                     cmocka_unit_test(testRangeGrows)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testActs, testSurfaces, testFrictionReaches, testRangeGrows)

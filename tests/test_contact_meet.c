@@ -4,9 +4,8 @@
 
 #include "common/balls.h"
 #include "common/near.h"
+#include "common/test.h"
 #include "contact/contact.h"
-
-#include <string.h>
 
 enum { NBALL = 4, NBODY = NBALL + 1 };
 
@@ -99,8 +98,7 @@ static void checkFit(Scene* s, const djPairOutput* met, const djPairOutput* pres
 }
 
 // From beyond the range, and from where they touch already.
-static void testMet(void** state) {
-  (void)state;
+static void testMet(void) {
   for (int k = 0; k < 2; k++) {
     Scene s;
     begin(&s, k ? 0.4 : 1.5, k ? 0.3 : 1.3);
@@ -131,8 +129,7 @@ static void testMet(void** state) {
 
 // Nothing is met where the excess is not exceeded, where the way is foreseen, or without a present
 // point.
-static void testNothing(void** state) {
-  (void)state;
+static void testNothing(void) {
   for (int k = 0; k < 3; k++) {
     Scene s;
     int n = 1;
@@ -149,8 +146,7 @@ static void testNothing(void** state) {
 
 // Blocks of a point that is left are forgotten, and those without Hessians not kept: what a step
 // comes to would depend on what stood there before.
-static void testLeft(void** state) {
-  (void)state;
+static void testLeft(void) {
   for (int ease = DJ_EASE_NONE; ease <= DJ_EASED; ease++) {
     Scene s;
     double value;
@@ -172,8 +168,4 @@ static void testLeft(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testMet), cmocka_unit_test(testNothing),
-                                     cmocka_unit_test(testLeft)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testMet, testNothing, testLeft)

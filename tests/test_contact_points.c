@@ -1,16 +1,10 @@
 // Points of penalty contact after a step: their forces are those of the pairs, in size, place and
 // state; other kernels have none.
 
+#include "common/make_model.h"
 #include "common/near.h"
 #include "common/scene.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "common/test.h"
 
 enum { MOST = 400 };
 
@@ -50,14 +44,12 @@ static djModel* heap(djContactModel contact) {
   s->def.option.contact = contact;
   s->def.option.integrator = DJ_BDF1;
   s->def.option.timestep = 0.004;
-  djModel* m = sceneModel(s);
-  freeScene(s);
+  djModel* m = takeScene(s);
   if (contact != DJ_PENALTY) return m;
   static const char* const name[] = {"contact/kn", "contact/penalty/kt", "contact/kd"};
   static const double value[] = {3000, 50, 30000}; // points let go while they are inside, and slip
   for (int k = 0; k < 3; k++) {
-    djParam p;
-    assert_int_equal(dj_paramId(&p, m, name[k], NULL), DJ_OK);
+    djParam p = djt_param(m, name[k]);
     assert_int_equal(dj_setParam(m, &p, &value[k], NULL), DJ_OK);
   }
   return m;
@@ -92,8 +84,7 @@ static void assertSums(const djModel* m, const djData* d, const Points* p) {
   assert_int_equal(counted, p->n);
 }
 
-static void testHeap(void** state) {
-  (void)state;
+static void testHeap(void) {
   djModel* m = heap(DJ_PENALTY);
   djData* d = sceneData(m);
   d->qvel[0] = 1.5, d->qvel[2] = -1, d->qvel[3] = 0.5, d->qvel[14] = -0.5;
@@ -126,12 +117,10 @@ static void testHeap(void** state) {
   assert_int_equal(dj_contactPoints(NULL, NULL, NULL, NULL, 0, m, d), DJ_INVALID);
   assert_int_equal(dj_forward(m, d), DJ_OK);
   assert_int_equal(dj_contactPoints(&n, NULL, NULL, NULL, 0, m, d), DJ_INVALID);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-static void testOthers(void** state) {
-  (void)state;
+static void testOthers(void) {
   djModel* m = heap(DJ_SEPARATING_PLANE);
   djData* d = sceneData(m);
   for (int i = 0; i < 60; i++) assert_true(dj_step(m, d) >= 0);
@@ -139,11 +128,7 @@ static void testOthers(void** state) {
   assert_true(d->npair > 0);
   assert_int_equal(dj_contactPoints(&n, NULL, NULL, NULL, 0, m, d), DJ_OK);
   assert_int_equal(n, 0);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testHeap), cmocka_unit_test(testOthers)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testHeap, testOthers)

@@ -1,13 +1,13 @@
 // What a step reports of contact, against what is known otherwise: the change of momentum, closed
 // forms of depths and gaps, sums over pairs; whichever geom and body comes first.
 
+#include "common/make_model.h"
 #include "common/near.h"
 #include "common/random_shape.h"
 #include "common/scene.h"
+#include "common/test.h"
 
 #include "model/geom_row.h"
-
-#include <string.h>
 
 static const int types[] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_ELLIPSOID, DJ_CYLINDER, DJ_MESH};
 enum { NTYPE = 6 };
@@ -66,10 +66,7 @@ static void openFloor(Floor* f, Random* r, int type, Where where, int condim) {
   freeScene(s);
 }
 
-static void closeFloor(Floor* f) {
-  dj_deleteData(f->d);
-  dj_deleteModel(f->m);
-}
+static void closeFloor(Floor* f) { djt_delete(f->m, f->d); }
 
 // How far the geom as given reaches below its body's origin.
 static double reachDown(const Floor* f) {
@@ -100,8 +97,7 @@ static double roundness(const Floor* f) {
 
 // A geom that starts deep in the floor: depths and gaps after the step, whether the floor holds it
 // or it flies off so fast that nothing acts at the end.
-static void testDepth(void** state) {
-  (void)state;
+static void testDepth(void) {
   Random r = {1};
   int silent = 0, held = 0;
   double deepest = 0;
@@ -153,8 +149,7 @@ static void testDepth(void** state) {
 
 // Force times h is the change of momentum; torques about the body's origin and about the pair's
 // point agree.
-static void testMomentum(void** state) {
-  (void)state;
+static void testMomentum(void) {
   Random r = {2};
   int acting = 0;
   for (int trial = 0; trial < 200; trial++) {
@@ -203,17 +198,15 @@ static void testMomentum(void** state) {
 }
 
 // Entries of body pairs are in order, and each is there once; so are those of geoms.
-static void testOrder(void** state) {
-  (void)state;
+static void testOrder(void) {
   Scene* s = newScene(12);
   addGeom(s, 0, DJ_PLANE, 0, 0, 0);
   for (int i = 0; i < 12; i++) {
     int b = addBody(s, 0, DJ_FREE, 0.3 * i, 0, 0.25, 1, 0.1);
     for (int k = 0; k < 2; k++) addGeom(s, b, DJ_SPHERE, 0.1, 0, 0)->pos[0] = 0.2 * k;
   }
-  djModel* m = sceneModel(s);
-  djData* d = sceneData(m);
-  freeScene(s);
+  djData* d;
+  djModel* m = startScene(&d, s);
   Random r = {3};
   int most = 0;
   for (int step = 0; step < 60; step++) {
@@ -244,55 +237,26 @@ static void testOrder(void** state) {
     most = d->ncontact > most ? d->ncontact : most;
   }
   assert_true(most > 12);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // Of balls in a row that overlap the deepest pair is named, with the depth of the geoms themselves.
-static void testDeepestNamed(void** state) {
-  (void)state;
+static void testDeepestNamed(void) {
   static const double x[4] = {0, 0.13, 0.21, 0.35};   // radii are 0.1
   for (int turn = 0; turn < 2; turn++) {
-    djBodyDef body[5];
-    djJointDef joint[4];
-    djGeomDef geom[4];
+    Scene* s = newScene(4);
     static const char* const name[4] = {"a", "b", "c", "d"};
-    body[0] = dj_defaultBodyDef();
     for (int i = 0; i < 4; i++) {
-      body[i + 1] = dj_defaultBodyDef();
-      body[i + 1].mass = 1;
-      for (int k = 0; k < 3; k++) body[i + 1].inertia[k] = 0.01;
-      joint[i] = dj_defaultJointDef();
-      joint[i].body = i + 1;
-      joint[i].type = DJ_FREE;
-      joint[i].qpos0[0] = joint[i].springref[0] = turn ? -x[3 - i] : x[i];
-      joint[i].qpos0[3] = joint[i].springref[3] = 1;
-      geom[i] = dj_defaultGeomDef();
-      geom[i].body = i + 1;
-      geom[i].size[0] = 0.1;
-      geom[i].name = name[i];
+      int b = addBody(s, 0, DJ_FREE, turn ? -x[3 - i] : x[i], 0, 0, 1, 0.1);
+      addGeom(s, b, DJ_SPHERE, 0.1, 0, 0)->name = name[i];
     }
-    djModelDef def = dj_defaultModelDef();
-    def.option.overlap = DJ_OVERLAP_ERROR;
-    def.nbody = 5;
-    def.njnt = def.ngeom = 4;
-    def.body = body;
-    def.joint = joint;
-    def.geom = geom;
-    djModel* m;
-    djData* d;
-    assert_int_equal(dj_makeModel(&m, &def, NULL), DJ_OK);
-    assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+    s->def.option.overlap = DJ_OVERLAP_ERROR;
+    djModel* m = takeScene(s);
+    djData* d = djt_data(m);
     assert_int_equal(dj_step(m, d), DJ_OVERLAP);
     assert_non_null(strstr(dj_errorText(d), "geom 'b' (#1) and geom 'c' (#2) overlap by 0.12 m"));
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testDepth), cmocka_unit_test(testMomentum),
-                                     cmocka_unit_test(testOrder),
-                                     cmocka_unit_test(testDeepestNamed)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testDepth, testMomentum, testOrder, testDeepestNamed)

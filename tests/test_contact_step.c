@@ -3,16 +3,9 @@
 
 #include "common/make_model.h"
 #include "common/random_model.h"
+#include "common/states.h"
+#include "common/test.h"
 #include "common/worst.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "common/step_energy.h"
 
@@ -118,13 +111,9 @@ static int pastPairs(const djData* d) {
   return past;
 }
 
-static void freeScene(Scene* s) {
-  dj_deleteData(s->d);
-  dj_deleteModel(s->m);
-}
+static void freeScene(Scene* s) { djt_delete(s->m, s->d); }
 
-static void testHessian(void** state) {
-  (void)state;
+static void testHessian(void) {
   djRng rng = {21};
   double worst_g = 0, worst_H = 0;
   int contacts = 0;
@@ -317,22 +306,11 @@ static void testForces(void** state) {
   assert_true(frozen > 0.1);   // without the columns of qpos
 }
 
-int main(void) {
-  Way way[] = {{DJ_POSITION, DJ_FRICTION_LAGGED},    {DJ_VARIATIONAL, DJ_FRICTION_LAGGED},
-               {DJ_EULER, DJ_FRICTION_LAGGED},    {DJ_POSITION, DJ_FRICTION_IMPLICIT},
-               {DJ_VARIATIONAL, DJ_FRICTION_IMPLICIT}, {DJ_EULER, DJ_FRICTION_IMPLICIT}};
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testHessian),
-                                     cmocka_unit_test_prestate(testTransition, &way[0]),
-                                     cmocka_unit_test_prestate(testTransition, &way[1]),
-                                     cmocka_unit_test_prestate(testTransition, &way[2]),
-                                     cmocka_unit_test_prestate(testTransition, &way[3]),
-                                     cmocka_unit_test_prestate(testTransition, &way[4]),
-                                     cmocka_unit_test_prestate(testTransition, &way[5]),
-                                     cmocka_unit_test_prestate(testForces, &way[0]),
-                                     cmocka_unit_test_prestate(testForces, &way[1]),
-                                     cmocka_unit_test_prestate(testForces, &way[2]),
-                                     cmocka_unit_test_prestate(testForces, &way[3]),
-                                     cmocka_unit_test_prestate(testForces, &way[4]),
-                                     cmocka_unit_test_prestate(testForces, &way[5])};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+#define BY_METHODS(test, friction)                                                                 \
+  djt_of(test, Way, DJ_POSITION, friction), djt_of(test, Way, DJ_VARIATIONAL, friction),           \
+      djt_of(test, Way, DJ_EULER, friction)
+
+DJT_MAIN_ROWS(djt_test(testHessian), BY_METHODS(testTransition, DJ_FRICTION_LAGGED),
+              BY_METHODS(testTransition, DJ_FRICTION_IMPLICIT),
+              BY_METHODS(testForces, DJ_FRICTION_LAGGED),
+              BY_METHODS(testForces, DJ_FRICTION_IMPLICIT))

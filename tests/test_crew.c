@@ -1,18 +1,13 @@
 // Crews of threads: every task once, by whoever is free; few tasks, many calls, forks.
 
+#include "common/test.h"
+
 #include <dijoco/crew.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { NTASK = 200, NLANE = 8 };
 
@@ -48,8 +43,7 @@ static void checkCall(djCrew* crew, int n, int jammed) {
   }
 }
 
-static void testTasks(void** state) {
-  (void)state;
+static void testTasks(void) {
   for (int nthread = 1; nthread <= NLANE; nthread++) {
     djCrew* crew = dj_makeCrew(nthread);
     assert_non_null(crew);
@@ -64,8 +58,7 @@ static void testTasks(void** state) {
 }
 
 // A task that waits for all the others is no one's burden: they are done by the other threads.
-static void testJam(void** state) {
-  (void)state;
+static void testJam(void) {
   djCrew* crew = dj_makeCrew(2);
   for (int k = 0; k < 20; k++) {
     Log log = {.jammed = 7 * k};
@@ -81,8 +74,7 @@ static void testJam(void** state) {
 }
 
 // A process forked from that of the threads has none, and does the work itself.
-static void testFork(void** state) {
-  (void)state;
+static void testFork(void) {
   djCrew* crew = dj_makeCrew(3);
   checkCall(crew, NTASK, -1);
   pid_t child = fork();
@@ -103,11 +95,4 @@ static void testFork(void** state) {
   dj_deleteCrew(crew);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testTasks),
-      cmocka_unit_test(testJam),
-      cmocka_unit_test(testFork),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testTasks, testJam, testFork)

@@ -1,18 +1,9 @@
 // Numbers in text files.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/sample_model.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "common/test.h"
 
 static const char* const path = "test_csv.tmp";
 
@@ -28,8 +19,7 @@ static void writeText(const char* text) { writeBytes(text, strlen(text)); }
 // Longer than any number of an honest file.
 #define ZEROS "000000000000000000000000000000000000000"
 
-static void test_numbers(void** state) {
-  (void)state;
+static void test_numbers(void) {
   static const struct {
     const char* text;
     const char* error;   // NULL: reads 1, -2.5, 3e-5
@@ -60,8 +50,7 @@ static void test_numbers(void** state) {
     djError err = {""};
     djStatus status = dj_parseNumbers(v, 3, list[i].text, &err);
     if (list[i].error) {
-      assert_int_equal(status, DJ_INVALID);
-      assert_string_equal(err.text, list[i].error);
+      djt_refused(DJ_INVALID, status, err, list[i].error);
       writeText(list[i].text);
       assert_int_equal(dj_readNumbers(v, 3, path, &err), DJ_INVALID);
       assert_memory_equal(err.text, "test_csv.tmp: ", 14);
@@ -73,21 +62,18 @@ static void test_numbers(void** state) {
   }
   double v[1];
   djError err;
-  assert_int_equal(dj_readNumbers(v, 1, "no/file", &err), DJ_FILE);
-  assert_string_equal(err.text, "no/file: cannot be opened");
+  djt_refused(DJ_FILE, dj_readNumbers(v, 1, "no/file", &err), err, "no/file: cannot be opened");
   writeBytes("1\0002", 3);
-  assert_int_equal(dj_readNumbers(v, 1, path, &err), DJ_INVALID);
-  assert_string_equal(err.text, "test_csv.tmp: byte 2 is NUL: not a text");
+  djt_refused(DJ_INVALID, dj_readNumbers(v, 1, path, &err), err,
+              "test_csv.tmp: byte 2 is NUL: not a text");
   assert_int_equal(dj_parseNumbers(NULL, 0, " \n", &err), DJ_OK);
   remove(path);
 }
 
-static void test_state(void** state) {
-  (void)state;
+static void test_state(void) {
   djSample sample;
   djt_fillSample(&sample);
-  djModel* m = NULL;
-  assert_int_equal(dj_makeModel(&m, &sample.def, NULL), DJ_OK);
+  djModel* m = djt_makeModel(&sample.def);
   double qpos[13];
   djError err = {""};
   writeText("0 0  1 2 3  0 0 2 0  5 0 0 0");
@@ -98,22 +84,21 @@ static void test_state(void** state) {
   assert_string_equal(
       err.text,
       "test_csv.tmp: joint #3: coordinates are not finite or a quaternion is zero");
-  assert_int_equal(dj_readQvel(qpos, m, path, &err), DJ_INVALID);
-  assert_string_equal(err.text, "test_csv.tmp: 11 numbers expected, 13 found");
+  djt_refused(DJ_INVALID, dj_readQvel(qpos, m, path, &err), err,
+              "test_csv.tmp: 11 numbers expected, 13 found");
   writeText("0 0  1 2 -1e300  0 0 2 0  5 0 0 0");
-  assert_int_equal(dj_readQpos(qpos, m, path, &err), DJ_INVALID);
-  assert_string_equal(err.text, "test_csv.tmp: joint 'free': a coordinate is larger than 1e20");
+  djt_refused(DJ_INVALID, dj_readQpos(qpos, m, path, &err), err,
+              "test_csv.tmp: joint 'free': a coordinate is larger than 1e20");
   writeText("0 0 0 0 0 0 0 1e20 0 0 0");
   assert_int_equal(dj_readQvel(qpos, m, path, &err), DJ_OK);
   writeText("0 0 0 0 0 0 0 1.1e20 0 0 0");
-  assert_int_equal(dj_readQvel(qpos, m, path, &err), DJ_INVALID);
-  assert_string_equal(err.text, "test_csv.tmp: joint 'free': a velocity is larger than 1e20");
+  djt_refused(DJ_INVALID, dj_readQvel(qpos, m, path, &err), err,
+              "test_csv.tmp: joint 'free': a velocity is larger than 1e20");
   dj_deleteModel(m);
   remove(path);
 }
 
-static void test_ctrl(void** state) {
-  (void)state;
+static void test_ctrl(void) {
   double* ctrl = NULL;
   int n = 0;
   djError err = {""};
@@ -139,8 +124,7 @@ static void test_ctrl(void** state) {
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     writeText(bad[i][0]);
-    assert_int_equal(dj_readCtrl(&ctrl, &n, 2, path, &err), DJ_INVALID);
-    assert_string_equal(err.text, bad[i][1]);
+    djt_refused(DJ_INVALID, dj_readCtrl(&ctrl, &n, 2, path, &err), err, bad[i][1]);
     assert_null(ctrl);
   }
   writeText("\n");
@@ -149,18 +133,15 @@ static void test_ctrl(void** state) {
   remove(path);
 }
 
-static void test_write(void** state) {
-  (void)state;
+static void test_write(void) {
   djSample sample;
   djt_fillSample(&sample);
-  djModel* m = NULL;
   djCsv* csv = NULL;
   djError err = {""};
-  assert_int_equal(dj_makeModel(&m, &sample.def, NULL), DJ_OK);
+  djModel* m = djt_makeModel(&sample.def);
   assert_int_equal(dj_openStateCsv(&csv, m, path, &err), DJ_OK);
-  djData* d;
   double numbers[34];
-  assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+  djData* d = djt_data(m);
   assert_int_equal(dj_stateSize(m), 34);   // a mocap body: 7
   d->time = 0.1;
   memcpy(d->qpos, sample.qpos, sizeof sample.qpos);
@@ -200,25 +181,17 @@ static void test_write(void** state) {
   assert_string_equal(line, "time,engine,fx\n1,dijoco,inf\nnan,-0\n");
   remove(path);
 
-  assert_int_equal(dj_openCsv(&csv, "no/folder/x.csv", "a", &err), DJ_FILE);
-  assert_string_equal(err.text, "no/folder/x.csv: cannot be written: No such file or directory");
+  djt_refused(DJ_FILE, dj_openCsv(&csv, "no/folder/x.csv", "a", &err), err,
+              "no/folder/x.csv: cannot be written: No such file or directory");
   assert_null(csv);
   // A disk that is full: reported, and the device is still there.
   static const double row[1000] = {0};
   for (int k = 0; k < 2; k++) {
     if (dj_openCsv(&csv, "/dev/full", "a", &err) < 0) break;
     for (int i = 0; i < 100; i++) dj_writeCsv(csv, NULL, row, 1000);
-    assert_int_equal(dj_closeCsv(csv, &err), DJ_FILE);
-    assert_string_equal(err.text, "/dev/full: cannot be written: No space left on device");
+    djt_refused(DJ_FILE, dj_closeCsv(csv, &err), err,
+                "/dev/full: cannot be written: No space left on device");
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_numbers),
-      cmocka_unit_test(test_state),
-      cmocka_unit_test(test_ctrl),
-      cmocka_unit_test(test_write),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(test_numbers, test_state, test_ctrl, test_write)

@@ -3,15 +3,8 @@
 // signed distance along any unit n, and the distance of points of a and b an upper one.
 
 #include "common/pair_case.h"
+#include "common/test.h"
 #include "common/worst.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 static const int types[] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_MESH, DJ_ELLIPSOID, DJ_CYLINDER};
 enum { NTYPE = sizeof types / sizeof types[0] };
@@ -78,8 +71,7 @@ static void checkPair(PairCase* c, Random* r) {
   assert_true(dju_norm3(dju_sub3(again.normal, d.normal)) < 1e-8);
 }
 
-static void testRandom(void** state) {
-  (void)state;
+static void testRandom(void) {
   Random r = {1};
   for (int a = 0; a < NTYPE; a++) {
     for (int b = 0; b < NTYPE; b++) {
@@ -104,8 +96,7 @@ static djShape* setShape(PairCase* c, int k, int type, double x, double y, doubl
 
 // Faces, sides and axes that are parallel, aligned or crossed at right angles: the gap along z is
 // known, and the certificates hold.
-static void testAligned(void** state) {
-  (void)state;
+static void testAligned(void) {
   Random r = {2};
   static const struct {
     int type[2];
@@ -149,8 +140,7 @@ static void testAligned(void** state) {
 }
 
 // Coincident shapes: a finite depth along a unit normal, not larger than the thinnest way out.
-static void testCoincident(void** state) {
-  (void)state;
+static void testCoincident(void) {
   Random r = {3};
   for (int a = 0; a < NTYPE; a++) {
     for (int b = 4; b < NTYPE; b++) {
@@ -167,8 +157,7 @@ static void testCoincident(void** state) {
 }
 
 // Above a half space: the lowest point, in closed form.
-static void testPlane(void** state) {
-  (void)state;
+static void testPlane(void) {
   Random r = {4};
   for (int i = 0; i < 100; i++) {
     PairCase c;
@@ -196,8 +185,7 @@ static void testPlane(void** state) {
 
 // A cache of other shapes, with vertices that these do not have or a normal of another length,
 // changes nothing, and does not come back.
-static void testWildCache(void** state) {
-  (void)state;
+static void testWildCache(void) {
   Random r = {19};
   static const int pairs[][2] = {{DJ_ELLIPSOID, DJ_CYLINDER}, {DJ_CYLINDER, DJ_ELLIPSOID},
                                  {DJ_ELLIPSOID, DJ_BOX},      {DJ_BOX, DJ_CYLINDER}};
@@ -228,8 +216,7 @@ static void testWildCache(void** state) {
 
 // Vertices of a cache may be in any order, and any of them may have left: Newton's method alone
 // goes on from there, in a few steps.
-static void testCacheOrder(void** state) {
-  (void)state;
+static void testCacheOrder(void) {
   Random r = {23};
   static const int order[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   int used = 0;
@@ -264,13 +251,4 @@ static void testCacheOrder(void** state) {
   assert_true(used > 40);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testWildCache), cmocka_unit_test(testCacheOrder),
-      cmocka_unit_test(testRandom),
-      cmocka_unit_test(testAligned),
-      cmocka_unit_test(testCoincident),
-      cmocka_unit_test(testPlane),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testWildCache, testCacheOrder, testRandom, testAligned, testCoincident, testPlane)

@@ -1,13 +1,8 @@
 // Ellipsoids and cylinders in motion, against closed forms.
 
+#include "common/make_model.h"
 #include "common/scene.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "common/test.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -51,8 +46,7 @@ static void step(Run* run, double time) {
 }
 
 static void closeRun(Run* run) {
-  dj_deleteData(run->d);
-  dj_deleteModel(run->m);
+  djt_delete(run->m, run->d);
   freeScene(run->s);
 }
 
@@ -62,8 +56,7 @@ static void turn(Run* run, double w, double x, double y, double z) {
 }
 
 // An ellipsoid with equal axes moves as the sphere does.
-static void testSphere(void** state) {
-  (void)state;
+static void testSphere(void) {
   const double size[3] = {0.1, 0.1, 0.1};
   Run run[2];
   for (int k = 0; k < 2; k++) {
@@ -81,8 +74,7 @@ static void testSphere(void** state) {
 }
 
 // Both come to rest on their lowest points, within 0.3% of the inner radius.
-static void testRest(void** state) {
-  (void)state;
+static void testRest(void) {
   const double sizes[3][3] = {{0.1, 0.08, 0.05}, {0.1, 0.2, 0}, {0.05, 0.02, 0}};
   const double height[3] = {0.05, 0.2, 0.02}, inner[3] = {0.05, 0.1, 0.02};
   for (int k = 0; k < 3; k++) {
@@ -99,8 +91,7 @@ static void testRest(void** state) {
 
 // Set down with a tilt of 3 degrees, an upright cylinder rocks and stands; tipped beyond the edge
 // of its face it falls on its side.
-static void testStands(void** state) {
-  (void)state;
+static void testStands(void) {
   const double size[3] = {0.1, 0.2, 0};
   for (int k = 0; k < 2; k++) {
     double tilt = k ? 0.6 : 0.05;   // atan(r/h) = 0.46
@@ -119,8 +110,7 @@ static void testStands(void** state) {
 
 // Down a slope a it rolls with (2/3) g sin a while it sticks, and slides with g (sin a - mu cos a)
 // where that is less than rolling needs.
-static void testRolls(void** state) {
-  (void)state;
+static void testRolls(void) {
   const double size[3] = {0.1, 0.15, 0}, slope[2] = {10 * pi / 180, 65 * pi / 180};
   for (int k = 0; k < 2; k++) {
     double a = slope[k], h = 1e-3, speed[2];
@@ -143,8 +133,7 @@ static void testRolls(void** state) {
 
 // Friction stops the spin of an upright cylinder with the torque (2/3) mu m g r of a face that is
 // pressed evenly, and not the spin of a ball on a point.
-static void testSpin(void** state) {
-  (void)state;
+static void testSpin(void) {
   const double size[3] = {0.1, 0.1, 0.1};
   double lost[2];
   for (int k = 0; k < 2; k++) {
@@ -164,10 +153,4 @@ static void testSpin(void** state) {
   assert_true(fabs(lost[1]) < 0.1 * lost[0]);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testSphere), cmocka_unit_test(testRest), cmocka_unit_test(testStands),
-      cmocka_unit_test(testRolls),  cmocka_unit_test(testSpin),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSphere, testRest, testStands, testRolls, testSpin)

@@ -1,13 +1,12 @@
 // What data holds: all of it goes back to where it began, comes from a keyframe, and is copied; its
 // size is what it takes; and what applied forces do is Newton's law.
 
+#include "common/make_model.h"
 #include "common/near.h"
 #include "common/scene.h"
+#include "common/test.h"
 
 #include <malloc.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { NKEY = 2 };
 
@@ -79,8 +78,7 @@ static void disturb(const djModel* m, djData* d) {
   assert_string_not_equal(dj_errorText(d), "");
 }
 
-static void testReset(void** state) {
-  (void)state;
+static void testReset(void) {
   Numbers x;
   djModel* m = makeAll(&x, true);
   djData *d = sceneData(m), *fresh = sceneData(m);
@@ -99,16 +97,14 @@ static void testReset(void** state) {
     djt_near(d->mocap_quat[4 * k + 1 + k], sqrt(0.5), 1e-15);
   }
   dj_deleteData(fresh);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 static void same(const double* x, const double* y, int n) {
   for (int i = 0; i < n; i++) djt_near(x[i], y[i], 1e-15);
 }
 
-static void testKeys(void** state) {
-  (void)state;
+static void testKeys(void) {
   Numbers x;
   djModel* m = makeAll(&x, true);
   djData* d = sceneData(m);
@@ -129,12 +125,10 @@ static void testKeys(void** state) {
   }
   assert_int_equal(dj_resetKey(m, d, NKEY), DJ_INVALID);
   assert_int_equal(dj_resetKey(m, d, -1), DJ_INVALID);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-static void testCopy(void** state) {
-  (void)state;
+static void testCopy(void) {
   Numbers x;
   djModel *m = makeAll(&x, true), *other;
   djData *d = sceneData(m), *copy = sceneData(m);
@@ -162,23 +156,19 @@ static void testCopy(void** state) {
   // data of another model
   Scene* scene = newScene(1);
   addBody(scene, 0, DJ_FREE, 0, 0, 1, 1, 0.1);
-  other = sceneModel(scene);
-  freeScene(scene);
+  other = takeScene(scene);
   djData* foreign = sceneData(other);
   assert_int_equal(dj_copyData(d, m, foreign), DJ_INVALID);
   assert_string_equal(dj_errorText(d), "source: made for a model of other sizes");
   assert_int_equal(dj_getState(s, m, foreign), DJ_INVALID);
   free(s);
-  dj_deleteData(foreign);
-  dj_deleteModel(other);
+  djt_delete(other, foreign);
   dj_deleteData(copy);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // dj_dataSize is what making data takes from the heap.
-static void testSize(void** state) {
-  (void)state;
+static void testSize(void) {
   Numbers x;
   for (int contact = 0; contact < 2; contact++) {
     djModel* m = makeAll(&x, contact);
@@ -188,14 +178,12 @@ static void testSize(void** state) {
     double size = (double)dj_dataSize(m);
     // but for what the allocator rounds up to
     if (taken > 0) assert_true(fabs(taken - size) < 1024);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // Force on a body at its centre of mass, torque about it, in world axes: F h = m dv, T h = dL.
-static void testAppliedForces(void** state) {
-  (void)state;
+static void testAppliedForces(void) {
   Scene* s = newScene(1);
   int b = addBody(s, 0, DJ_FREE, 0.3, 0.2, 1, 2, 0.1);
   s->body[b].ipos[0] = 0.2;
@@ -205,9 +193,8 @@ static void testAppliedForces(void** state) {
   s->def.option.integrator = DJ_VARIATIONAL;
   s->def.option.timestep = 1e-4;
   memset(s->def.option.gravity, 0, sizeof s->def.option.gravity);
-  djModel* m = sceneModel(s);
-  djData* d = sceneData(m);
-  freeScene(s);
+  djData* d;
+  djModel* m = startScene(&d, s);
   for (int k = 0; k < 6; k++) {
     assert_int_equal(dj_resetData(m, d), DJ_OK);
     const double turn[4] = {0.5, 0.5, 0.5, 0.5};   // body x, y, z are world y, z, x
@@ -224,13 +211,7 @@ static void testAppliedForces(void** state) {
       djt_near(d->qvel[3 + body_axis[i]], torque / I[body_axis[i]] * h, 1e-4 * h);
     }
   }
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testReset), cmocka_unit_test(testKeys),
-                                     cmocka_unit_test(testCopy), cmocka_unit_test(testSize),
-                                     cmocka_unit_test(testAppliedForces)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testReset, testKeys, testCopy, testSize, testAppliedForces)

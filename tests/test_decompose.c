@@ -5,6 +5,7 @@
 #include "common/near.h"
 #include "common/random.h"
 #include "common/solid_mesh.h"
+#include "common/test.h"
 #include "shape/mesh_cross.h"
 #include "shape/mesh_shells.h"
 #include "shape/pieces.h"
@@ -21,9 +22,8 @@ static void expectBad(const SolidMesh* m, const char* what) {
   djTriangles mesh = viewOf(m);
   djError err = {""};
   djStatus status = dj_checkSolid(NULL, &mesh, &err);
-  if (status != DJ_INVALID || !strstr(err.text, what)) {
-    fail_msg("%s: status %d, '%s'", what, status, err.text);
-  }
+  djt_failIf(status != DJ_INVALID || !strstr(err.text, what), "%s: status %d, '%s'", what, status,
+             err.text);
 }
 
 static void move(SolidMesh* m, double x, double y, double z) {
@@ -34,8 +34,7 @@ static void move(SolidMesh* m, double x, double y, double z) {
   }
 }
 
-static void testNoSolids(void** state) {
-  (void)state;
+static void testNoSolids(void) {
   SolidMesh box = makeBoxSolid(1, 1, 1), torus = makeTorus(1, 0.3, 24, 12);
   djTriangles good = viewOf(&torus);
   assert_int_equal(dj_checkSolid(NULL, &good, NULL), DJ_OK);
@@ -76,8 +75,7 @@ static void testNoSolids(void** state) {
 static djGridPoint pointOf(int x, int y, int z) { return (djGridPoint){{x, y, z}}; }
 
 // Pairs with one and two common corners, and a fold.
-static void testCommonCorners(void** state) {
-  (void)state;
+static void testCommonCorners(void) {
   const djGridPoint o = pointOf(0, 0, 0), a = pointOf(4, 0, 0), b = pointOf(0, 4, 0);
   const djGridPoint t[3] = {o, a, b};
   const djGridPoint beside[3] = {o, pointOf(-4, 0, 0), pointOf(0, -4, 0)};
@@ -114,8 +112,7 @@ static void testCommonCorners(void** state) {
 }
 
 // Cavities face inward, what is in them outward; all else is wrong.
-static void testShells(void** state) {
-  (void)state;
+static void testShells(void) {
   static const struct {
     int inward; // bits: boxes of 1, 0.5, 0.25 that face inward
     double x;   // of the middle one
@@ -177,8 +174,7 @@ static int sharedVertices(const djTriangles* a, const djTriangles* b) {
 }
 
 // Of a box they are the lattice of small boxes, whatever diagonals its faces have.
-static void testBox(void** state) {
-  (void)state;
+static void testBox(void) {
   SolidMesh m = makeBoxSolid(0.3, 0.2, 0.1);
   djTriangles mesh = viewOf(&m);
   djPieces pieces;
@@ -212,8 +208,7 @@ static void testBox(void** state) {
 
 // An L: planes of the grid through its inner faces leave nothing beside them; else a cell with the
 // corner is filled, by the triangle between the arms' ends in it.
-static void testL(void** state) {
-  (void)state;
+static void testL(void) {
   SolidMesh m = makeL();
   djTriangles mesh = viewOf(&m);
   djPieces pieces;
@@ -236,8 +231,7 @@ static void testL(void** state) {
 
 // A concave solid: blocks hold all of it, do not overlap, touch where it goes on, and come to its
 // volume as they become smaller, with few vertices as well.
-static void testTorus(void** state) {
-  (void)state;
+static void testTorus(void) {
   SolidMesh m = makeTorus(1, 0.35, 48, 24);
   djTriangles mesh = viewOf(&m);
   double volume, last = INFINITY;
@@ -280,8 +274,7 @@ static void testTorus(void** state) {
 
 // Planes of the grid through faces that rounding puts beside them leave no slivers; what only
 // touches a plane is not in the cell behind it.
-static void testPlanes(void** state) {
-  (void)state;
+static void testPlanes(void) {
   djRng rng = {9};
   for (int trial = 0; trial < 20; trial++) {
     SolidMesh m = makeL();
@@ -373,8 +366,7 @@ static void checkNeighbours(const SolidMesh* m, int a, int b, int c, int least) 
   dj_freePieces(&few);
 }
 
-static void testNeighbours(void** state) {
-  (void)state;
+static void testNeighbours(void) {
   SolidMesh thick = makeTorus(1, 0.35, 48, 24), thin = makeTorus(1, 0.1, 48, 40);
   checkNeighbours(&thick, 6, 6, 2, 100);
   checkNeighbours(&thin, 7, 9, 1, 20); // sections without corners of cells
@@ -382,8 +374,7 @@ static void testNeighbours(void** state) {
   freeSolid(&thin);
 }
 
-static void testGrid(void** state) {
-  (void)state;
+static void testGrid(void) {
   SolidMesh box = makeBoxSolid(0.4, 0.2, 0.1), torus = makeTorus(1, 0.2, 32, 12);
   djTriangles mesh = viewOf(&box), ring = viewOf(&torus);
   int grid[3];
@@ -404,8 +395,8 @@ static void testGrid(void** state) {
   djError err = {""};
   const int wrong[3][3] = {{0, 1, 1}, {1, 257, 1}, {256, 256, 256}};
   for (int i = 0; i < 3; i++) {
-    assert_int_equal(dj_cutBlocks(&pieces, &mesh, wrong[i], 8, NULL, &err), DJ_INVALID);
-    assert_non_null(strstr(err.text, "cells"));
+    djt_refusedWith(DJ_INVALID, dj_cutBlocks(&pieces, &mesh, wrong[i], 8, NULL, &err), err,
+                    "cells");
     assert_int_equal(pieces.n, 0);
   }
   freeSolid(&box);
@@ -415,8 +406,7 @@ static void testGrid(void** state) {
 // ---- hulls of points --------------------------------------------------------------------------
 
 // Points of a sphere: as many as wanted, all of them the sphere's, and nearly its volume.
-static void testHull(void** state) {
-  (void)state;
+static void testHull(void) {
   enum { N = 600 };
   double point[3 * N];
   djRng rng = {3};
@@ -448,15 +438,14 @@ static void testHull(void** state) {
   assert_int_equal(dj_addPiece(&pieces, 3, point, NULL, 9, &err), DJ_INVALID);
   assert_int_equal(dj_addPiece(&pieces, N, point, NULL, 3, &err), DJ_INVALID);
   for (int i = 0; i < N; i++) point[3 * i + 2] = 0;
-  assert_int_equal(dj_addPiece(&pieces, N, point, NULL, 9, &err), DJ_INVALID);
-  assert_string_equal(err.text, "no hull of 4 independent vertices: the points are flat");
+  djt_refused(DJ_INVALID, dj_addPiece(&pieces, N, point, NULL, 9, &err), err,
+              "no hull of 4 independent vertices: the points are flat");
   assert_int_equal(pieces.n, 4);
   dj_freePieces(&pieces);
 }
 
 // Vertices that are doubled, or in the middle of edges, but for rounding, are not the hull's.
-static void testFlatVertices(void** state) {
-  (void)state;
+static void testFlatVertices(void) {
   const double slip[3] = {3e-10, -3e-10, 1e-10};
   double point[3 * 36];
   int n = 0;
@@ -482,8 +471,7 @@ static void testFlatVertices(void** state) {
 
 // Slits between hulls inside of the solid do not count as its surface; faces that touch inside of a
 // union are not where it ends.
-static void testInside(void** state) {
-  (void)state;
+static void testInside(void) {
   SolidMesh m = makeBoxSolid(1, 1, 1), part = makeBoxSolid(0.495, 1, 1);
   SolidMesh hole = makeBoxSolid(0.2, 0.2, 0.2), half = makeBoxSolid(0.5, 1, 1);
   turnInsideOut(&hole, 0);
@@ -515,8 +503,7 @@ static void testInside(void** state) {
 }
 
 // Fewer hulls: those go together that add least to what they fill, within the vertices.
-static void testMerge(void** state) {
-  (void)state;
+static void testMerge(void) {
   static const double at[3][3] = {{0, 0, 0}, {0.5, 0.5, 0}, {0, 0, 1}};
   djPieces pieces = {0};
   djError err = {""};
@@ -556,8 +543,7 @@ static void testMerge(void** state) {
 }
 
 // Two boxes that share a half: exactly what they fill, once.
-static void testOverlap(void** state) {
-  (void)state;
+static void testOverlap(void) {
   SolidMesh m = makeBoxSolid(1, 1, 1), a = makeBoxSolid(0.6, 1, 1), b = makeBoxSolid(0.6, 1, 1);
   djTriangles mesh = viewOf(&m);
   djPieces pieces = {0};
@@ -583,22 +569,5 @@ static void testOverlap(void** state) {
   freeSolid(&b);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testNoSolids),
-      cmocka_unit_test(testCommonCorners),
-      cmocka_unit_test(testShells),
-      cmocka_unit_test(testBox),
-      cmocka_unit_test(testL),
-      cmocka_unit_test(testTorus),
-      cmocka_unit_test(testPlanes),
-      cmocka_unit_test(testNeighbours),
-      cmocka_unit_test(testGrid),
-      cmocka_unit_test(testHull),
-      cmocka_unit_test(testFlatVertices),
-      cmocka_unit_test(testInside),
-      cmocka_unit_test(testOverlap),
-      cmocka_unit_test(testMerge),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testNoSolids, testCommonCorners, testShells, testBox, testL, testTorus, testPlanes,
+         testNeighbours, testGrid, testHull, testFlatVertices, testInside, testOverlap, testMerge)

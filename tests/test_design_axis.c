@@ -1,16 +1,10 @@
 // Axes of slides and hinges that maps compute: they may have any length, which the model makes 1,
 // and the gradient by them has no part along themselves.
 
+#include "common/make_model.h"
+#include "common/test.h"
+
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const char scene[] =
     "{\"dijoco_model\":1,\"option\":{\"timestep\":0.01},\"bodies\":[{\"name\":\"world\"},"
@@ -31,14 +25,12 @@ static const char task_text[] =
 
 enum { N = 6 };
 
-static void testAxes(void** state) {
-  (void)state;
-  djModel* m = NULL;
+static void testAxes(void) {
   djTask* task = NULL;
   djProblem* p = NULL;
   djDesign* d = NULL;
   djError err = {""};
-  if (dj_loadModelText(&m, scene, &err) != DJ_OK) fail_msg("%s", err.text);
+  djModel* m = djt_modelOf(scene);
   if (dj_loadTaskText(&task, task_text, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
   if (dj_resolveTask(&p, task, m, &err) != DJ_OK) fail_msg("%s", err.text);
   if (djd_makeDesign(&d, m, p, &err) != DJ_OK) fail_msg("%s", err.text);
@@ -75,7 +67,4 @@ static void testAxes(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testAxes)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testAxes)

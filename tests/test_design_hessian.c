@@ -5,18 +5,14 @@
 #include "common/design_case.h"
 #include "common/design_scene.h"
 #include "common/random.h"
+#include "common/test.h"
 #include "common/worst.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 // Contact is soft enough for differences.
 static void makeCase(DesignCase* c, const char* more) {
   char task[8192], scene[8192];
-  const char* option = strstr(djt_scene, "\"timestep\"");
-  snprintf(scene, sizeof scene, "%.*s\"stiffness_scale\":3e-4,\"support_scale\":2,%s",
+  const char* option = strstr(djt_scene, "'timestep'");
+  snprintf(scene, sizeof scene, "%.*s'stiffness_scale':3e-4,'support_scale':2,%s",
            (int)(option - djt_scene), djt_scene, option);
   snprintf(task, sizeof task, "{%s,%s}", djt_task, more);
   djt_openDesign(c, scene, task);
@@ -53,12 +49,6 @@ static double productError(djPhases* p, const double* x, const double* v, double
   return error;
 }
 
-static double dot(const double* a, const double* b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
-
 static void check(djPhases* p, const double* x, djRng* rng) {
   djDesign* d = p->design[0];
   size_t n = (size_t)d->n;
@@ -76,7 +66,7 @@ static void check(djPhases* p, const double* x, djRng* rng) {
   assert_true(djd_evaluatePhases(&loss, g, p, x) >= 0);
   assert_int_equal(djd_phasesHvp(p, Hu, x, u), DJ_OK);
   assert_int_equal(djd_phasesHvp(p, Hv, x, v), DJ_OK);
-  double a = dot(u, Hv, d->n), b = dot(v, Hu, d->n), size = 0;
+  double a = djt_dot(u, Hv, d->n), b = djt_dot(v, Hu, d->n), size = 0;
   for (size_t i = 0; i < n; i++) size += fabs(u[i] * Hv[i]);
   print_message("   skew %.1e\n", fabs(a - b) / size);
   assert_true(fabs(a - b) < 1e-5 * size);
@@ -109,18 +99,11 @@ static void checkBoth(const char* more, int nphase, double apart) {
   djt_closeDesign(&c);
 }
 
-static void testVariables(void** state) {
-  (void)state;
-  checkBoth(djt_variables, 1, 0.02);
-}
+static void testVariables(void) { checkBoth(djt_variables, 1, 0.02); }
 
-static void testPhases(void** state) {
-  (void)state;
-  checkBoth(djt_variables, 3, 0.02);
-}
+static void testPhases(void) { checkBoth(djt_variables, 3, 0.02); }
 
-static void testFollowing(void** state) {
-  (void)state;
+static void testFollowing(void) {
   checkBoth("\"inertia_from_geom\":true,\"variables\":[{\"name\":\"geom/puck/size\"},"
             "{\"name\":\"mesh/block/vert\",\"index\":[0,4,8,21,23]},"
             "{\"name\":\"geom/head/pos\"},{\"name\":\"geom/grip/pos\"},"
@@ -128,8 +111,7 @@ static void testFollowing(void** state) {
             1, 0.002);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   DesignCase c;
   double v[8] = {0}, out[8];
   makeCase(&c, "\"variables\":[{\"name\":\"geom/puck/restitution\"},"
@@ -147,9 +129,4 @@ static void testRefused(void** state) {
   djt_closeDesign(&c);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testVariables), cmocka_unit_test(testPhases),
-                                     cmocka_unit_test(testFollowing),
-                                     cmocka_unit_test(testRefused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testVariables, testPhases, testFollowing, testRefused)

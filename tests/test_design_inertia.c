@@ -4,45 +4,38 @@
 #include "common/design_case.h"
 #include "common/near.h"
 #include "common/random.h"
+#include "common/test.h"
 #include "gradient/design_parts.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 // A pendulum that turns about two axes, of two hulls that overlap, one with a point inside.
 static const char scene[] =
-    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.005},\"bodies\":["
-    "{\"name\":\"world\"},"
-    "{\"name\":\"bob\",\"pos\":[0,0,1],\"ipos\":[0.05,0,-0.3],\"mass\":1.5,"
-    "\"inertia\":[0.02,0.03,0.025]}],"
-    "\"joints\":["
-    "{\"name\":\"x\",\"type\":\"hinge\",\"body\":\"bob\",\"axis\":[1,0,0],\"damping\":0.05},"
-    "{\"name\":\"y\",\"type\":\"hinge\",\"body\":\"bob\",\"axis\":[0,1,0.2],\"damping\":0.02}],"
-    "\"meshes\":[{\"name\":\"a\",\"vert\":[[-0.1,-0.1,-0.1],[0.1,-0.1,-0.1],[-0.1,0.12,-0.1],"
+    "{'dijoco_model':1,'option':{'timestep':0.005},'bodies':[{'name':'world'},"
+    "{'name':'bob','pos':[0,0,1],'ipos':[0.05,0,-0.3],'mass':1.5,'inertia':[0.02,0.03,0.025]}],"
+    "'joints':[{'name':'x','type':'hinge','body':'bob','axis':[1,0,0],'damping':0.05},"
+    "{'name':'y','type':'hinge','body':'bob','axis':[0,1,0.2],'damping':0.02}],"
+    "'meshes':[{'name':'a','vert':[[-0.1,-0.1,-0.1],[0.1,-0.1,-0.1],[-0.1,0.12,-0.1],"
     "[0.1,0.1,-0.1],[-0.1,-0.1,0.1],[0.1,-0.1,0.1],[-0.1,0.1,0.1],[0.12,0.1,0.1],[0,0,0.02]]},"
-    "{\"name\":\"b\",\"vert\":[[0,0,0.2],[0.13,0,0],[-0.1,0.11,0],[-0.1,-0.1,0.01],"
+    "{'name':'b','vert':[[0,0,0.2],[0.13,0,0],[-0.1,0.11,0],[-0.1,-0.1,0.01],"
     "[0,0.02,-0.2]]}],"
-    "\"geoms\":["
-    "{\"name\":\"a\",\"type\":\"mesh\",\"mesh\":\"a\",\"body\":\"bob\",\"pos\":[0,0,-0.3],"
-    "\"quat\":[0.6,0.2,0,0.4],\"contype\":0,\"conaffinity\":0},"
-    "{\"name\":\"b\",\"type\":\"mesh\",\"mesh\":\"b\",\"body\":\"bob\",\"pos\":[0.1,0.05,-0.3],"
-    "\"contype\":0,\"conaffinity\":0},"
-    "{\"name\":\"ball\",\"type\":\"sphere\",\"body\":\"bob\",\"pos\":[0,0,-0.1],"
-    "\"size\":[0.03,0,0],\"contype\":0,\"conaffinity\":0}],"
-    "\"actuators\":[{\"name\":\"m\",\"joint\":\"x\"}]}";
+    "'geoms':[{'name':'a','type':'mesh','mesh':'a','body':'bob','pos':[0,0,-0.3],"
+    "'quat':[0.6,0.2,0,0.4],'contype':0,'conaffinity':0},"
+    "{'name':'b','type':'mesh','mesh':'b','body':'bob','pos':[0.1,0.05,-0.3],"
+    "'contype':0,'conaffinity':0},"
+    "{'name':'ball','type':'sphere','body':'bob','pos':[0,0,-0.1],"
+    "'size':[0.03,0,0],'contype':0,'conaffinity':0}],"
+    "'actuators':[{'name':'m','joint':'x'}]}";
 
-static const char* const rules[] = {"\"exact\"", "\"lumped\"", "\"union\"", "true"};
+static const char* const rules[] = {"'exact'", "'lumped'", "'union'", "true"};
 
 static void makeCase(DesignCase* c, const char* rule, const char* optimizer) {
   char text[2048];
   snprintf(text, sizeof text,
-           "{\"scene\":\"s\",\"horizon\":60,\"ctrl\":[0.4],\"inertia_from_geom\":%s,"
-           "\"initial\":{\"qvel\":[1,-2]},\"loss\":[{\"type\":\"position\",\"body\":\"bob\","
-           "\"target\":[0.2,0.2,0.8]},{\"type\":\"qpos\",\"joint\":\"x\",\"target\":0.4}],"
-           "\"variables\":[{\"name\":\"mesh/a/vert\"},{\"name\":\"mesh/b/vert\"},"
-           "{\"name\":\"geom/a/pos\"}]%s}", rule, optimizer);
+           "{'scene':'s','horizon':60,'ctrl':[0.4],'inertia_from_geom':%s,"
+           "'initial':{'qvel':[1,-2]},'loss':[{'type':'position','body':'bob',"
+           "'target':[0.2,0.2,0.8]},{'type':'qpos','joint':'x','target':0.4}],"
+           "'variables':[{'name':'mesh/a/vert'},{'name':'mesh/b/vert'},"
+           "{'name':'geom/a/pos'}]%s}",
+           rule, optimizer);
   djt_openDesign(c, scene, text);
 }
 
@@ -53,8 +46,7 @@ static double* besides(const djDesign* d, djRng* rng, double size) {
   return x;
 }
 
-static void testCertificates(void** state) {
-  (void)state;
+static void testCertificates(void) {
   djRng rng = {4};
   double first[4];
   for (int r = 0; r < 4; r++) {
@@ -79,10 +71,9 @@ static void testCertificates(void** state) {
         }
         djdCertificate cert;
         assert_int_equal(djd_checkDesign(&cert, d, x, direction, loss, analytic, 1e-3), DJ_OK);
-        if (!(cert.relative_error < 1e-6)) {
-          fail_msg("%s, variable %d, renewed %d: %.9g, difference %.9g", rules[r], v, renewed,
+        djt_failIf(!(cert.relative_error < 1e-6),
+                   "%s, variable %d, renewed %d: %.9g, difference %.9g", rules[r], v, renewed,
                    analytic, cert.difference);
-        }
         assert_true(fabs(analytic) > 1e-6);
       }
       assert_int_equal(djd_moveDesign(d, x), DJ_OK);
@@ -130,16 +121,14 @@ static bool onStep(void* user, const djOptimizeStep* step) {
 }
 
 // Facets are those of the hulls at the result, whatever came between.
-static void testRenewal(void** state) {
-  (void)state;
-  static const char* const types[] = {"adam\",\"rate\":0.004", "trust_region\",\"radius\":0.02",
-                                      "lbfgsb\""};
+static void testRenewal(void) {
+  static const char* const types[] = {"adam','rate':0.004", "trust_region','radius':0.02",
+                                      "lbfgsb'"};
   int told = 0;
   for (int k = 0; k < 9; k++) {
     char optimizer[120];
-    snprintf(optimizer, sizeof optimizer,
-             ",\"optimizer\":{\"type\":\"%s,\"iterations\":12,\"phases\":%d}", types[k % 3],
-             k / 3 >= 1 ? 2 : 1);
+    snprintf(optimizer, sizeof optimizer, ",'optimizer':{'type':'%s,'iterations':12,'phases':%d}",
+             types[k % 3], k / 3 >= 1 ? 2 : 1);
     DesignCase c, fresh;
     makeCase(&c, rules[k / 3], optimizer);
     makeCase(&fresh, rules[k / 3], "");
@@ -168,8 +157,7 @@ static void testRenewal(void** state) {
 }
 
 // By the other rules a design has its masses from the start; without any it never renews.
-static void testStart(void** state) {
-  (void)state;
+static void testStart(void) {
   DesignCase c;
   int changed = 7;
   makeCase(&c, "false", "");
@@ -191,12 +179,12 @@ static void testStart(void** state) {
   }
   assert_true(all > 0);
   djt_closeDesign(&c);
-  makeCase(&c, "\"union\"", "");
+  makeCase(&c, "'union'", "");
   djHullOverlap o;
   assert_int_equal(dj_bodyOverlap(&o, c.m, 1, NULL), DJ_OK);
   assert_true(o.nhull == 2 && o.share > 0.01);
   djt_closeDesign(&c);
-  makeCase(&c, "\"lumped\"", "");
+  makeCase(&c, "'lumped'", "");
   djt_near(c.d->model->body_mass[1], 1.5, 1e-14);
   assert_true(fabs(c.d->model->body_inertia[3] - c.m->body_inertia[3]) > 1e-3);
   djt_closeDesign(&c);
@@ -218,12 +206,11 @@ static bool lookAt(void* user, const djOptimizeStep* step) {
 }
 
 // A run that was ended in a later stage goes on with the facets that this began with.
-static void testGoingOn(void** state) {
-  (void)state;
+static void testGoingOn(void) {
   DesignCase c;
-  makeCase(&c, "\"exact\"",
-           ",\"optimizer\":{\"type\":\"adam\",\"rate\":0.01,\"stages\":[{\"iterations\":4},"
-           "{\"iterations\":8,\"set\":{\"joint/y/damping\":[0.1]}}]}");
+  makeCase(&c, "'exact'",
+           ",'optimizer':{'type':'adam','rate':0.01,'stages':[{'iterations':4},"
+           "{'iterations':8,'set':{'joint/y/damping':[0.1]}}]}");
   djOptimizer how = c.task->optimizer;
   Begun first = {.steps = 9}, again = {.steps = 2};
   djOptimizeResult r;
@@ -260,13 +247,11 @@ static bool lookAway(void* user, const djOptimizeStep* step) {
   return true;
 }
 
-static void testLookedAway(void** state) {
-  (void)state;
+static void testLookedAway(void) {
   DesignCase c, plain;
-  const char* how = ",\"optimizer\":{\"type\":\"adam\",\"rate\":1e-3,\"iterations\":1,"
-                    "\"stages\":[{},{}]}";
-  makeCase(&c, "\"exact\"", how);
-  makeCase(&plain, "\"exact\"", how);
+  const char* how = ",'optimizer':{'type':'adam','rate':1e-3,'iterations':1,'stages':[{},{}]}";
+  makeCase(&c, "'exact'", how);
+  makeCase(&plain, "'exact'", how);
   const int n = c.d->n;
   double x[80], y[80], mirror[80];
   assert_in_range(n, 1, 80);
@@ -289,27 +274,26 @@ static void testLookedAway(void** state) {
 #define POS "[0.0704626,-0.0000256,0.0022095]"
 #define QUAT "[0.5073196,0.4892291,0.5146746,0.4882539]"
 static const char link[] =
-    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.005},\"bodies\":[{\"name\":\"world\"},"
-    "{\"name\":\"arm\",\"pos\":[0,0,1],\"ipos\":" POS ",\"iquat\":" QUAT ",\"mass\":0.2710895,"
-    "\"inertia\":[0.000950787,0.000944894,0.0000870551]}],"
-    "\"joints\":[{\"name\":\"h\",\"type\":\"hinge\",\"body\":\"arm\",\"axis\":[0,1,0],"
-    "\"damping\":0.05}],"
-    "\"meshes\":[{\"name\":\"c\",\"vert\":["
+    "{'dijoco_model':1,'option':{'timestep':0.005},'bodies':[{'name':'world'},"
+    "{'name':'arm','pos':[0,0,1],'ipos':" POS ",'iquat':" QUAT ",'mass':0.2710895,"
+    "'inertia':[0.000950787,0.000944894,0.0000870551]}],"
+    "'joints':[{'name':'h','type':'hinge','body':'arm','axis':[0,1,0],"
+    "'damping':0.05}],"
+    "'meshes':[{'name':'c','vert':["
     "[-0.0210987,-0.022437,-0.1002696],[-0.0207172,-0.0230935,0.1004192],"
     "[0.0199532,-0.0226696,-0.1014626],[0.022659,-0.0220538,0.0997623],"
     "[-0.0218899,0.0217395,-0.0983523],[-0.0215934,0.0215768,0.1011737],"
     "[0.0210376,0.0222976,-0.1023158],[0.0192875,0.0246077,0.0968449]],"
-    "\"face\":[[0,1,5],[1,3,5],[0,4,6],[4,0,5],[7,3,6],[3,7,5],[4,7,6],[7,4,5],[2,0,6],[3,2,6],"
+    "'face':[[0,1,5],[1,3,5],[0,4,6],[4,0,5],[7,3,6],[3,7,5],[4,7,6],[7,4,5],[2,0,6],[3,2,6],"
     "[2,1,0],[1,2,3]]}],"
-    "\"geoms\":[{\"name\":\"c\",\"type\":\"mesh\",\"mesh\":\"c\",\"body\":\"arm\",\"pos\":" POS ","
-    "\"quat\":" QUAT "}],"
-    "\"sites\":[{\"name\":\"tip\",\"body\":\"arm\",\"pos\":[0.16,0,0]}],"
-    "\"actuators\":[{\"name\":\"m\",\"joint\":\"h\"}]}";
+    "'geoms':[{'name':'c','type':'mesh','mesh':'c','body':'arm','pos':" POS ","
+    "'quat':" QUAT "}],"
+    "'sites':[{'name':'tip','body':'arm','pos':[0.16,0,0]}],"
+    "'actuators':[{'name':'m','joint':'h'}]}";
 
 // Steps of a size that changes hulls altogether: facets of where such a run has been last may leave
 // no possible mass at its result, which is the design that it leaves all the same.
-static void testFarFacets(void** state) {
-  (void)state;
+static void testFarFacets(void) {
   const djEntry* entry;
   static const double sizes[] = {0.001, 0.0015, 0.002, 0.003, 0.006, 0.012, 0.02, 0.04};
   for (int t = 0; (entry = dj_optimizerEntry(t)); t++) {
@@ -317,10 +301,11 @@ static void testFarFacets(void** state) {
       DesignCase c;
       char text[600];
       snprintf(text, sizeof text,
-               "{\"scene\":\"s\",\"horizon\":60,\"ctrl\":[-0.8],\"inertia_from_geom\":true,"
-               "\"loss\":[{\"type\":\"position\",\"site\":\"tip\",\"target\":[0.27,0,1.1]}],"
-               "\"variables\":[{\"name\":\"mesh/c/vert\"}],\"optimizer\":{\"type\":\"%s\","
-               "\"iterations\":60}}", entry->name);
+               "{'scene':'s','horizon':60,'ctrl':[-0.8],'inertia_from_geom':true,"
+               "'loss':[{'type':'position','site':'tip','target':[0.27,0,1.1]}],"
+               "'variables':[{'name':'mesh/c/vert'}],'optimizer':{'type':'%s',"
+               "'iterations':60}}",
+               entry->name);
       djt_openDesign(&c, link, text);
       djOptimizer how = c.task->optimizer;
       how.rate = how.radius = how.control_radius = sizes[k];
@@ -340,14 +325,4 @@ static void testFarFacets(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testStart),
-      cmocka_unit_test(testCertificates),
-      cmocka_unit_test(testRenewal),
-      cmocka_unit_test(testFarFacets),
-      cmocka_unit_test(testGoingOn),
-      cmocka_unit_test(testLookedAway),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testStart, testCertificates, testRenewal, testFarFacets, testGoingOn, testLookedAway)

@@ -2,9 +2,7 @@
 // that connections hold together, not as its square.
 
 #include "common/design_case.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "common/test.h"
 
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
 #include <malloc.h>
@@ -73,8 +71,7 @@ static size_t bytesOf(int n, int* entries) {
   return bytes;
 }
 
-static void testGrowth(void** state) {
-  (void)state;
+static void testGrowth(void) {
   int few, many;
   size_t less = bytesOf(FEW, &few), more = bytesOf(MANY, &many);
   assert_int_equal(few, 6 * FEW - 3);
@@ -84,7 +81,4 @@ static void testGrowth(void** state) {
   assert_int_equal(dj_modelBytes(NULL), 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testGrowth)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testGrowth)

@@ -5,45 +5,41 @@
 #include "common/near.h"
 #include "common/random.h"
 #include "common/room.h"
+#include "common/test.h"
 #include "gradient/design_parts.h"
 #include "math/so3.h"
 #include "model/param.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char scene[] =
-    "{\"dijoco_model\":1,\"bodies\":[{\"name\":\"world\"},"
-    "{\"name\":\"puck\",\"pos\":[0,0,1],\"mass\":0.5,\"inertia\":[0.002,0.003,0.004]},"
-    "{\"name\":\"hand\",\"pos\":[1,0,1],\"quat\":[0.9,0.1,0.3,0.2],\"iquat\":[0.8,0.1,0.2,0.1],"
-    "\"mass\":1,\"inertia\":[0.02,0.03,0.04]},"
-    "{\"name\":\"finger\",\"parent\":\"hand\",\"pos\":[0.1,0,-0.4],\"mass\":0.2,"
-    "\"inertia\":[0.002,0.002,0.001]},"
-    "{\"name\":\"tail\",\"pos\":[0,1,1],\"mass\":0.3,\"inertia\":[0.002,0.003,0.001]}],"
-    "\"joints\":[{\"name\":\"free\",\"type\":\"free\",\"body\":\"puck\"},"
-    "{\"name\":\"swing\",\"type\":\"hinge\",\"body\":\"hand\",\"axis\":[0,1,0.2]},"
-    "{\"name\":\"bend\",\"type\":\"slide\",\"body\":\"finger\",\"axis\":[1,0,0]},"
-    "{\"name\":\"ball\",\"type\":\"ball\",\"body\":\"tail\"}],"
-    "\"sites\":[{\"name\":\"tip\",\"body\":\"hand\",\"pos\":[0.02,0,-0.35]}],"
-    "\"actuators\":[{\"name\":\"m0\",\"joint\":\"swing\"},{\"name\":\"m1\",\"joint\":\"bend\","
-    "\"dyn\":\"filter\",\"tau\":0.03}]}";
+    "{'dijoco_model':1,'bodies':[{'name':'world'},"
+    "{'name':'puck','pos':[0,0,1],'mass':0.5,'inertia':[0.002,0.003,0.004]},"
+    "{'name':'hand','pos':[1,0,1],'quat':[0.9,0.1,0.3,0.2],'iquat':[0.8,0.1,0.2,0.1],"
+    "'mass':1,'inertia':[0.02,0.03,0.04]},"
+    "{'name':'finger','parent':'hand','pos':[0.1,0,-0.4],'mass':0.2,'inertia':[0.002,0.002,0.001]},"
+    "{'name':'tail','pos':[0,1,1],'mass':0.3,'inertia':[0.002,0.003,0.001]}],"
+    "'joints':[{'name':'free','type':'free','body':'puck'},"
+    "{'name':'swing','type':'hinge','body':'hand','axis':[0,1,0.2]},"
+    "{'name':'bend','type':'slide','body':'finger','axis':[1,0,0]},"
+    "{'name':'ball','type':'ball','body':'tail'}],"
+    "'sites':[{'name':'tip','body':'hand','pos':[0.02,0,-0.35]}],"
+    "'actuators':[{'name':'m0','joint':'swing'},{'name':'m1','joint':'bend',"
+    "'dyn':'filter','tau':0.03}]}";
 
 static const char task[] =
-    "{\"scene\":\"s\",\"horizon\":3,\"initial\":{\"qpos\":[0,0,1,1,0.01,0,0,0.3,-0.2,0.9,0.1,0.2,"
-    "0.3],\"qvel\":[0.5,0.1,0,0,0,0.4,1,-1,0.2,0.3,-0.4],\"act\":[0.3]},\"ctrl\":[0.2,0.1],"
-    "\"loss\":[{\"type\":\"effort\"}],"
-    "\"free\":{\"axis\":{\"value\":[0.3,1.5,-0.4]},\"turn\":{\"value\":[2,0.3,-0.5,0.1]},"
-    "\"wave\":{\"value\":[0.4,-0.2,0.3,0.1,-0.3,0.2]},\"moves\":{\"value\":[0.1,0.2,0.3]}},"
-    "\"maps\":[{\"type\":\"shared\",\"from\":\"moves\",\"to\":\"body/hand/pos\"},"
-    "{\"type\":\"shared\",\"from\":\"axis\",\"to\":\"joint/swing/axis\"},"
-    "{\"type\":\"shared\",\"from\":\"turn\",\"to\":\"body/hand/quat\"},"
-    "{\"type\":\"tanh\",\"from\":\"wave\",\"hold\":1}],"
-    "\"variables\":[{\"name\":\"axis\"},{\"name\":\"turn\",\"index\":[3,0,1,2]},"
-    "{\"name\":\"wave\"},{\"name\":\"moves\",\"index\":[2,0]},{\"name\":\"body/tail/quat\"},"
-    "{\"name\":\"body/hand/iquat\",\"index\":[2]},{\"name\":\"body/puck/mass\"},"
-    "{\"name\":\"site/tip/pos\",\"index\":[2,1]},{\"name\":\"qpos0\",\"index\":[5,3,0,6,9,8]},"
-    "{\"name\":\"qvel0\",\"index\":[7]},{\"name\":\"act0\"}]}";
+    "{'scene':'s','horizon':3,'initial':{'qpos':[0,0,1,1,0.01,0,0,0.3,-0.2,0.9,0.1,0.2,"
+    "0.3],'qvel':[0.5,0.1,0,0,0,0.4,1,-1,0.2,0.3,-0.4],'act':[0.3]},'ctrl':[0.2,0.1],"
+    "'loss':[{'type':'effort'}],"
+    "'free':{'axis':{'value':[0.3,1.5,-0.4]},'turn':{'value':[2,0.3,-0.5,0.1]},"
+    "'wave':{'value':[0.4,-0.2,0.3,0.1,-0.3,0.2]},'moves':{'value':[0.1,0.2,0.3]}},"
+    "'maps':[{'type':'shared','from':'moves','to':'body/hand/pos'},"
+    "{'type':'shared','from':'axis','to':'joint/swing/axis'},"
+    "{'type':'shared','from':'turn','to':'body/hand/quat'},"
+    "{'type':'tanh','from':'wave','hold':1}],"
+    "'variables':[{'name':'axis'},{'name':'turn','index':[3,0,1,2]},"
+    "{'name':'wave'},{'name':'moves','index':[2,0]},{'name':'body/tail/quat'},"
+    "{'name':'body/hand/iquat','index':[2]},{'name':'body/puck/mass'},"
+    "{'name':'site/tip/pos','index':[2,1]},{'name':'qpos0','index':[5,3,0,6,9,8]},"
+    "{'name':'qvel0','index':[7]},{'name':'act0'}]}";
 
 static void openCase(DesignCase* c) { djt_openDesign(c, scene, task); }
 
@@ -100,8 +96,7 @@ static double functional(const djDesign* d, const Base* base) {
   return sum;
 }
 
-static void testGradient(void** state) {
-  (void)state;
+static void testGradient(void) {
   DesignCase c;
   openCase(&c);
   djDesign* d = c.d;
@@ -157,8 +152,7 @@ static int paramOf(const djDesign* d, djField field, int id) {
 }
 
 // At x0 everything is as given; beyond, each entry is where its name says.
-static void testPlaces(void** state) {
-  (void)state;
+static void testPlaces(void) {
   DesignCase c;
   openCase(&c);
   djDesign* d = c.d;
@@ -194,8 +188,7 @@ static void testPlaces(void** state) {
 }
 
 // A dof that is no rotation moves its own number of qpos, and that alone.
-static void testPlainQpos(void** state) {
-  (void)state;
+static void testPlainQpos(void) {
   DesignCase c;
   openCase(&c);
   const djModel* m = c.m;
@@ -217,14 +210,12 @@ static void testPlainQpos(void** state) {
 }
 
 // Connections: a place that a map computes and one that varies.
-static void testConnect(void** state) {
-  (void)state;
-  static const char keys[] =
-      "{\"scene\":\"s\",\"horizon\":3,\"loss\":[{\"type\":\"effort\"}],"
-      "\"free\":{\"z\":{\"value\":[0.1,0.2,0.3]}},"
-      "\"maps\":[{\"type\":\"shared\",\"from\":\"z\",\"to\":\"site/tip/pos\"}],"
-      "\"connect\":[{\"a\":{\"site\":\"tip\"},\"b\":{\"body\":\"finger\"}}],"
-      "\"variables\":[{\"name\":\"z\"},{\"name\":\"body/finger/pos\"}]}";
+static void testConnect(void) {
+  static const char keys[] = "{'scene':'s','horizon':3,'loss':[{'type':'effort'}],"
+                             "'free':{'z':{'value':[0.1,0.2,0.3]}},"
+                             "'maps':[{'type':'shared','from':'z','to':'site/tip/pos'}],"
+                             "'connect':[{'a':{'site':'tip'},'b':{'body':'finger'}}],"
+                             "'variables':[{'name':'z'},{'name':'body/finger/pos'}]}";
   DesignCase c;
   djt_openDesign(&c, scene, keys);
   djDesign* d = c.d;
@@ -251,12 +242,4 @@ static void testConnect(void** state) {
   djt_closeDesign(&c);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testGradient),
-      cmocka_unit_test(testPlaces),
-      cmocka_unit_test(testPlainQpos),
-      cmocka_unit_test(testConnect),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testGradient, testPlaces, testPlainQpos, testConnect)

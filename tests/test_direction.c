@@ -1,16 +1,9 @@
 // What steps of the trust region go down, its two balls, and patience.
 
 #include "common/losses.h"
+#include "common/optimize_case.h"
+#include "common/test.h"
 #include "optimize/moments.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static djOptimizer trustRegion(djDirection direction) {
   djOptimizer o = dj_defaultOptimizer();
@@ -50,8 +43,7 @@ static bool followFull(void* user, const djOptimizeStep* step) {
   return true;
 }
 
-static void testFullSteps(void** state) {
-  (void)state;
+static void testFullSteps(void) {
   static const int group[N] = {0, 1};
   for (int trial = 0; trial < 4; trial++) {
     djOptimizer o = trustRegion(DJ_DIRECTION_GRADIENT);
@@ -67,8 +59,7 @@ static void testFullSteps(void** state) {
                            .user = &l,
                            .callback = followFull,
                            .callback_user = &s};
-    djOptimizeResult r;
-    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    djOptimizeResult r = djt_optimize(x, &p, &o);
     assert_int_equal(r.stop, DJ_STOP_ITERATIONS);
     assert_true(s.n == 200 && s.rises > 20 && r.loss < r.first_loss / 4); // the best is kept
   }
@@ -83,8 +74,7 @@ static djStatus refused(void* user, double* loss, double* grad, const double* x)
 }
 
 // A step at whose end there is no loss is shortened; where no part of it is left the run is stuck.
-static void testShortened(void** state) {
-  (void)state;
+static void testShortened(void) {
   djOptimizer o = trustRegion(DJ_DIRECTION_GRADIENT);
   o.radius = 1;
   o.iterations = 1000;
@@ -134,8 +124,7 @@ static bool followAdams(void* user, const djOptimizeStep* step) {
   return true;
 }
 
-static void testAdams(void** state) {
-  (void)state;
+static void testAdams(void) {
   for (int trial = 0; trial < 3; trial++) {
     djOptimizer o = trustRegion(DJ_DIRECTION_ADAM);
     o.radius = 0.02;
@@ -148,8 +137,7 @@ static void testAdams(void** state) {
     Loss l = {.truth = rosenbrock};
     djOptimizeProblem p = {
         .n = N, .objective = evaluate, .user = &l, .callback = followAdams, .callback_user = &a};
-    djOptimizeResult r;
-    assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+    djOptimizeResult r = djt_optimize(x, &p, &o);
     assert_true(a.done && a.n > 10);
     assert_true(r.loss < 0.1); // and the second phase settles down
   }
@@ -193,8 +181,7 @@ static bool noteBest(void* user, const djOptimizeStep* step) {
 
 // It ends at the first iteration before which the best loss fell by no more than a thousandth in so
 // many, and nothing but that changes.
-static void testPatience(void** state) {
-  (void)state;
+static void testPatience(void) {
   static const char* const types[] = {"adam", "trust_region", "lbfgsb", "gauss_newton"};
   int ended[4] = {0};
   for (int t = 0; t < 4; t++) {
@@ -215,14 +202,13 @@ static void testPatience(void** state) {
                                .residuals = residuals,
                                .callback = noteBest,
                                .callback_user = &plain};
-        djOptimizeResult r, without;
         o.patience = 0;
-        assert_true(dj_optimize(&without, x, &p, &o, NULL) >= 0);
+        djOptimizeResult without = djt_optimize(x, &p, &o);
         o.patience = patience;
         x[0] = -1.2, x[1] = 1;
         l = (Loss){.truth = raised};
         p.callback_user = &b;
-        assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+        djOptimizeResult r = djt_optimize(x, &p, &o);
         assert_memory_equal(b.best, plain.best, (size_t)b.n * sizeof(double));
         for (int k = patience; k < b.n && patience > 0; k++) {
           bool tired = b.best[k - patience] - b.best[k] <= 1e-3 * fabs(b.best[k - patience]);
@@ -242,8 +228,7 @@ static void testPatience(void** state) {
 }
 
 // Of losses below 0 it is the size that counts, and a loss that stays 0 ends a run, too.
-static void testSign(void** state) {
-  (void)state;
+static void testSign(void) {
   djOptimizer o = trustRegion(DJ_DIRECTION_GRADIENT);
   o.radius = 0.01;
   o.patience = 5;
@@ -253,8 +238,7 @@ static void testSign(void** state) {
   Bests b = {0};
   djOptimizeProblem p = {
       .n = N, .objective = evaluate, .user = &l, .callback = noteBest, .callback_user = &b};
-  djOptimizeResult r;
-  assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+  djOptimizeResult r = djt_optimize(x, &p, &o);
   assert_true(r.stop == DJ_STOP_PATIENCE && r.iterations == 5);
   x[0] = -50;
   x[1] = 0;
@@ -269,8 +253,7 @@ static void testSign(void** state) {
 
 // ---- by name ------------------------------------------------------------------------------------
 
-static void testNames(void** state) {
-  (void)state;
+static void testNames(void) {
   static const char* const names[] = {"mean", "adam", "gradient"};
   djOptimizer o = dj_defaultOptimizer();
   djError err;
@@ -282,16 +265,10 @@ static void testNames(void** state) {
   assert_int_equal(dj_setOptimizerText(&o, "direction", "up", &err), DJ_INVALID);
   assert_string_equal(err.text,
                       "direction: unknown value 'up', expected one of mean, adam, gradient");
-  assert_int_equal(dj_setOptimizerText(&o, "radius", "mean", &err), DJ_INVALID);
-  assert_string_equal(err.text, "radius: takes no text");
+  djt_refused(DJ_INVALID, dj_setOptimizerText(&o, "radius", "mean", &err), err,
+              "radius: takes no text");
   assert_int_equal(dj_setOptimizerText(&o, "direction", NULL, &err), DJ_INVALID);
   assert_int_equal(dj_setOptimizer(&o, "direction", 3, &err), DJ_INVALID);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testFullSteps), cmocka_unit_test(testShortened),
-      cmocka_unit_test(testAdams),     cmocka_unit_test(testPatience),
-      cmocka_unit_test(testSign),      cmocka_unit_test(testNames)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testFullSteps, testShortened, testAdams, testPatience, testSign, testNames)

@@ -4,14 +4,9 @@
 // them; that no direction does with less is checked against all face normals and edge pairs.
 
 #include "common/random_shape.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "shape/distance.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #define CHECK(x) assert_true(x)
 
@@ -126,10 +121,8 @@ static djDistance checkCase(Worst* w, const Case* c, bool brute) {
   djVec3 between = dju_sub3(d.point_b, d.point_a);
   double far = fmax(dju_norm3(c->pose_a.p), dju_norm3(c->pose_b.p)) + scale;
   note(&w->witness, dju_norm3(dju_madd3(between, -d.gap, d.normal)) / far);
-  note(&w->inside,
-       outside(&c->a, &c->pose_a, c->e_a, dju_sub3(d.point_a, c->pose_a.p)) / far);
-  note(&w->inside,
-       outside(&c->b, &c->pose_b, c->e_b, dju_sub3(d.point_b, c->pose_b.p)) / far);
+  note(&w->inside, outside(&c->a, &c->pose_a, c->e_a, dju_sub3(d.point_a, c->pose_a.p)) / far);
+  note(&w->inside, outside(&c->b, &c->pose_b, c->e_b, dju_sub3(d.point_b, c->pose_b.p)) / far);
   if (brute && overlap && c->a.hull.nface && c->b.hull.nface && c->e_a == 0 && c->e_b == 0) {
     note(&w->depth, fabs(-d.gap - bruteDepth(c)) / scale);
   }
@@ -191,8 +184,7 @@ static void freeCase(Case* c) {
   freeShape(&c->b);
 }
 
-static void testRandom(void** state) {
-  (void)state;
+static void testRandom(void) {
   Random r = {1};
   Worst w = {0};
   for (int trial = 0; trial < 8000; trial++) {
@@ -211,8 +203,7 @@ static void testRandom(void** state) {
 }
 
 // Faces, edges and corners that are parallel or nearly so; exact and tiny gaps, touching ones too.
-static void testAligned(void** state) {
-  (void)state;
+static void testAligned(void) {
   Random r = {2};
   Worst w = {0};
   for (int trial = 0; trial < 12000; trial++) {
@@ -240,8 +231,7 @@ static void testAligned(void** state) {
 }
 
 // Differences without volume, or with the origin on a corner, edge or face; coincident shapes.
-static void testDegenerate(void** state) {
-  (void)state;
+static void testDegenerate(void) {
   Random r = {3};
   Worst w = {0};
   for (int trial = 0; trial < 8000; trial++) {
@@ -275,8 +265,7 @@ static void testDegenerate(void** state) {
 }
 
 // Far from the world's origin: the accuracy is that of the poses' difference.
-static void testFar(void** state) {
-  (void)state;
+static void testFar(void) {
   Random r = {4};
   Worst w = {0};
   for (int trial = 0; trial < 2000; trial++) {
@@ -293,8 +282,7 @@ static void testFar(void** state) {
 }
 
 // Eroded hulls of many vertices, where supports climb.
-static void testLarge(void** state) {
-  (void)state;
+static void testLarge(void) {
   Random r = {5};
   Worst w = {0};
   static double vert[3 * 1200];
@@ -318,8 +306,7 @@ static void testLarge(void** state) {
   report("large", &w, 1e-12);
 }
 
-static void testKnown(void** state) {
-  (void)state;
+static void testKnown(void) {
   djPose at = {{0, 0, 0}, dju_eye3()}, up = {{0, 0, 3}, dju_eye3()};
   double vert[24];
   Case c = {.e_a = 0};
@@ -364,8 +351,7 @@ static void testKnown(void** state) {
 }
 
 // The derivative of the gap is the normal times the relative velocity of the witness points.
-static void testDerivative(void** state) {
-  (void)state;
+static void testDerivative(void) {
   Random r = {6};
   double worst = 0;
   for (int trial = 0; trial < 2000; trial++) {
@@ -399,8 +385,7 @@ static void testDerivative(void** state) {
   CHECK(worst < 1e-6);
 }
 
-static void testBad(void** state) {
-  (void)state;
+static void testBad(void) {
   double vert[24];
   boxVertices(vert, 1, 1, 1);
   TestShape t;
@@ -431,12 +416,5 @@ static void testBad(void** state) {
   freeShape(&t);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testKnown),   cmocka_unit_test(testRandom),
-      cmocka_unit_test(testAligned), cmocka_unit_test(testDegenerate),
-      cmocka_unit_test(testFar),     cmocka_unit_test(testLarge),
-      cmocka_unit_test(testDerivative), cmocka_unit_test(testBad),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testKnown, testRandom, testAligned, testDegenerate, testFar, testLarge, testDerivative,
+         testBad)

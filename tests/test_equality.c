@@ -1,17 +1,12 @@
 // Equality constraints without MuJoCo: definitions that are refused, model files, which act, and
 // integrators that have none.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/make_model.h"
 #include "common/near.h"
 #include "common/random_model.h"
+#include "common/refused_text.h"
 #include "common/scene.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "io/model_save.h"
 #include "integrate/multiplier.h"
@@ -20,8 +15,6 @@
 #include "model/equality.h"
 
 #include <dijoco/io.h>
-
-#include <math.h>
 
 // Two pendulums side by side, a slide and a ball, with a site on each body and tendons of the
 // hinges.
@@ -68,9 +61,8 @@ static void expectError(Bench* x, const char* text) {
   djError err = {""};
   djStatus status = dj_makeModel(&m, &x->s->def, &err);
   if (!text && status < 0) fail_msg("%s", err.text);
-  if (text && (status != DJ_INVALID || strcmp(err.text, text) != 0)) {
-    fail_msg("'%s' is not '%s'", err.text, text);
-  }
+  djt_failIf(text && (status != DJ_INVALID || strcmp(err.text, text) != 0), "'%s' is not '%s'",
+             err.text, text);
   dj_deleteModel(m);
   freeScene(x->s);
 }
@@ -89,8 +81,7 @@ static void expectError(Bench* x, const char* text) {
 #define BODIES(a, b) (JOINTS(-1, -1), e->type = DJ_EQ_CONNECT, e->body1 = (a), e->body2 = (b))
 #define SITES(a, b) (JOINTS(-1, -1), e->type = DJ_EQ_WELD, e->site1 = (a), e->site2 = (b))
 
-static void testDefinitions(void** state) {
-  (void)state;
+static void testDefinitions(void) {
   EXPECT((void)0, NULL);
   EXPECT(JOINTS(2, -1), NULL);
   EXPECT(TENDONS(0, 1), NULL);
@@ -127,8 +118,7 @@ static void testDefinitions(void** state) {
 }
 
 // A list of two of one name.
-static void testNames(void** state) {
-  (void)state;
+static void testNames(void) {
   Bench x;
   openBench(&x);
   djEqualityDef two[2] = {x.equality, x.equality};
@@ -136,8 +126,8 @@ static void testNames(void** state) {
   x.s->def.nequality = 2;
   djModel* m = NULL;
   djError err;
-  assert_int_equal(dj_makeModel(&m, &x.s->def, &err), DJ_INVALID);
-  assert_string_equal(err.text, "equality 'loop': the name is used twice");
+  djt_refused(DJ_INVALID, dj_makeModel(&m, &x.s->def, &err), err,
+              "equality 'loop': the name is used twice");
   two[1].name = "";
   m = djt_makeModel(&x.s->def);
   assert_int_equal(dj_objectCount(m, DJ_OBJ_EQUALITY), 2);
@@ -150,8 +140,7 @@ static void testNames(void** state) {
 // ---- files -------------------------------------------------------------------------------------
 
 // Random constraints are the same after writing and reading, and after a definition was taken.
-static void testFiles(void** state) {
-  (void)state;
+static void testFiles(void) {
   djRng rng = {7};
   int n = 0;
   for (int trial = 0; trial < 20; trial++) {
@@ -183,32 +172,20 @@ static void testFiles(void** state) {
   assert_true(n > 40);
 }
 
-static void testBadFiles(void** state) {
-  (void)state;
-  static const struct {
-    const char *equality, *text;
-  } bad[] = {{"{\"type\": \"rope\"}",
-              "equality #0: type: unknown value 'rope', expected one of connect, weld, joint,"},
-             {"{\"type\": \"joint\", \"joint1\": \"j\", \"polycoef\": [1, 2]}",
-              "equality #0: polycoef: must be 5 numbers"},
-             {"{\"type\": \"joint\", \"joint1\": \"k\"}", "equality #0: joint1: there is no 'k'"},
-             {"{\"name\": \"e\", \"type\": \"joint\", \"body\": 1}",
-              "equality 'e': unknown key 'body', expected one of"},
-             {"3", "equality #0: "}};
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    char text[1000];
-    djModel* m = NULL;
-    djError err = {""};
-    snprintf(text, sizeof text,
-             "{\"dijoco_model\": 1, \"bodies\": [{}, {\"mass\": 1, \"inertia\": [1, 1, 1]}], "
-             "\"joints\": [{\"name\": \"j\", \"type\": \"hinge\", \"body\": 1}], "
-             "\"equalities\": [%s]}",
-             bad[i].equality);
-    assert_int_equal(dj_loadModelText(&m, text, &err), DJ_INVALID);
-    if (strncmp(err.text, bad[i].text, strlen(bad[i].text)) != 0) {
-      fail_msg("'%s' is not '%s'", err.text, bad[i].text);
-    }
-  }
+static void testBadFiles(void) {
+  static const char* const bad[][2] = {
+      {"{'type': 'rope'}",
+       "^equality #0: type: unknown value 'rope', expected one of connect, weld, joint,"},
+      {"{'type': 'joint', 'joint1': 'j', 'polycoef': [1, 2]}",
+       "^equality #0: polycoef: must be 5 numbers"},
+      {"{'type': 'joint', 'joint1': 'k'}", "^equality #0: joint1: there is no 'k'"},
+      {"{'name': 'e', 'type': 'joint', 'body': 1}",
+       "^equality 'e': unknown key 'body', expected one of"},
+      {"3", "^equality #0: "}};
+  djt_refuseModels(DJ_INVALID,
+                   "{'dijoco_model':1,'bodies':[{},{'mass':1,'inertia':[1,1,1]}],'joints':[{'name':"
+                   "'j','type':'hinge','body':1}],'equalities':[%s]}",
+                   bad);
 }
 
 // ---- steps -------------------------------------------------------------------------------------
@@ -224,8 +201,7 @@ static djModel* benchModel(djIntegrator integrator, int disable) {
 }
 
 static djData* dataOf(const djModel* m) {
-  djData* d = NULL;
-  assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+  djData* d = djt_data(m);
   return d;
 }
 
@@ -237,8 +213,7 @@ static double apart(const djModel* m, djData* d) {
 }
 
 // It acts as data say, which begin as the model does, go along with copies, and come back.
-static void testActive(void** state) {
-  (void)state;
+static void testActive(void) {
   djModel* m = benchModel(DJ_EULER, 0);
   djData *d = dataOf(m), *copy = dataOf(m);
   assert_int_equal(d->eq_active[0], 1);
@@ -252,18 +227,15 @@ static void testActive(void** state) {
   assert_int_equal(dj_resetData(m, copy), DJ_OK);
   assert_int_equal(copy->eq_active[0], 1);
   dj_deleteData(copy);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   m = benchModel(DJ_EULER, DJ_DSBL_EQUALITY);
   d = dataOf(m);
   assert_true(apart(m, d) > 0.03);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // Others refuse it by its name, and step where it does not act.
-static void testOtherIntegrators(void** state) {
-  (void)state;
+static void testOtherIntegrators(void) {
   for (int i = 0; i < DJ_NINTEGRATOR; i++) {
     if (i == DJ_EULER) continue;
     char text[200];
@@ -283,8 +255,7 @@ static void testOtherIntegrators(void** state) {
     option.disable = DJ_DSBL_EQUALITY;
     assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
     assert_int_equal(dj_step(m, d), DJ_OK);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
@@ -299,8 +270,7 @@ static double openBy(const djModel* m, const djData* d) {
 
 // Hard ones of every type and under every integrator: what is open at the start closes, as fast as
 // the soft law would, and stays closed to 1e-8 of its size.
-static void testHard(void** state) {
-  (void)state;
+static void testHard(void) {
   for (int i = 0; i < DJ_NINTEGRATOR; i++) {
     for (int type = 0; type < 4; type++) {
       Bench x;
@@ -320,16 +290,14 @@ static void testHard(void** state) {
         assert_int_equal(dj_step(m, d), DJ_UNSUPPORTED);
         assert_string_equal(dj_errorText(d), "equality 'loop': integrator midpoint has no hard "
                                              "equality constraints, all others have");
-        dj_deleteData(d);
-        dj_deleteModel(m);
+        djt_delete(m, d);
         continue;
       }
       assert_int_equal(dj_step(m, d), DJ_OK);
       double first = openBy(m, d), last = 0;
       for (int k = 0; k < 300; k++) {
-        if (dj_step(m, d) != DJ_OK) {
-          fail_msg("%s, type %d, step %d: not solved", dj_integratorName(i), type, k);
-        }
+        djt_failIf(dj_step(m, d) != DJ_OK, "%s, type %d, step %d: not solved", dj_integratorName(i),
+                   type, k);
         if (k >= 200) last = djt_worst(last, openBy(m, d));
       }
       if (type != 1 && type != 3 && !(first > 1e-4)) fail_msg("type %d: %g at first", type, first);
@@ -339,15 +307,13 @@ static void testHard(void** state) {
       assert_int_equal(dj_setOption(m, &option, NULL), DJ_OK);
       for (int k = 0; k < 300; k++) assert_int_equal(dj_step(m, d), DJ_OK);
       assert_true(openBy(m, d) > 1e-3);
-      dj_deleteData(d);
-      dj_deleteModel(m);
+      djt_delete(m, d);
     }
   }
 }
 
 // Constraints that contradict each other are told, not a crash: the step is unconverged.
-static void testContradiction(void** state) {
-  (void)state;
+static void testContradiction(void) {
   Bench x;
   openBench(&x);
   djEqualityDef both[2] = {x.equality, x.equality};
@@ -362,14 +328,12 @@ static void testContradiction(void** state) {
   assert_int_equal(dj_step(m, d), DJ_NOT_CONVERGED);
   for (int k = 0; k < 20; k++) assert_true(dj_step(m, d) >= 0);
   for (int i = 0; i < m->nq; i++) assert_true(isfinite(d->qpos[i]));
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // Under damping a row's force depends on what acts on all its dofs: one tree by a spring along a tendon
 // from another, which its row is not on.
-static void testNeighbours(void** state) {
-  (void)state;
+static void testNeighbours(void) {
   Bench x;
   openBench(&x);
   djEqualityDef* e = &x.equality;
@@ -404,8 +368,7 @@ static void testNeighbours(void** state) {
   }
   free(A);
   dj_deleteData(moved);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // Two bodies in free fall and apart, welded: momentum stays, and they come together.
@@ -439,19 +402,16 @@ static void checkMomentum(djEqualityLaw law) {
   }
   print_message("momentum %.1e, gap %.1e m\n", worst, sqrt(gap));
   assert_true(worst < 1e-10 && sqrt(gap) < 1e-4);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-static void testMomentum(void** state) {
-  (void)state;
+static void testMomentum(void) {
   checkMomentum(DJ_EQUALITY_SOFT);
   checkMomentum(DJ_EQUALITY_HARD);
 }
 
 // All memory is there when data are made.
-static void testMemory(void** state) {
-  (void)state;
+static void testMemory(void) {
   djRng rng = {9};
   int rows = 0;
   for (int trial = 0; trial < 30; trial++) {
@@ -468,20 +428,10 @@ static void testMemory(void** state) {
     assert_int_equal(dj_dataBytes(d), bytes);
     rows += d->work->rows.n;
     free(A);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
   assert_true(rows > 100);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testDefinitions), cmocka_unit_test(testNames),
-      cmocka_unit_test(testFiles),       cmocka_unit_test(testBadFiles),
-      cmocka_unit_test(testActive),      cmocka_unit_test(testOtherIntegrators),
-      cmocka_unit_test(testHard),        cmocka_unit_test(testContradiction),
-      cmocka_unit_test(testNeighbours),  cmocka_unit_test(testMomentum),
-      cmocka_unit_test(testMemory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testDefinitions, testNames, testFiles, testBadFiles, testActive, testOtherIntegrators,
+         testHard, testContradiction, testNeighbours, testMomentum, testMemory)

@@ -1,23 +1,17 @@
 // The method `euler`: its step in closed form, whatever `implicit` says, and the derivative of its
 // inertia.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/room.h"
 #include "common/scene.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "integrate/euler.h"
 #include "math/so3.h"
 #include "model/param.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static void setEuler(djModel* m, djImplicitTerms implicit) {
   djOption option = m->opt;
@@ -40,8 +34,7 @@ static double inertiaOf(const djModel* m) { return m->body_inertia[3 + 1] + 2 * 
 
 // A pendulum of one dof with damping c + 2 b |v|, a spring and a velocity servo of gain kv, driven
 // beyond its range: (I + h D) (v+ - v) = h (tau - c v - b v |v| - kv v + clip(u) kv).
-static void testPendulum(void** state) {
-  (void)state;
+static void testPendulum(void) {
   const double h = 0.01, length = 0.4, mass = 2, c = 0.3, b = 0.2, kv = 1.5;
   const djImplicitTerms terms[] = {DJ_TERMS_NONE, DJ_TERMS_DAMPING, DJ_TERMS_RATES};
   for (int k = 0; k < 3; k++) {
@@ -59,8 +52,7 @@ static void testPendulum(void** state) {
     servo.ctrlrange[1] = 1;
     s->def.nu = 1;
     s->def.actuator = &servo;
-    djModel* m = sceneModel(s);
-    freeScene(s);
+    djModel* m = takeScene(s);
     setEuler(m, terms[k]);
     djData* d = sceneData(m);
     double q = 0.3, v = 2;
@@ -79,21 +71,18 @@ static void testPendulum(void** state) {
     double next = v + h * tau / (M + h * D);
     if (!(fabs(d->qvel[0] - next) < 1e-13)) fail_msg("%d: %.15g is not %.15g", k, d->qvel[0], next);
     assert_true(fabs(d->qpos[0] - q - h * next) < 1e-15);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // A pendulum without damping c: M (v+ - v) = h (tau - c v) - h c (v+ - v), the last term implicit,
 // so that dv+/dc = -h v+/M, or -h v/M without it.
-static void testNoDamping(void** state) {
-  (void)state;
+static void testNoDamping(void) {
   const djImplicitTerms terms[] = {DJ_TERMS_NONE, DJ_TERMS_DAMPING, DJ_TERMS_RATES};
   for (int k = 0; k < 3; k++) {
     Scene* s = newPendulum(0.01);
     s->joint[0].stiffness = 3;
-    djModel* m = sceneModel(s);
-    freeScene(s);
+    djModel* m = takeScene(s);
     setEuler(m, terms[k]);
     djData* d = sceneData(m);
     djParam c;
@@ -107,21 +96,18 @@ static void testNoDamping(void** state) {
     double want = -0.01 / M * (k == 0 ? v : d->qvel[0]);
     if (!(fabs(P[1] - want) < 1e-13)) fail_msg("%d: %.15g is not %.15g", k, P[1], want);
     assert_true(fabs(P[0] - 0.01 * want) < 1e-15);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // At rest the slope c + 2 b |v| of damping has a kink: the derivative is the mean of both sides, to
 // which centred differences tend, 1 - h c/(M + h c).
-static void testRest(void** state) {
-  (void)state;
+static void testRest(void) {
   const double h = 0.01, c = 0.3;
   Scene* s = newPendulum(h);
   s->joint[0].damping = c;
   s->joint[0].dampingpoly[0] = 5;
-  djModel* m = sceneModel(s);
-  freeScene(s);
+  djModel* m = takeScene(s);
   setEuler(m, DJ_TERMS_DAMPING);
   djData* d = sceneData(m);
   double A[4], M = inertiaOf(m);
@@ -131,8 +117,7 @@ static void testRest(void** state) {
   assert_int_equal(djd_lastTransition(m, d, A, NULL), DJ_OK);
   double want = 1 - h * c / (M + h * c);
   if (!(fabs(A[3] - want) < 1e-13)) fail_msg("%.15g is not %.15g", A[3], want);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // J^-T K (psi - p)/h^2 along a direction of the dofs at the end.
@@ -148,8 +133,7 @@ static void momentum(double* g, djWork* w, const djModel* m, const double* from,
   free(x);
 }
 
-static void testInertia(void** state) {
-  (void)state;
+static void testInertia(void) {
   djRng rng = {91};
   double worst = 0;
   for (int trial = 0; trial < 20; trial++) {
@@ -182,16 +166,9 @@ static void testInertia(void** state) {
     worst = djt_worst(worst, error / size);
     double* const list[] = {z, y, want, q, got};
     for (int k = 0; k < 5; k++) free(list[k]);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
-  print_message("slope of inertia: %.1e\n", worst);
-  assert_true(worst < 1e-9);
+  djt_below("slope of inertia", worst, 1e-9);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPendulum), cmocka_unit_test(testNoDamping), cmocka_unit_test(testRest),
-      cmocka_unit_test(testInertia)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testPendulum, testNoDamping, testRest, testInertia)

@@ -1,17 +1,10 @@
 // Free bodies of the method `euler`: what they keep of momentum and energy, alone and as they meet,
 // and the slopes of their balance.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
+#include "common/test.h"
 #include "common/worst.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "common/free_motion.h"
 #include "common/near.h"
@@ -28,8 +21,7 @@ static djModel* makeBox(double h, const double ipos[3]) {
 }
 
 // Five seconds at 20 rad/s: MuJoCo's term wins energy, 6 to 1,500 % of it.
-static void testTumbling(void** state) {
-  (void)state;
+static void testTumbling(void) {
   static const double place[2][3] = {{0, 0, 0}, {0.1, -0.05, 0.2}};
   static const double h[5] = {0.001, 0.002, 0.005, 0.01, 0.02};
   double qvel[6] = {0.3, -0.2, 0.5, 6, 17, 8.66};
@@ -46,8 +38,7 @@ static void testTumbling(void** state) {
 }
 
 // A body of armature or friction loss, or that carries another, goes as by MuJoCo.
-static void testOthers(void** state) {
-  (void)state;
+static void testOthers(void) {
   djModel* m = makeBox(0.002, (double[3]){0, 0, 0});
   djData* d = makeData(m);
   assert_int_equal(dj_step(m, d), DJ_OK);
@@ -59,14 +50,12 @@ static void testOthers(void** state) {
   m->jnt_frictionloss[0] = 0.1;
   assert_int_equal(dj_step(m, d), DJ_OK);
   assert_int_equal(d->work->spins.n, 0);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   m = makeFloating(DJ_EULER, 0.002);
   d = makeData(m);
   assert_int_equal(dj_step(m, d), DJ_OK);
   assert_int_equal(d->work->spins.n, 0);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // The end of a step from (q, v) moved by x along column k of (q, v), as displacement from qend and
@@ -85,8 +74,7 @@ static void stepFrom(double* y, const djModel* m, djData* d, const double* q, co
 }
 
 // A body pulled to a place by springs and dampers turns up to .4 rad in a step.
-static void testSlopes(void** state) {
-  (void)state;
+static void testSlopes(void) {
   djRng rng = {21};
   double worst = 0;
   for (int trial = 0; trial < 20; trial++) {
@@ -117,20 +105,11 @@ static void testSlopes(void** state) {
       stepFrom(side, m, d, q, v, qend, k, 0);
       dx[k] = 1;
       assert_int_equal(djd_stepJvp(m, d, y, dx, NULL), DJ_OK);
-      worst = djt_worst(worst, relative(y, fd, 12));
+      worst = djt_worst(worst, djt_relative(y, fd, 12));
     }
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
-  print_message("derivatives: %.1e\n", worst);
-  assert_true(worst < 1e-9);
+  djt_below("derivatives", worst, 1e-9);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testTumbling),
-      cmocka_unit_test(testOthers),
-      cmocka_unit_test(testSlopes),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testTumbling, testOthers, testSlopes)

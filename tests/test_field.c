@@ -4,12 +4,9 @@
 
 #include "common/near.h"
 #include "common/random.h"
+#include "common/test.h"
 #include "shape/field.h"
 #include "shape/field_ellipsoid.h"
-
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 #define CHECK(x) assert_true(x)
 
@@ -123,8 +120,7 @@ static double offSurface(const djDistanceField* f, const double y[3]) {
 
 // The point y = x - d n is on the surface, no point of the surface is nearer than |d|, and the sign
 // is that of inside: so d is the distance.
-static void testNearest(void** state) {
-  (void)state;
+static void testNearest(void) {
   djRng rng = {1};
   for (int i = 0; i < NTYPE; i++) {
     double tightest = INFINITY;
@@ -175,8 +171,7 @@ static long double slowEllipsoid(const double a[3], const double x[3]) {
 }
 
 // Aspect ratios to 1:100, equal axes, points near the planes of symmetry and near the focal disc.
-static void testEllipsoids(void** state) {
-  (void)state;
+static void testEllipsoids(void) {
   djRng rng = {2};
   double worst = 0;
   for (int trial = 0; trial < 20000; trial++) {
@@ -244,8 +239,7 @@ static void differences(double out[4], const djDistanceField* f, const double x[
   }
 }
 
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   djRng rng = {3};
   for (int i = 0; i < NTYPE; i++) {
     int checked = 0, inside = 0;
@@ -295,8 +289,7 @@ static void testDerivatives(void** state) {
 }
 
 // |n| = 1, so that dn/dx is symmetric and has n as null vector.
-static void testEikonal(void** state) {
-  (void)state;
+static void testEikonal(void) {
   djRng rng = {4};
   for (int i = 0; i < NTYPE; i++) {
     for (int trial = 0; trial < 5000; trial++) {
@@ -318,8 +311,7 @@ static void testEikonal(void** state) {
 
 // The remainder of the second-order expansion falls with the third power of the step, or, where
 // that term is small by chance, faster or more slowly.
-static void testTaylor(void** state) {
-  (void)state;
+static void testTaylor(void) {
   djRng rng = {5};
   for (int i = 0; i < NTYPE; i++) {
     int checked = 0, third = 0;
@@ -352,8 +344,7 @@ static void testTaylor(void** state) {
   }
 }
 
-static void testBounds(void** state) {
-  (void)state;
+static void testBounds(void) {
   djRng rng = {6};
   for (int i = 0; i < NTYPE; i++) {
     for (int trial = 0; trial < 2000; trial++) {
@@ -398,8 +389,7 @@ static double jumpOn(const djDistanceField* f, const double a[3], const double b
 }
 
 // No jump is nearer than ridge_distance; and beyond it there is one, of the kind that is named.
-static void testRidges(void** state) {
-  (void)state;
+static void testRidges(void) {
   djRng rng = {7};
   for (int i = 0; i < NTYPE; i++) {
     int jumps = 0;
@@ -453,8 +443,7 @@ static const Place PLACES[] = {
     {DJ_ELLIPSOID, {0, 0, -5}, 2, {0, 0, -1}, DJ_RIDGE_MIDDLE, 5 - 8.0 / 3},
 };
 
-static void testPlaces(void** state) {
-  (void)state;
+static void testPlaces(void) {
   for (size_t i = 0; i < sizeof PLACES / sizeof PLACES[0]; i++) {
     const Place* p = &PLACES[i];
     djDistanceField f = {.type = p->type, .size = {1, 2, 3}};
@@ -475,8 +464,7 @@ static void testPlaces(void** state) {
 }
 
 // On centres, axes, faces and edges, beside them by next to nothing, and far away.
-static void testFinite(void** state) {
-  (void)state;
+static void testFinite(void) {
   const double special[] = {0,       -0.0,   1,     -1,        2,   3,    1e-200,
                             -1e-160, 1e-120, 1e-20, 1 + 1e-15, 1e8, -1e60};
   enum { N = sizeof special / sizeof special[0] };
@@ -499,8 +487,7 @@ static void testFinite(void** state) {
   }
 }
 
-static void testOthers(void** state) {
-  (void)state;
+static void testOthers(void) {
   const int none[] = {-1, DJ_HFIELD, DJ_NGEOMTYPE, 1000000};
   const double x[3] = {1, 2, 3};
   double by_size[3] = {1, 1, 1}, turn_size[9], vert[3] = {4, 5, 6};
@@ -524,12 +511,5 @@ static void testOthers(void** state) {
   CHECK(vert[0] == 4 && vert[1] == 5 && vert[2] == 6);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testNearest),     cmocka_unit_test(testEllipsoids),
-      cmocka_unit_test(testDerivatives), cmocka_unit_test(testEikonal),
-      cmocka_unit_test(testTaylor),      cmocka_unit_test(testBounds),
-      cmocka_unit_test(testRidges),      cmocka_unit_test(testPlaces),
-      cmocka_unit_test(testFinite),      cmocka_unit_test(testOthers)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testNearest, testEllipsoids, testDerivatives, testEikonal, testTaylor, testBounds,
+         testRidges, testPlaces, testFinite, testOthers)

@@ -2,9 +2,8 @@
 // against differences, smoothness, bounds.
 
 #include "common/grid_case.h"
+#include "common/test.h"
 #include "shape/field.h"
-
-#include <string.h>
 
 // ------------------------------------------ values ---------------------------------------------
 
@@ -22,8 +21,7 @@ static double exactOf(int which, const SolidMesh* m, const double x[3]) {
 
 // The error is below half a cell everywhere, at the surface what the grid says, and none where the
 // distance is a cubic over the spline's nodes: near the middle of faces.
-static void testValues(void** state) {
-  (void)state;
+static void testValues(void) {
   djRng rng = {2};
   for (int which = 0; which < NSAMPLE; which++) {
     SolidMesh m = makeSample(which);
@@ -56,8 +54,7 @@ static void testValues(void** state) {
   }
 }
 
-static void testFaces(void** state) {
-  (void)state;
+static void testFaces(void) {
   djRng rng = {3};
   SolidMesh m = makeBoxSolid(0.3, 0.2, 0.1);
   djGrid g = makeGrid(&m);
@@ -91,8 +88,7 @@ static void testFaces(void** state) {
 
 // A field as exact as the shape is smooth: with twice the cells the error of a fine torus falls to
 // a sixteenth, until that of its triangles remains.
-static void testTorus(void** state) {
-  (void)state;
+static void testTorus(void) {
   djRng rng = {4};
   SolidMesh m = makeTorus(0.5, 0.2, 160, 80);
   djGrid g = makeGrid(&m);
@@ -118,8 +114,7 @@ static void testTorus(void** state) {
 
 // Beyond the box it is less than the distance, at most by what it is there, and nearly that far
 // away; within its reach it is the distance.
-static void testBeyond(void** state) {
-  (void)state;
+static void testBeyond(void) {
   djRng rng = {10};
   for (int which = 0; which < NSAMPLE; which++) {
     SolidMesh m = makeSample(which);
@@ -163,8 +158,7 @@ static void testBeyond(void** state) {
 // ------------------------------------------ derivatives ----------------------------------------
 
 // In the box, in the band about it and beyond.
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   djRng rng = {5};
   for (int which = 0; which < NSAMPLE; which++) {
     SolidMesh m = makeSample(which);
@@ -203,8 +197,7 @@ static void testDerivatives(void** state) {
 }
 
 // Second derivatives do not jump: between cells, where the box ends, where the band ends.
-static void testSmooth(void** state) {
-  (void)state;
+static void testSmooth(void) {
   djRng rng = {6};
   SolidMesh m = makeL();
   djGrid g = makeGrid(&m);
@@ -233,8 +226,7 @@ static void testSmooth(void** state) {
   freeSolid(&m);
 }
 
-static void testBound(void** state) {
-  (void)state;
+static void testBound(void) {
   djRng rng = {7};
   for (int which = 0; which < NSAMPLE; which++) {
     SolidMesh m = makeSample(which);
@@ -269,8 +261,7 @@ static void testBound(void** state) {
 // By vertices moved along a random direction, on the same lattice: where the nearest points of
 // nodes stay on their triangles' parts the field is smooth, so that extrapolated differences agree;
 // few places have a node that changes.
-static void testVertices(void** state) {
-  (void)state;
+static void testVertices(void) {
   djRng rng = {8};
   for (int which = 0; which < NSAMPLE; which++) {
     SolidMesh m = makeSample(which);
@@ -334,8 +325,7 @@ static void testVertices(void** state) {
 
 // All vertices moved alike are the field moved: the derivative sums to minus the gradient, and
 // minus the turning of the normal. In the box alone, as it stays.
-static void testSums(void** state) {
-  (void)state;
+static void testSums(void) {
   djRng rng = {9};
   SolidMesh m = makeL();
   djGrid g = makeGrid(&m);
@@ -362,10 +352,5 @@ static void testSums(void** state) {
   freeSolid(&m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testValues), cmocka_unit_test(testFaces),       cmocka_unit_test(testTorus),
-      cmocka_unit_test(testBeyond), cmocka_unit_test(testDerivatives), cmocka_unit_test(testSmooth),
-      cmocka_unit_test(testBound),  cmocka_unit_test(testVertices),    cmocka_unit_test(testSums)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testValues, testFaces, testTorus, testBeyond, testDerivatives, testSmooth, testBound,
+         testVertices, testSums)

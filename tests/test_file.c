@@ -2,6 +2,7 @@
 // groups, and every failure of the system on the way.
 
 #include "common/file_faults.h"
+#include "common/make_model.h"
 #include "common/sample_model.h"
 
 #include <dijoco/csv.h>
@@ -69,8 +70,7 @@ static int setup(void** state) { return removeFolder(state) | mkdir(FOLDER, 0755
 // ---- contents ---------------------------------------------------------------------------------
 
 // Pieces of all sizes around the buffer's, by both calls.
-static void test_content(void** state) {
-  (void)state;
+static void test_content(void) {
   static const size_t size[] = {0, 1, 4000, 61535, 65536, 65537, 1, 200000, 65535, 2};
   static char piece[200001];
   djtText wanted = {NULL, 0};
@@ -93,8 +93,7 @@ static void test_content(void** state) {
 }
 
 // The target stays what it is until the end, and after giving up.
-static void test_old(void** state) {
-  (void)state;
+static void test_old(void) {
   djFile *file, *other;
   djError err;
   put(FOLDER "/x", old_text, 0644);
@@ -132,8 +131,7 @@ static void test_old(void** state) {
 
 // ---- paths ------------------------------------------------------------------------------------
 
-static void test_refused(void** state) {
-  (void)state;
+static void test_refused(void) {
   put(FOLDER "/x", old_text, 0644);
   assert_int_equal(mkdir(FOLDER "/folder", 0755), 0);
   assert_int_equal(symlink("folder", FOLDER "/to_folder"), 0);
@@ -170,8 +168,7 @@ static bool isLink(const char* path) {
   return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
 }
 
-static void test_links(void** state) {
-  (void)state;
+static void test_links(void) {
   char here[400], text[512];
   assert_non_null(getcwd(here, sizeof here));
   assert_int_equal(mkdir(FOLDER "/folder", 0755), 0);
@@ -193,8 +190,7 @@ static void test_links(void** state) {
 }
 
 // A name as long as they may be, and a folder that changes its meaning on the way.
-static void test_names(void** state) {
-  (void)state;
+static void test_names(void) {
   char path[300] = FOLDER "/";
   memset(path + strlen(path), 'n', 255);
   saved(path, "long");
@@ -233,8 +229,7 @@ static void resetGroup(void* user) {
 }
 
 // A name that is taken, by a trap at that, is neither used nor removed.
-static void test_taken(void** state) {
-  (void)state;
+static void test_taken(void) {
   djFile* file[GROUP];
   djError err;
   resetGroup(NULL);
@@ -253,8 +248,7 @@ static void test_taken(void** state) {
 }
 
 // Where everybody may make files, a link of somebody else is not followed (root can make one).
-static void test_trap(void** state) {
-  (void)state;
+static void test_trap(void) {
   if (geteuid() != 0) skip();
   put(FOLDER "/victim", old_text, 0644);
   assert_int_equal(mkdir(FOLDER "/shared", 0777), 0);
@@ -275,8 +269,7 @@ static mode_t modeOf(const char* path) {
   return info.st_mode & 07777;
 }
 
-static void test_permissions(void** state) {
-  (void)state;
+static void test_permissions(void) {
   static const mode_t mode[] = {0600, 0640, 0644, 0666, 0755, 0200, 0777};
   for (size_t k = 0; k < sizeof mode / sizeof mode[0]; k++) {
     put(FOLDER "/x", old_text, mode[k]);
@@ -295,8 +288,7 @@ static void test_permissions(void** state) {
 }
 
 // Nobody can read on the way what only some may read in the end.
-static void test_secret(void** state) {
-  (void)state;
+static void test_secret(void) {
   djFile* file;
   djError err;
   put(FOLDER "/x", old_text, 0600);
@@ -339,8 +331,7 @@ static void writeProtected(void) {
   DEMAND(save("z", "new", &err) == DJ_OK);
 }
 
-static void test_protected(void** state) {
-  (void)state;
+static void test_protected(void) {
   assert_int_equal(mkdir(FOLDER "/locked", 0755), 0);
   put(FOLDER "/x", old_text, 0444);
   put(FOLDER "/locked/y", old_text, 0666);
@@ -354,8 +345,7 @@ static void test_protected(void** state) {
   check(FOLDER "/z", "new");
 }
 
-static void test_owner(void** state) {
-  (void)state;
+static void test_owner(void) {
   if (geteuid() != 0) skip();
   struct stat info;
   put(FOLDER "/x", old_text, 0644);
@@ -370,8 +360,7 @@ static void test_owner(void** state) {
 
 // Where the owner cannot be kept, others get no rights by that: none that run as the owner, and
 // none of another group's.
-static void test_ownerLost(void** state) {
-  (void)state;
+static void test_ownerLost(void) {
   if (geteuid() != 0) skip();
   struct stat info;
   for (int both = 0; both < 2; both++) {
@@ -400,8 +389,7 @@ static bool isKind(const char* path, mode_t kind) {
   return lstat(path, &info) == 0 && (info.st_mode & S_IFMT) == kind;
 }
 
-static void test_fifo(void** state) {
-  (void)state;
+static void test_fifo(void) {
   assert_int_equal(mkfifo(FOLDER "/fifo", 0600), 0);
   assert_int_equal(mkfifo(FOLDER "/other", 0600), 0);
   assert_int_equal(symlink("other", FOLDER "/to_fifo"), 0);
@@ -427,8 +415,7 @@ static void test_fifo(void** state) {
   assert_true(isLink(FOLDER "/to_fifo"));
 }
 
-static void test_descriptor(void** state) {
-  (void)state;
+static void test_descriptor(void) {
   int pipes[2];
   char path[64], text[32] = "";
   assert_int_equal(pipe(pipes), 0);
@@ -450,8 +437,7 @@ static void test_descriptor(void** state) {
   refused(path, ENOENT);
 }
 
-static void test_devices(void** state) {
-  (void)state;
+static void test_devices(void) {
   if (access("/dev/full", F_OK) == 0) {
     refused("/dev/full", ENOSPC);
     assert_true(isKind("/dev/full", S_IFCHR));
@@ -473,8 +459,7 @@ static void test_devices(void** state) {
 // ---- groups -----------------------------------------------------------------------------------
 
 // One target cannot be replaced in the end: all stay.
-static void test_group(void** state) {
-  (void)state;
+static void test_group(void) {
   djError err = {""};
   djFile* file[GROUP];
   for (int bad = 0; bad < GROUP; bad++) {
@@ -521,14 +506,10 @@ static int writeGroup(void* user, char text[512]) {
   return status;
 }
 
-static void test_groupFaults(void** state) {
-  (void)state;
-  djt_sweepAll(FOLDER, true, resetGroup, writeGroup, NULL);
-}
+static void test_groupFaults(void) { djt_sweepAll(FOLDER, true, resetGroup, writeGroup, NULL); }
 
 // Of two groups on the way to one folder, one waits.
-static void test_turns(void** state) {
-  (void)state;
+static void test_turns(void) {
   djFile* file[GROUP];
   djError err;
   int status;
@@ -558,8 +539,7 @@ static void test_turns(void** state) {
 }
 
 // When putting back fails as well, the message tells where the old content is.
-static void test_lost(void** state) {
-  (void)state;
+static void test_lost(void) {
   char text[512];
   resetGroup(NULL);
   djt_fault = (djtFault){.call = DJT_RENAME, .countdown = 1, .from_then_on = true, .error = EIO};
@@ -602,24 +582,19 @@ static int writeTable(void* user, char text[512]) {
   return status;
 }
 
-static void test_modelFaults(void** state) {
-  (void)state;
+static void test_modelFaults(void) {
   djSample sample;
-  djModel* m;
   djt_fillSample(&sample);
-  assert_int_equal(dj_makeModel(&m, &sample.def, NULL), DJ_OK);
+  djModel* m = djt_makeModel(&sample.def);
   djt_sweepAll(FOLDER, false, resetOne, writeModel, m);
   dj_deleteModel(m);
 }
 
-static void test_tableFaults(void** state) {
-  (void)state;
-  djt_sweepAll(FOLDER, false, resetOne, writeTable, NULL);
-}
+static void test_tableFaults(void) { djt_sweepAll(FOLDER, false, resetOne, writeTable, NULL); }
 
 // Written in its place: what is flushed is there while it grows, a second writer is refused, links
 // are followed, permissions kept, and pipes are written straight.
-static void test_log(void** state) {
+static void test_log(void) {
   djFile *log = NULL, *other = NULL;
   djError err = {""};
   put(FOLDER "/log", old_text, 0640);
@@ -653,18 +628,9 @@ static void test_log(void** state) {
   unlink(FOLDER "/link");
   unlink(FOLDER "/log");
   unlink(FOLDER "/new");
-  (void)state;
 }
 
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, removeFolder)
-  const struct CMUnitTest tests[] = {
-      TEST(test_content), TEST(test_old), TEST(test_refused), TEST(test_links), TEST(test_names),
-      TEST(test_taken), TEST(test_trap), TEST(test_permissions), TEST(test_secret),
-      TEST(test_protected), TEST(test_owner), TEST(test_fifo), TEST(test_descriptor),
-      TEST(test_devices), TEST(test_group), TEST(test_turns), TEST(test_groupFaults),
-      TEST(test_ownerLost), TEST(test_log),
-      TEST(test_lost), TEST(test_modelFaults), TEST(test_tableFaults),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN_EACH(setup, removeFolder, test_content, test_old, test_refused, test_links, test_names,
+              test_taken, test_trap, test_permissions, test_secret, test_protected, test_owner,
+              test_fifo, test_descriptor, test_devices, test_group, test_turns, test_groupFaults,
+              test_ownerLost, test_log, test_lost, test_modelFaults, test_tableFaults)

@@ -1,26 +1,22 @@
 // The first step of scenes whose geoms overlap at the start, and those after it, by all methods and
 // contact models: (A, B) against differences of steps, whatever data had done before.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "common/json.h"
+#include "common/make_model.h"
 #include "common/method_suite.h"
+#include "common/states.h"
+#include "common/test.h"
 
 #include <dijoco/io.h>
 
 static const char* const contact[] = {
-    "\"stiffness_scale\": 3e-5, \"support_scale\": 2",
-    "\"stiffness_scale\": 3e-5, \"support_scale\": 2, \"friction\": \"implicit\"",
-    "\"contact\": \"implicit_surface\", \"law\": \"hertz\","
-    " \"implicit_surface\": {\"stiffness_scale\": 1e-2, \"damping\": 2}",
-    "\"contact\": \"implicit_surface\", \"law\": \"barrier\","
-    " \"implicit_surface\": {\"stiffness_scale\": 1e-2, \"support_scale\": 5}",
-    "\"contact\": \"penalty\", \"kn\": 2000, \"kt\": 20, \"kd\": 100"};
+    "'stiffness_scale': 3e-5, 'support_scale': 2",
+    "'stiffness_scale': 3e-5, 'support_scale': 2, 'friction': 'implicit'",
+    "'contact': 'implicit_surface', 'law': 'hertz',"
+    " 'implicit_surface': {'stiffness_scale': 1e-2, 'damping': 2}",
+    "'contact': 'implicit_surface', 'law': 'barrier',"
+    " 'implicit_surface': {'stiffness_scale': 1e-2, 'support_scale': 5}",
+    "'contact': 'penalty', 'kn': 2000, 'kt': 20, 'kd': 100"};
 enum { NCONTACT = sizeof contact / sizeof contact[0] };
 
 // Free bodies: a box that leans a little, a ball on it, and others on the floor as they fell.
@@ -75,36 +71,34 @@ static djModel* makeModel(int which, djRng* rng) {
   double qpos[7 * NFREE], qvel[6 * NFREE + 1];
   size_t n = (size_t)snprintf(
       text, sizeof text,
-      "{\"dijoco_model\": 1, \"option\": {%s, \"friction_eps\": 1e-5, \"impact_steps\": 0},"
-      "\"bodies\": [{\"name\": \"world\"}",
+      "{'dijoco_model': 1, 'option': {%s, 'friction_eps': 1e-5, 'impact_steps': 0},"
+      "'bodies': [{'name': 'world'}",
       contact[which]);
 #define ADD(...) n += (size_t)snprintf(text + n, sizeof text - n, __VA_ARGS__)
   for (int i = 0; i <= NFREE; i++) {
-    ADD(", {\"mass\": 0.7, \"inertia\": [0.003, 0.002, 0.0025], \"pos\": [3, 0, 0.15]}");
+    ADD(", {'mass': 0.7, 'inertia': [0.003, 0.002, 0.0025], 'pos': [3, 0, 0.15]}");
   }
-  ADD("], \"joints\": [");
-  for (int i = 0; i < NFREE; i++) ADD("{\"type\": \"free\", \"body\": %d}, ", i + 1);
-  ADD("{\"body\": %d, \"axis\": [0, 1, 0]}], \"geoms\": [{\"type\": \"plane\", \"body\": 0}",
-      NFREE + 1);
+  ADD("], 'joints': [");
+  for (int i = 0; i < NFREE; i++) ADD("{'type': 'free', 'body': %d}, ", i + 1);
+  ADD("{'body': %d, 'axis': [0, 1, 0]}], 'geoms': [{'type': 'plane', 'body': 0}", NFREE + 1);
   for (int i = 0; i < NFREE; i++) {
     const double* s = shape[i].size;
-    ADD(", {\"type\": \"%s\", \"size\": [%g, %g, %g], \"body\": %d, \"friction\": [%g, 0, 0]}",
-        shape[i].type, s[0], s[1], s[2], i + 1, 0.3 + 0.1 * i);
+    ADD(", {'type': '%s', 'size': [%g, %g, %g], 'body': %d, 'friction': [%g, 0, 0]}", shape[i].type,
+        s[0], s[1], s[2], i + 1, 0.3 + 0.1 * i);
   }
-  ADD(", {\"type\": \"box\", \"size\": [0.1, 0.06, 0.04], \"pos\": [-0.02, 0.01, -0.03],"
-      "\"quat\": [1, 0.2, 0.2, 0], \"body\": %d}], \"actuators\": [{\"joint\": %d}], \"keys\": "
-      "[{\"qpos\": [",
+  ADD(", {'type': 'box', 'size': [0.1, 0.06, 0.04], 'pos': [-0.02, 0.01, -0.03],"
+      "'quat': [1, 0.2, 0.2, 0], 'body': %d}], 'actuators': [{'joint': %d}], 'keys': [{'qpos': [",
       NFREE + 1, NFREE);
   placeBodies(qpos, rng);
   djt_uniforms(qvel, 6 * NFREE + 1, rng, -0.3, 0.3);
   for (int i = 0; i < 7 * NFREE; i++) ADD("%.17g, ", qpos[i]);
-  ADD("0], \"qvel\": [");
+  ADD("0], 'qvel': [");
   for (int i = 0; i < 6 * NFREE; i++) ADD("%.17g, ", qvel[i]);
   ADD("%.17g]}]}", qvel[6 * NFREE]);
 #undef ADD
   djModel* m;
   djError err;
-  if (dj_loadModelText(&m, text, &err) != DJ_OK) fail_msg("%s\n%s", err.text, text);
+  if (dj_loadModelText(&m, djt_json(text), &err) != DJ_OK) fail_msg("%s\n%s", err.text, text);
   return m;
 }
 
@@ -131,8 +125,7 @@ static double* stepOf(const djModel* m, djData* d) {
 // In new data, and in data that has run: after dj_resetKey and dj_setState, to the last bit.
 static void checkAgain(const djModel* m, djData* used, const double* x) {
   const size_t size = (size_t)dj_tangentSize(m) * (size_t)dj_tangentSize(m) * sizeof(double);
-  djData* fresh;
-  assert_int_equal(dj_makeData(&fresh, m, NULL), DJ_OK);
+  djData* fresh = djt_data(m);
   assert_true(dj_setState(fresh, m, x) >= 0);
   double* A[3] = {stepOf(m, fresh)};
   for (int k = 1; k < 3; k++) {
@@ -182,8 +175,7 @@ static void testSteps(void** state) {
           checkAgain(m, d, x);
         }
       }
-      dj_deleteData(d);
-      dj_deleteModel(m);
+      djt_delete(m, d);
     }
     print_message("%s, contact %d: first step %.1e, later %.1e (wrong by 1e-2: %.1e), %d pairs, "
                   "%d recovering\n",
@@ -242,8 +234,7 @@ static void testFlat(void** state) {
   }
   free(A);
   free(normal);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // A box that leans in the floor is pushed out fast and hardly slips, so that friction by default is
@@ -254,17 +245,14 @@ static void testShift(void** state) {
   double worst = 0;
   for (int k = 0; k < 6; k++) {
     char text[1000];
-    djModel* m;
-    djError err;
-    snprintf(
-        text, sizeof text,
-        "{\"dijoco_model\": 1, \"option\": {\"contact\": \"%s\"}, \"bodies\": [{\"name\": "
-        "\"world\"}, {\"mass\": 6.4, \"inertia\": [0.035, 0.043, 0.035]}], \"joints\": "
-        "[{\"type\": \"free\", \"body\": 1, \"qpos0\": %s}], \"geoms\": [{\"type\": \"plane\", "
-        "\"body\": 0}, {\"type\": \"box\", \"size\": [0.1, 0.08, 0.1], \"body\": 1}]}",
-        model[k % 3],
-        k < 3 ? "[0, 0, 0.099, 1, 0.01, 0.02, 0]" : "[0.3, 0, 0.12, 1, 0.1, 0.2, 0.05]");
-    if (dj_loadModelText(&m, text, &err) != DJ_OK) fail_msg("%s", err.text);
+    snprintf(text, sizeof text,
+             "{'dijoco_model': 1, 'option': {'contact': '%s'}, 'bodies': [{'name': "
+             "'world'}, {'mass': 6.4, 'inertia': [0.035, 0.043, 0.035]}], 'joints': "
+             "[{'type': 'free', 'body': 1, 'qpos0': %s}], 'geoms': [{'type': 'plane', "
+             "'body': 0}, {'type': 'box', 'size': [0.1, 0.08, 0.1], 'body': 1}]}",
+             model[k % 3],
+             k < 3 ? "[0, 0, 0.099, 1, 0.01, 0.02, 0]" : "[0.3, 0, 0.12, 1, 0.1, 0.2, 0.05]");
+    djModel* m = djt_modelOf(text);
     djData* d = djt_openMethod(m, method, 0.002);
     d->qvel[0] = d->qvel[4] = 0.1;
     assert_true(dj_step(m, d) >= 0);
@@ -276,23 +264,9 @@ static void testShift(void** state) {
       for (int r = 0; r < 12; r++) worst = djt_worst(worst, fabs(A[r * nx + c] - (r == c)));
     }
     free(A);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
-  print_message("shift: %.1e\n", worst);
-  assert_true(worst < 1e-4);
+  djt_below("shift", worst, 1e-4);
 }
 
-#define TEST(test, id)                                                                             \
-  { #test " " #id, test, NULL, NULL, (void*)(size_t)&all[id] }
-#define ROW(id) TEST(testSteps, id), TEST(testFlat, id), TEST(testShift, id)
-
-int main(void) {
-  static const djIntegrator all[DJ_NINTEGRATOR] = {DJ_POSITION, DJ_VARIATIONAL, DJ_BDF1,
-                                                   DJ_MIDPOINT, DJ_BDF2,
-                                                   DJ_EULER};
-  const struct CMUnitTest tests[] = {ROW(DJ_POSITION), ROW(DJ_VARIATIONAL), ROW(DJ_BDF1),
-                                     ROW(DJ_MIDPOINT),    ROW(DJ_BDF2),
-                                     ROW(DJ_EULER)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_byAll(testSteps), djt_byAll(testFlat), djt_byAll(testShift))

@@ -3,10 +3,8 @@
 
 #include "common/near.h"
 #include "common/random_model.h"
+#include "common/test.h"
 #include "model/force_law.h"
-
-#include <math.h>
-#include <string.h>
 
 static djLawAt placeOf(djRng* rng) {
   return (djLawAt){djt_uniform(rng, 0.5, 1.1), djt_uniform(rng, -0.9, 0.9), {0.5, 1.1}, 2};
@@ -112,16 +110,14 @@ static int checkTable(const djForceLaw* law, const djChoice* names, djRng* rng) 
   return n;
 }
 
-static void testRows(void** state) {
-  (void)state;
+static void testRows(void) {
   djRng rng = {51};
   assert_int_equal(checkTable(dj_gainLaws, dj_gainNames, &rng), DJ_GAIN_MUSCLE + 1);
   assert_int_equal(checkTable(dj_biasLaws, dj_biasNames, &rng), DJ_BIAS_MUSCLE + 1);
 }
 
 // p = g . (1, l, l') u + b . (1, l, l')
-static void testValues(void** state) {
-  (void)state;
+static void testValues(void) {
   const double prm[DJ_NPRM] = {2, 3, 5};
   djLawAt at = {1, 2, {0, 1}, 1};
   djLawCoefs f;
@@ -134,8 +130,7 @@ static void testValues(void** state) {
 }
 
 // At the middle of its range and at rest a muscle pulls with its peak force; what is wrong is told.
-static void testMuscle(void** state) {
-  (void)state;
+static void testMuscle(void) {
   double prm[DJ_NPRM] = {0.75, 1.05, 40, 200, 0.5, 1.6, 1.5, 1.3, 1.2};
   djLawAt at = {0.5 + 0.25 / 0.3 * 0.6, 0, {0.5, 1.1}, 2};
   djt_near(valueAt(&dj_gainLaws[DJ_GAIN_MUSCLE], prm, &at), -40, 1e-12);
@@ -153,8 +148,4 @@ static void testMuscle(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testRows), cmocka_unit_test(testValues),
-                                     cmocka_unit_test(testMuscle)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testRows, testValues, testMuscle)

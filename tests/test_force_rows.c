@@ -4,6 +4,7 @@
 #include "common/force_case.h"
 #include "common/near.h"
 #include "common/pair_case.h"
+#include "common/test.h"
 #include "force/bend_param.h"
 #include "force/force.h"
 #include "force/forces.h"
@@ -83,8 +84,7 @@ static double errorOf(const double* x, int n, void (*f)(double*, void*, double),
   return best;
 }
 
-static void testPoint(void** state) {
-  (void)state;
+static void testPoint(void) {
   for (int id = 1; id < NROW; id++) {
     djRng rng = {(unsigned long long)(20 + id)};
     double worst = 0, size = 0;
@@ -116,8 +116,7 @@ static void testPoint(void** state) {
 }
 
 // The gradient by the start's poses and by those of `rate`; moved together where they are one.
-static void testStart(void** state) {
-  (void)state;
+static void testStart(void) {
   for (int id = 1; id < NROW; id++) {
     djRng rng = {(unsigned long long)(40 + id)};
     double worst[2] = {0}, size = 0;
@@ -166,8 +165,7 @@ static void testStart(void** state) {
 }
 
 // Ru and Ra of actuators of all kinds, and clamps of their totals.
-static void testInputs(void** state) {
-  (void)state;
+static void testInputs(void) {
   djRng rng = {60};
   double worst = 0;
   int count[2] = {0, 0};
@@ -211,8 +209,7 @@ static double weightAlong(const djForceCase* c, const djMotion* at, int body, dj
 }
 
 // Gravity: its load, by parameters, in which it is linear one by one, and the potential.
-static void testGravity(void** state) {
-  (void)state;
+static void testGravity(void) {
   djRng rng = {70};
   for (int t = 0; t < 20; t++) {
     djForceCase c = djt_openForceCase(djt_randomModel(&rng, 4, DJT_ALL), &rng);
@@ -255,8 +252,7 @@ static void testGravity(void** state) {
 }
 
 // Flags leave nothing of a row; applied forces have none.
-static void testOff(void** state) {
-  (void)state;
+static void testOff(void) {
   static const int flags[DJ_NFORCE] = {
       [DJ_FORCE_DAMPER] = DJ_DSBL_DAMPER | DJ_DSBL_FRICTIONLOSS,
       [DJ_FORCE_SPRING] = DJ_DSBL_SPRING,
@@ -279,8 +275,7 @@ static void testOff(void** state) {
 }
 
 // Applied forces as they are given, and names.
-static void testApplied(void** state) {
-  (void)state;
+static void testApplied(void) {
   djRng rng = {90};
   djForceCase c = djt_openForceCase(djt_randomModel(&rng, 4, DJT_ALL), &rng);
   djMotion at = djt_forceMotion(&c, 0);
@@ -300,8 +295,7 @@ static void testApplied(void** state) {
 }
 
 // Cotangents by `rate` are those of the start where both are one.
-static void testRateCotangents(void** state) {
-  (void)state;
+static void testRateCotangents(void) {
   djRng rng = {91};
   djForceCase c = djt_openForceCase(djt_randomModel(&rng, 2, 0), &rng);
   double a, b;
@@ -314,12 +308,4 @@ static void testRateCotangents(void** state) {
   djt_closeForceCase(&c);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPoint),   cmocka_unit_test(testStart),
-      cmocka_unit_test(testInputs),  cmocka_unit_test(testGravity),
-      cmocka_unit_test(testOff),     cmocka_unit_test(testApplied),
-      cmocka_unit_test(testRateCotangents),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testPoint, testStart, testInputs, testGravity, testOff, testApplied, testRateCotangents)

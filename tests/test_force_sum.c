@@ -5,6 +5,7 @@
 #include "common/near.h"
 #include "common/force_case.h"
 #include "common/pair_case.h"
+#include "common/test.h"
 #include "force/motion.h"
 #include "force/sum.h"
 
@@ -125,8 +126,7 @@ static void gradientAt(double* y, void* user, double s) {
 }
 
 // g . v and v . H v by differences along v.
-static void testPoint(void** state) {
-  (void)state;
+static void testPoint(void) {
   djRng rng = {11};
   double worst[2] = {0};
   int bent = 0;
@@ -155,8 +155,7 @@ static void testPoint(void** state) {
 }
 
 // The gradient by the start and by where displacements begin.
-static void testStart(void** state) {
-  (void)state;
+static void testStart(void) {
   djRng rng = {12};
   double worst[2] = {0}, size[2] = {0};
   for (int t = 0; t < 60; t++) {
@@ -196,8 +195,7 @@ static void testStart(void** state) {
 }
 
 // Displacements are those of the manifold, and a joint's arrays are emptied once a point.
-static void testDisplacement(void** state) {
-  (void)state;
+static void testDisplacement(void) {
   djRng rng = {13};
   int n = 0;
   for (int t = 0; t < 30; t++) {
@@ -232,11 +230,4 @@ static void testDisplacement(void** state) {
   assert_true(n > 10);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPoint),
-      cmocka_unit_test(testStart),
-      cmocka_unit_test(testDisplacement),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testPoint, testStart, testDisplacement)

@@ -2,17 +2,11 @@
 
 #include "model/frame_param.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/kin_case.h"
 #include "common/make_model.h"
 #include "common/near.h"
 #include "common/param_case.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 // phi = sum over bodies of g . c + sum_k h_k . a_k, by centres of mass and inertial axes.
@@ -69,8 +63,7 @@ static void cotangents(double* C, const Function* f, const djtKins* c, const djK
 // ---- recursions -------------------------------------------------------------------------------
 
 // Twists along z against differences of poses.
-static void testTwists(void** state) {
-  (void)state;
+static void testTwists(void) {
   djRng rng = {1};
   double worst = 0, h = 1e-3;
   for (int trial = 0; trial < 8; trial++) {
@@ -102,13 +95,11 @@ static void testTwists(void** state) {
     free(fd);
     djt_closeKins(&c);
   }
-  print_message("twists %.1e\n", worst);
-  assert_true(worst < 1e-9);
+  djt_below("twists", worst, 1e-9);
 }
 
 // Each body's sum is that of all below it, moved to its point; nothing reaches the world.
-static void testGather(void** state) {
-  (void)state;
+static void testGather(void) {
   djRng rng = {2};
   djtKins c = djt_openKins(djt_randomModel(&rng, 9, 0), &rng, 1);
   const djModel* m = c.m;
@@ -143,8 +134,7 @@ static const djField FIELD[] = {DJ_FIELD_BODY_POS, DJ_FIELD_BODY_QUAT, DJ_FIELD_
                                 DJ_FIELD_JOINT_AXIS};
 enum { NFIELD = sizeof FIELD / sizeof FIELD[0] };
 
-typedef double (*Value)(const Function* f, const djtKins* c, double* x, double* C,
-                        const double* z);
+typedef double (*Value)(const Function* f, const djtKins* c, double* x, double* C, const double* z);
 
 static double plainValue(const Function* f, const djtKins* c, double* x, double* C,
                          const double* z) {
@@ -195,8 +185,7 @@ static djModel* caseModel(djRng* rng, int trial) {
   return trial ? djt_randomModel(rng, 1 + trial % 6, 0) : djt_sampleModel(NULL);
 }
 
-static void testFirst(void** state) {
-  (void)state;
+static void testFirst(void) {
   djRng rng = {3};
   double worst = 0;
   int nonzero[NFIELD] = {0};
@@ -219,8 +208,7 @@ static void testFirst(void** state) {
   assert_true(worst < 1e-9);
 }
 
-static void testSecond(void** state) {
-  (void)state;
+static void testSecond(void) {
   djRng rng = {4};
   double worst = 0;
   int nonzero[NFIELD] = {0};
@@ -256,8 +244,7 @@ static djSix sumAbove(const djFramePlace* at) {
 }
 
 // S_i (rate - r) is what S_i rate less axis_cross = S_i times r makes; gradients are added.
-static void testAxisCross(void** state) {
-  (void)state;
+static void testAxisCross(void) {
   djRng rng = {5};
   djtKins c = djt_openKins(djt_randomModel(&rng, 6, 0), &rng, 1);
   size_t size = dj_paramGradSize(c.m), n = 6 * (size_t)c.m->nbody, nv = (size_t)c.m->nv;
@@ -289,10 +276,4 @@ static void testAxisCross(void** state) {
   djt_closeKins(&c);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testTwists), cmocka_unit_test(testGather),    cmocka_unit_test(testFirst),
-      cmocka_unit_test(testSecond), cmocka_unit_test(testAxisCross),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testTwists, testGather, testFirst, testSecond, testAxisCross)

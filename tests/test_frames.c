@@ -1,18 +1,11 @@
 // Frames of bodies are products of those on the way, whichever of them are turned.
 
+#include "common/make_model.h"
 #include "common/scene.h"
+#include "common/test.h"
 #include "math/vec.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-static void testTurned(void** state) {
-  (void)state;
+static void testTurned(void) {
   for (int turned = 0; turned < 16; turned++) {   // a bit for each body
     Scene* s = newScene(4);
     djPose right[5] = {{{0, 0, 0}, dju_eye3()}};
@@ -39,13 +32,9 @@ static void testTurned(void** state) {
         assert_true(fabs(R.m[k] - right[b].R.m[k]) < 1e-14);
       }
     }
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
     freeScene(s);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testTurned)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testTurned)

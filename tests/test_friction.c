@@ -1,6 +1,7 @@
 // Lagged friction: gradient, Hessian, majorizer and start Jacobian against differences.
 
 #include "common/friction_case.h"
+#include "common/states.h"
 #include "common/worst.h"
 
 #include <lapacke.h>
@@ -232,20 +233,9 @@ static void test_spin_term(void** unused) {
   print_message("spin term: worst error %.2g\n", worst);
 }
 
-int main(void) {
-  static int kind[NCONE] = {PLAIN, TORSION, ROLLING, TURNING, TWO, ALL};
-  struct CMUnitTest tests[NCONE * 6];
-  int n = 0;
-  for (int k = 0; k < NCONE; k++) {
-    const struct CMUnitTest all[] = {
-        cmocka_unit_test_prestate(test_gradient, &kind[k]),
-        cmocka_unit_test_prestate(test_hessian, &kind[k]),
-        cmocka_unit_test_prestate(test_start, &kind[k]),
-        cmocka_unit_test_prestate(test_slope, &kind[k]),
-        cmocka_unit_test_prestate(test_majorizer, &kind[k]),
-        cmocka_unit_test_prestate(test_spin_term, &kind[k]),
-    };
-    for (int i = 0; i < 6; i++) tests[n++] = all[i];
-  }
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+#define EACH_CONE(test)                                                                            \
+  djt_of(test, int, PLAIN), djt_of(test, int, TORSION), djt_of(test, int, ROLLING),                \
+      djt_of(test, int, TURNING), djt_of(test, int, TWO), djt_of(test, int, ALL)
+
+DJT_MAIN_ROWS(EACH_CONE(test_gradient), EACH_CONE(test_hessian), EACH_CONE(test_start),
+              EACH_CONE(test_slope), EACH_CONE(test_majorizer), EACH_CONE(test_spin_term))

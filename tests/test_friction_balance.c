@@ -1,6 +1,7 @@
 // Lagged friction: balance of momentum, invariances, degenerate point sets, bad input.
 
 #include "common/friction_case.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 // Friction forces at the state's (u, w), straight from eq. 9-12 in long double.
@@ -56,8 +57,7 @@ static void referenceForces(double F[3 * MAXP], double total[6], double* value, 
   *value = (double)U;
 }
 
-static void test_balance(void** unused) {
-  (void)unused;
+static void test_balance(void) {
   double worst_force = 0, worst_torque = 0;
   for (int t = 0; t < 2000; t++) {
     Problem P;
@@ -97,14 +97,11 @@ static void test_balance(void** unused) {
       assert_true(distance12(g + 3, out.gradient + 6 * k + 3, 3) < 3 * noise * scale_force);
     }
   }
-  print_message("balance: force %.2g, torque %.2g of what is allowed\n", worst_force,
-                worst_torque);
+  print_message("balance: force %.2g, torque %.2g of what is allowed\n", worst_force, worst_torque);
 }
 
-
 // Half space: forces straight from the definition, the opposite ones on body b; no (u, w).
-static void test_half_space(void** unused) {
-  (void)unused;
+static void test_half_space(void) {
   for (int t = 0; t < 200; t++) {
     Problem P;
     Instance X;
@@ -134,8 +131,7 @@ static void test_half_space(void** unused) {
 }
 
 // Exchange of the bodies turns the normal round and changes nothing else.
-static void test_swap(void** unused) {
-  (void)unused;
+static void test_swap(void) {
   for (int t = 0; t < 300; t++) {
     Problem P, Q;
     makeProblem(&P, 1 + t % 5, 2 + t % 4, pow(10, -t % 9), 0.1, t & 1, t & 2);
@@ -166,8 +162,7 @@ static void test_swap(void** unused) {
 }
 
 // Rigid motion of everything turns forces with it; the value stays.
-static void test_rigid_motion(void** unused) {
-  (void)unused;
+static void test_rigid_motion(void) {
   for (int t = 0; t < 100; t++) {
     Problem P;
     makeCase(&P, t, 1e-4, 0.1);
@@ -192,8 +187,7 @@ static void test_rigid_motion(void** unused) {
 }
 
 // A point whose force goes to zero leaves the sums smoothly, and at zero it has no effect at all.
-static void test_vanishing_force(void** unused) {
-  (void)unused;
+static void test_vanishing_force(void) {
   for (int t = 0; t < 60; t++) {
     Problem P, Q;
     makeProblem(&P, 3, 1 + t % 3, pow(10, -2 - t % 6), 0.1, t & 1, DJ_CAP_MAGNITUDE);
@@ -232,8 +226,7 @@ static void test_vanishing_force(void** unused) {
 }
 
 // Point sets that leave (u, w) undetermined.
-static void test_degenerate(void** unused) {
-  (void)unused;
+static void test_degenerate(void) {
   for (int t = 0; t < 400; t++) {
     int kind = t % 8;
     Problem P;
@@ -286,8 +279,7 @@ static void test_degenerate(void** unused) {
 }
 
 // Displacements of rounding size come out right: all bodies far from the origin's scale.
-static void test_tiny_motion(void** unused) {
-  (void)unused;
+static void test_tiny_motion(void) {
   for (int t = 0; t < 100; t++) {
     Problem P;
     Instance X;
@@ -309,8 +301,7 @@ static void test_tiny_motion(void** unused) {
 }
 
 // A warm start changes nothing beyond rounding; neither do many points or the caller's scratch.
-static void test_warm_start(void** unused) {
-  (void)unused;
+static void test_warm_start(void) {
   for (int t = 0; t < 300; t++) {
     Problem P;
     Instance X;
@@ -332,8 +323,7 @@ static void test_warm_start(void** unused) {
 }
 
 // Copies of each point share its force: any number of points gives the same as a few.
-static void test_many_points(void** unused) {
-  (void)unused;
+static void test_many_points(void) {
   enum { COPY = 61, N = 7 * COPY };
   static double point[3 * N], force[N], scratch[11 * (N + 16)];
   Problem P;
@@ -366,8 +356,7 @@ static void test_many_points(void** unused) {
 }
 
 // Results are added; no force or no friction adds nothing.
-static void test_adds(void** unused) {
-  (void)unused;
+static void test_adds(void) {
   for (int half = 0; half < 2; half++) {
     Problem P;
     Instance X;
@@ -401,8 +390,7 @@ static void test_adds(void** unused) {
   }
 }
 
-static void test_bad_input(void** unused) {
-  (void)unused;
+static void test_bad_input(void) {
   for (int bad = 0; bad < 16; bad++) {
     for (int half = 0; half < 2; half++) {
       Problem P;
@@ -442,19 +430,6 @@ static void test_bad_input(void** unused) {
   assert_int_equal(dj_frictionStart(NULL, NULL, NULL, NULL, NULL, NULL), DJ_INVALID);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_balance),
-      cmocka_unit_test(test_half_space),
-      cmocka_unit_test(test_swap),
-      cmocka_unit_test(test_rigid_motion),
-      cmocka_unit_test(test_vanishing_force),
-      cmocka_unit_test(test_degenerate),
-      cmocka_unit_test(test_tiny_motion),
-      cmocka_unit_test(test_warm_start),
-      cmocka_unit_test(test_many_points),
-      cmocka_unit_test(test_adds),
-      cmocka_unit_test(test_bad_input),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(test_balance, test_half_space, test_swap, test_rigid_motion, test_vanishing_force,
+         test_degenerate, test_tiny_motion, test_warm_start, test_many_points, test_adds,
+         test_bad_input)

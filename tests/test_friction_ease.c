@@ -1,6 +1,7 @@
 // Friction while Newton's method runs: the eased law, derivatives as foreseen, dual variables.
 
 #include "common/friction_case.h"
+#include "common/test.h"
 
 static const double EPS = 1e-10, EASE = 1e-6;   // viscous below 1e-5 and 1e-3 m/s
 
@@ -22,8 +23,7 @@ static double largest(const double* x, int n) {
   return most;
 }
 
-static void testEased(void** state) {
-  (void)state;
+static void testEased(void) {
   for (int t = 0; t < 40; t++) {
     Problem P, Q;
     double xi[12];
@@ -52,8 +52,7 @@ static void testEased(void** state) {
 
 // Slips are linear in small twists, and a law with p^2 eps does to p times the slips what one with
 // eps does to them: so what sticks is foreseen at p times the twist.
-static void testForeseenStick(void** state) {
-  (void)state;
+static void testForeseenStick(void) {
   const double p = sqrt(EPS / EASE);
   for (int t = 0; t < 40; t++) {
     Problem P;
@@ -82,8 +81,7 @@ static void testForeseenStick(void** state) {
 }
 
 // What slides is foreseen where it is.
-static void testForeseenSlide(void** state) {
-  (void)state;
+static void testForeseenSlide(void) {
   for (int t = 1; t < 40; t += 2) {
     Problem P;
     double xi[12] = {0};
@@ -123,8 +121,7 @@ static double stiffness(djFrictionState* memory, const Problem* P, djVec3 away, 
 
 // A point that slid and now slips backward keeps the stiffness 2 W/(r h^2) of a force that turns;
 // where the slip stays the Hessian is exact.
-static void testDual(void** state) {
-  (void)state;
+static void testDual(void) {
   for (int t = 1; t < 40; t += 2) {
     Problem P;
     djFrictionState memory = {0}, none = {0};
@@ -144,12 +141,4 @@ static void testDual(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testEased),
-      cmocka_unit_test(testForeseenStick),
-      cmocka_unit_test(testForeseenSlide),
-      cmocka_unit_test(testDual),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testEased, testForeseenStick, testForeseenSlide, testDual)

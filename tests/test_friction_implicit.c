@@ -1,33 +1,15 @@
 // Friction by plane and normal forces at the step's end: impulses of impacts, momentum, sticking,
 // recovery, derivatives of runs by parameters. Steps and contact forces: test_contact_step.c.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/method_suite.h"
 #include "common/near.h"
 #include "common/random.h"
 #include "common/scene.h"
+#include "common/test.h"
 #include "common/worst.h"
 
-#include <math.h>
-
-static djModel* open(djData** d, Scene* s) {
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  *d = sceneData(m);
-  return m;
-}
-
-static void close(djModel* m, djData* d) {
-  dj_deleteData(d);
-  dj_deleteModel(m);
-}
+static void close(djModel* m, djData* d) { djt_delete(m, d); }
 
 // A ball or box above a floor, whose impacts are the barrier's.
 static Scene* newFaller(djGeomType type, djFriction friction, double mu, double h) {
@@ -45,7 +27,7 @@ static Scene* newFaller(djGeomType type, djFriction friction, double mu, double 
 static double shareOf(djGeomType type, djFriction friction, double h) {
   const double mu = 0.3, fall = 2.4, slide = 8;
   djData* d;
-  djModel* m = open(&d, newFaller(type, friction, mu, h));
+  djModel* m = startScene(&d, newFaller(type, friction, mu, h));
   d->qpos[2] = 0.05 + 2.4 * h * fall;
   d->qvel[0] = slide;
   d->qvel[2] = -fall;
@@ -57,8 +39,7 @@ static double shareOf(djGeomType type, djFriction friction, double h) {
   return share;
 }
 
-static void testImpulse(void** state) {
-  (void)state;
+static void testImpulse(void) {
   static const double step[] = {1e-4, 2e-3, 2e-2};
   for (int k = 0; k < 3; k++) {
     djt_near(shareOf(DJ_SPHERE, DJ_FRICTION_IMPLICIT, step[k]), 1, 1e-6);
@@ -68,8 +49,7 @@ static void testImpulse(void** state) {
 }
 
 // A box on a slope within friction's limit stays; beyond it, it slides by Coulomb's law at once.
-static void testSlope(void** state) {
-  (void)state;
+static void testSlope(void) {
   const double mu = 0.5, h = 5e-3, part[] = {0.8, 1.5};
   for (int k = 0; k < 2; k++) {
     Scene* s = newFaller(DJ_BOX, DJ_FRICTION_IMPLICIT, mu, h);
@@ -77,7 +57,7 @@ static void testSlope(void** state) {
     s->def.option.gravity[0] = 9.81 * tangent * cosine;
     s->def.option.gravity[2] = -9.81 * cosine;
     djData* d;
-    djModel* m = open(&d, s);
+    djModel* m = startScene(&d, s);
     int n = 100;
     for (int i = 0; i < n; i++) assert_int_equal(dj_step(m, d), DJ_OK);
     double free = 9.81 * cosine * (tangent - mu) * n * h;
@@ -88,8 +68,7 @@ static void testSlope(void** state) {
 }
 
 // Two free bodies that collide keep what momentum they have.
-static void testMomentum(void** state) {
-  (void)state;
+static void testMomentum(void) {
   static const djGeomType type[] = {DJ_SPHERE, DJ_BOX, DJ_CAPSULE, DJ_ELLIPSOID};
   djRng rng = {7};
   int met = 0;
@@ -104,7 +83,7 @@ static void testMomentum(void** state) {
     s->def.option.friction = DJ_FRICTION_IMPLICIT;
     s->def.option.tolerance = 1e-9;
     djData* d;
-    djModel* m = open(&d, s);
+    djModel* m = startScene(&d, s);
     double P[2][6];
     for (int b = 0; b < 2; b++) {
       djt_unitQuat(d->qpos + 7 * b + 3, &rng);
@@ -140,14 +119,13 @@ static void testMomentum(void** state) {
 }
 
 // A pair that comes out of an overlap acts by the start, as ever.
-static void testRecovery(void** state) {
-  (void)state;
+static void testRecovery(void) {
   double end[2][7], apart[7];
   for (int k = 0; k < 2; k++) {
     djData* d;
     Scene* s = newFaller(DJ_BOX, k ? DJ_FRICTION_IMPLICIT : DJ_FRICTION_LAGGED, 0.5, 2e-3);
     s->def.option.tolerance = 1e-9;
-    djModel* m = open(&d, s);
+    djModel* m = startScene(&d, s);
     d->qpos[2] -= 0.003;
     d->qvel[0] = 0.5;
     assert_true(dj_step(m, d) >= 0);
@@ -160,8 +138,7 @@ static void testRecovery(void** state) {
 }
 
 // The gradient of a run by all that moves contact, against differences.
-static void testParams(void** state) {
-  (void)state;
+static void testParams(void) {
   static const char* const name[] = {"geom/#0/quat", "geom/#1/friction", "geom/#1/size",
                                      "geom/#2/size", "geom/#2/pos",      "body/#1/mass",
                                      "body/#2/ipos", "body/#3/pos",      "body/#3/quat",
@@ -180,7 +157,7 @@ static void testParams(void** state) {
   s->def.option.tolerance = 1e-11;
   djtRun run = {0};
   djError err = {""};
-  djModel* m = open(&run.d, s);
+  djModel* m = startScene(&run.d, s);
   run.m = m;
   double q0[15], v0[13] = {0.7, 0.3, -0.4, 0.2, -0.3, 2, 0.1, 0.4, -0.6, 0.5, 1, 0.3, 1};
   memcpy(q0, run.d->qpos, sizeof q0);
@@ -196,10 +173,4 @@ static void testParams(void** state) {
   close(m, run.d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testImpulse),  cmocka_unit_test(testSlope),  cmocka_unit_test(testMomentum),
-      cmocka_unit_test(testRecovery), cmocka_unit_test(testParams),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testImpulse, testSlope, testMomentum, testRecovery, testParams)

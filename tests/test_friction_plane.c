@@ -3,12 +3,12 @@
 
 #include "common/friction_case.h"
 #include "common/near.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "contact/friction/friction_plane.h"
 
 // Displacements of body-fixed points, straight from the poses.
-static void testDisplacements(void** unused) {
-  (void)unused;
+static void testDisplacements(void) {
   for (int t = 0; t < 100; t++) {
     djPose T[3];   // now, start, rate
     for (int k = 0; k < 3; k++) T[k] = (djPose){randomVec(1), rotation(randomVec(2))};
@@ -34,8 +34,7 @@ static void testDisplacements(void** unused) {
   }
 }
 
-static void testCap(void** unused) {
-  (void)unused;
+static void testCap(void) {
   for (int t = 0; t < 200; t++) {
     double f = pow(10, 6 * uniform()), eps = pow(10, 6 * uniform() - 3), e = 1e-4 * (f + sqrt(eps));
     long double exact = sqrtl((long double)f * f + eps) - sqrtl(eps);
@@ -49,8 +48,7 @@ static void testCap(void** unused) {
 }
 
 // L D L^T, and pivots below rounding, which are raised.
-static void testFactor(void** unused) {
-  (void)unused;
+static void testFactor(void) {
   for (int t = 0; t < 100; t++) {
     double A[9] = {0}, H[6];
     for (int k = 0; k < 3; k++) {
@@ -78,8 +76,7 @@ static void testFactor(void** unused) {
   assert_true(f.d0 == 2 && f.d1 == 1 && f.d2 > 0 && f.d2 < 1e-14 && f.l20 == 1);
 }
 
-static void testSpin(void** unused) {
-  (void)unused;
+static void testSpin(void) {
   double slope, other, total = 3, size = 0.2, range = 1e-3 * size, h = 0.01;
   double full = dj_spinStiffness(&slope, total, 0, size, h);
   djt_near(full, 1e-2 * total * h * size, 1e-18);
@@ -115,8 +112,7 @@ static double energyOf(const Instance* X, djVec3 c, djVec3 u, double w) {
 }
 
 // What is gathered is what the definition says, and no motion of the plane has less energy.
-static void testMinimum(void** unused) {
-  (void)unused;
+static void testMinimum(void) {
   double buffer[DJ_SLIP_FIXED * DJ_SLIP_WIDTH];
   for (int t = 0; t < 300; t++) {
     Problem P;
@@ -193,8 +189,7 @@ static void testMinimum(void** unused) {
 
 // A point of each side, nearly the same, has its friction across what is between them, too: no
 // spin of the plane takes it away. Further apart one does.
-static void testNearPoints(void** unused) {
-  (void)unused;
+static void testNearPoints(void) {
   double buffer[DJ_SLIP_FIXED * DJ_SLIP_WIDTH];
   for (int t = 0; t < 6; t++) {
     Problem P;
@@ -220,8 +215,7 @@ static void testNearPoints(void** unused) {
 }
 
 // Forces that cannot be, none at all, and too little room.
-static void testEnds(void** unused) {
-  (void)unused;
+static void testEnds(void) {
   double buffer[DJ_SLIP_FIXED * DJ_SLIP_WIDTH], *point = calloc(900, sizeof *point), force[300];
   Problem P;
   Instance X;
@@ -264,11 +258,4 @@ static void testEnds(void** unused) {
   free(point);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testDisplacements), cmocka_unit_test(testCap),
-      cmocka_unit_test(testFactor),        cmocka_unit_test(testSpin),
-      cmocka_unit_test(testMinimum),       cmocka_unit_test(testNearPoints), cmocka_unit_test(testEnds),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testDisplacements, testCap, testFactor, testSpin, testMinimum, testNearPoints, testEnds)

@@ -3,16 +3,11 @@
 
 #include "common/near.h"
 #include "common/random_shape.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "math/so3.h"
 
 #include <dijoco/contact.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #define CHECK(x) assert_true(x)
 
@@ -98,8 +93,7 @@ static void place(Case* c, Random* r, double size, double gap, double near) {
 // ------------------------------------------ values ---------------------------------------------
 
 // The smoothed shapes lie inside the true ones, by no more than stated.
-static void testBound(void** state) {
-  (void)state;
+static void testBound(void) {
   Random r = {11};
   for (int i = 0; i < 4000; i++) {
     Case c;
@@ -118,10 +112,9 @@ static void testBound(void** state) {
     worldShapes(world, vert, &c);
     CHECK(djc_distance(&gap, n, a, b, &world[0], &world[1]) == DJ_OK);
     double part = (g.gap - gap) / g.smoothing, unit = 1e-9 * size / g.smoothing;
-    if (!(part > -unit && part < worst + unit)) {
-      fail_msg("case %d, types %d %d: smoothed %g, exact %g, smoothing %g", i, type[0], type[1],
+    djt_failIf(!(part > -unit && part < worst + unit),
+               "case %d, types %d %d: smoothed %g, exact %g, smoothing %g", i, type[0], type[1],
                g.gap, gap, g.smoothing);
-    }
     djc_deleteGapPair(c.pair);
   }
 }
@@ -139,8 +132,7 @@ static void checkVector(const double x[3], double a, double b, double c, double 
 }
 
 // Faces of boxes, capsules and cylinders, spheres, ellipsoids and planes stay where they are.
-static void testClosedForms(void** state) {
-  (void)state;
+static void testClosedForms(void) {
   const double smoothing[] = {-1, 1e-6, 1e-3, 0.02};
   for (int k = 0; k < 4; k++) {
     double t = smoothing[k];
@@ -199,8 +191,7 @@ static void testClosedForms(void** state) {
 }
 
 // smoothing = 0: djc_distance, and the derivative of the gap alone.
-static void testExact(void** state) {
-  (void)state;
+static void testExact(void) {
   Random r = {5};
   for (int i = 0; i < 300; i++) {
     Case c;
@@ -310,8 +301,7 @@ static void checkCase(Slope* s, const Case* c, Random* r, double size) {
 }
 
 // All pairs of types; separated, touching and overlapping; parallel faces, exactly or nearly.
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   Random r = {21};
   Slope s = {0};
   for (int i = 0; i < 40 * (kTypes - 1) * kTypes; i++) {
@@ -333,8 +323,7 @@ static void testDerivatives(void** state) {
 }
 
 // The check itself sees a derivative that is wrong by a part in a thousand.
-static void testWrongDerivative(void** state) {
-  (void)state;
+static void testWrongDerivative(void) {
   Random r = {3};
   Case c;
   djcGap g;
@@ -382,8 +371,7 @@ static double bend(double smoothing, int n) {
 
 // Refining the steps does not change the second derivative; that of the exact distance grows as n^2
 // where points jump.
-static void testSmooth(void** state) {
-  (void)state;
+static void testSmooth(void) {
   double coarse = bend(0.02, 20000), fine = bend(0.02, 80000);
   double rough = bend(0, 20000), rougher = bend(0, 80000);
   CHECK(fine < 1.05 * coarse && fine > 0.95 * coarse);
@@ -424,8 +412,7 @@ static double drift(bool* touched, const Case* start, const Path* path, int n, d
 
 // Paths through contact, where corners and edges pass each other: derivatives are continuous and
 // belong to the values, also between -smoothing and 0. With smoothing 0 they do not.
-static void testThroughContact(void** state) {
-  (void)state;
+static void testThroughContact(void) {
   Random r = {15};
   int touched = 0, rough = 0, n = 1500;
   for (int i = 0; i < 20; i++) {
@@ -455,8 +442,7 @@ static void testThroughContact(void** state) {
 }
 
 // Slowly rocking a box over a plane: the point on it crosses the face, it does not jump.
-static void testRocking(void** state) {
-  (void)state;
+static void testRocking(void) {
   Case c = {.shape = {geomOf(DJ_BOX, 0.1, 0.1, 0.1), geomOf(DJ_PLANE, 0, 0, 0)}};
   makePair(&c, -1);
   c.quat[1] = (djQuat){1, 0, 0, 0};
@@ -479,8 +465,7 @@ static void testRocking(void** state) {
 
 // Centres that coincide, far places, needles and flakes, extreme smoothing: a status, and finite
 // numbers.
-static void testHard(void** state) {
-  (void)state;
+static void testHard(void) {
   Random r = {77};
   int singular = 0;
   for (int i = 0; i < 3000; i++) {
@@ -520,8 +505,7 @@ static void testHard(void** state) {
 }
 
 // A needle near a plate. Shares of vertices have errors of DBL_EPSILON size/smoothing here.
-static void testNeedles(void** state) {
-  (void)state;
+static void testNeedles(void) {
   Random r = {8};
   Slope s = {0};
   for (int i = 0; i < 200; i++) {
@@ -538,8 +522,7 @@ static void testNeedles(void** state) {
 
 // Specks beside large shapes, where some starts take too many steps unless softer shapes lead the
 // way: the points lie opposite to each other along the normal even so, and few are left without.
-static void testSpecks(void** state) {
-  (void)state;
+static void testSpecks(void) {
   static const djGeomType large[] = {DJ_CAPSULE, DJ_SPHERE, DJ_BOX};
   Random r = {41};
   int lost = 0, n = 0;
@@ -570,8 +553,7 @@ static void testSpecks(void** state) {
 }
 
 // Everything scales with the length unit, and turns with the world.
-static void testScale(void** state) {
-  (void)state;
+static void testScale(void) {
   Random r = {9};
   for (int i = 0; i < 200; i++) {
     Case c;
@@ -593,16 +575,14 @@ static void testScale(void** state) {
     djt_near(big.gap, f * g.gap, 1e-9 * f);
     for (int k = 0; k < 36; k++) {
       double unit = k % 6 < 3 ? 1 : f;
-      djt_near(big.normal_twist[k] * unit, g.normal_twist[k],
-                         1e-6 * (1 + fabs(g.normal_twist[k])));
+      djt_near(big.normal_twist[k] * unit, g.normal_twist[k], 1e-6 * (1 + fabs(g.normal_twist[k])));
     }
     djc_deleteGapPair(d.pair);
     djc_deleteGapPair(c.pair);
   }
 }
 
-static void testMisuse(void** state) {
-  (void)state;
+static void testMisuse(void) {
   djcShape box = geomOf(DJ_BOX, 1, 1, 1), plane = geomOf(DJ_PLANE, 0, 0, 0), bad = box;
   djcGap g;
   djcGapPair* pair;
@@ -628,8 +608,7 @@ static void testMisuse(void** state) {
 // ------------------------------------------ sets -----------------------------------------------
 
 // A cross of two boxes and a ball against a floor, a wall and a post.
-static void testSets(void** state) {
-  (void)state;
+static void testSets(void) {
   Random r = {31};
   Slope s = {0};
   for (int i = 0; i < 200; i++) {
@@ -666,8 +645,7 @@ static void testSets(void** state) {
 }
 
 // Half-way between two equal shapes: a unit normal even so.
-static void testCancelling(void** state) {
-  (void)state;
+static void testCancelling(void) {
   static const double smoothing[] = {-1, 1e-12, 0.5};
   djcShape a[2] = {geomOf(DJ_BOX, 0.1, 0.1, 0.1), geomOf(DJ_BOX, 0.1, 0.1, 0.1)};
   djcShape b = geomOf(DJ_SPHERE, 0.1, 0, 0);
@@ -683,17 +661,6 @@ static void testCancelling(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testBound),       cmocka_unit_test(testClosedForms),
-      cmocka_unit_test(testExact),       cmocka_unit_test(testDerivatives),
-      cmocka_unit_test(testWrongDerivative), cmocka_unit_test(testSmooth),
-      cmocka_unit_test(testThroughContact),
-      cmocka_unit_test(testRocking),     cmocka_unit_test(testHard),
-      cmocka_unit_test(testNeedles),     cmocka_unit_test(testScale),
-      cmocka_unit_test(testSpecks),
-      cmocka_unit_test(testMisuse),      cmocka_unit_test(testSets),
-      cmocka_unit_test(testCancelling),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testBound, testClosedForms, testExact, testDerivatives, testWrongDerivative, testSmooth,
+         testThroughContact, testRocking, testHard, testNeedles, testScale, testSpecks, testMisuse,
+         testSets, testCancelling)

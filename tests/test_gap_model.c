@@ -1,16 +1,12 @@
 // Smoothed gaps of geoms and bodies of a model, and their Jacobians.
 
+#include "common/make_model.h"
 #include "common/random_shape.h"
 #include "common/sample_model.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include <dijoco/gap.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #define CHECK(x) assert_true(x)
 
@@ -29,14 +25,10 @@ static void makeScene(Scene* s) {
   if (status) fail_msg("%s", err.text);
 }
 
-static void freeScene(Scene* s) {
-  dj_deleteData(s->data);
-  dj_deleteModel(s->model);
-}
+static void freeScene(Scene* s) { djt_delete(s->model, s->data); }
 
 // Jacobians of geoms and bodies, moving or static, of one tree or two, against differences.
-static void testModel(void** state) {
-  (void)state;
+static void testModel(void) {
   static const struct {
     djObject type;
     int a, b;
@@ -57,9 +49,9 @@ static void testModel(void** state) {
     djError err;
     for (int k = 0; k < nv; k++) v[k] = uniform(&r, -1, 1);
     dj_integratePos(d->qpos, m, m->qpos0, v, 1);
-    if (dj_makeGapPair(&pair, m, pairs[i % 7].type, pairs[i % 7].a, pairs[i % 7].b, 0.01, &err)) {
-      fail_msg("%s", err.text);
-    }
+    djt_failIf(
+        dj_makeGapPair(&pair, m, pairs[i % 7].type, pairs[i % 7].a, pairs[i % 7].b, 0.01, &err),
+        "%s", err.text);
     memcpy(q, d->qpos, (size_t)nq * sizeof *q);
     djStatus status = dj_evalGapPair(y[0], y[0] + 1, y[0] + 4, y[0] + 7, J, pair, m, d);
     CHECK(status >= 0);
@@ -86,8 +78,7 @@ static void testModel(void** state) {
   freeScene(&s);
 }
 
-static void testModelMisuse(void** state) {
-  (void)state;
+static void testModelMisuse(void) {
   Scene s;
   makeScene(&s);
   double y[10];
@@ -111,8 +102,4 @@ static void testModelMisuse(void** state) {
   freeScene(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testModel),
-                                     cmocka_unit_test(testModelMisuse)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testModel, testModelMisuse)

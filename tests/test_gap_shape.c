@@ -3,6 +3,7 @@
 
 #include "common/near.h"
 #include "common/random_shape.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "contact/query/gap_shape.h"
 
@@ -81,8 +82,7 @@ static double made(const djShape* s, djVec3 n) {
   return h + s->radius + q;
 }
 
-static void testShapes(void** state) {
-  (void)state;
+static void testShapes(void) {
   Random r = {1};
   for (int t = 0; t < 20; t++) {
     Set s;
@@ -110,8 +110,7 @@ static void testShapes(void** state) {
   }
 }
 
-static void testSmoothing(void** state) {
-  (void)state;
+static void testSmoothing(void) {
   Random r = {2};
   Set s;
   openSet(&s, &r, 0);
@@ -155,8 +154,7 @@ static void testSmoothing(void** state) {
 }
 
 // Vertices that lie dense, of which no facet has more than three: what is smoothed stays inside.
-static void testDense(void** state) {
-  (void)state;
+static void testDense(void) {
   enum { N = 600 };
   Random r = {4};
   double vert[3 * N];
@@ -181,15 +179,14 @@ static void testDense(void** state) {
   dj_poolFree(&pool);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   Random r = {3};
   Set s;
   openSet(&s, &r, 0);
   djGapSide side = {0};
   djError err = {""};
-  assert_int_equal(dj_makeGapSide(&side, &s.pool, 0, s.shape, 'b', s.origin, &err), DJ_INVALID);
-  assert_string_equal(err.text, "b: no shapes");
+  djt_refused(DJ_INVALID, dj_makeGapSide(&side, &s.pool, 0, s.shape, 'b', s.origin, &err), err,
+              "b: no shapes");
   assert_int_equal(dj_makeGapSide(&side, &s.pool, 2, NULL, 'b', s.origin, &err), DJ_INVALID);
   s.shape[5].vert = NULL;   // the last of them: what was made before it is released
   assert_int_equal(dj_makeGapSide(&side, &s.pool, 6, s.shape, 'b', s.origin, &err), DJ_INVALID);
@@ -198,12 +195,4 @@ static void testRefused(void** state) {
   closeSet(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testShapes),
-      cmocka_unit_test(testSmoothing),
-      cmocka_unit_test(testDense),
-      cmocka_unit_test(testRefused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testShapes, testSmoothing, testDense, testRefused)

@@ -1,16 +1,10 @@
 // Levenberg and Marquardt's method with bounds, on residuals with known minima.
 
+#include "common/optimize_case.h"
 #include "common/random_model.h"
+#include "common/test.h"
 
 #include <dijoco/optimize.h>
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { N = 4, M = 6 };
 
@@ -84,8 +78,7 @@ static djOptimizer gaussNewton(void) {
 }
 
 // Few steps to the bottom of the valley, and with a bound to where it meets it.
-static void testRosenbrock(void** state) {
-  (void)state;
+static void testRosenbrock(void) {
   for (int bound = 0; bound < 2; bound++) {
     Squares s = squares(rosenbrock, 2, 2);
     if (bound) s.upper[0] = 0.5;
@@ -93,8 +86,7 @@ static void testRosenbrock(void** state) {
     o.gradient_tolerance = 1e-9;
     double x[2] = {-1.2, 1};
     djOptimizeProblem p = problemOf(&s);
-    djOptimizeResult r;
-    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    djOptimizeResult r = djt_optimize(x, &p, &o);
     assert_int_equal(r.stop, DJ_STOP_GRADIENT);
     assert_true(r.iterations < 30 && r.evaluations == s.calls);
     assert_true(s.jacobians - 1 == r.iterations);
@@ -104,8 +96,7 @@ static void testRosenbrock(void** state) {
 }
 
 // Linear residuals within bounds: the conditions of the minimum, in a few steps.
-static void testLinear(void** state) {
-  (void)state;
+static void testLinear(void) {
   djRng rng = {4};
   int nheld = 0;
   for (int trial = 0; trial < 100; trial++) {
@@ -122,8 +113,7 @@ static void testLinear(void** state) {
     djOptimizer o = gaussNewton();
     o.gradient_tolerance = 1e-10;
     djOptimizeProblem p = problemOf(&s);
-    djOptimizeResult r;
-    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    djOptimizeResult r = djt_optimize(x, &p, &o);
     assert_true(r.iterations <= 25);
     loss(&s, &value, grad, x);
     assert_true(value == r.loss);
@@ -137,8 +127,7 @@ static void testLinear(void** state) {
 }
 
 // Damped at will: so far the first step goes.
-static void testDamping(void** state) {
-  (void)state;
+static void testDamping(void) {
   double before = INFINITY;
   for (double damping = 1e-3; damping < 1e3; damping *= 10) {
     Squares s = squares(linear, N, M);
@@ -149,8 +138,7 @@ static void testDamping(void** state) {
     o.damping = damping;
     double x[N] = {0};
     djOptimizeProblem p = problemOf(&s);
-    djOptimizeResult r;
-    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    djt_optimize(x, &p, &o);
     for (int k = 0; k < N; k++) assert_true(fabs(x[k] - 1 / (1 + damping)) < 1e-12);
     assert_true(x[0] < before);
     before = x[0];
@@ -158,8 +146,7 @@ static void testDamping(void** state) {
 }
 
 // An entry that a step takes to its bound is put there, and the others at once to their best.
-static void testBoundInOneStep(void** state) {
-  (void)state;
+static void testBoundInOneStep(void) {
   Squares s = squares(linear, N, M);
   for (int i = 0; i < M * N; i++) s.A[i] = i % (N + 1) == 0 ? 1 : 0.1 * (i % 3);
   for (int i = 0; i < M; i++) s.b[i] = 3 - i;
@@ -169,8 +156,7 @@ static void testBoundInOneStep(void** state) {
   o.damping = 1e-12;
   double x[N] = {0}, value, grad[N];
   djOptimizeProblem p = problemOf(&s);
-  djOptimizeResult r;
-  assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+  djt_optimize(x, &p, &o);
   loss(&s, &value, grad, x);
   assert_true(x[0] == 0.1 && grad[0] < -0.01);
   for (int k = 1; k < N; k++) assert_true(fabs(grad[k]) < 1e-9);
@@ -201,8 +187,7 @@ static djStatus constant(void* user, double* r, double* J, const double* x) {
   return DJ_OK;
 }
 
-static void testEnds(void** state) {
-  (void)state;
+static void testEnds(void) {
   static const struct {
     djResiduals f;
     djStop stop;
@@ -234,8 +219,7 @@ static void testEnds(void** state) {
   }
 }
 
-static void testErrors(void** state) {
-  (void)state;
+static void testErrors(void) {
   Squares s = squares(rosenbrock, 2, 2);
   djOptimizer o = gaussNewton();
   double x[2] = {-1.2, 1};
@@ -243,8 +227,8 @@ static void testErrors(void** state) {
   djOptimizeResult r;
   djError err = {""};
   p.residuals = NULL;
-  assert_int_equal(dj_optimize(&r, x, &p, &o, &err), DJ_UNSUPPORTED);
-  assert_string_equal(err.text, "gauss_newton needs a loss that is a sum of squares");
+  djt_refused(DJ_UNSUPPORTED, dj_optimize(&r, x, &p, &o, &err), err,
+              "gauss_newton needs a loss that is a sum of squares");
   p = problemOf(&s);
   p.nresidual = -1;
   assert_int_equal(dj_optimize(&r, x, &p, &o, &err), DJ_INVALID);
@@ -252,14 +236,8 @@ static void testErrors(void** state) {
   p.nequal = 1;
   p.equal = (const double[]){1, 1};
   p.value = (const double[]){0};
-  assert_int_equal(dj_optimize(&r, x, &p, &o, &err), DJ_UNSUPPORTED);
-  assert_string_equal(err.text, "gauss_newton takes no equations");
+  djt_refused(DJ_UNSUPPORTED, dj_optimize(&r, x, &p, &o, &err), err,
+              "gauss_newton takes no equations");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testRosenbrock), cmocka_unit_test(testLinear),
-      cmocka_unit_test(testDamping), cmocka_unit_test(testBoundInOneStep),
-      cmocka_unit_test(testEnds), cmocka_unit_test(testErrors)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testRosenbrock, testLinear, testDamping, testBoundInOneStep, testEnds, testErrors)

@@ -4,19 +4,13 @@
 #include "common/make_model.h"
 #include "common/near.h"
 #include "common/random_shape.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "inertia/geom_inertia.h"
 #include "inertia/geom_moments.h"
 #include "math/eigen3.h"
 #include "math/so3.h"
 #include "model/param.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 
 enum { NBODY = 4, NGEOM = 12, NMESH = 2, NPOINT = 20 };
 static const double pi = 3.14159265358979323846;
@@ -64,12 +58,6 @@ static djGeomDef* addGeom(Scene* s, int body, djGeomType type, double x, double 
 
 static djModel* make(const Scene* s) {
   return djt_makeModel(&s->def);
-}
-
-static djModel* copyOf(const djModel* m) {
-  djModel* copy = NULL;
-  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
-  return copy;
 }
 
 static void setParam(djModel* m, djField field, int id, const double* value) {
@@ -139,8 +127,7 @@ static void checkMoments(const djMoments* a, const djMoments* b, double toleranc
   for (int k = 0; k < 9; k++) djt_near(a->second.m[k], b->second.m[k], tolerance);
 }
 
-static void testPrimitives(void** state) {
-  (void)state;
+static void testPrimitives(void) {
   static const djGeomType types[] = {DJ_SPHERE, DJ_CAPSULE, DJ_CYLINDER, DJ_ELLIPSOID};
   for (int k = 0; k < 4; k++) {
     Scene s;
@@ -155,8 +142,7 @@ static void testPrimitives(void** state) {
 }
 
 // A box, the same as a mesh, and a tetrahedron of three unit edges; each at a pose.
-static void testSolids(void** state) {
-  (void)state;
+static void testSolids(void) {
   Random r = {8};
   Scene s;
   start(&s, 2);
@@ -203,8 +189,7 @@ static void testSolids(void** state) {
 
 // ---- axes
 
-static void testAxes(void** state) {
-  (void)state;
+static void testAxes(void) {
   Random r = {21};
   for (int trial = 0; trial < 300; trial++) {
     double d[3];
@@ -281,8 +266,7 @@ static djModel* uniformBody(Scene* s, djGeomType type, const double* size, Rando
 }
 
 // A body that takes another's geom takes its mass and inertia.
-static void testClosedForms(void** state) {
-  (void)state;
+static void testClosedForms(void) {
   static const djGeomType types[] = {DJ_SPHERE,    DJ_CAPSULE, DJ_CYLINDER,
                                      DJ_ELLIPSOID, DJ_BOX,     DJ_MESH};
   static const double from[3] = {0.2, 0.3, 0.4}, to[3] = {0.25, 0.33, 0.37};
@@ -290,7 +274,7 @@ static void testClosedForms(void** state) {
   for (int k = 0; k < 6; k++) {
     Scene s, t;
     djModel* m = uniformBody(&s, types[k], from, &r);
-    djModel *other = uniformBody(&t, types[k], to, &r), *design = copyOf(m);
+    djModel *other = uniformBody(&t, types[k], to, &r), *design = djt_copy(m);
     setParam(design, DJ_FIELD_GEOM_POS, 0, other->geom_pos);
     setParam(design, DJ_FIELD_GEOM_QUAT, 0, other->geom_quat);
     if (types[k] == DJ_MESH) setParam(design, DJ_FIELD_MESH_VERT, 0, other->mesh_vert);
@@ -330,12 +314,11 @@ static void testClosedForms(void** state) {
 }
 
 // A cube's moments stay equal and its axes stay; a slightly longer one's axes move slightly.
-static void testCube(void** state) {
-  (void)state;
+static void testCube(void) {
   Random r = {9};
   Scene s;
   djModel* m = uniformBody(&s, DJ_BOX, (double[3]){0.1, 0.1, 0.1}, &r);
-  djModel* design = copyOf(m);
+  djModel* design = djt_copy(m);
   setParam(design, DJ_FIELD_GEOM_SIZE, 0, (double[3]){0.2, 0.2, 0.2});
   double quat[4];
   dju_storeQuat(quat, randomQuat(&r));
@@ -354,8 +337,7 @@ static void testCube(void** state) {
   dj_deleteModel(m);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   Random r = {12};
   Scene s, t;
   djModel* m = uniformBody(&s, DJ_BOX, (double[3]){0.1, 0.2, 0.3}, &r);
@@ -366,11 +348,11 @@ static void testRefused(void** state) {
   assert_int_equal(dj_followGeoms(m, other, &err), DJ_INVALID);
   // Compiled with a mass that is much nearer to its centre than the geom.
   s.body[1].inertia[0] = s.body[1].inertia[1] = s.body[1].inertia[2] = 1e-3;
-  djModel *odd = make(&s), *design = copyOf(odd), *before;
+  djModel *odd = make(&s), *design = djt_copy(odd), *before;
   setParam(design, DJ_FIELD_GEOM_SIZE, 0, (double[3]){0.05, 0.1, 0.15});
-  before = copyOf(design);
-  assert_int_equal(dj_followGeoms(design, odd, &err), DJ_INVALID);
-  assert_string_equal(err.text, "body #1: its geoms leave no possible mass and inertia");
+  before = djt_copy(design);
+  djt_refused(DJ_INVALID, dj_followGeoms(design, odd, &err), err,
+              "body #1: its geoms leave no possible mass and inertia");
   assert_memory_equal(design->buffer, before->buffer, design->nbuffer);
   dj_deleteModel(before);
   dj_deleteModel(design);
@@ -382,8 +364,7 @@ static void testRefused(void** state) {
 // A box that is halved along an axis loses 7/8 of its second moment along it. A body compiled with
 // slightly less than that is refused, whichever axis it is, even where its moments of inertia would
 // pass for those of a body; with slightly more it is not.
-static void testNegative(void** state) {
-  (void)state;
+static void testNegative(void) {
   static const double full[3] = {0.1, 0.1, 0.1}, mass = 1, part = 0.01 / 3;
   for (int axis = 0; axis < 3; axis++) {
     for (int fits = 0; fits < 2; fits++) {
@@ -396,7 +377,7 @@ static void testNegative(void** state) {
       second[axis] = (fits ? 0.876 : 0.874) * part;
       for (int k = 0; k < 3; k++) I[k] = second[(k + 1) % 3] + second[(k + 2) % 3];
       s.body[1].mass = mass;
-      djModel *m = make(&s), *design = copyOf(m);
+      djModel *m = make(&s), *design = djt_copy(m);
       djError err = {""};
       setParam(design, DJ_FIELD_GEOM_SIZE, 0, size);
       assert_int_equal(dj_followGeoms(design, m, &err), fits ? DJ_OK : DJ_INVALID);
@@ -493,7 +474,7 @@ static double lossOf(const Loss* l, const djModel* m) {
 
 static double lossAt(const Loss* l, const djModel* design, const djModel* compiled,
                      const djParam* p, const double* direction, double t) {
-  djModel* m = copyOf(design);
+  djModel* m = djt_copy(design);
   double value[3 * NPOINT];
   assert_int_equal(dj_getParam(value, m, p), DJ_OK);
   if (p->nvalue == 4) {
@@ -544,16 +525,15 @@ static void fillRandom(double* x, int n, Random* r) {
   for (int i = 0; i < n; i++) x[i] = uniform(r, -1, 1);
 }
 
-static void testDerivative(void** state) {
-  (void)state;
+static void testDerivative(void) {
   Random r = {31};
   for (int trial = 0; trial < 6; trial++) {
     static Scene s;
-    djModel *compiled = randomModel(&s, &r), *design = copyOf(compiled);
+    djModel *compiled = randomModel(&s, &r), *design = djt_copy(compiled);
     if (trial > 0) perturb(design, &r, 0.02);
     followGeoms(design, compiled);
     // What the design remembers of hulls changes nothing.
-    djModel* again = copyOf(design);
+    djModel* again = djt_copy(design);
     followGeoms(again, compiled);
     followGeoms(design, compiled);
     assert_memory_equal(again->body_inertia, design->body_inertia, 3 * NBODY * sizeof(double));
@@ -592,13 +572,5 @@ static void testDerivative(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPrimitives),  cmocka_unit_test(testSolids),
-      cmocka_unit_test(testAxes),        cmocka_unit_test(testClosedForms),
-      cmocka_unit_test(testCube),        cmocka_unit_test(testRefused),
-      cmocka_unit_test(testNegative),
-      cmocka_unit_test(testDerivative),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testPrimitives, testSolids, testAxes, testClosedForms, testCube, testRefused, testNegative,
+         testDerivative)

@@ -2,14 +2,9 @@
 // ball, the erosion vectors and the volumes are those of the vertices. A new row is tested, too.
 
 #include "common/random_shape.h"
+#include "common/test.h"
 #include "model/geom_row.h"
 #include "shape/curve.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include <dijoco/model.h>
 
@@ -89,10 +84,7 @@ static void checkDerivatives(const djGeomRow* row, double* size, Random* r) {
   }
 }
 
-static void testDerivatives(void** state) {
-  (void)state;
-  forEach(checkDerivatives);
-}
+static void testDerivatives(void) { forEach(checkDerivatives); }
 
 // How far the shape reaches along n, eroded by e: vertices and radius alone.
 static double reach(const djGeomRow* row, const double* size, djVec3 n, double e) {
@@ -123,10 +115,7 @@ static void checkReach(const djGeomRow* row, double* size, Random* r) {
   assert_true(least < 1.05 * inner);
 }
 
-static void testReach(void** state) {
-  (void)state;
-  forEach(checkReach);
-}
+static void testReach(void) { forEach(checkReach); }
 
 // Volume and squares as the tetrahedra of the hull have them, of types with flat facets; of all
 // types as lengths want it: sum of size * derivative = 3 V and 5 S.
@@ -165,13 +154,9 @@ static void checkSolid(const djGeomRow* row, double* size, Random* r) {
   for (int k = 0; k < 3; k++) near(square[k], s.square[k][0], 1e-12);
 }
 
-static void testSolid(void** state) {
-  (void)state;
-  forEach(checkSolid);
-}
+static void testSolid(void) { forEach(checkSolid); }
 
-static void testNames(void** state) {
-  (void)state;
+static void testNames(void) {
   int nsize;
   for (int a = 0; a < DJ_NGEOMTYPE; a++) {
     const char* name = dj_geomName(&nsize, (djGeomType)a);
@@ -191,12 +176,4 @@ static void testNames(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testNames),
-      cmocka_unit_test(testDerivatives),
-      cmocka_unit_test(testReach),
-      cmocka_unit_test(testSolid),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testNames, testDerivatives, testReach, testSolid)

@@ -3,17 +3,16 @@
 
 #include "common/counted_memory.h"
 #include "common/grid_case.h"
+#include "common/test.h"
 #include "shape/grid_memory.h"
 #include "shape/mesh_closed.h"
 #include "shape/mesh_tree.h"
 
-#include <string.h>
 #include <time.h>
 
 // ------------------------------------------ nearest points -------------------------------------
 
-static void testNearest(void** state) {
-  (void)state;
+static void testNearest(void) {
   djRng rng = {1};
   for (int which = 0; which < NSAMPLE; which++) {
     SolidMesh m = makeSample(which);
@@ -62,8 +61,7 @@ static bool sameGrid(const djGrid* a, const djGrid* b) {
          memcmp(a->bary, b->bary, 2 * nodes * sizeof *a->bary) == 0;
 }
 
-static void testMoves(void** state) {
-  (void)state;
+static void testMoves(void) {
   djError err = {""};
   SolidMesh m = makeL();
   djGrid g = makeGrid(&m), again = makeGrid(&m), copy, moved;
@@ -106,8 +104,7 @@ static void testMoves(void** state) {
 #if DJT_COUNTED_MEMORY
 
 // Each allocation fails in turn: that is said, and all that was taken is released.
-static void testMemory(void** state) {
-  (void)state;
+static void testMemory(void) {
   SolidMesh m = makeBoxSolid(1, 0.2, 0.2);
   djGrid g, copy;
   djError err = {""};
@@ -137,16 +134,12 @@ static void testMemory(void** state) {
 
 #else
 
-static void testMemory(void** state) {
-  (void)state;
-  skip();
-}
+static void testMemory(void) { skip(); }
 
 #endif
 
 // The arrays are apart, and zero.
-static void testBlock(void** state) {
-  (void)state;
+static void testBlock(void) {
   djGrid g = {.n = {2, 3, 4}, .nvert = 5, .ntri = 6};
   assert_int_equal(dj_allocGrid(&g), DJ_OK);
   int count = 0;
@@ -161,8 +154,7 @@ static void testBlock(void** state) {
 }
 
 // Flat meshes, long ones and large ones stay within the bound.
-static void testSizes(void** state) {
-  (void)state;
+static void testSizes(void) {
   const double size[][3] = {
       {1, 1, 1}, {1, 1, 1e-3}, {1, 1e-2, 1e-2}, {1e-6, 2e-6, 3e-6}, {1e4, 1e3, 1e4}};
   for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
@@ -183,8 +175,7 @@ static int giveUp(void* user, double done) {
   return done > 0.3;
 }
 
-static void testWatch(void** state) {
-  (void)state;
+static void testWatch(void) {
   SolidMesh m = makeL();
   djWatch watch = {giveUp, NULL};
   djGrid g;
@@ -205,8 +196,7 @@ static void refuse(const SolidMesh* m, const char* text) {
   assert_int_equal(dj_makeGrid(&g, m->nvert, m->vert, m->ntri, m->tri, NULL, NULL), DJ_INVALID);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   SolidMesh m = makeBoxSolid(1, 1, 1), small = makeBoxSolid(0.5, 0.5, 0.5);
   djError err = {""};
   assert_int_equal(dj_makeGrid(NULL, 0, NULL, 0, NULL, NULL, &err), DJ_INVALID);
@@ -267,8 +257,7 @@ static double timeOf(int nvert, const double* vert, int ntri, const int* tri) {
 
 // The points at which the error is measured are as many as the surface asks for, also on splinters
 // with two or three long edges.
-static void testSplinters(void** state) {
-  (void)state;
+static void testSplinters(void) {
   static const int tri[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
   static const double needle[12] = {0, 0, 0, 1000, 0, 0, 0, 1, 0, 0, 0, 1};
   static const double knife[12] = {0, 0, 0, 1000, 0, 0, 500, 1, 0, 500, 0, 1};
@@ -278,10 +267,5 @@ static void testSplinters(void** state) {
   CHECK(timeOf(4, knife, 4, tri) < 4 * usual);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testNearest), cmocka_unit_test(testMoves),    cmocka_unit_test(testMemory),
-      cmocka_unit_test(testBlock),   cmocka_unit_test(testSizes),    cmocka_unit_test(testWatch),
-      cmocka_unit_test(testRefused), cmocka_unit_test(testSplinters)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testNearest, testMoves, testMemory, testBlock, testSizes, testWatch, testRefused,
+         testSplinters)

@@ -4,15 +4,15 @@
 #include "contact/plane/plane_sums.h"
 #include "shape/hull_surface.h"
 
+#include "common/make_model.h"
 #include "common/method_suite.h"
 #include "common/near.h"
 #include "common/random.h"
 #include "common/scene.h"
+#include "common/test.h"
 
 #include <dijoco/contact.h>
 #include <dijoco/dijoco.h>
-
-#include <string.h>
 
 // ------------------------------------------ queries --------------------------------------------
 
@@ -82,8 +82,7 @@ static double formula(const Query* q, const double p[4]) {
 
 // Value by the formula at the plane found, which is lower than at all planes nearby; near contact
 // the barrier adds what it has without a guide.
-static void testFormula(void** state) {
-  (void)state;
+static void testFormula(void) {
   djRng rng = {3};
   static const double apart[] = {0.26, 0.5, 3, 100};
   int near = 0;
@@ -129,8 +128,7 @@ static void testFormula(void** state) {
 }
 
 // Crossed rods, about as near as where the tail levels off: its plane is near the tip of |n|.
-static void testTip(void** state) {
-  (void)state;
+static void testTip(void) {
   djRng rng = {8};
   int flat = 0;
   for (int k = 0; k < 300; k++) {
@@ -170,8 +168,7 @@ static void testTip(void** state) {
 }
 
 // Derivatives by the poses, apart and near; the force pushes b away along the line of centres.
-static void testTwists(void** state) {
-  (void)state;
+static void testTwists(void) {
   djRng rng = {5};
   static const double apart[] = {0.3, 0.5, 2};
   const double quat[4] = {1, 0, 0, 0}, zero[3] = {0, 0, 0};
@@ -195,8 +192,7 @@ static void testTwists(void** state) {
         double to[4] = {1, 0, 0, 0}, at[3] = {pos[0], pos[1], pos[2]}, e = side ? h : -h;
         if (j < 3) to[1 + j] = sin(0.5 * e), to[0] = cos(0.5 * e);
         else at[j - 3] += e;
-        assert_int_equal(djc_evalPair(&y[side], gy[side], unused, pair, zero, quat, at, to),
-                         DJ_OK);
+        assert_int_equal(djc_evalPair(&y[side], gy[side], unused, pair, zero, quat, at, to), DJ_OK);
       }
       double scale = djt_largest(g, 12), curve = djt_largest(H, 144);
       assert_true(fabs((y[1] - y[0]) / (2 * h) - g[6 + j]) <= 1e-6 * scale);
@@ -210,8 +206,7 @@ static void testTwists(void** state) {
 }
 
 // Derivatives by single vertices, apart and near.
-static void testVertices(void** state) {
-  (void)state;
+static void testVertices(void) {
   djRng rng = {6};
   static const double apart[] = {0.21, 0.3, 0.5, 2};
   enum { N = 6 * NV };
@@ -248,8 +243,7 @@ static void testVertices(void** state) {
 
 // Two balls: with a decay p < 1 the force at l is that without, and falls as d^-p far away; all of
 // it is proportional to the guide.
-static void testDecay(void** state) {
-  (void)state;
+static void testDecay(void) {
   static const double decay[] = {0.1, 0.25, 0.5, 0.9};
   for (int k = 0; k < 4; k++) {
     double force[3], value[2];   // at l, at 1e7 l, at 1e8 l
@@ -282,8 +276,7 @@ static void testDecay(void** state) {
 }
 
 // All lengths times a factor: the same value, slopes over it. Repulsive at all sizes.
-static void testScale(void** state) {
-  (void)state;
+static void testScale(void) {
   static const double size[] = {1e-3, 0.1, 10, 1e4}, apart[] = {0.3, 1, 30};
   for (int k = 0; k < 12; k++) {
     Query q;
@@ -308,8 +301,7 @@ static void expectRefused(Query* q, const char* text) {
   if (!strstr(r.message, text)) fail_msg("%s", r.message);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   djRng rng = {9};
   Query q;
   newQuery(&q, &rng, 1, 1);
@@ -339,8 +331,7 @@ static void testRefused(void** state) {
 // ------------------------------------------ surfaces -------------------------------------------
 
 // A box's corners have equal parts however its faces are cut; a pyramid's by its facets.
-static void testSurface(void** state) {
-  (void)state;
+static void testSurface(void) {
   double box[24], part[8];
   for (int i = 0; i < 8; i++) {
     box[3 * i] = i & 1 ? 1 : -1;
@@ -365,8 +356,7 @@ static void testSurface(void** state) {
 }
 
 // Sums of whole lanes are those of single vertices.
-static void testLanes(void** state) {
-  (void)state;
+static void testLanes(void) {
   double p[3], x = 0.4, w = 0.7;
   djLanes q[3];
   dj_tail(p, x, w);
@@ -392,10 +382,7 @@ static djModel* newModel(djData** d, double guide, double apart) {
   s->def.option.tolerance = 1e-10;
   s->def.option.stiffness_scale = 1e-4;   // soft enough for differences
   s->def.option.gravity[2] = 0;
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  *d = sceneData(m);
-  return m;
+  return startScene(d, s);
 }
 
 // How the second body's velocity follows the first one's place.
@@ -407,13 +394,11 @@ static double couplingOf(double guide, double apart) {
   assert_int_equal(dj_step(m, d), DJ_OK);
   assert_int_equal(djd_lastTransition(m, d, A, NULL), DJ_OK);
   double coupling = A[(18 + 6) * N + 0];
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   return coupling;
 }
 
-static void testCoupling(void** state) {
-  (void)state;
+static void testCoupling(void) {
   for (double apart = 0.2; apart < 60; apart *= 4) {
     assert_true(couplingOf(0, apart) == 0);
     assert_true(couplingOf(1e-2, apart) > 0);
@@ -421,8 +406,7 @@ static void testCoupling(void** state) {
 }
 
 // Gradients of a run by the guide, stiffness and shapes, apart and in touch.
-static void testParams(void** state) {
-  (void)state;
+static void testParams(void) {
   static const char* const name[] = {"geom/#0/pos",  "geom/#1/size",  "geom/#1/pos",
                                      "geom/#2/pos",  "geom/#2/quat",  "body/#2/mass",
                                      "contact/guide", "contact/stiffness", "contact/support"};
@@ -442,16 +426,9 @@ static void testParams(void** state) {
     // apart, what the support does is far below rounding of the run
     assert_true(djt_runNamed(&run, name, N, k ? 1e-3 : 5e-4, 3, 1e-4) < 1e-5);
     djd_deleteTape(run.tape);
-    dj_deleteData(run.d);
-    dj_deleteModel(run.m);
+    djt_delete(run.m, run.d);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testFormula), cmocka_unit_test(testTip), cmocka_unit_test(testTwists),
-      cmocka_unit_test(testVertices), cmocka_unit_test(testDecay),
-      cmocka_unit_test(testScale), cmocka_unit_test(testRefused), cmocka_unit_test(testSurface),
-      cmocka_unit_test(testLanes), cmocka_unit_test(testCoupling), cmocka_unit_test(testParams)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testFormula, testTip, testTwists, testVertices, testDecay, testScale, testRefused,
+         testSurface, testLanes, testCoupling, testParams)

@@ -4,13 +4,13 @@
 #include "contact/contact.h"
 #include "model/guide_bodies.h"
 
+#include "common/make_model.h"
 #include "common/method_suite.h"
 #include "common/near.h"
 #include "common/scene.h"
+#include "common/test.h"
 
 #include <dijoco/dijoco.h>
-
-#include <string.h>
 
 enum { NBODY = 3, NV = 6 * NBODY, NX = 2 * NV, BALL = 1, BOX, ROD };
 
@@ -36,17 +36,7 @@ static Scene* newBodiesOn(bool floor, double apart) {
 
 static Scene* newBodies(double apart) { return newBodiesOn(false, apart); }
 
-static djModel* open(djData** d, Scene* s) {
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  *d = sceneData(m);
-  return m;
-}
-
-static void drop(djModel* m, djData* d) {
-  dj_deleteData(d);
-  dj_deleteModel(m);
-}
+static void drop(djModel* m, djData* d) { djt_delete(m, d); }
 
 // Derivatives of a step; A (NX x NX).
 static const double* stepOf(const djModel* m, djData* d) {
@@ -100,7 +90,7 @@ static void fallBy(double* x, int way, djIntegrator integrator) {
   if (way == ZERO) o->guide = 0;
   if (way == BACKWARD || way == GUIDED) o->guide = 1e-2;
   o->guide_backward_only = way == BACKWARD;
-  djModel* m = open(&d, s);
+  djModel* m = startScene(&d, s);
   if (way == LISTED) {
     setBodies(m, "ball box, rod *");
     m->opt.guide_backward_only = 1;
@@ -117,8 +107,7 @@ static void fallBy(double* x, int way, djIntegrator integrator) {
 
 // Without a tail, or where it acts in derivatives alone, runs have the bits of models that know of
 // none.
-static void testPlainRuns(void** state) {
-  (void)state;
+static void testPlainRuns(void) {
   for (int i = 0; i < NINTEGRATOR; i++) {
     double x[NWAY][100];
     memset(x, 0, sizeof x);
@@ -130,8 +119,7 @@ static void testPlainRuns(void** state) {
 
 // Gradients of a run whose tail acts in derivatives alone: the loss is that without a guide, and
 // bodies that are apart have derivatives.
-static void testBackwardRuns(void** state) {
-  (void)state;
+static void testBackwardRuns(void) {
   enum { T = 30 };
   double loss[2], grad[2][NV], q0[7 * NBODY], v0[NV] = {1, 0, 0, 0, 0, 0, -1};
   for (int k = 0; k < 2; k++) {
@@ -141,7 +129,7 @@ static void testBackwardRuns(void** state) {
     Scene* s = newBodies(0.15);
     s->def.option.guide = k ? 1e-2 : 0;
     s->def.option.guide_backward_only = 1;
-    djModel* m = open(&d, s);
+    djModel* m = startScene(&d, s);
     memcpy(q0, d->qpos, sizeof q0);
     assert_int_equal(djd_makeTape(&tape, m, T, &err), DJ_OK);
     djLossTerm term = {.type = DJ_LOSS_POSITION, .object = DJ_OBJ_BODY, .id = ROD, .weight = 1,
@@ -162,11 +150,10 @@ static void testBackwardRuns(void** state) {
 // ------------------------------------------ distances ------------------------------------------
 
 // Bodies feel each other 1, 100 and 10,000 sizes apart, wherever they were before.
-static void testDistances(void** state) {
-  (void)state;
+static void testDistances(void) {
   static const double apart[] = {0.2, 10, 1000};
   djData* d;
-  djModel* m = open(&d, newBodies(apart[0]));
+  djModel* m = startScene(&d, newBodies(apart[0]));
   for (int k = 0; k < 12; k++) {
     double q[7 * NBODY], x = apart[k % 3];
     setGuide(m, k / 3 % 2 ? 0 : 1e-2);
@@ -193,10 +180,9 @@ static void testDistances(void** state) {
 
 // While bodies are far apart nothing is near: statistics are the barrier's. The range of contact
 // is what it is without a guide.
-static void testStatistics(void** state) {
-  (void)state;
+static void testStatistics(void) {
   djData* d;
-  djModel* m = open(&d, newBodies(1));
+  djModel* m = startScene(&d, newBodies(1));
   double range = m->contact.range;
   setGuide(m, 1e-2);
   assert_true(isfinite(range) && m->contact.range == range);
@@ -220,8 +206,7 @@ static void testStatistics(void** state) {
 // ------------------------------------------ which bodies ---------------------------------------
 
 // Pairs that are not listed are exactly apart; lists take effect in a run that is under way.
-static void testChosen(void** state) {
-  (void)state;
+static void testChosen(void) {
   static const struct {
     const char* text;
     int pairs;       // bits: ball-box, ball-rod, box-rod
@@ -238,7 +223,7 @@ static void testChosen(void** state) {
     } else {
       s->def.option.guide = 1e-2;
     }
-    djModel* m = open(&d, s);
+    djModel* m = startScene(&d, s);
     assert_true(dj_guidesRuns(m));
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
       setBodies(m, list[i].text);
@@ -259,12 +244,10 @@ static void testChosen(void** state) {
   }
 }
 
-static void testNames(void** state) {
-  (void)state;
+static void testNames(void) {
   djError err = {""};
   Scene* s = newBodies(1);
-  djModel* m = sceneModel(s);
-  freeScene(s);
+  djModel* m = takeScene(s);
   static const char* const twice[] = {"box", "ball", "ball", "box", "box", "ball"};
   assert_int_equal(dj_setGuideBodies(m, 3, twice, &err), DJ_OK);
   assert_int_equal(m->nguide, 1);
@@ -319,8 +302,7 @@ static void testNames(void** state) {
 // ------------------------------------------ surfaces and weights -------------------------------
 
 // Parts of the colliding geoms of a body are those of its surface, sum 1.
-static void testParts(void** state) {
-  (void)state;
+static void testParts(void) {
   Scene* s = newScene(8);
   addGeom(s, 0, DJ_PLANE, 0, 0, 0);
   int b = addBody(s, 0, DJ_FREE, 0, 0, 1, 1, 0.1);
@@ -332,8 +314,7 @@ static void testParts(void** state) {
   addGeom(s, b, DJ_CYLINDER, 0.1, 0.2, 0);
   int other = addBody(s, 0, DJ_FREE, 2, 0, 1, 1, 0.1);
   addGeom(s, other, DJ_ELLIPSOID, 0.2, 0.2, 0.2);
-  djModel* m = sceneModel(s);
-  freeScene(s);
+  djModel* m = takeScene(s);
   const double area[] = {4 * M_PI * 0.01, 0, 8 * (0.02 + 0.03 + 0.06), 4 * M_PI * 0.1 * 0.3,
                          2 * M_PI * 0.1 * 0.5};
   double all = 0, sum = 0;
@@ -363,7 +344,7 @@ static double forceOfParts(int n, double apart) {
   s->def.option.guide = 1e-2;
   s->def.option.guide_radius = 0.25;
   s->def.option.gravity[2] = 0;
-  djModel* m = open(&d, s);
+  djModel* m = startScene(&d, s);
   assert_true(dj_step(m, d) >= 0);
   double force = dju_norm3(dju_load3(d->qvel + 6));
   assert_int_equal(d->npair, n);
@@ -372,8 +353,7 @@ static double forceOfParts(int n, double apart) {
 }
 
 // What a body does far away does not depend on how it is cut into geoms.
-static void testCut(void** state) {
-  (void)state;
+static void testCut(void) {
   double near = 0;
   for (int n = 2; n <= 4; n++) {
     double far = fabs(forceOfParts(n, 20) / forceOfParts(1, 20) - 1);
@@ -395,7 +375,7 @@ static double autoForce(double mass, double gravity, double length_scale, double
   s->def.option.gravity[2] = -gravity;
   s->def.option.length_scale = length_scale;
   s->def.option.guide_factor = factor;
-  djModel* m = open(&d, s);
+  djModel* m = startScene(&d, s);
   assert_true(dj_step(m, d) >= 0);
   double force = d->ncontact ? d->contact[0].force[0] : 0;
   assert_true(fabs(d->qvel[0] + force * m->opt.timestep / mass) <= 1e-6 * fabs(d->qvel[0]));
@@ -403,8 +383,7 @@ static double autoForce(double mass, double gravity, double length_scale, double
   return force;
 }
 
-static void testAuto(void** state) {
-  (void)state;
+static void testAuto(void) {
   double force = autoForce(2, 9.81, 1, 1);
   assert_true(force > 0.5e-3 * 2 * 9.81 && force < 2e-3 * 2 * 9.81);
   djt_near(autoForce(6, 9.81, 1, 1), 3 * force, 1e-4 * force);
@@ -440,14 +419,13 @@ static void turnsOf(djMat3 turn[NBODY + 1], const double* q) {
 
 // Forces balance, and their torques about the origin, at the poses where they act: those at the
 // end of the step.
-static void testMomentum(void** state) {
-  (void)state;
+static void testMomentum(void) {
   djData* d;
   Scene* s = newBodies(0.3);
   s->def.option.guide = 0.3;
   s->def.option.tolerance = 1e-12;
   s->def.option.integrator = DJ_EULER;
-  djModel* m = open(&d, s);
+  djModel* m = startScene(&d, s);
   double v0[NV], moved = 0;
   for (int k = 0; k < NV; k++) d->qvel[k] = 0.3 * sin(2.0 * k);
   for (int k = 0; k < 50; k++) {
@@ -479,7 +457,7 @@ static void restOf(double x[7], bool floor, double guide) {
   addGeom(s, ball, DJ_SPHERE, 0.1, 0, 0);
   s->def.option.guide = guide;
   s->def.option.timestep = 2e-3;
-  djModel* m = open(&d, s);
+  djModel* m = startScene(&d, s);
   if (guide > 0) setBodies(m, floor ? "box #0" : "box box");
   d->qvel[0] = 0.2;
   for (int k = 0; k < 400; k++) assert_int_equal(dj_step(m, d), DJ_OK);
@@ -499,7 +477,7 @@ static double slideOf(double guide, double friction) {
   s->def.option.gravity[0] = 0.3 * 9.81;
   s->def.option.guide = guide;
   s->def.option.timestep = 2e-3;
-  djModel* m = open(&d, s);
+  djModel* m = startScene(&d, s);
   for (int k = 0; k < 200; k++) assert_int_equal(dj_step(m, d), DJ_OK);
   double x = d->qpos[0];
   drop(m, d);
@@ -507,8 +485,7 @@ static double slideOf(double guide, double friction) {
 }
 
 // A guide lifts a box that rests on another one; friction carries it there, too.
-static void testFriction(void** state) {
-  (void)state;
+static void testFriction(void) {
   static const double guide[] = {0, 1e-4, 1e-3};
   for (int k = 0; k < 3; k++) {
     assert_true(fabs(slideOf(guide[k], 0.5)) < 1e-3);
@@ -518,8 +495,7 @@ static void testFriction(void** state) {
 }
 
 // Planes take no guide, nor do pairs that are not listed: there contact has the bits of before.
-static void testRest(void** state) {
-  (void)state;
+static void testRest(void) {
   for (int floor = 0; floor < 2; floor++) {
     double plain[7], guided[7];
     restOf(plain, floor, 0);
@@ -531,8 +507,7 @@ static void testRest(void** state) {
 // ------------------------------------------ parameters -----------------------------------------
 
 // Gradients of runs by the guide, within the barrier and apart, by all integrators.
-static void testParams(void** state) {
-  (void)state;
+static void testParams(void) {
   static const char* const name[] = {"geom/ball/pos", "geom/#1/size", "contact/guide",
                                      "contact/stiffness"};
   enum { N = sizeof name / sizeof name[0], T = 8 };
@@ -544,7 +519,7 @@ static void testParams(void** state) {
     s->def.option.guide = 1e-2;
     s->def.option.stiffness_scale = 1e-4;   // soft enough for differences
     s->def.option.integrator = integrators[k / 2];
-    run.m = open(&run.d, s);
+    run.m = startScene(&run.d, s);
     double q0[7 * NBODY], v0[NV] = {0.7, 0.1, 0, 0.2, -0.3, 0.5, -0.1, 0, 0.2, 0.5, 1, 0.3, -0.8};
     memcpy(q0, run.d->qpos, sizeof q0);
     assert_int_equal(djd_makeTape(&run.tape, run.m, T, &err), DJ_OK);
@@ -566,14 +541,5 @@ static void testParams(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPlainRuns), cmocka_unit_test(testBackwardRuns),
-      cmocka_unit_test(testDistances), cmocka_unit_test(testStatistics),
-      cmocka_unit_test(testChosen),    cmocka_unit_test(testNames),
-      cmocka_unit_test(testParts),     cmocka_unit_test(testCut),
-      cmocka_unit_test(testAuto),      cmocka_unit_test(testMomentum),
-      cmocka_unit_test(testFriction),  cmocka_unit_test(testRest),
-      cmocka_unit_test(testParams)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testPlainRuns, testBackwardRuns, testDistances, testStatistics, testChosen, testNames,
+         testParts, testCut, testAuto, testMomentum, testFriction, testRest, testParams)

@@ -3,15 +3,10 @@
 // minimum. Sums are made here anew, in long double.
 
 #include "common/pair_case.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "math/barrier.h"
 #include "contact/plane/half_space.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 enum { MOST = 40, ROOM = MOST + DJU_LANES };
 
@@ -111,8 +106,7 @@ static void checkMinimum(const djHalfSolution* sol, const Case* c) {
 }
 
 // From nowhere, from a plane at random, and from the minimum itself.
-static void testMinimum(void** state) {
-  (void)state;
+static void testMinimum(void) {
   Random r = {7};
   double z[ROOM];
   static const double supports[] = {1e-3, 0.02, 0.3, 0.7};
@@ -142,8 +136,7 @@ static void testMinimum(void** state) {
 }
 
 // Heights from which on nothing acts, those below the surface, and too few steps.
-static void testEnds(void** state) {
-  (void)state;
+static void testEnds(void) {
   Random r = {8};
   double z[ROOM];
   static const double supports[] = {1e-3, 0.02, 0.3, 0.7};
@@ -179,8 +172,7 @@ static void testEnds(void** state) {
 
 // Where shapes all but leave each other's reach, energies drown in rounding: an end is found all
 // the same, near where the centred plane is, and what is handed on belongs to it.
-static void testAlmostApart(void** state) {
-  (void)state;
+static void testAlmostApart(void) {
   Random r = {9};
   double z[ROOM];
   static const double supports[] = {1e-3, 0.02, 0.3, 0.7};
@@ -211,11 +203,4 @@ static void testAlmostApart(void** state) {
   assert_true(found > 1000);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testMinimum),
-      cmocka_unit_test(testEnds),
-      cmocka_unit_test(testAlmostApart),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testMinimum, testEnds, testAlmostApart)

@@ -1,22 +1,14 @@
 // A hash of numbers.
 
+#include "common/test.h"
 #include "base/hash.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static uint64_t mixed(uint64_t hash, const double* x, size_t n) {
   dj_mixNumbers(&hash, x, n);
   return hash;
 }
 
-static void testMixing(void** state) {
-  (void)state;
+static void testMixing(void) {
   const double x[4] = {1, 2, 0.0, 3}, swapped[4] = {2, 1, 0.0, 3}, zero[4] = {1, 2, -0.0, 3};
   uint64_t all = mixed(5, x, 4);
   assert_true(mixed(5, x, 0) == 5);
@@ -26,7 +18,4 @@ static void testMixing(void** state) {
   assert_true(mixed(5, near, 4) != all && mixed(5, x, 3) != all);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testMixing)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testMixing)

@@ -1,20 +1,15 @@
 // Hessian-vector products of runs of random models without contact, in all methods: against
 // differences of gradients, symmetric, and at the cost they say.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/random_terms.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "common/hessian_case.h"
 #include "gradient/hessian.h"
 #include "gradient/tape.h"
 #include "common/scene.h"
+#include "common/test.h"
 
 #define HORIZON 8
 
@@ -166,8 +161,7 @@ static void checkRandom(djIntegrator integrator, int features, djEqualityLaw law
     free(x);
     free(u);
     djt_closeHessian(&c);
-    dj_deleteData(c.d);
-    dj_deleteModel(c.m);
+    djt_delete(c.m, c.d);
   }
   print_message("method %d: %.1e of %d, skew %.1e, second differences %.1e\n", (int)integrator,
                 worst, told, skew, bend);
@@ -177,15 +171,13 @@ static void checkRandom(djIntegrator integrator, int features, djEqualityLaw law
   assert_true(told > (hard ? 0 : trials / 2) && seen > (hard ? 0 : trials / 2));
 }
 
-static void testMethods(void** state) {
-  (void)state;
+static void testMethods(void) {
   for (int k = 0; k < DJ_NINTEGRATOR; k++)
     checkRandom((djIntegrator)k, DJT_ALL, DJ_EQUALITY_SOFT, 12, 1e-5);
 }
 
 // Tendons and equality constraints, soft and hard.
-static void testConstraints(void** state) {
-  (void)state;
+static void testConstraints(void) {
   const int features = DJT_SPRINGS | DJT_ACTUATORS | DJT_TENDONS | DJT_EQUALITIES;
   checkRandom(DJ_EULER, features, DJ_EQUALITY_SOFT, 12, 1e-5);
   for (int k = 0; k < DJ_NINTEGRATOR; k++) {
@@ -203,8 +195,7 @@ static djStatus curves(double* out, void* user, double e) {
   return fabs(e) > 5e-3 ? DJ_SINGULAR : DJ_OK;
 }
 
-static void testDifferences(void** state) {
-  (void)state;
+static void testDifferences(void) {
   const djStretch each[] = {{0, 1, NULL}, {1, 1, NULL}};
   double d[2], mean[2], sample[20], error = 0, step = 1e-2;   // where there is none
   int calls = 0;
@@ -223,8 +214,7 @@ static double stepAt(const djtHessian* c, double* x, double e, const double* lam
                      const djData* end) {
   const djModel* m = c->m;
   const djVariation along = djt_variationOf(c, x);
-  djData* d;
-  assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+  djData* d = djt_data(m);
   assert_int_equal(dj_copyData(d, m, c->d), DJ_OK);
   d->work->refinement_steps = 8;
   dj_integratePos(d->qpos, m, d->qpos, along.qpos0, e);
@@ -242,8 +232,7 @@ static double stepAt(const djtHessian* c, double* x, double e, const double* lam
   return sum;
 }
 
-static void testStep(void** state) {
-  (void)state;
+static void testStep(void) {
   static const double weight[3] = {-30, 16, -1};
   djRng rng = {11};
   double worst = 0, skew = 0;
@@ -259,8 +248,7 @@ static void testStep(void** state) {
     assert_int_equal(dj_makeData(&c.d, c.m, &err), DJ_OK);
     djt_randomState(&rng, c.m, c.d, 1);
     djt_openHessian(&c);
-    djData* end;
-    assert_int_equal(dj_makeData(&end, c.m, &err), DJ_OK);
+    djData* end = djt_data(c.m);
     assert_int_equal(dj_copyData(end, c.m, c.d), DJ_OK);
     end->work->refinement_steps = 8;
     assert_true(dj_step(c.m, end) >= 0);
@@ -296,16 +284,11 @@ static void testStep(void** state) {
     free(x);
     djt_closeHessian(&c);
     dj_deleteData(end);
-    dj_deleteData(c.d);
-    dj_deleteModel(c.m);
+    djt_delete(c.m, c.d);
   }
   print_message("step: %.1e, skew %.1e\n", worst, skew);
   assert_true(worst < 1e-5);
   assert_true(skew < 1e-6);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testMethods), cmocka_unit_test(testDifferences),
-                                     cmocka_unit_test(testConstraints), cmocka_unit_test(testStep)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testMethods, testDifferences, testConstraints, testStep)

@@ -1,15 +1,10 @@
 // Hessian-vector products of runs with contact, friction, limits and impacts: against differences
 // of gradients, symmetric, and at the cost they say.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/hessian_case.h"
+#include "common/make_model.h"
 #include "common/scene.h"
+#include "common/test.h"
 
 // Balls, boxes and capsules that fall, slide and turn on the floor, with motors on one.
 static djModel* pile(djData** d, djOption option) {
@@ -50,8 +45,7 @@ static djModel* pusher(djData** d, djOption option) {
   s->actuator[0].gainprm[0] = 80;
   s->actuator[0].biasprm[1] = -80;
   s->actuator[0].biasprm[2] = -2;
-  djModel* m = sceneModel(s);
-  freeScene(s);
+  djModel* m = takeScene(s);
   *d = sceneData(m);
   (*d)->qvel[0] = 0.4;
   (*d)->qvel[1] = -1;
@@ -73,8 +67,7 @@ static djModel* bouncer(djData** d, djOption option) {
   djGeomDef* g = addGeom(s, 1, DJ_SPHERE, 0.1, 0, 0);
   g->restitution = 0.7;
   g->friction[0] = 0.3;
-  djModel* m = sceneModel(s);
-  freeScene(s);
+  djModel* m = takeScene(s);
   *d = sceneData(m);
   (*d)->qpos[2] = 0.115;
   (*d)->qvel[0] = 0.5;
@@ -290,16 +283,11 @@ static void check(const Scenario* s) {
   free(x);
   free(u);
   djt_closeHessian(&c);
-  dj_deleteData(c.d);
-  dj_deleteModel(c.m);
+  djt_delete(c.m, c.d);
 }
 
-static void testScenarios(void** state) {
-  (void)state;
+static void testScenarios(void) {
   for (size_t k = 0; k < sizeof SCENARIOS / sizeof *SCENARIOS; k++) check(&SCENARIOS[k]);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testScenarios)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testScenarios)

@@ -3,12 +3,7 @@
 
 #include "common/near.h"
 #include "common/random_shape.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "common/test.h"
 
 #define CHECK(x) assert_true(x)
 
@@ -83,8 +78,7 @@ static void checkMoves(Random* r, const djHull* h) {
   }
 }
 
-static void testBox(void** state) {
-  (void)state;
+static void testBox(void) {
   for (double size = 1e-6; size < 2e3; size *= 10) {
     double vert[24 + 9 * 3];
     boxVertices(vert, size, 2 * size, 0.5 * size);
@@ -118,8 +112,7 @@ static void testBox(void** state) {
   }
 }
 
-static void testRandom(void** state) {
-  (void)state;
+static void testRandom(void) {
   Random r = {7};
   static double vert[3 * 400];
   int made = 0;
@@ -152,8 +145,7 @@ static void testRandom(void** state) {
 }
 
 // A finely triangulated sphere moves along its radii; a cone's tip moves by 1/sin(half angle).
-static void testKnownMoves(void** state) {
-  (void)state;
+static void testKnownMoves(void) {
   enum { N = 32 };
   double vert[3 * (N + 1)];
   for (int i = 0; i < N; i++) {
@@ -179,8 +171,7 @@ static void testKnownMoves(void** state) {
 }
 
 // Facets of rounded data: coplanar up to float noise. The corner still moves by (1, 1, 1).
-static void testNoise(void** state) {
-  (void)state;
+static void testNoise(void) {
   Random r = {3};
   double vert[3 * 98];
   int n = 0;
@@ -209,8 +200,7 @@ static void testNoise(void** state) {
 }
 
 // A number that is none is told of as such, whichever it is; points along an axis do not coincide.
-static void testNumbers(void** state) {
-  (void)state;
+static void testNumbers(void) {
   double tet[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
   for (int i = 0; i < 12; i++) {
     djHull h;
@@ -234,8 +224,7 @@ static void expectInvalid(int n, const double* vert, int nface, const int* face)
   dj_freeHull(&h);
 }
 
-static void testBad(void** state) {
-  (void)state;
+static void testBad(void) {
   Random r = {5};
   double vert[60];
   cloud(&r, 0, 20, vert);
@@ -282,8 +271,7 @@ static void testBad(void** state) {
 }
 
 // A box's facets stay whole when its corners move, inwards or outwards: erosion vectors are smooth.
-static void testBending(void** state) {
-  (void)state;
+static void testBending(void) {
   double vert[24], moved[24], dir[24], slope[2][24];
   Random r = {8};
   boxVertices(vert, 1, 2, 0.5);
@@ -301,11 +289,4 @@ static void testBending(void** state) {
   dj_freeHull(&h);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testBox),   cmocka_unit_test(testRandom), cmocka_unit_test(testKnownMoves),
-      cmocka_unit_test(testNoise), cmocka_unit_test(testBending), cmocka_unit_test(testBad),
-      cmocka_unit_test(testNumbers),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testBox, testRandom, testKnownMoves, testNoise, testBending, testBad, testNumbers)

@@ -3,6 +3,7 @@
 
 #include "common/near.h"
 #include "common/random_shape.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "inertia/body_hulls.h"
 #include "inertia/cones.h"
@@ -17,13 +18,6 @@
 
 #include <dijoco/check.h>
 #include <dijoco/overlap.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 
 enum { MOST = 12, POINTS = 20 };
 
@@ -100,8 +94,7 @@ static void assertMoments(djMoments a, djMoments b, double tolerance) {
 // ---- parts of which unions are made
 
 // Eight tetrahedra at a time beside one after the other; not a multiple of what is kept.
-static void testCones(void** state) {
-  (void)state;
+static void testCones(void) {
   Random r = {5};
   djCones cones = {0};
   djMoments sum = {0};
@@ -116,8 +109,7 @@ static void testCones(void** state) {
 
 // Where faces of two hulls cross: in both planes, within both hulls, and with what is covered to
 // the left.
-static void testCrossing(void** state) {
-  (void)state;
+static void testCrossing(void) {
   Random r = {6};
   static Parts p;
   int crossed = 0;
@@ -158,8 +150,7 @@ static void testCrossing(void** state) {
 }
 
 // Of two boxes that share a cube of size 1.
-static void testCovered(void** state) {
-  (void)state;
+static void testCovered(void) {
   static Parts p;
   addBox(&p, dju_vec3(0, 0, 0), dju_vec3(2, 2, 2));
   addBox(&p, dju_vec3(1, 1, 1), dju_vec3(3, 3, 3));
@@ -201,8 +192,7 @@ static djMoments cellsOf(int n, int box[][6]) {
 
 // All faces lie in few planes: each kind of coincidence, and up to 8 boxes at a point. The same in
 // a turned frame, whose planes agree up to rounding errors.
-static void testBoxes(void** state) {
-  (void)state;
+static void testBoxes(void) {
   Random r = {3};
   static Parts p;
   for (int trial = 0; trial < 300; trial++) {
@@ -238,8 +228,7 @@ static void testBoxes(void** state) {
 
 // The union of a, b, c by volumes of intersections is a + b + c - ab - bc - ca + abc; intersections
 // as unions again: of two hulls, ab = a + b - union.
-static void testSets(void** state) {
-  (void)state;
+static void testSets(void) {
   Random r = {8};
   static Parts p, q;
   for (int trial = 0; trial < 40; trial++) {
@@ -291,8 +280,7 @@ static void testSets(void** state) {
 }
 
 // Far from each other: exactly the sum.
-static void testApart(void** state) {
-  (void)state;
+static void testApart(void) {
   Random r = {9};
   static Parts p;
   for (int k = 0; k < 8; k++) {
@@ -305,8 +293,7 @@ static void testApart(void** state) {
 
 // A wall of blocks with bent faces that overlap with all eight neighbours, beside the volume that
 // the union's surface bounds, which is found by polygons: its solids are larger by 2e-6.
-static void testWall(void** state) {
-  (void)state;
+static void testWall(void) {
   Random r = {17};
   static Parts p;
   for (int trial = 0; trial < 40; trial++) {
@@ -337,8 +324,7 @@ static void testWall(void** state) {
 
 // ---- derivatives, of what counts too often
 
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   Random r = {21};
   static Parts p;
   for (int trial = 0; trial < 20; trial++) {
@@ -380,8 +366,7 @@ static void testDerivatives(void** state) {
 
 // A block whose faces have a vertex in the middle, moved: flat faces bend, vertices sink and come
 // out again. The volume is that of qhull's facets.
-static void testMoved(void** state) {
-  (void)state;
+static void testMoved(void) {
   double v[3 * 14], moved[3 * 14];
   int nface, *face, good = 0;
   boxVertices(v, 1, 1, 1);
@@ -417,8 +402,7 @@ static void testMoved(void** state) {
 
 // ---- interface
 
-static void testVolumes(void** state) {
-  (void)state;
+static void testVolumes(void) {
   double a[24], b[24], flat[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0};
   boxVertices(a, 1, 1, 1);
   boxVertices(b, 1, 1, 1);
@@ -440,15 +424,14 @@ static void testVolumes(void** state) {
   assert_int_equal(dj_overlapOfHulls(&o, 2, hull, &err), DJ_OK);
   assert_true(o.overlap == 0 && o.share == 0);
   b[4] = NAN;
-  assert_int_equal(dj_overlapOfHulls(&o, 2, hull, &err), DJ_INVALID);
-  assert_string_equal(err.text, "hull 1: its points are not finite");
+  djt_refused(DJ_INVALID, dj_overlapOfHulls(&o, 2, hull, &err), err,
+              "hull 1: its points are not finite");
   assert_int_equal(dj_overlapOfHulls(&o, 0, NULL, &err), DJ_OK);
   assert_int_equal(dj_overlapOfHulls(NULL, 0, NULL, &err), DJ_INVALID);
 }
 
 // A polygon minus a solid that holds it, touches it, or cuts a corner off.
-static void testPolygons(void** state) {
-  (void)state;
+static void testPolygons(void) {
   static const djHalfSpace corner[3] = {{{-1, 0, 0}, -0.5}, {{0, -1, 0}, -0.5}, {{0, 0, -1}, 1}};
   const djVec3 square[4] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}};
   djPolygons in = {0}, out = {0};
@@ -473,14 +456,5 @@ static void testPolygons(void** state) {
   dj_freePolygons(&out);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPolygons),    cmocka_unit_test(testCones),
-      cmocka_unit_test(testCrossing),    cmocka_unit_test(testCovered),
-      cmocka_unit_test(testBoxes),
-      cmocka_unit_test(testSets),        cmocka_unit_test(testWall),
-      cmocka_unit_test(testApart),       cmocka_unit_test(testDerivatives),
-      cmocka_unit_test(testMoved),       cmocka_unit_test(testVolumes),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testPolygons, testCones, testCrossing, testCovered, testBoxes, testSets, testWall,
+         testApart, testDerivatives, testMoved, testVolumes)

@@ -1,15 +1,9 @@
 // A loose body turns on as it does, unless something acts on its joint: each kind of term does so
 // alone.
 
+#include "common/make_model.h"
 #include "common/scene.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "common/test.h"
 
 enum { NONE, DAMPING, POLY1, POLY2, FRICTION, SPRING, APPLIED };
 
@@ -24,9 +18,8 @@ static double change(int joint, int term, int axis) {
   if (term == POLY2) j->dampingpoly[1] = 1;
   if (term == FRICTION) j->frictionloss = 0.1;
   if (term == SPRING) j->stiffness = 1;
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  djData* d = sceneData(m);
+  djData* d;
+  djModel* m = startScene(&d, s);
   int spin = joint == DJ_FREE ? 3 : 0;
   double start = 2, *q = d->qpos + (joint == DJ_FREE ? 3 : 0);
   q[0] = cos(0.2);
@@ -35,13 +28,11 @@ static double change(int joint, int term, int axis) {
   if (term == APPLIED) d->qfrc_applied[spin + axis] = -0.1;
   assert_int_equal(dj_step(m, d), DJ_OK);
   double by = d->qvel[spin + axis] - start;
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   return by;
 }
 
-static void testTerms(void** state) {
-  (void)state;
+static void testTerms(void) {
   static const int joints[] = {DJ_BALL, DJ_FREE};
   for (int i = 0; i < 2; i++) {
     for (int axis = 0; axis < 3; axis++) {
@@ -56,7 +47,4 @@ static void testTerms(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testTerms)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testTerms)

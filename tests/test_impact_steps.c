@@ -1,21 +1,13 @@
 // Steps in which bodies close by more than half their size are taken in parts: nothing passes, no
 // energy is won, derivatives are those of the whole step, and all other steps are as ever.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/near.h"
 #include "common/random.h"
 #include "common/scene.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "integrate/parts.h"
-
-#include <math.h>
 
 #define STEP 0.005
 
@@ -45,8 +37,7 @@ static djModel* openPair(djData** d, const Shape* shape, double distance, double
   s->def.option = o;
   s->def.option.timestep = STEP;
   memset(s->def.option.gravity, 0, sizeof s->def.option.gravity);
-  djModel* m = sceneModel(s);
-  freeScene(s);
+  djModel* m = takeScene(s);
   *d = sceneData(m);
   (*d)->qvel[0] = 0.5 * way / STEP;
   (*d)->qvel[6] = -0.5 * way / STEP;
@@ -96,14 +87,12 @@ static Count throwPairs(const Shape* shape, double ratio, int most, int n) {
     // they are cut in the steps of the impact alone
     if (most > 1) assert_true(d->stats.impact_steps <= 3);
     else assert_int_equal(d->stats.impact_steps, 0);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
   return out;
 }
 
-static void testPassing(void** state) {
-  (void)state;
+static void testPassing(void) {
   static const double ratio[] = {0.8, 1.25, 2, 5, 10};
   for (int i = 0; i < NSHAPE; i++) {
     for (int k = 0; k < 5; k++) {
@@ -127,8 +116,7 @@ static int partsOfStep(const djModel* m, djData* d) {
   return d->work->npart;
 }
 
-static void testNumber(void** state) {
-  (void)state;
+static void testNumber(void) {
   djOption o = dj_defaultOption();
   djData* d;
   djError err;
@@ -165,14 +153,12 @@ static void testNumber(void** state) {
     assert_int_equal(partsOfStep(m, d), 1);
   }
   free(start);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // An arm that folds onto itself: a ball that only turns about the joint of its own body, far from
 // it, towards one of the same tree. As one step it passes.
-static void testOwnTurning(void** state) {
-  (void)state;
+static void testOwnTurning(void) {
   const double arm = 0.3, gap = 0.1, way = 0.7;
   Scene* s = newScene(3);
   djData* d;
@@ -182,8 +168,7 @@ static void testOwnTurning(void** state) {
   for (int b = 1; b <= 3; b += 2) addGeom(s, b, DJ_SPHERE, 0.05, 0, 0)->pos[2] = arm;
   s->def.option.timestep = STEP;
   memset(s->def.option.gravity, 0, sizeof s->def.option.gravity);
-  djModel* m = sceneModel(s);
-  freeScene(s);
+  djModel* m = takeScene(s);
   d = sceneData(m);
   d->qpos[8] = -(gap + 0.1) / arm;
   d->qvel[7] = way / arm / STEP;
@@ -191,14 +176,12 @@ static void testOwnTurning(void** state) {
   assert_int_equal(partsOfStep(m, d), 8);
   for (int i = 0; i < 3; i++) assert_true(dj_step(m, d) >= 0);
   assert_true(d->qpos[7] + d->qpos[8] < -0.2 && kinetic(m, d) < before);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // A box that skids down a fixed rail, and one that falls fast on a floor, are left alone; so is a
 // pile at rest, whose steps are the same to the last bit.
-static void testLeftAlone(void** state) {
-  (void)state;
+static void testLeftAlone(void) {
   const double turn = 0.2, normal[3] = {sin(turn), 0, cos(turn)};
   const double quat[4] = {cos(turn / 2), 0, sin(turn / 2), 0};
   Scene* s = newScene(2);
@@ -212,9 +195,8 @@ static void testLeftAlone(void** state) {
     s->geom[s->def.ngeom - 1].friction[0] = 0.2;
   }
   s->def.option.timestep = STEP;
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  djData* d = sceneData(m);
+  djData* d;
+  djModel* m = startScene(&d, s);
   for (int k = 0; k < 3; k++) d->qpos[k] = 0.0501 * normal[k];
   memcpy(d->qpos + 3, quat, sizeof quat);
   for (int k = 0; k < 5; k++) assert_true(dj_step(m, d) >= 0);   // it lies
@@ -226,8 +208,7 @@ static void testLeftAlone(void** state) {
   for (int k = 0; k < 3; k++) height += normal[k] * d->qpos[k];
   assert_true(speed > 10 && height > 0.04 && height < 0.06 && d->qpos[9] > -20);
   assert_int_equal(d->stats.impact_steps, 0);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 
   djData* both[2];
   djModel* model[2];
@@ -245,8 +226,7 @@ static void testLeftAlone(void** state) {
   free(a);
   free(b);
   for (int i = 0; i < 2; i++) {
-    dj_deleteData(both[i]);
-    dj_deleteModel(model[i]);
+    djt_delete(model[i], both[i]);
   }
 }
 
@@ -297,8 +277,7 @@ static void movedStep(double* out, const djModel* m, const djData* from, const d
 
 enum { NX = 25, NU = 2, NC = NX + NU };
 
-static void testTransition(void** state) {
-  (void)state;
+static void testTransition(void) {
   static const djIntegrator integrator[] = {DJ_EULER, DJ_POSITION, DJ_VARIATIONAL, DJ_BDF1,
                                             DJ_MIDPOINT};
   static double A[NX * NX], B[NX * NU], A2[NX * NX], B2[NX * NU];
@@ -359,20 +338,16 @@ static void testTransition(void** state) {
       djt_near(c < NX ? dx[c] : du[c - NX], sum, 1e-10 * size);
     }
     dj_deleteData(end);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // The end of a step by a mass, through djd_lastParams; forces at its end, through djd_lastContact.
-static void testParamsAndForces(void** state) {
-  (void)state;
+static void testParamsAndForces(void) {
   djData *d, *end;
-  djError err;
   djModel* m = openImpact(&d, DJ_EULER);
   const double zero[NC] = {0};
-  djParam mass;
-  assert_int_equal(dj_paramId(&mass, m, "body/#1/mass", &err), DJ_OK);
+  djParam mass = djt_param(m, "body/#1/mass");
   end = sceneData(m);
   assert_int_equal(dj_copyData(end, m, d), DJ_OK);
   end->work->refinement_steps = 2;
@@ -414,8 +389,7 @@ static void testParamsAndForces(void** state) {
     }
   }
   dj_deleteData(end);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // ---- runs -------------------------------------------------------------------------------------
@@ -459,8 +433,7 @@ static double lossAt(double* slope, Run* r, double t) {
 
 // What a first order leaves goes by the square of the way: by start velocity, controls, a mass, and
 // all together.
-static void testTaylor(void** state) {
-  (void)state;
+static void testTaylor(void) {
   static const djIntegrator integrator[] = {DJ_EULER, DJ_POSITION, DJ_MIDPOINT};
   djRng rng = {5};
   djError err;
@@ -487,15 +460,13 @@ static void testTaylor(void** state) {
                   (int)integrator[i / 4], i % 4, slope, order);
     assert_true(order > 1.8);
     djd_deleteTape(r.tape);
-    dj_deleteData(r.d);
-    dj_deleteModel(r.m);
+    djt_delete(r.m, r.d);
   }
 }
 
 // ---- one state, one step ------------------------------------------------------------------------
 
-static void testSameBits(void** state) {
-  (void)state;
+static void testSameBits(void) {
   djData *d, *cold;
   djOption o = dj_defaultOption();
   djModel* m = openPair(&d, &kShape[1], 0.5, 0.13, o);
@@ -521,13 +492,11 @@ static void testSameBits(void** state) {
   }
   assert_true(d->stats.impact_steps > 0);
   dj_deleteData(cold);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // Parts are steps of so small a timestep, where contact is given.
-static void testAsSmallSteps(void** state) {
-  (void)state;
+static void testAsSmallSteps(void) {
   for (int i = 0; i < DJ_NINTEGRATOR; i++) {
     djOption o = resolved((djIntegrator)i);
     o.skin = o.recovery_stiffness = 1e-3;
@@ -554,14 +523,12 @@ static void testAsSmallSteps(void** state) {
     assert_int_equal(d->stats.iterations, small->stats.newton_iterations);
     assert_int_equal(d->npair, small->npair);
     dj_deleteData(small);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // A step that fails in a later part changes nothing.
-static void testFailure(void** state) {
-  (void)state;
+static void testFailure(void) {
   djOption o = dj_defaultOption();
   o.integrator = DJ_VARIATIONAL;   // euler, by forces at the start, fails in the first part alone
   int failed = 0, late = 0;
@@ -585,20 +552,11 @@ static void testFailure(void** state) {
       assert_int_equal(d->work->npart, 5);
     }
     free(a);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
   print_message("%d failed, %d of them in a later part\n", failed, late);
   assert_true(failed > late && late > 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPassing),         cmocka_unit_test(testNumber),
-      cmocka_unit_test(testLeftAlone),       cmocka_unit_test(testTransition),
-      cmocka_unit_test(testParamsAndForces), cmocka_unit_test(testTaylor),
-      cmocka_unit_test(testSameBits),        cmocka_unit_test(testAsSmallSteps),
-      cmocka_unit_test(testFailure),         cmocka_unit_test(testOwnTurning),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testPassing, testNumber, testLeftAlone, testTransition, testParamsAndForces, testTaylor,
+         testSameBits, testAsSmallSteps, testFailure, testOwnTurning)

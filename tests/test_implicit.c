@@ -2,12 +2,7 @@
 // against points of the surface, formulas against those of the paper, and bad numbers.
 
 #include "common/implicit_case.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "common/test.h"
 
 typedef struct Made {
   djtImplicit from;
@@ -19,9 +14,8 @@ static void make(Made* m) {
   djError err = {""};
   const djImplicitRow* row = dj_implicitRow(m->from.given.family);
   assert_true(dj_implicitRoom(row, m->from.given.nface) <= DJT_NUMBERS + 64);
-  if (dj_makeImplicit(&m->shape, m->mem, row, m->from.given.nface, m->from.size, &err)) {
-    fail_msg("%s", err.text);
-  }
+  djt_failIf(dj_makeImplicit(&m->shape, m->mem, row, m->from.given.nface, m->from.size, &err), "%s",
+             err.text);
 }
 
 // The point of the surface along u.
@@ -55,8 +49,7 @@ static double difference(const double f[4], double h) {
 }
 
 // At points on the surface, inside and outside.
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
   static const double STEP[4] = {2, 1, -1, -2};
   djRng rng = {1};
@@ -95,8 +88,7 @@ static void testDerivatives(void** state) {
   assert_true(wrong > 0.1); // others are not as near
 }
 
-static void testNumbers(void** state) {
-  (void)state;
+static void testNumbers(void) {
   static const double STEP[4] = {2, 1, -1, -2};
   djRng rng = {2};
   for (int k = 0; k < 200; k++) {
@@ -134,8 +126,7 @@ static void testNumbers(void** state) {
 }
 
 // Every point of the surface lies between both balls; those of superquadrics touch it.
-static void testRadii(void** state) {
-  (void)state;
+static void testRadii(void) {
   djRng rng = {3};
   for (int k = 0; k < 80; k++) {
     Made m;
@@ -161,8 +152,7 @@ static void testRadii(void** state) {
 }
 
 // Points whose phi is known from the formulas.
-static void testFormulas(void** state) {
-  (void)state;
+static void testFormulas(void) {
   Made m = {.from = {.size = {1, 2, 3, 2.5}}};
   m.from.given = (djcImplicitShape){"superellipsoid", 0, 4, m.from.size};
   make(&m);
@@ -199,13 +189,11 @@ static void refused(const char* family, int nface, int nsize, const double* size
   djError err = {""};
   assert_int_equal(djc_makeImplicitPair(&pair, &other, &shape, &err), DJ_INVALID);
   assert_null(pair);
-  if (!strstr(err.text, why) || strncmp(err.text, "b: ", 3) != 0) {
-    fail_msg("'%s', not '%s'", err.text, why);
-  }
+  djt_failIf(!strstr(err.text, why) || strncmp(err.text, "b: ", 3) != 0, "'%s', not '%s'", err.text,
+             why);
 }
 
-static void testBad(void** state) {
-  (void)state;
+static void testBad(void) {
   refused("sphere", 0, 1, (double[]){1}, "unknown family 'sphere'");
   refused(NULL, 0, 1, (double[]){1}, "unknown family");
   refused("superellipsoid", 0, 3, (double[]){1, 1, 1}, "has 4 numbers, not 3");
@@ -233,9 +221,4 @@ static void testBad(void** state) {
   refused("superellipsoid", 3, 14, box, "nface = 3");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testDerivatives),
-                                     cmocka_unit_test(testNumbers), cmocka_unit_test(testRadii),
-                                     cmocka_unit_test(testFormulas), cmocka_unit_test(testBad)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testDerivatives, testNumbers, testRadii, testFormulas, testBad)

@@ -2,15 +2,8 @@
 // settings: spheres, for which all of it is known. Derivatives in general: test_kernel_derivatives,
 // test_kernel_vjp.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "common/pair_case.h"
+#include "common/test.h"
 #include "contact/implicit/implicit_lag.h"
 #include "contact/implicit/implicit_max_step.h"
 #include "contact/implicit/implicit_query.h"
@@ -56,8 +49,7 @@ static djPairInput inputOf(PairCase* c) {
 }
 
 // Point, plane and load of the start; the depth where velocities count from.
-static void testBegin(void** state) {
-  (void)state;
+static void testBegin(void) {
   for (int law = DJ_LAW_HERTZ; law <= DJ_LAW_BARRIER; law++) {
     const bool barrier = law == DJ_LAW_BARRIER;
     PairCase c;
@@ -88,8 +80,7 @@ static void testBegin(void** state) {
 }
 
 // What a lift follows from, at 0.2 of the support and deeper; its derivatives by differences.
-static void testLift(void** state) {
-  (void)state;
+static void testLift(void) {
   double setting[DJ_IMPLICIT_NSETTING] = {[DJ_IMPLICIT_SUPPORT] = 0.04};
   djSurfaceLift lift, more[4];
   dj_liftSurfaces(&lift, setting, -0.2 * 0.04);
@@ -119,8 +110,7 @@ static void testLift(void** state) {
 
 // A pair that overlaps is lifted, its load bounded; without recovery it is refused. Other laws know
 // nothing of that.
-static void testOverlaps(void** state) {
-  (void)state;
+static void testOverlaps(void) {
   for (int law = DJ_LAW_HERTZ; law <= DJ_LAW_BARRIER; law++) {
     const bool barrier = law == DJ_LAW_BARRIER;
     PairCase c;
@@ -142,8 +132,7 @@ static void testOverlaps(void** state) {
 }
 
 // Spheres out of reach have no load, but a depth.
-static void testApart(void** state) {
-  (void)state;
+static void testApart(void) {
   PairCase c;
   spheres(&c, 0.5, DJ_LAW_HERTZ, 1);
   djSurfaceState s = {.load = 0};
@@ -155,8 +144,7 @@ static void testApart(void** state) {
 
 // Of surfaces that do not act the kernel tells a bound of the distance, which the gap is not, nor
 // do the points of its gap lie further apart along the normal; with what inflates them.
-static void testDistance(void** state) {
-  (void)state;
+static void testDistance(void) {
   static const int types[4] = {DJ_BOX, DJ_CYLINDER, DJ_ELLIPSOID, DJ_CAPSULE};
   const djContactScale scale = {{1, 1}, {1, 1}, 1, 9.81, STEP, 1, 1};
   double given[DJ_MAX_OF_KERNEL], least = 1;
@@ -200,8 +188,7 @@ static void testDistance(void** state) {
 
 // Towards each other by a quarter of gap, support and the thinner one's thickness; along each other
 // as far as one likes.
-static void testMaxStep(void** state) {
-  (void)state;
+static void testMaxStep(void) {
   PairCase c;
   const djVec3 d = spheres(&c, 0.1, DJ_LAW_BARRIER, 0), side = {-0.8, 0, 0.6};
   const double limit = 0.25 * (0.1 + 0.04 + 2 * 0.3);
@@ -222,8 +209,7 @@ static void testMaxStep(void** state) {
 }
 
 // The gradient is proportional to the stiffness; damping's derivative at zero is upward.
-static void testSettings(void** state) {
-  (void)state;
+static void testSettings(void) {
   PairCase c;
   const djVec3 d = spheres(&c, -0.01, DJ_LAW_HERTZ, 0);
   c.rate[1].p = dju_madd3(c.start[1].p, 0.005, d);
@@ -260,11 +246,4 @@ static void testSettings(void** state) {
   freeCase(&c);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testBegin),    cmocka_unit_test(testLift),  cmocka_unit_test(testOverlaps),
-      cmocka_unit_test(testDistance), cmocka_unit_test(testApart), cmocka_unit_test(testMaxStep),
-      cmocka_unit_test(testSettings),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testBegin, testLift, testOverlaps, testDistance, testApart, testMaxStep, testSettings)

@@ -2,20 +2,10 @@
 // depth, start and settings, damping that never pulls and is Hunt and Crossley's while bodies
 // approach, the barrier's rise to infinity.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "common/random.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "contact/implicit/implicit_law.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { H = DJ_LAW_HERTZ, B = DJ_LAW_BARRIER };
 #define STEP 0.01
@@ -72,8 +62,7 @@ static bool isNearKink(const Case* c, double e) {
   return damping > 0 && (fabs(y + 0.5) < far || fabs(y + 1.5) < far);
 }
 
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   djRng rng = {3};
   for (int law = H; law <= B; law++) {
     int some = 0;
@@ -104,8 +93,7 @@ static void testDerivatives(void** state) {
 }
 
 // Approaching, and going apart slowly: f (1 + c v). Apart fast: less, to nothing, never less.
-static void testDamping(void** state) {
-  (void)state;
+static void testDamping(void) {
   djRng rng = {5};
   for (int i = 0; i < 200; i++) {
     Case c = randomCase(&rng, i % 3, 4), plain = c;
@@ -124,8 +112,7 @@ static void testDamping(void** state) {
 }
 
 // The energy of a path through the kinks of phi is the integral of the force.
-static void testEnergy(void** state) {
-  (void)state;
+static void testEnergy(void) {
   djRng rng = {7};
   for (int i = 0; i < 60; i++) {
     Case c = randomCase(&rng, i % 3, 10);
@@ -149,8 +136,7 @@ static void testEnergy(void** state) {
   }
 }
 
-static void testBarrier(void** state) {
-  (void)state;
+static void testBarrier(void) {
   Case c = {.setting = {[DJ_IMPLICIT_LAW] = B,
                         [DJ_IMPLICIT_SUPPORT] = 0.1,
                         [DJ_IMPLICIT_STIFFNESS] = 2,
@@ -167,12 +153,4 @@ static void testBarrier(void** state) {
   assert_true(fabs(at(&c).f - 2 * pow(0.01, 1.5)) < 1e-15);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testDerivatives),
-      cmocka_unit_test(testDamping),
-      cmocka_unit_test(testEnergy),
-      cmocka_unit_test(testBarrier),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testDerivatives, testDamping, testEnergy, testBarrier)

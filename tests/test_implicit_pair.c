@@ -2,16 +2,11 @@
 // starts, symmetries, coincident origins, and all derivatives against differences.
 
 #include "common/implicit_case.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "math/so3.h"
 #include "shape/implicit_motion.h"
 #include "shape/implicit_pair.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 typedef struct Case {
   djtImplicit shape[2];
@@ -37,12 +32,6 @@ static void makeCase(Case* c, int k, double scale, double sharp, djRng* rng) {
   c->pair = makePair(&c->shape[0], &c->shape[1]);
 }
 
-static void evalAt(djcImplicit* out, djcImplicitPair* pair, const djtPose pose[2], int flags) {
-  const djStatus status =
-      djc_evalImplicitPair(out, pair, pose[0].pos, pose[0].quat, pose[1].pos, pose[1].quat, flags);
-  if (status) fail_msg("status %d", status);
-}
-
 // phi and its gradient (world) of side k at a point, scaled about its origin by alpha.
 static double scaledPhi(djVec3* g, const Case* c, int k, const double x[3], double alpha) {
   djImplicit shape;
@@ -60,8 +49,7 @@ static double scaledPhi(djVec3* g, const Case* c, int k, const double x[3], doub
 }
 
 // (10) of the paper in the form (7): phi = 0, sum l phi_x = 0, 1 + sum l phi_alpha = 0.
-static void testConditions(void** state) {
-  (void)state;
+static void testConditions(void) {
   djRng rng = {1};
   for (int k = 0; k < 2000; k++) {
     Case c;
@@ -87,15 +75,9 @@ static void testConditions(void** state) {
   }
 }
 
-static void setNumbers(djtImplicit* s, const char* family, int n, const double* size) {
-  memcpy(s->size, size, (size_t)n * sizeof *size);
-  s->given = (djcImplicitShape){family, 0, n, s->size};
-}
-
 // Spheres: alpha = D/(r + R). Ellipsoids: alpha^2 is the maximum over l of Perram and Wertheim's
 // l (1 - l) r.((1 - l) A + l B)^-1 r with A = R diag(a^2) R^T.
-static void testEllipsoids(void** state) {
-  (void)state;
+static void testEllipsoids(void) {
   djRng rng = {2};
   for (int k = 0; k < 200; k++) {
     Case c;
@@ -142,8 +124,7 @@ static void testEllipsoids(void** state) {
 }
 
 // The least larger gauge over a ring of points about x is not below alpha: x is the minimum.
-static void testMinimum(void** state) {
-  (void)state;
+static void testMinimum(void) {
   djRng rng = {3};
   for (int k = 0; k < 200; k++) {
     Case c;
@@ -165,8 +146,7 @@ static void testMinimum(void** state) {
 
 // Sharp and slender shapes, and sizes from 1e-3 to 1e3 m: solved, and the same from a warm start,
 // from the other side, moved as a whole, and in other units. alpha(t r) = t alpha(r).
-static void testHard(void** state) {
-  (void)state;
+static void testHard(void) {
   djRng rng = {4};
   for (int k = 0; k < 3000; k++) {
     static const double SCALE[3] = {1, 1e-3, 1e3}, SHARP[4] = {20, 120, 60, 500};
@@ -204,8 +184,7 @@ static void testHard(void** state) {
 
 // A cap that is nearly flat on a plane: the point is as certain as the condition lets it be, from
 // whatever start.
-static void testFlat(void** state) {
-  (void)state;
+static void testFlat(void) {
   static const double SIZE[5] = {1, 0.6, 0.7, 0.8, 20}, ZERO[3] = {0, 0, 0}, ONE[4] = {1, 0, 0, 0};
   const djcImplicitShape cone = {"truncated_cone", 0, 5, SIZE}, plane = {"plane", 0, 0, NULL};
   const double pos[3] = {0, 0, 1.2};
@@ -232,8 +211,7 @@ static void testFlat(void** state) {
 
 // Faces exactly flat on each other, or on a plane, without curvature where they touch: alpha's
 // derivative is right, the others are finite.
-static void testAligned(void** state) {
-  (void)state;
+static void testAligned(void) {
   static const double SIZE[4] = {0.1, 0.08, 0.06, 8}, ONE[4] = {1, 0, 0, 0}, ZERO[3] = {0, 0, 0};
   const djcImplicitShape box = {"superellipsoid", 0, 4, SIZE}, plane = {"plane", 0, 0, NULL};
   for (int k = 0; k < 2; k++) {
@@ -253,8 +231,7 @@ static void testAligned(void** state) {
 // A cone's end lies along another's flank but for an angle. Where it presses goes from the edge to
 // the middle by about as much for each tenth of the angle, and is found however flat that is, from
 // wherever the search begins.
-static void testFlank(void** state) {
-  (void)state;
+static void testFlank(void) {
   static const double cone[] = {0.6, 0.05, 0.375, 1.125, 40}, drum[] = {0.64, 0.32, 0.3, 0.5, 40};
   const double lean = atan2(0.64 - 0.32, 0.3 + 0.5) - 0.5 * M_PI;
   djtImplicit shape[2];
@@ -302,8 +279,7 @@ static double extrapolated(const double v[6][DJT_OUTPUTS], int i, double h) {
   return (45 * (v[2][i] - v[3][i]) - 9 * (v[1][i] - v[4][i]) + (v[0][i] - v[5][i])) / (60 * h);
 }
 
-static void testTwists(void** state) {
-  (void)state;
+static void testTwists(void) {
   static const double STEP[6] = {3, 2, 1, -1, -2, -3};
   djRng rng = {5};
   double worst = 0, wrong = 0;
@@ -346,8 +322,7 @@ static void testTwists(void** state) {
   assert_true(worst < 1e-6 && wrong > 0.1);
 }
 
-static void testSizes(void** state) {
-  (void)state;
+static void testSizes(void) {
   static const double STEP[6] = {3, 2, 1, -1, -2, -3};
   djRng rng = {6};
   double worst = 0, wrong = 0;
@@ -389,8 +364,7 @@ static void testSizes(void** state) {
 }
 
 // Origins that coincide: alpha is 0, the rest by the last direction, all finite.
-static void testCoincident(void** state) {
-  (void)state;
+static void testCoincident(void) {
   djRng rng = {7};
   for (int k = 0; k < 40; k++) {
     Case c;
@@ -419,8 +393,7 @@ static void testCoincident(void** state) {
 
 // Both parts of a motion at once are what moves: the shapes turned together about a's origin, d
 // with them, turn the touch and leave T; and a's size by its own number as of a ball.
-static void testMotion(void** state) {
-  (void)state;
+static void testMotion(void) {
   djRng rng = {9};
   for (int k = 0; k < 60; k++) {
     Case c;
@@ -463,8 +436,7 @@ static void testMotion(void** state) {
   }
 }
 
-static void testBad(void** state) {
-  (void)state;
+static void testBad(void) {
   djRng rng = {8};
   Case c;
   djcImplicit o;
@@ -489,13 +461,5 @@ static void testBad(void** state) {
   assert_non_null(strstr(err.text, "poses"));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testConditions), cmocka_unit_test(testEllipsoids),
-      cmocka_unit_test(testMinimum),    cmocka_unit_test(testHard),
-      cmocka_unit_test(testFlat),       cmocka_unit_test(testAligned),
-      cmocka_unit_test(testTwists),     cmocka_unit_test(testSizes),
-      cmocka_unit_test(testCoincident), cmocka_unit_test(testMotion),
-      cmocka_unit_test(testFlank),      cmocka_unit_test(testBad)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testConditions, testEllipsoids, testMinimum, testHard, testFlat, testAligned, testTwists,
+         testSizes, testCoincident, testMotion, testFlank, testBad)

@@ -1,6 +1,7 @@
 // Queries of implicit surfaces beyond their touch: planes, the distance, and the kernel.
 
 #include "common/implicit_case.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "contact/kernel.h"
 #include "contact/query/implicit_query.h"
@@ -9,12 +10,6 @@
 
 #include <dijoco/contact.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 static const djcImplicitShape PLANE = {"plane", 0, 0, NULL};
 
 static djcImplicitPair* makePair(const djcImplicitShape* a, const djcImplicitShape* b) {
@@ -22,12 +17,6 @@ static djcImplicitPair* makePair(const djcImplicitShape* a, const djcImplicitSha
   djcImplicitPair* pair;
   if (djc_makeImplicitPair(&pair, a, b, &err)) fail_msg("%s", err.text);
   return pair;
-}
-
-static void evalAt(djcImplicit* out, djcImplicitPair* pair, const djtPose pose[2], int flags) {
-  const djStatus status =
-      djc_evalImplicitPair(out, pair, pose[0].pos, pose[0].quat, pose[1].pos, pose[1].quat, flags);
-  if (status) fail_msg("status %d", status);
 }
 
 // Sixth order.
@@ -46,8 +35,7 @@ static void drawShape(djtImplicit* s, int k, double sharp, double slender, djRng
 
 // alpha = D/T, with T the support function; the points on both surfaces; also of a plane that is
 // first, and from below.
-static void testPlane(void** state) {
-  (void)state;
+static void testPlane(void) {
   djRng rng = {1};
   static const double SHARP[3] = {20, 500, 8}, SLENDER[4] = {1, 50, 0.02, 5};
   for (int k = 0; k < 1500; k++) {
@@ -105,8 +93,7 @@ static void columnOf(double v[DJT_OUTPUTS], const djcImplicit* o, int j) {
   }
 }
 
-static void testPlaneDerivatives(void** state) {
-  (void)state;
+static void testPlaneDerivatives(void) {
   djRng rng = {2};
   double worst = 0;
   for (int k = 0; k < 100; k++) {
@@ -200,8 +187,7 @@ static double phiAt(djVec3* n, const Case* c, int k, const double x[3]) {
 
 // On both surfaces, normal to both, apart along the normal: of convex shapes that are apart that is
 // the distance. At contact it is the gap, and it is no less than its part along the normal.
-static void testDistance(void** state) {
-  (void)state;
+static void testDistance(void) {
   djRng rng = {3};
   int apart = 0;
   for (int k = 0; k < 1200; k++) {
@@ -252,8 +238,7 @@ static void testDistance(void** state) {
 
 // Sharp and slender shapes that overlap, or are apart: a local minimum of depth, or the distance.
 // In directions around it they are no less deep.
-static void testSharpDistance(void** state) {
-  (void)state;
+static void testSharpDistance(void) {
   djRng rng = {9};
   for (int k = 0; k < 1500; k++) {
     Case c;
@@ -294,8 +279,7 @@ static void testSharpDistance(void** state) {
 }
 
 // Balls that are concentric are singular; apart, in each other and with a plane there are formulas.
-static void testClosedForms(void** state) {
-  (void)state;
+static void testClosedForms(void) {
   const double one[4] = {1, 1, 1, 1}, two[4] = {2, 2, 2, 1}, egg[4] = {1, 2, 3, 1};
   const djcImplicitShape ball = {"superellipsoid", 0, 4, one},
                          large = {"superellipsoid", 0, 4, two};
@@ -357,8 +341,7 @@ static double worstOf(double worst, double v[6][PLACES], const double* mine, int
 }
 
 // Of both signs, and with a plane, which is first in one case in two.
-static void testDistanceDerivatives(void** state) {
-  (void)state;
+static void testDistanceDerivatives(void) {
   djRng rng = {4};
   double worst = 0;
   int used[2] = {0, 0};
@@ -415,8 +398,7 @@ static void testDistanceDerivatives(void** state) {
 }
 
 // Columns of both sides change places, by the sign; a shift of the whole turns nothing.
-static void testParts(void** state) {
-  (void)state;
+static void testParts(void) {
   double by[12], a[2] = {1, 2}, b[2] = {3, 4};
   for (int k = 0; k < 12; k++) by[k] = k;
   dj_swapTwists(by, 1, -1);
@@ -430,20 +412,19 @@ static void testParts(void** state) {
   assert_true(fabs(s.dn[0] - 1) < 1e-15 && fabs(s.dn[1]) < 1e-15);
 }
 
-static void testBadPlanes(void** state) {
-  (void)state;
+static void testBadPlanes(void) {
   djError err = {""};
   djcImplicitPair* pair;
   const double one = 1;
   const djcImplicitShape sized = {"plane", 0, 1, &one}, ball = {"ball", 0, 0, NULL};
-  assert_int_equal(djc_makeImplicitPair(&pair, &PLANE, &PLANE, &err), DJ_INVALID);
-  assert_non_null(strstr(err.text, "both are planes"));
+  djt_refusedWith(DJ_INVALID, djc_makeImplicitPair(&pair, &PLANE, &PLANE, &err), err,
+                  "both are planes");
   const double numbers[4] = {1, 1, 1, 1};
   const djcImplicitShape sphere = {"superellipsoid", 0, 4, numbers};
-  assert_int_equal(djc_makeImplicitPair(&pair, &sized, &sphere, &err), DJ_INVALID);
-  assert_non_null(strstr(err.text, "a: a plane"));
-  assert_int_equal(djc_makeImplicitPair(&pair, &PLANE, &ball, &err), DJ_INVALID);
-  assert_non_null(strstr(err.text, "b: unknown family 'ball'"));
+  djt_refusedWith(DJ_INVALID, djc_makeImplicitPair(&pair, &sized, &sphere, &err), err,
+                  "a: a plane");
+  djt_refusedWith(DJ_INVALID, djc_makeImplicitPair(&pair, &PLANE, &ball, &err), err,
+                  "b: unknown family 'ball'");
 }
 
 // ------------------------------------------ the kernel ------------------------------------------
@@ -478,8 +459,7 @@ static double valueAt(double g[12], double H[144], djcPair* pair, const djtPose 
 
 // Energies of geoms of all types (djc_evalPair) along random motions beside gradient and Hessian;
 // those of ellipsoids beside the law of their gap; of a mesh the hull counts alone.
-static void testKernel(void** state) {
-  (void)state;
+static void testKernel(void) {
   static const djGeomType TYPE[7] = {DJ_SPHERE, DJ_CAPSULE, DJ_ELLIPSOID, DJ_CYLINDER,
                                      DJ_BOX,    DJ_MESH,    DJ_PLANE};
   static const djcSetting LAW[2] = {{"stiffness", 1}, {"exponent", 3}};
@@ -546,8 +526,7 @@ static void testKernel(void** state) {
 }
 
 // Vertices without volume have no surface; the pair's state is small.
-static void testKernelBad(void** state) {
-  (void)state;
+static void testKernelBad(void) {
   const double flat[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0};
   const djcShape a = {.geom = DJ_SPHERE, .size = {1, 1, 1}, .quat = {1, 0, 0, 0}};
   const djcShape b = {.nvert = 4, .vert = flat, .quat = {1, 0, 0, 0}};
@@ -561,12 +540,5 @@ static void testKernelBad(void** state) {
   assert_true(dj_kernel(DJ_IMPLICIT_SURFACE)->state_size <= 520);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testKernel),      cmocka_unit_test(testKernelBad),
-      cmocka_unit_test(testPlane),       cmocka_unit_test(testPlaneDerivatives),
-      cmocka_unit_test(testDistance),    cmocka_unit_test(testSharpDistance),
-      cmocka_unit_test(testClosedForms), cmocka_unit_test(testDistanceDerivatives),
-      cmocka_unit_test(testParts),       cmocka_unit_test(testBadPlanes)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testKernel, testKernelBad, testPlane, testPlaneDerivatives, testDistance,
+         testSharpDistance, testClosedForms, testDistanceDerivatives, testParts, testBadPlanes)

@@ -2,13 +2,8 @@
 // sizes, from bad starts, against bounds that know nothing of it.
 
 #include "common/implicit_case.h"
+#include "common/test.h"
 #include "shape/implicit_pair.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 typedef struct Shapes {
   djtImplicit from[2];
@@ -16,19 +11,13 @@ typedef struct Shapes {
   double mem[2][DJT_NUMBERS + 64];
 } Shapes;
 
-static void setNumbers(djtImplicit* s, const char* family, int n, const double* size) {
-  memcpy(s->size, size, (size_t)n * sizeof *size);
-  s->given = (djcImplicitShape){family, 0, n, s->size};
-}
-
 static void fill(Shapes* p) {
   for (int i = 0; i < 2; i++) {
     const djcImplicitShape* g = &p->from[i].given;
     djError err = {""};
-    if (dj_makeImplicit(&p->s[i], p->mem[i], dj_implicitRow(g->family), g->nface, p->from[i].size,
-                        &err)) {
-      fail_msg("%s", err.text);
-    }
+    djt_failIf(dj_makeImplicit(&p->s[i], p->mem[i], dj_implicitRow(g->family), g->nface,
+                               p->from[i].size, &err),
+               "%s", err.text);
   }
 }
 
@@ -60,8 +49,7 @@ static void checkTouch(const Shapes* p, const djImplicitPlace* place, djRng* rng
 }
 
 // Sharp and slender, sizes up to 1:1e6.
-static void testSearch(void** state) {
-  (void)state;
+static void testSearch(void) {
   static const double SCALE[4] = {1, 1e-3, 1, 1e3};
   djRng rng = {10};
   for (int k = 0; k < 3000; k++) {
@@ -102,8 +90,7 @@ static void setOctahedron(djtImplicit* s, double squeeze) {
 }
 
 // Thin shapes with beta 500, where Newton's method creeps from face to face.
-static void testThin(void** state) {
-  (void)state;
+static void testThin(void) {
   static const double A[5] = {0.58901331444031357, 0.19769771869893293, 0.012572537948287409,
                               0.012572537948287409, 500};
   static const double B[5] = {0.88484771597555567, 0.73116229461223448, 0.019845500943243551,
@@ -135,7 +122,4 @@ static void testThin(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testSearch), cmocka_unit_test(testThin)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSearch, testThin)

@@ -1,34 +1,14 @@
 // The law of impacts: the rebound, the cone of friction, no energy won, the part that acts of slow
 // ones, singular C, and cotangents against differences.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/near.h"
 #include "common/random.h"
+#include "common/random_vec.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "integrate/impulse_law.h"
 
-#include <math.h>
-#include <stdbool.h>
-
 static const double kFriction[3] = {0, 0.3, 2}, kRestitution[3] = {0, 0.5, 1};
-
-static djVec3 randomVector(djRng* rng, double size) {
-  double v[3];
-  djt_uniforms(v, 3, rng, -size, size);
-  return dju_load3(v);
-}
-
-static djVec3 randomUnit(djRng* rng) {
-  double v[3];
-  djt_unitVector(v, rng);
-  return dju_load3(v);
-}
 
 // C += f v v^T
 static void addSquare(djMat3* C, double f, djVec3 v) {
@@ -41,10 +21,10 @@ static void addSquare(djMat3* C, double f, djVec3 v) {
 // An approach at the speed u along n, of full rank.
 static djImpact randomImpact(djRng* rng, double u, double least) {
   djImpact p = {.friction = 0.3, .restitution = 0.5, .least = least};
-  p.n = randomUnit(rng);
-  p.w = randomVector(rng, 2);
+  p.n = djt_unit3(rng);
+  p.w = djt_vec3(rng, 2);
   p.w = dju_madd3(p.w, -u - dju_dot3(p.n, p.w), p.n);
-  for (int k = 0; k < 3; k++) addSquare(&p.C, 0.3, randomVector(rng, 1));
+  for (int k = 0; k < 3; k++) addSquare(&p.C, 0.3, djt_vec3(rng, 1));
   for (int k = 0; k < 3; k++) p.C.m[4 * k] += 0.1;
   return p;
 }
@@ -81,8 +61,7 @@ static bool checkWhole(const djImpact* p, double error) {
   return s.side >= cone * (1 - 1e-7);
 }
 
-static void testWhole(void** state) {
-  (void)state;
+static void testWhole(void) {
   djRng rng = {1};
   int slips[3] = {0};
   for (int i = 0; i < 9 * 500; i++) {
@@ -117,8 +96,7 @@ static djVec3 stopOf(const djImpact* p) {
 
 // That and the bounce where it is within the cone; else an impulse on it, on the same side of n and
 // as much as stops the normal motion too.
-static void testStickAndSlip(void** state) {
-  (void)state;
+static void testStickAndSlip(void) {
   djRng rng = {2};
   int stuck = 0;
   for (int i = 0; i < 600; i++) {
@@ -146,8 +124,7 @@ static void testStickAndSlip(void** state) {
 }
 
 // Nothing happens at `least`, below, or apart; in between a part that is C1.
-static void testSlow(void** state) {
-  (void)state;
+static void testSlow(void) {
   djRng rng = {3};
   enum { N = 400 };
   for (int i = 0; i < 20; i++) {
@@ -203,16 +180,15 @@ static void testSlow(void** state) {
 
 // Joints hold what is left: velocities are within the range of C. Bodies on slides along n also
 // pass what moves across.
-static void testHeld(void** state) {
-  (void)state;
+static void testHeld(void) {
   djRng rng = {4};
   int n = 0;
   for (int i = 0; i < 9 * 2000; i++) {
     djImpact p = {.least = 0.1};
     p.friction = kFriction[i % 3];
     p.restitution = kRestitution[i / 3 % 3];
-    p.n = randomUnit(&rng);
-    djVec3 a = i / 9 % 4 < 2 ? p.n : randomUnit(&rng), b = randomUnit(&rng);
+    p.n = djt_unit3(&rng);
+    djVec3 a = i / 9 % 4 < 2 ? p.n : djt_unit3(&rng), b = djt_unit3(&rng);
     double size = pow(10, djt_uniform(&rng, -2, 2));
     addSquare(&p.C, size, a);
     bool two = i / 9 % 2;
@@ -220,7 +196,8 @@ static void testHeld(void** state) {
     // rank 1 along n, but moving across; else in its range
     p.w = dju_scale3(djt_uniform(&rng, -3, 3), a);
     if (two) p.w = dju_madd3(p.w, djt_uniform(&rng, -3, 3), b);
-    else if (i / 9 % 4 == 0) p.w = dju_add3(p.w, dju_cross3(p.n, randomVector(&rng, 1)));
+    else if (i / 9 % 4 == 0)
+      p.w = dju_add3(p.w, dju_cross3(p.n, djt_vec3(&rng, 1)));
     if (dju_dot3(p.n, p.w) > 0) p.w = dju_neg3(p.w);
     if (dju_dot3(p.n, p.w) > -0.2) continue;
     // so that yielding by 1e-9 stays small beside it
@@ -266,8 +243,7 @@ static int regimeOf(const djImpact* p) {
   return slips[0] == slips[1] ? slips[0] : -1;
 }
 
-static void testVjp(void** state) {
-  (void)state;
+static void testVjp(void) {
   djRng rng = {5};
   int count[2][2] = {{0}};
   double worst[5] = {0};
@@ -280,7 +256,7 @@ static void testVjp(void** state) {
     int regime = regimeOf(&p);
     if (regime < 0) continue;
     count[part][regime]++;
-    djVec3 by = randomVector(&rng, 1);
+    djVec3 by = djt_vec3(&rng, 1);
     djImpactGrad grad;
     dj_impactVjp(&grad, &p, by);
     for (int a = 0; a < 3; a++) {
@@ -291,16 +267,16 @@ static void testVjp(void** state) {
       double slope = grad.friction * way.friction + grad.restitution * way.restitution;
       double size = fabs(slope), difference[2];
       if (kind == 0) {
-        way.n = randomUnit(&rng);           // not across n alone
+        way.n = djt_unit3(&rng); // not across n alone
         slope = dju_dot3(grad.n, way.n);
         size = dju_norm3(grad.n);
       } else if (kind == 1) {
-        way.w = randomUnit(&rng);
+        way.w = djt_unit3(&rng);
         slope = dju_dot3(grad.w, way.w);
         size = dju_norm3(grad.w);
       } else if (kind == 2) {
-        addSquare(&way.C, 0.5, randomUnit(&rng));
-        addSquare(&way.C, -0.5, randomUnit(&rng));
+        addSquare(&way.C, 0.5, djt_unit3(&rng));
+        addSquare(&way.C, -0.5, djt_unit3(&rng));
         for (int k = 0; k < 9; k++) slope += grad.C.m[k] * way.C.m[k];
         size = djt_largest(grad.C.m, 9);
       }
@@ -323,9 +299,4 @@ static void testVjp(void** state) {
   assert_true(worst[4] < 1e-6);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testWhole), cmocka_unit_test(testStickAndSlip), cmocka_unit_test(testSlow),
-      cmocka_unit_test(testHeld), cmocka_unit_test(testVjp)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testWhole, testStickAndSlip, testSlow, testHeld, testVjp)

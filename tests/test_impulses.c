@@ -1,37 +1,20 @@
 // Impacts at their time: rebound at any phase of a step, a cradle, momentum and energy, friction,
 // and derivatives of steps and runs through them.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/method_suite.h"
 #include "common/near.h"
 #include "common/random.h"
 #include "common/scene.h"
+#include "common/states.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "integrate/impulse.h"
 #include "integrate/impulse_linear.h"
 
-#include <math.h>
-
 static void noGravity(Scene* s) { memset(s->def.option.gravity, 0, sizeof s->def.option.gravity); }
 
-static djModel* open(djData** d, Scene* s) {
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  *d = sceneData(m);
-  return m;
-}
-
-static void close(djModel* m, djData* d) {
-  dj_deleteData(d);
-  dj_deleteModel(m);
-}
+static void close(djModel* m, djData* d) { djt_delete(m, d); }
 
 // A ball of radius .05 above a floor.
 static Scene* newBall(double restitution, double friction, double h) {
@@ -47,15 +30,14 @@ static Scene* newBall(double restitution, double friction, double h) {
 
 // ---- rebound ----------------------------------------------------------------------------------
 
-static void testRebound(void** state) {
-  (void)state;
+static void testRebound(void) {
   static const double step[] = {1e-4, 2e-3, 2e-2}, e[] = {0.1, 0.6, 1};
   for (int k = 0; k < 27; k++) {
     double h = step[k % 3], want = e[k / 3 % 3], phase = 0.37 * (k / 9);
     Scene* s = newBall(want, 0, h);
     noGravity(s);
     djData* d;
-    djModel* m = open(&d, s);
+    djModel* m = startScene(&d, s);
     d->qpos[2] = 0.05 + 2 * h * (1.5 + phase);
     d->qvel[2] = -2;
     for (int i = 0; i < 4; i++) assert_int_equal(dj_step(m, d), DJ_OK);
@@ -67,8 +49,7 @@ static void testRebound(void** state) {
 }
 
 // Coefficients that are set while bodies are near count from the next step on.
-static void testChanged(void** state) {
-  (void)state;
+static void testChanged(void) {
   static const char* const name[] = {"geom/#1/restitution", "pair/p/restitution"};
   const djPairDef pair = {.name = "p", .geom1 = 0, .geom2 = 1, .condim = 1, .restitution = 0.2};
   for (int k = 0; k < 2; k++) {
@@ -77,12 +58,11 @@ static void testChanged(void** state) {
     s->def.pair = &pair;
     s->def.npair = k;
     djData* d;
-    djModel* m = open(&d, s);
-    djParam p;
+    djModel* m = startScene(&d, s);
     d->qpos[2] = 0.05 + 2 * 2e-3 * 1.8;
     d->qvel[2] = -2;
     assert_int_equal(dj_step(m, d), DJ_OK);
-    assert_int_equal(dj_paramId(&p, m, name[k], NULL), DJ_OK);
+    djParam p = djt_param(m, name[k]);
     assert_int_equal(dj_setParam(m, &p, (double[1]){0.9}, NULL), DJ_OK);
     for (int i = 0; i < 4; i++) assert_int_equal(dj_step(m, d), DJ_OK);
     djt_near(d->qvel[2], 1.8, 1e-6);
@@ -91,14 +71,13 @@ static void testChanged(void** state) {
 }
 
 // Other integrators, and pairs without restitution, leave impacts to the barrier; so are slow ones.
-static void testLeftAlone(void** state) {
-  (void)state;
+static void testLeftAlone(void) {
   for (int k = 0; k < 3; k++) {
     Scene* s = newBall(k == 1 ? 0 : 1, 0, 2e-3);
     noGravity(s);
     if (k == 0) s->def.option.integrator = DJ_VARIATIONAL;
     djData* d;
-    djModel* m = open(&d, s);
+    djModel* m = startScene(&d, s);
     double speed = k == 2 ? 0.1 : 2;
     d->qpos[2] = 0.05 + 1.5 * speed * 2e-3;
     d->qvel[2] = -speed;
@@ -112,8 +91,7 @@ static void testLeftAlone(void** state) {
 }
 
 // Five balls on slides, `gap` apart, the first at 1 m/s.
-static void testCradle(void** state) {
-  (void)state;
+static void testCradle(void) {
   static const double step[] = {1e-4, 2e-3, 1e-2}, gap[] = {1e-3, 1e-5, 0};
   for (int k = 0; k < 9; k++) {
     Scene* s = newScene(5);
@@ -124,7 +102,7 @@ static void testCradle(void** state) {
     noGravity(s);
     s->def.option.timestep = step[k % 3];
     djData* d;
-    djModel* m = open(&d, s);
+    djModel* m = startScene(&d, s);
     d->qpos[0] = -0.0123;
     d->qvel[0] = 1;
     for (int i = 0; i < 0.05 / step[k % 3]; i++) assert_int_equal(dj_step(m, d), DJ_OK);
@@ -164,7 +142,7 @@ static djModel* openMeeting(djData** d, djRng* rng, bool falls) {
   if (!falls) noGravity(s);
   s->def.option.timestep = 2e-3;
   s->def.option.tolerance = 1e-9;
-  djModel* m = open(d, s);
+  djModel* m = startScene(d, s);
   for (int b = 0; b < 2; b++) {
     double *q = (*d)->qpos + 7 * b, *v = (*d)->qvel + 6 * b;
     for (int k = 0; k < 3; k++) q[k] = djt_uniform(rng, -0.02, 0.02);
@@ -194,8 +172,7 @@ static bool findImpact(const djModel* m, djData* d, int least) {
   return found;
 }
 
-static void testConserved(void** state) {
-  (void)state;
+static void testConserved(void) {
   djRng rng = {5};
   int met = 0, alone = 0;
   for (int k = 0; k < 40; k++) {
@@ -226,12 +203,11 @@ static void testConserved(void** state) {
 
 // A ball that slides on after it has bounced loses mu times the normal impulse, and gains the spin
 // of that.
-static void testFriction(void** state) {
-  (void)state;
+static void testFriction(void) {
   Scene* s = newBall(0.5, 0.2, 2e-3);
   noGravity(s);
   djData* d;
-  djModel* m = open(&d, s);
+  djModel* m = startScene(&d, s);
   d->qpos[2] = 0.05 + 3.3e-3;
   d->qvel[0] = 5;
   d->qvel[2] = -2;
@@ -245,8 +221,7 @@ static void testFriction(void** state) {
 
 // ---- derivatives ------------------------------------------------------------------------------
 
-static void testTransition(void** state) {
-  (void)state;
+static void testTransition(void) {
   djRng rng = {9};
   double worst = 0, least = INFINITY;
   int met = 0;
@@ -271,8 +246,7 @@ static void testTransition(void** state) {
 
 // A ball on its way meets the first of two that touch: the impulse between these has the time of the
 // one before, and its derivatives.
-static void testPassedOn(void** state) {
-  (void)state;
+static void testPassedOn(void) {
   Scene* s = newScene(3);
   for (int b = 0; b < 3; b++) {
     int id = addBody(s, 0, DJ_SLIDE, 0, 0.1 * b, 0, 1 + 0.5 * b, 0.05);
@@ -282,7 +256,7 @@ static void testPassedOn(void** state) {
   s->def.option.timestep = 2e-3;
   s->def.option.tolerance = 1e-10;
   djData* d;
-  djModel* m = open(&d, s);
+  djModel* m = startScene(&d, s);
   d->qpos[0] = -1.2e-3;
   d->qvel[0] = 1;
   double* x = djt_room((size_t)dj_stateSize(m));
@@ -299,8 +273,7 @@ static void testPassedOn(void** state) {
 
 // Two slides of bodies without mass whose axes a hinge between them has turned parallel: no inertia
 // resists the impulse, and the step says so.
-static void testSingular(void** state) {
-  (void)state;
+static void testSingular(void) {
   Scene* s = newScene(3);
   for (int b = 0; b < 3; b++) {
     addBody(s, b, b == 1 ? DJ_HINGE : DJ_SLIDE, 0, 0, 0, b == 2, b == 2 ? 0.05 : 0);
@@ -314,7 +287,7 @@ static void testSingular(void** state) {
   addGeom(s, 3, DJ_SPHERE, 0.05, 0, 0)->restitution = 0.7;
   noGravity(s);
   djData* d;
-  djModel* m = open(&d, s);
+  djModel* m = startScene(&d, s);
   for (int k = 0; k < 2; k++) {
     assert_int_equal(dj_resetData(m, d), DJ_OK);
     d->qpos[1] = k ? -1 : 0;
@@ -351,7 +324,7 @@ static djModel* openArm(djData** d, bool explicit) {
   s->def.option.tolerance = 1e-9;
   s->def.pair = &pair;
   s->def.npair = explicit;
-  djModel* m = open(d, s);
+  djModel* m = startScene(d, s);
   (*d)->qvel[0] = -4;
   (*d)->qvel[1] = -5;
   (*d)->qvel[5] = 1;
@@ -393,22 +366,20 @@ static void testParams(void** state) {
     if (pair && !explicit) continue;
     error = djt_worst(error, djt_runNamed(&run, name + k, 1, 1e-5, k == N - 1, 1e-3));
   }
-  print_message("parameters: %.1e\n", error);
-  assert_true(error < 1e-4);
+  djt_below("parameters", error, 1e-4);
   djd_deleteTape(run.tape);
   close(m, run.d);
 }
 
 // The derivative of where a ball comes to by its speed does not depend on the phase of the step at
 // which it bounces: x = D - e (v T - D) has the slope -e T.
-static void testPhases(void** state) {
-  (void)state;
+static void testPhases(void) {
   enum { STEPS = 20 };
   for (int k = 0; k < 25; k++) {
     Scene* s = newBall(0.5, 0, 2e-3);
     noGravity(s);
     djData* d;
-    djModel* m = open(&d, s);
+    djModel* m = startScene(&d, s);
     double A[144], slope[12] = {0}, next[12];
     d->qpos[2] = 0.05 + 2 * 2e-3 * (5 + k / 25.0);
     d->qvel[2] = -2;
@@ -427,16 +398,8 @@ static void testPhases(void** state) {
   }
 }
 
-int main(void) {
-  bool explicit = true;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testRebound),   cmocka_unit_test(testLeftAlone),
-      cmocka_unit_test(testChanged),
-      cmocka_unit_test(testCradle),    cmocka_unit_test(testConserved),
-      cmocka_unit_test(testFriction),  cmocka_unit_test(testTransition),
-      cmocka_unit_test(testParams),    cmocka_unit_test_prestate(testParams, &explicit),
-      cmocka_unit_test(testPhases),    cmocka_unit_test(testPassedOn),
-      cmocka_unit_test(testSingular),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_test(testRebound), djt_test(testLeftAlone), djt_test(testChanged),
+              djt_test(testCradle), djt_test(testConserved), djt_test(testFriction),
+              djt_test(testTransition), cmocka_unit_test(testParams),
+              djt_of(testParams, bool, true), djt_test(testPhases), djt_test(testPassedOn),
+              djt_test(testSingular))

@@ -2,25 +2,16 @@
 
 #include "model/inverse_dynamics.h"
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/room.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "integrate/work.h"
 #include "math/so3.h"
 #include "model/body_param.h"
 #include "model/kinematics.h"
 #include "model/param.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 // A model at a random state, with room for what inverse dynamics gives.
 typedef struct Case {
@@ -61,8 +52,7 @@ static void closeCase(Case* c) {
   double* const list[] = {c->q, c->v, c->a, c->tau, c->armature, c->N, c->B, c->x, c->P, c->Q};
   for (size_t k = 0; k < sizeof list / sizeof list[0]; k++) free(list[k]);
   free(c->memory);
-  dj_deleteData(c->d);
-  dj_deleteModel(c->m);
+  djt_delete(c->m, c->d);
 }
 
 // ID at q (nq), v, a (nv) into c->tau. The points that twists refer to stay where they were.
@@ -85,8 +75,7 @@ static double entry(const djMatrix* A, int i, int j) {
 }
 
 // Without velocity ID = M a; with M from the recursion of its own.
-static void test_mass(void** state) {
-  (void)state;
+static void test_mass(void) {
   djRng rng = {1};
   for (int trial = 0; trial < 20; trial++) {
     Case c = openCase(&rng, 1 + trial % 7);
@@ -128,8 +117,7 @@ static double kinetic(Case* c, const double* q, const double* v) {
 }
 
 // The power v . ID is the rate of the kinetic energy.
-static void test_power(void** state) {
-  (void)state;
+static void test_power(void) {
   djRng rng = {2};
   for (int trial = 0; trial < 20; trial++) {
     Case c = openCase(&rng, 1 + trial % 7);
@@ -181,8 +169,7 @@ static double columnError(Case* c, const djMatrix* D, int k, int what) {
   return worst / scale;
 }
 
-static void test_derivatives(void** state) {
-  (void)state;
+static void test_derivatives(void) {
   djRng rng = {3};
   for (int trial = 0; trial < 12; trial++) {
     Case c = openCase(&rng, 1 + trial % 7);
@@ -241,8 +228,7 @@ static double paramError(Case* c, const djParam* p, int k, double analytic, cons
   return fabs(difference - analytic);
 }
 
-static void test_params(void** state) {
-  (void)state;
+static void test_params(void) {
   static const djField field[] = {DJ_FIELD_BODY_MASS, DJ_FIELD_BODY_IPOS,   DJ_FIELD_BODY_IQUAT,
                                   DJ_FIELD_BODY_INERTIA, DJ_FIELD_BODY_POS, DJ_FIELD_BODY_QUAT,
                                   DJ_FIELD_JOINT_POS,    DJ_FIELD_JOINT_AXIS};
@@ -285,12 +271,4 @@ static void test_params(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_mass),
-      cmocka_unit_test(test_power),
-      cmocka_unit_test(test_derivatives),
-      cmocka_unit_test(test_params),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(test_mass, test_power, test_derivatives, test_params)

@@ -1,16 +1,7 @@
 // Derivatives of the step's residual by parameters of joints and actuators.
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/param_case.h"
+#include "common/test.h"
 
 static const djField field[] = {
     DJ_FIELD_JOINT_DAMPING,      DJ_FIELD_JOINT_STIFFNESS,   DJ_FIELD_JOINT_SPRINGREF,
@@ -18,8 +9,7 @@ static const djField field[] = {
     DJ_FIELD_ACTUATOR_GAINPRM,   DJ_FIELD_ACTUATOR_BIASPRM,  DJ_FIELD_ACTUATOR_GEAR};
 enum { NFIELD = sizeof field / sizeof field[0] };
 
-static void test_differences(void** state) {
-  (void)state;
+static void test_differences(void) {
   djRng rng = {21};
   djtWorst worst = {{0}, {0}, {0}};
   for (int trial = 0; trial < 40; trial++) {
@@ -36,8 +26,7 @@ static void test_differences(void** state) {
 }
 
 // Values at 0 have one-sided derivatives there.
-static void test_zero(void** state) {
-  (void)state;
+static void test_zero(void) {
   djRng rng = {22};
   djtWorst worst = {{0}, {0}, {0}};
   for (int trial = 0; trial < 10; trial++) {
@@ -58,8 +47,7 @@ static void test_zero(void** state) {
 
 // Where nothing is damped limits, losses and equalities see the inertia itself, which damping of
 // joints changes.
-static void test_undamped(void** state) {
-  (void)state;
+static void test_undamped(void) {
   static const djField damping[] = {DJ_FIELD_JOINT_DAMPING};
   djRng rng = {26};
   djtWorst worst = {{0}, {0}, {0}};
@@ -77,8 +65,7 @@ static void test_undamped(void** state) {
 }
 
 // Flags switch parameters off: exactly 0, and so are the differences.
-static void test_disabled(void** state) {
-  (void)state;
+static void test_disabled(void) {
   static const int flags[] = {DJ_DSBL_LIMIT, DJ_DSBL_FRICTIONLOSS, DJ_DSBL_SPRING, DJ_DSBL_DAMPER,
                               DJ_DSBL_ACTUATION, DJ_DSBL_CLAMPCTRL};
   static const djField off[] = {DJ_FIELD_JOINT_RANGE, DJ_FIELD_JOINT_FRICTIONLOSS,
@@ -105,8 +92,7 @@ static void test_disabled(void** state) {
 }
 
 // Entries that the element's type does not use.
-static void test_unused(void** state) {
-  (void)state;
+static void test_unused(void) {
   djRng rng = {24};
   int seen[4] = {0};
   for (int trial = 0; trial < 20; trial++) {
@@ -146,8 +132,7 @@ static void test_unused(void** state) {
 }
 
 // A gradient that is wrong by a tenth of a percent is seen.
-static void test_wrong(void** state) {
-  (void)state;
+static void test_wrong(void) {
   djRng rng = {25};
   int seen[NFIELD] = {0};
   for (int trial = 0; trial < 10; trial++) {
@@ -172,11 +157,4 @@ static void test_wrong(void** state) {
   for (int f = 0; f < NFIELD; f++) assert_true(seen[f] > 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_differences), cmocka_unit_test(test_zero),
-      cmocka_unit_test(test_undamped),    cmocka_unit_test(test_disabled),
-      cmocka_unit_test(test_unused),      cmocka_unit_test(test_wrong),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(test_differences, test_zero, test_undamped, test_disabled, test_unused, test_wrong)

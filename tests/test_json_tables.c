@@ -5,6 +5,7 @@
 #include "common/make_model.h"
 #include "common/message.h"
 #include "common/own_settings.h"
+#include "common/test.h"
 #include "io/model_contact.h"
 #include "io/model_save.h"
 #include "model/check.h"
@@ -12,11 +13,6 @@
 #include "model/param_row.h"
 
 #include <dijoco/io.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 // ---- keys -------------------------------------------------------------------------------------
 
@@ -32,8 +28,7 @@ static const Others OTHERS[] = {
     {DJ_OBJ_FLEX, offsetof(djFlexDef, nvert), offsetof(djFlexDef, elastic2d)}};
 
 // Names come once; every byte of the struct belongs to one key, or pads what comes after it.
-static void testCover(void** state) {
-  (void)state;
+static void testCover(void) {
   for (int kind = 0; kind < DJ_NELEMENT; kind++) {
     const djElementKind* t = &dj_elementKinds[kind];
     char owner[1000] = {0};
@@ -61,8 +56,7 @@ static void testCover(void** state) {
 }
 
 // Types and references are written always, and what they refer to.
-static void testNamed(void** state) {
-  (void)state;
+static void testNamed(void) {
   static const struct {
     int kind;
     const char* name;
@@ -94,8 +88,7 @@ static void testNamed(void** state) {
 }
 
 // No two fields are in one place of the model.
-static void testPlaces(void** state) {
-  (void)state;
+static void testPlaces(void) {
   for (int kind = 0; kind < DJ_NELEMENT; kind++) {
     for (const djElementField* f = dj_elementKinds[kind].field; f->name; f++) {
       for (const djElementField* g = f + 1; f->array && g->name; g++) {
@@ -110,8 +103,7 @@ static void testPlaces(void** state) {
 }
 
 // Parameters that are fields have the field's unit and bound.
-static void testParameters(void** state) {
-  (void)state;
+static void testParameters(void) {
   int n = 0;
   for (int p = 0; p < DJ_NFIELD; p++) {
     const djFieldRow* row = &dj_paramRows[p];
@@ -129,15 +121,12 @@ static void testParameters(void** state) {
 }
 
 static djModel* load(const char* text) {
-  djModel* m = NULL;
-  djError err = {""};
-  if (dj_loadModelText(&m, text, &err) != DJ_OK) fail_msg("%s", err.text);
+  djModel* m = djt_modelOf(text);
   return m;
 }
 
 // Elements without a key are the defaults.
-static void testDefaults(void** state) {
-  (void)state;
+static void testDefaults(void) {
   djModel* m = load("{\"dijoco_model\": 1, \"bodies\": [{}, {\"mass\": 1}],"
                     " \"geoms\": [{\"size\": [1, 0, 0]}, {\"body\": 1, \"size\": [1, 0, 0]}],"
                     " \"sites\": [{}], \"pairs\": [{\"geom1\": 0, \"geom2\": 1}]}");
@@ -159,8 +148,7 @@ static void testDefaults(void** state) {
 
 // Names once each, after those that are there, never more than there is room; none of a pair is
 // of a geom.
-static void testLists(void** state) {
-  (void)state;
+static void testLists(void) {
   for (int pair = 0; pair < 2; pair++) {
     const char* names[DJ_MAX_KEYS] = {"first"};
     int n = dj_listOwnSettings(names, 1, DJ_MAX_KEYS, pair);
@@ -189,8 +177,7 @@ static void testLists(void** state) {
 }
 
 // What is read has its element; what is written of it reads back.
-static void testOwnSettings(void** state) {
-  (void)state;
+static void testOwnSettings(void) {
   static const char text[] =
       "{\"geoms\": [{}, {\"skin\": 0.01, \"friction_arms\": \"paper\"}, {\"support\": 0.25}],"
       " \"pairs\": [{\"stiffness\": 7, \"condim\": 1}]}";
@@ -252,8 +239,7 @@ static int countOf(const char* text, const char* part) {
 
 // Both texts make the model again; the full one has the settings in force, so that it stays what it
 // is when saved in full again. Elements have what differs from the defaults in both.
-static void testTexts(void** state) {
-  (void)state;
+static void testTexts(void) {
   djModel* m = djt_sampleModel(NULL);
   char *brief = textOf(m, false), *full = textOf(m, true);
   djModel *again = load(brief), *whole = load(full);
@@ -277,12 +263,5 @@ static void testTexts(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testCover),       cmocka_unit_test(testNamed),
-      cmocka_unit_test(testPlaces),      cmocka_unit_test(testParameters),
-      cmocka_unit_test(testDefaults),    cmocka_unit_test(testLists),
-      cmocka_unit_test(testOwnSettings), cmocka_unit_test(testTexts),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testCover, testNamed, testPlaces, testParameters, testDefaults, testLists, testOwnSettings,
+         testTexts)

@@ -4,14 +4,8 @@
 // runs some thousands, `test_kernel_calls 1000000` a million.
 
 #include "common/pair_case.h"
+#include "common/test.h"
 #include "common/worst.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 
 static long ncalls = 6000;
 
@@ -178,8 +172,7 @@ static void callAll(Count* n, const djKernel* k, PairCase* c, Random* r, uint64_
   if (status >= 0 && !finite) complain("vjp: not finite", seed, c, a, b, status);
 }
 
-static void testCalls(void** state) {
-  (void)state;
+static void testCalls(void) {
   const djKernel* k = dj_kernel(DJ_SEPARATING_PLANE);
   Count n = {0};
   for (uint64_t seed = 1; n.calls < ncalls; seed++) {
@@ -199,6 +192,6 @@ static void testCalls(void** state) {
 
 int main(int argc, char** argv) {
   if (argc > 1) ncalls = atol(argv[1]);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testCalls)};
+  const struct CMUnitTest tests[] = {djt_test(testCalls)};
   return cmocka_run_group_tests_name("kernel_calls", tests, NULL, NULL);
 }

@@ -2,9 +2,12 @@
 // kernels of which one has no energy (tests/kernels); their blocks, reports and derivatives by
 // parameters; a kernel without a range; and that all this survives copies and files.
 
+#include "common/json.h"
 #include "common/make_model.h"
 #include "common/near.h"
 #include "common/random_shape.h"
+#include "common/scene.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "contact/contact.h"
 #include "contact/pairs/shape_grad.h"
@@ -16,15 +19,6 @@
 
 #include "common/sample_model.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <dijoco/io.h>
 
 enum { PLANE, IMPLICIT, PENALTY, DAMPED, LONG_RANGE, SPRING, CHARGE, NBALL = 4 };
@@ -34,32 +28,30 @@ enum { PLANE, IMPLICIT, PENALTY, DAMPED, LONG_RANGE, SPRING, CHARGE, NBALL = 4 }
 static void writeScene(char* text, size_t size, const char* option, const char* floor,
                        const char* ball, const char* pairs) {
   int n = snprintf(text, size,
-                   "{\"dijoco_model\": 1, \"option\": {\"timestep\": 0.01%s}, \"bodies\": "
-                   "[{\"name\": \"world\"}", option);
+                   "{'dijoco_model': 1, 'option': {'timestep': 0.01%s}, 'bodies': "
+                   "[{'name': 'world'}",
+                   option);
   for (int i = 1; i <= NBALL; i++) {
     n += snprintf(text + n, size - (size_t)n,
-                  ", {\"pos\": [%d, 0, 0.09], \"mass\": 1, \"inertia\": [0.01, 0.01, 0.01]}", i);
+                  ", {'pos': [%d, 0, 0.09], 'mass': 1, 'inertia': [0.01, 0.01, 0.01]}", i);
   }
-  n += snprintf(text + n, size - (size_t)n, "], \"joints\": [");
+  n += snprintf(text + n, size - (size_t)n, "], 'joints': [");
   for (int i = 1; i <= NBALL; i++) {
-    n += snprintf(text + n, size - (size_t)n, "%s{\"type\": \"free\", \"body\": %d}",
-                  i > 1 ? ", " : "", i);
+    n += snprintf(text + n, size - (size_t)n, "%s{'type': 'free', 'body': %d}", i > 1 ? ", " : "",
+                  i);
   }
   snprintf(text + n, size - (size_t)n,
-           "], \"geoms\": [{\"name\": \"floor\", \"type\": \"plane\", \"body\": 0%s}, "
-           "{\"name\": \"ball\", \"body\": 1, \"size\": [0.1, 0, 0]%s}, "
-           "{\"name\": \"second\", \"body\": 2, \"size\": [0.1, 0, 0]}, "
-           "{\"name\": \"third\", \"body\": 3, \"size\": [0.1, 0, 0]}, "
-           "{\"name\": \"box\", \"type\": \"box\", \"body\": 4, \"size\": [0.1, 0.1, 0.1]}]%s}",
+           "], 'geoms': [{'name': 'floor', 'type': 'plane', 'body': 0%s}, {'name': 'ball', 'body': "
+           "1, 'size': [0.1, 0, 0]%s}, {'name': 'second', 'body': 2, 'size': [0.1, 0, 0]}, "
+           "{'name': 'third', 'body': 3, 'size': [0.1, 0, 0]}, {'name': 'box', 'type': 'box', "
+           "'body': 4, 'size': [0.1, 0.1, 0.1]}]%s}",
            floor, ball, pairs);
 }
 
 static djModel* load(const char* option, const char* floor, const char* ball, const char* pairs) {
   char text[4000];
-  djModel* m;
-  djError err = {""};
   writeScene(text, sizeof text, option, floor, ball, pairs);
-  if (dj_loadModelText(&m, text, &err) != DJ_OK) fail_msg("%s", err.text);
+  djModel* m = djt_modelOf(text);
   return m;
 }
 
@@ -71,15 +63,14 @@ static double inForce(const djModel* m, int kernel, int row, int a, int b) {
 
 // ------------------------------------------ choice ---------------------------------------------
 
-static void testChoice(void** state) {
-  (void)state;
+static void testChoice(void) {
   djModel* m = load("", "", "", "");
   for (int g = 1; g <= 4; g++) assert_int_equal(dj_pairKernel(m, 0, g), PLANE);
   assert_int_equal(m->collision->nuse, 1);
   dj_deleteModel(m);
 
   // a geom names the kernel of its pairs; those with types that it has not have the scene's
-  m = load("", "", ", \"contact\": \"spring\"", "");
+  m = load("", "", ", 'contact': 'spring'", "");
   assert_int_equal(dj_pairKernel(m, 0, 1), SPRING);
   assert_int_equal(dj_pairKernel(m, 1, 0), SPRING);
   assert_int_equal(dj_pairKernel(m, 0, 2), PLANE);
@@ -88,7 +79,7 @@ static void testChoice(void** state) {
   dj_deleteModel(m);
 
   // the scene names one; what that does not have is the first row's that does
-  m = load(", \"contact\": \"spring\"", "", "", "");
+  m = load(", 'contact': 'spring'", "", "", "");
   assert_int_equal(dj_pairKernel(m, 0, 3), SPRING);
   assert_int_equal(dj_pairKernel(m, 0, 4), PLANE);
   assert_int_equal(dj_pairKernel(m, 1, 2), PLANE);
@@ -96,30 +87,28 @@ static void testChoice(void** state) {
   dj_deleteModel(m);
 
   // of two geoms the later one, or that of higher priority; an explicit pair before both
-  const char *none = ", \"contact\": \"none\"", *spring = ", \"contact\": \"spring\"";
+  const char *none = ", 'contact': 'none'", *spring = ", 'contact': 'spring'";
   m = load("", none, spring, "");
   assert_int_equal(dj_pairKernel(m, 0, 1), SPRING);
   assert_int_equal(dj_pairKernel(m, 0, 2), -1);
   assert_false(dj_isContactPair(m, 0, 2));
   dj_deleteModel(m);
-  m = load("", ", \"contact\": \"none\", \"priority\": 1", spring, "");
+  m = load("", ", 'contact': 'none', 'priority': 1", spring, "");
   assert_int_equal(dj_pairKernel(m, 1, 0), -1);
   dj_deleteModel(m);
-  m = load("", ", \"contact\": \"none\", \"priority\": 1", spring,
-           ", \"pairs\": [{\"geom1\": 0, \"geom2\": 1, \"contact\": \"separating_plane\"}]");
+  m = load("", ", 'contact': 'none', 'priority': 1", spring,
+           ", 'pairs': [{'geom1': 0, 'geom2': 1, 'contact': 'separating_plane'}]");
   assert_int_equal(dj_pairKernel(m, 0, 1), PLANE);
   dj_deleteModel(m);
-  m = load(", \"contact\": \"none\"", "", spring, "");   // contact is switched off
+  m = load(", 'contact': 'none'", "", spring, ""); // contact is switched off
   assert_int_equal(dj_pairKernel(m, 0, 1), -1);
   dj_deleteModel(m);
 }
 
-static void testSettings(void** state) {
-  (void)state;
-  const char* pair = ", \"pairs\": [{\"name\": \"p\", \"geom1\": \"ball\", \"geom2\": 0, "
-                     "\"stiffness\": 7}]";
-  djModel* m = load(", \"spring\": {\"stiffness\": 100}", ", \"stiffness\": 3, \"damping\": 2",
-                    ", \"contact\": \"spring\", \"stiffness\": 5, \"skin\": 0.001", "");
+static void testSettings(void) {
+  const char* pair = ", 'pairs': [{'name': 'p', 'geom1': 'ball', 'geom2': 0, 'stiffness': 7}]";
+  djModel* m = load(", 'spring': {'stiffness': 100}", ", 'stiffness': 3, 'damping': 2",
+                    ", 'contact': 'spring', 'stiffness': 5, 'skin': 0.001", "");
   // the later geom's, then the scene's; the others by their rules
   djt_near(inForce(m, SPRING, SPRING_STIFFNESS, 0, 1), 5, 0);
   djt_near(inForce(m, SPRING, SPRING_DAMPING, 0, 1), 2, 0);
@@ -132,12 +121,10 @@ static void testSettings(void** state) {
   djt_near(m->collision->skin[2], m->contact.skin, 0);
   djt_near(m->collision->skin[m->ngeom + 1], 0, 0);   // the spring's shapes have none
   dj_deleteModel(m);
-  m = load("", ", \"stiffness\": 3, \"priority\": 1",
-           ", \"contact\": \"spring\", \"stiffness\": 5", "");
+  m = load("", ", 'stiffness': 3, 'priority': 1", ", 'contact': 'spring', 'stiffness': 5", "");
   djt_near(inForce(m, SPRING, SPRING_STIFFNESS, 1, 0), 3, 0);
   dj_deleteModel(m);
-  m = load("", ", \"stiffness\": 3, \"priority\": 1",
-           ", \"contact\": \"spring\", \"stiffness\": 5", pair);
+  m = load("", ", 'stiffness': 3, 'priority': 1", ", 'contact': 'spring', 'stiffness': 5", pair);
   djt_near(inForce(m, SPRING, SPRING_STIFFNESS, 1, 0), 7, 0);
   // defaults: of the spring by the weight
   djt_near(m->kernel_setting[m->nkernelsetting - 5], 100 * m->contact.load / 0.1, 1e-9);
@@ -145,26 +132,25 @@ static void testSettings(void** state) {
   dj_deleteModel(m);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   static const struct {
     const char *option, *floor, *ball, *pairs, *text;
   } bad[] = {
-      {"", "", ", \"contact\": \"sprung\"", "",
+      {"", "", ", 'contact': 'sprung'", "",
        "geom 'ball': contact: unknown value 'sprung', expected one of separating_plane, "
        "implicit_surface, penalty, damped, long_range, spring, charge, swirl, none"},
-      {"", "", ", \"stiffness\": -1", "", "geom 'ball': stiffness: must be positive"},
-      {"", "", ", \"damping\": -1", "", "geom 'ball': damping: must not be negative"},
-      {"", "", ", \"damping\": \"x\"", "", "geom 'ball': damping: must be a number"},
-      {"", "", ", \"friction_arms\": \"leg\"", "",
+      {"", "", ", 'stiffness': -1", "", "geom 'ball': stiffness: must be positive"},
+      {"", "", ", 'damping': -1", "", "geom 'ball': damping: must not be negative"},
+      {"", "", ", 'damping': 'x'", "", "geom 'ball': damping: must be a number"},
+      {"", "", ", 'friction_arms': 'leg'", "",
        "geom 'ball': friction_arms: unknown value 'leg', expected one of plane, paper"},
-      {"", "", ", \"dumping\": 1", "", "geom 'ball': unknown key 'dumping'"},
-      {", \"spring\": {\"dumping\": 1}", "", "", "", "spring: dumping: unknown setting"},
-      {", \"spring\": 3", "", "", "", "spring: must be an object"},
-      {", \"sprung\": {}", "", "", "", "option: unknown key 'sprung'"},
-      {"", "", "", ", \"pairs\": [{\"geom1\": 0, \"geom2\": 1, \"skin\": 0.1}]",
+      {"", "", ", 'dumping': 1", "", "geom 'ball': unknown key 'dumping'"},
+      {", 'spring': {'dumping': 1}", "", "", "", "spring: dumping: unknown setting"},
+      {", 'spring': 3", "", "", "", "spring: must be an object"},
+      {", 'sprung': {}", "", "", "", "option: unknown key 'sprung'"},
+      {"", "", "", ", 'pairs': [{'geom1': 0, 'geom2': 1, 'skin': 0.1}]",
        "pair #0: unknown key 'skin'"},
-      {"", "", "", ", \"pairs\": [{\"geom1\": 0, \"geom2\": 1, \"contact\": 3}]",
+      {"", "", "", ", 'pairs': [{'geom1': 0, 'geom2': 1, 'contact': 3}]",
        "pair #0: contact: must be a string"},
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -172,25 +158,25 @@ static void testRefused(void** state) {
     djModel* m = NULL;
     djError err = {""};
     writeScene(text, sizeof text, bad[i].option, bad[i].floor, bad[i].ball, bad[i].pairs);
-    assert_int_equal(dj_loadModelText(&m, text, &err), DJ_INVALID);
+    assert_int_equal(dj_loadModelText(&m, djt_json(text), &err), DJ_INVALID);
     assert_null(m);
     if (!strstr(err.text, bad[i].text)) fail_msg("%s\nnot: %s", err.text, bad[i].text);
   }
 }
 
 // Copies, definitions and files have the same.
-static void testKept(void** state) {
-  (void)state;
-  djModel* m = load(", \"contact\": \"charge\", \"spring\": {\"viscosity\": 3}, \"charge\": "
-                    "{\"charge\": 0.5}", ", \"friction_cap\": \"paper\"",
-                    ", \"contact\": \"spring\", \"stiffness\": 5, \"skin\": 0.001",
-                    ", \"pairs\": [{\"geom1\": \"box\", \"geom2\": 0, \"contact\": \"none\", "
-                    "\"support\": 0.01}]");
-  djModel *copy, *again, *read;
+static void testKept(void) {
+  djModel* m =
+      load(", 'contact': 'charge', 'spring': {'viscosity': 3}, 'charge': "
+           "{'charge': 0.5}",
+           ", 'friction_cap': 'paper'", ", 'contact': 'spring', 'stiffness': 5, 'skin': 0.001",
+           ", 'pairs': [{'geom1': 'box', 'geom2': 0, 'contact': 'none', "
+           "'support': 0.01}]");
+  djModel *again, *read;
   djModelDef def;
   void* storage;
   djError err = {""};
-  assert_int_equal(dj_copyModel(&copy, m, &err), DJ_OK);
+  djModel* copy = djt_copy(m);
   assert_null(djt_difference(m, copy));
   assert_int_equal(copy->collision->nuse, 3);
   assert_int_equal(dj_getDef(&def, &storage, m, &err), DJ_OK);
@@ -202,9 +188,8 @@ static void testKept(void** state) {
   if (dj_loadModel(&read, path, &err) != DJ_OK) fail_msg("%s", err.text);
   assert_null(djt_difference(m, read));
   // a parameter that is set is given from then on
-  djParam p;
   double value = 77;
-  assert_int_equal(dj_paramId(&p, m, "contact/spring/viscosity", &err), DJ_OK);
+  djParam p = djt_param(m, "contact/spring/viscosity");
   assert_int_equal(dj_setParam(copy, &p, &value, &err), DJ_OK);
   assert_int_equal(dj_getDef(&def, &storage, copy, &err), DJ_OK);
   dj_deleteModel(again);
@@ -214,8 +199,8 @@ static void testKept(void** state) {
   djt_near(inForce(again, SPRING, SPRING_STIFFNESS, 0, 1), 5, 0);
   dj_freeDef(storage);
   value = -1;
-  assert_int_equal(dj_setParam(copy, &p, &value, &err), DJ_INVALID);
-  assert_string_equal(err.text, "contact/spring/viscosity: must not be negative");
+  djt_refused(DJ_INVALID, dj_setParam(copy, &p, &value, &err), err,
+              "contact/spring/viscosity: must not be negative");
   assert_int_equal(dj_paramId(&p, m, "contact/charge", &err), DJ_OK);   // of the scene's kernel
   dj_deleteModel(copy);
   dj_deleteModel(again);
@@ -225,15 +210,15 @@ static void testKept(void** state) {
 
 // ------------------------------------------ sums -----------------------------------------------
 
-typedef struct Scene {
+typedef struct Case {
   djModel* m;
   djContacts* c;
   djPose pose[NBALL + 1];
   djVec3 ref[NBALL + 1];
   double twist[6 * (NBALL + 1)];
-} Scene;
+} Case;
 
-static void open(Scene* s, djModel* m) {
+static void open(Case* s, djModel* m) {
   djError err = {""};
   memset(s, 0, sizeof *s);
   s->m = m;
@@ -244,18 +229,18 @@ static void open(Scene* s, djModel* m) {
   if (dj_makeContacts(&s->c, m, &err) != DJ_OK) fail_msg("%s", err.text);
 }
 
-static void close(Scene* s) {
+static void close(Case* s) {
   dj_deleteContacts(s->c);
   dj_deleteModel(s->m);
 }
 
-static void begin(Scene* s) {
+static void begin(Case* s) {
   djError err = {""};
   djStatus status = dj_beginContacts(s->c, s->m, s->pose, NULL, s->twist, s->ref, 0.01, &err);
   if (status < 0) fail_msg("%s", err.text);
 }
 
-static const djContactBlock* blockOf(const Scene* s, int a, int b) {
+static const djContactBlock* blockOf(const Case* s, int a, int b) {
   int n;
   const djContactBlock* const* block = dj_contactBlocks(&n, s->c);
   for (int k = 0; k < n; k++) {
@@ -264,10 +249,9 @@ static const djContactBlock* blockOf(const Scene* s, int a, int b) {
   return NULL;
 }
 
-static void testBlocks(void** state) {
-  (void)state;
-  Scene s;
-  open(&s, load("", "", ", \"contact\": \"spring\", \"stiffness\": 400, \"damping\": 30", ""));
+static void testBlocks(void) {
+  Case s;
+  open(&s, load("", "", ", 'contact': 'spring', 'stiffness': 400, 'damping': 30", ""));
   for (int i = 0; i < 6; i++) s.twist[6 + i] = 0.1 * (i + 1);
   begin(&s);
   double value, other;
@@ -300,9 +284,8 @@ static void testBlocks(void** state) {
 }
 
 // Rate poses of their own: the part by them is told apart, and adds up to the whole where all move.
-static void testRates(void** state) {
-  (void)state;
-  Scene s;
+static void testRates(void) {
+  Case s;
   djError err = {""};
   double value, both[144];
   djPose rate[NBALL + 1];
@@ -341,14 +324,11 @@ static void testRates(void** state) {
   close(&s);
 }
 
-static void testReport(void** state) {
-  (void)state;
-  djData* d;
-  djError err = {""};
-  djModel* m = load("", "", ", \"contact\": \"spring\", \"stiffness\": 400", "");
-  Scene s;
+static void testReport(void) {
+  djModel* m = load("", "", ", 'contact': 'spring', 'stiffness': 400", "");
+  Case s;
   open(&s, m);
-  assert_int_equal(dj_makeData(&d, m, &err), DJ_OK);
+  djData* d = djt_data(m);
   begin(&s);
   assert_true(dj_reportContacts(d, s.c, m, s.pose) >= 0);
   assert_int_equal(d->npair, 4);
@@ -368,7 +348,7 @@ static void testReport(void** state) {
 // ------------------------------------------ parameters -----------------------------------------
 
 // x . gradient of all contact, after the parameter has been set.
-static double product(Scene* s, const djParam* p, const double* value, const double* x) {
+static double product(Case* s, const djParam* p, const double* value, const double* x) {
   djError err = {""};
   double sum = 0, energy;
   int n;
@@ -385,19 +365,18 @@ static double product(Scene* s, const djParam* p, const double* value, const dou
   return sum;
 }
 
-static void testParams(void** state) {
-  (void)state;
+static void testParams(void) {
   static const char* const names[] = {
       "contact/spring/stiffness", "contact/spring/damping", "contact/spring/viscosity",
       "contact/stiffness",        "geom/ball/size",         "geom/ball/pos",
       "geom/floor/pos",           "geom/floor/quat",        "geom/ball/friction"};
-  Scene s;
+  Case s;
   Random r = {5};
   double x[6 * (NBALL + 1)];
   // the third ball has a stiffness of its own: the scene's does nothing to it
-  open(&s, load("", ", \"friction\": [0.2, 0, 0]", ", \"contact\": \"spring\"",
-                ", \"pairs\": [{\"geom1\": \"third\", \"geom2\": 0, \"contact\": \"spring\", "
-                "\"stiffness\": 50, \"friction\": 0.3}]"));
+  open(&s, load("", ", 'friction': [0.2, 0, 0]", ", 'contact': 'spring'",
+                ", 'pairs': [{'geom1': 'third', 'geom2': 0, 'contact': 'spring', "
+                "'stiffness': 50, 'friction': 0.3}]"));
   s.pose[4].R = dju_quatToMat(randomQuat(&r));   // faces that lie on each other are a kink
   s.pose[4].p.z = 0.17;
   for (int i = 0; i < 6 * (NBALL + 1); i++) {
@@ -405,10 +384,8 @@ static void testParams(void** state) {
     s.twist[i] = i < 6 ? 0 : uniform(&r, -1, 1);
   }
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    djParam p;
-    djError err = {""};
     double base[4], value[4], energy;
-    if (dj_paramId(&p, s.m, names[i], &err) != DJ_OK) fail_msg("%s", err.text);
+    djParam p = djt_param(s.m, names[i]);
     assert_int_equal(dj_getParam(base, s.m, &p), DJ_OK);
     double* param = calloc(dj_paramGradSize(s.m), sizeof *param);
     void* memory = aligned_alloc(64, (dj_shapeGradSize(s.m) + 63) / 64 * 64);
@@ -436,9 +413,8 @@ static void testParams(void** state) {
       }
       product(&s, &p, base, x);
       double wanted = (y[1] - y[0]) / (2 * e);
-      if (!(fabs(grad[k] - wanted) <= 1e-5 * (1 + fabs(wanted)))) {
-        fail_msg("%s[%d]: %.9g, by differences %.9g", names[i], k, grad[k], wanted);
-      }
+      djt_failIf(!(fabs(grad[k] - wanted) <= 1e-5 * (1 + fabs(wanted))),
+                 "%s[%d]: %.9g, by differences %.9g", names[i], k, grad[k], wanted);
     }
     free(param);
     free(memory);
@@ -450,41 +426,16 @@ static void testParams(void** state) {
 
 // n balls far from each other, all of which repel each other.
 static djModel* charges(int n) {
-  djModelDef def = dj_defaultModelDef();
-  djBodyDef* body = calloc((size_t)n + 1, sizeof *body);
-  djJointDef* joint = calloc((size_t)n, sizeof *joint);
-  djGeomDef* geom = calloc((size_t)n, sizeof *geom);
-  body[0] = dj_defaultBodyDef();
+  Scene* s = newScene(n);
   for (int i = 0; i < n; i++) {
-    body[i + 1] = dj_defaultBodyDef();
-    body[i + 1].mass = 1;
-    for (int k = 0; k < 3; k++) body[i + 1].inertia[k] = 0.01;
-    body[i + 1].pos[0] = 3 * i;
-    body[i + 1].pos[1] = (i * i) % 7;
-    joint[i] = dj_defaultJointDef();
-    joint[i].type = DJ_FREE;
-    joint[i].body = i + 1;
-    geom[i] = dj_defaultGeomDef();
-    geom[i].body = i + 1;
-    geom[i].size[0] = 0.1;
-    geom[i].contact = "charge";
+    const int b = addBody(s, 0, DJ_FREE, 3 * i, (i * i) % 7, 0, 1, 0.16);
+    addGeom(s, b, DJ_SPHERE, 0.1, 0, 0)->contact = "charge";
   }
-  def.nbody = n + 1;
-  def.body = body;
-  def.njnt = n;
-  def.joint = joint;
-  def.ngeom = n;
-  def.geom = geom;
-  def.option.gravity[2] = 0;
-  djModel* m = djt_makeModel(&def);
-  free(body);
-  free(joint);
-  free(geom);
-  return m;
+  s->def.option.gravity[2] = 0;
+  return takeScene(s);
 }
 
-static void testCharges(void** state) {
-  (void)state;
+static void testCharges(void) {
   enum { N = 60 };
   djModel* m = charges(N);
   djContacts* c;
@@ -521,14 +472,12 @@ static void testCharges(void** state) {
 
 // A step with more pairs than data had room for is the step that it would have been; copies of data
 // have all pairs.
-static void testStep(void** state) {
-  (void)state;
+static void testStep(void) {
   enum { N = 50 };
   djModel* m = charges(N);
-  djData *d, *copy;
   djError err = {""};
-  assert_int_equal(dj_makeData(&d, m, &err), DJ_OK);
-  assert_int_equal(dj_makeData(&copy, m, &err), DJ_OK);
+  djData* d = djt_data(m);
+  djData* copy = djt_data(m);
   for (int k = 0; k < 3; k++) {
     djStatus status = dj_step(m, d);
     if (status != DJ_OK) fail_msg("%d: %s", (int)status, dj_errorText(d));
@@ -546,32 +495,28 @@ static void testStep(void** state) {
   djt_near(momentum, 0, 1e-9);
   assert_true(d->qvel[0] < 0 && d->qvel[6 * (N - 1)] > 0);
   // a model with other contact models has other data
-  djModel* other;
   djOption option = m->opt;
-  assert_int_equal(dj_copyModel(&other, m, &err), DJ_OK);
+  djModel* other = djt_copy(m);
   option.contact = (djContactModel)SPRING;
   assert_int_equal(dj_setOption(other, &option, &err), DJ_OK);
   assert_int_equal(dj_step(other, d), DJ_INVALID);
   assert_non_null(strstr(dj_errorText(d), "other contact models"));
   dj_deleteModel(other);
   dj_deleteData(d);
-  dj_deleteData(copy);
-  dj_deleteModel(m);
+  djt_delete(m, copy);
 }
 
 // While a step is being solved nothing grows: the call tells, and after dj_growContacts all is
 // well.
-static void testCrowded(void** state) {
-  (void)state;
+static void testCrowded(void) {
   enum { N = 200 };
-  djModel* m;
   djError err = {""};
   djModel* all = charges(N);
   djModelDef def;
   void* storage;
   assert_int_equal(dj_getDef(&def, &storage, all, &err), DJ_OK);
   for (int g = 0; g < N; g++) ((djGeomDef*)(size_t)def.geom)[g].contact = NULL;
-  assert_int_equal(dj_makeModel(&m, &def, &err), DJ_OK);
+  djModel* m = djt_makeModel(&def);
   dj_freeDef(storage);
   dj_deleteModel(all);
   djContacts *c, *roomy;
@@ -613,12 +558,5 @@ static void testCrowded(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testChoice), cmocka_unit_test(testSettings), cmocka_unit_test(testRefused),
-      cmocka_unit_test(testKept),   cmocka_unit_test(testBlocks),   cmocka_unit_test(testRates),
-      cmocka_unit_test(testReport), cmocka_unit_test(testParams),   cmocka_unit_test(testCharges),
-      cmocka_unit_test(testStep),   cmocka_unit_test(testCrowded),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testChoice, testSettings, testRefused, testKept, testBlocks, testRates, testReport,
+         testParams, testCharges, testStep, testCrowded)

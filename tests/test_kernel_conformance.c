@@ -3,15 +3,8 @@
 // under rigid motions and exchange of the bodies, determinism, warm starts that change nothing, bad
 // input. Derivatives: test_kernel_derivatives.c, smoothness: test_kernel_smoothness.c.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "common/kernel_case.h"
+#include "common/test.h"
 
 // ------------------------------------------ physics --------------------------------------------
 
@@ -47,10 +40,7 @@ static void checkReaction(const djKernel* k, Random* r, int type_a, int type_b) 
   }
 }
 
-static void testReaction(void** state) {
-  (void)state;
-  forAllPairs(checkReaction, 2);
-}
+static void testReaction(void) { forAllPairs(checkReaction, 2); }
 
 // Gradient (6 of one body) turned by Q.
 static void turned(double out[6], const double g[6], djMat3 Q) {
@@ -97,7 +87,7 @@ static void checkRigidMotion(const djKernel* k, Random* r, int type_a, int type_
     double g[12], v[12], Hv[12], Jv[12], e[6], scale = djt_largest(out.gradient, 12);
     turned(g, out.gradient, T.R);
     turned(g + 6, out.gradient + 6, T.R);
-    assert_true(distance(g, moved.gradient, 12) <= 1e-9 * scale);
+    assert_true(djt_furthest(g, moved.gradient, 12) <= 1e-9 * scale);
     // the Hessian and the others on one direction
     for (int j = 0; j < 12; j++) v[j] = uniform(r, -1, 1);
     double w[12];
@@ -115,17 +105,14 @@ static void checkRigidMotion(const djKernel* k, Random* r, int type_a, int type_
       }
       for (int b = 0; b < 2; b++) {
         turned(e, Hv + 6 * b, T.R);
-        assert_true(distance(e, Jv + 6 * b, 6) <= 1e-8 * djt_largest(A, 144) + least);
+        assert_true(djt_furthest(e, Jv + 6 * b, 6) <= 1e-8 * djt_largest(A, 144) + least);
       }
     }
     freeCase(&c);
   }
 }
 
-static void testRigidMotion(void** state) {
-  (void)state;
-  forAllPairs(checkRigidMotion, 3);
-}
+static void testRigidMotion(void) { forAllPairs(checkRigidMotion, 3); }
 
 static void exchange(PairCase* c) {
   TestShape t = c->shape[0];
@@ -181,10 +168,7 @@ static void checkExchange(const djKernel* k, Random* r, int type_a, int type_b) 
   }
 }
 
-static void testExchange(void** state) {
-  (void)state;
-  forAllPairs(checkExchange, 4);
-}
+static void testExchange(void) { forAllPairs(checkExchange, 4); }
 
 // ------------------------------------------ states ---------------------------------------------
 
@@ -211,18 +195,15 @@ static void checkStates(const djKernel* k, Random* r, int type_a, int type_b) {
       memcpy(c.now, now, sizeof now);
       evalCase(&again, k, &c, DJ_EVAL_HESSIAN);
       assert_true(fabs(out.value - again.value) <= 1e-10 * fabs(out.value));
-      worst = djt_worst(worst, distance(out.gradient, again.gradient, 12) / g);
-      assert_true(distance(out.hessian, again.hessian, 144) <= 1e-8 * H);
+      worst = djt_worst(worst, djt_furthest(out.gradient, again.gradient, 12) / g);
+      assert_true(djt_furthest(out.hessian, again.hessian, 144) <= 1e-8 * H);
     }
     assert_true(worst < 1e-9);
     freeCase(&c);
   }
 }
 
-static void testStates(void** state) {
-  (void)state;
-  forAllPairs(checkStates, 5);
-}
+static void testStates(void) { forAllPairs(checkStates, 5); }
 
 // Lesser flags give the same numbers; inactive pairs give zeros; `active` tells the truth.
 static void checkFlags(const djKernel* k, Random* r, int type_a, int type_b) {
@@ -235,7 +216,7 @@ static void checkFlags(const djKernel* k, Random* r, int type_a, int type_b) {
     assert_true(full.active && (full.value > 0 || c.decay > 0 || !traitsOf(k, &c).energy));
     evalCase(&less, k, &c, DJ_EVAL_GRADIENT);
     assert_true(fabs(less.value - full.value) <= 1e-11 * fabs(full.value));
-    assert_true(distance(less.gradient, full.gradient, 12) <=
+    assert_true(djt_furthest(less.gradient, full.gradient, 12) <=
                 1e-9 * djt_largest(full.gradient, 12));
     evalCase(&less, k, &c, 0);
     assert_true(fabs(less.value - full.value) <= 1e-11 * fabs(full.value));
@@ -273,10 +254,7 @@ static void checkFlags(const djKernel* k, Random* r, int type_a, int type_b) {
   }
 }
 
-static void testFlags(void** state) {
-  (void)state;
-  forAllPairs(checkFlags, 6);
-}
+static void testFlags(void) { forAllPairs(checkFlags, 6); }
 
 // ------------------------------------------ bad input ------------------------------------------
 
@@ -367,22 +345,11 @@ static void checkBadInput(const djKernel* k, Random* r, int type_a, int type_b) 
 }
 #undef BAD
 
-static void testBadInput(void** state) {
-  (void)state;
+static void testBadInput(void) {
   forAllPairs(checkBadInput, 11);
   forAllPairs(checkBadSettings, 12);
   assert_null(dj_kernel(DJ_CONTACT_NONE));
   assert_null(dj_kernel(dj_kernelCount()));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testReaction),
-      cmocka_unit_test(testRigidMotion),
-      cmocka_unit_test(testExchange),
-      cmocka_unit_test(testStates),
-      cmocka_unit_test(testFlags),
-      cmocka_unit_test(testBadInput),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testReaction, testRigidMotion, testExchange, testStates, testFlags, testBadInput)

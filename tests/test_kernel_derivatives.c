@@ -2,15 +2,8 @@
 // all pairs of shapes that it supports, against differences: by poses, velocities, start and rate
 // poses, by settings and friction. Wrong ones are found out.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "common/kernel_case.h"
+#include "common/test.h"
 
 typedef struct Along {
   const djKernel* k;
@@ -156,7 +149,7 @@ static Errors derivativeErrors(const djKernel* k, PairCase* c, double step, doub
     e.gradient = djt_worst(e.gradient, fabs(slope - out.gradient[j]) / g);
     for (int i = 0; i < 12; i++) column[i] = out.hessian[12 * i + j];
     addBrackets(column, out.gradient, j);
-    e.hessian = djt_worst(e.hessian, distance(column, y + 1, 12) / H);
+    e.hessian = djt_worst(e.hessian, djt_furthest(column, y + 1, 12) / H);
   }
   memcpy(c->now, A.base, sizeof c->now);
   if (k->traits.uses_twist) e.twist = columnErrors(&e.doubt, by_twist, H, step, byTwist, &A);
@@ -282,8 +275,7 @@ static void checkDerivatives(const djKernel* k, Random* r, int type_a, int type_
   assert_int_equal(sure, cases);
 }
 
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   pasts = 0;
   forAllPairs(checkDerivatives, 1);
   assert_true(pasts > 100);
@@ -365,15 +357,6 @@ static void checkSettings(const djKernel* k, Random* r, int type_a, int type_b) 
   }
 }
 
-static void testSettings(void** state) {
-  (void)state;
-  forAllPairs(checkSettings, 13);
-}
+static void testSettings(void) { forAllPairs(checkSettings, 13); }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testDerivatives),
-      cmocka_unit_test(testSettings),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testDerivatives, testSettings)

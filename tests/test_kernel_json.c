@@ -4,19 +4,11 @@
 
 #include "model/kernel_setting.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/own_settings.h"
+#include "common/test.h"
 
 // By models in the table's order, then geoms, then pairs; written the same way.
-static void testModels(void** state) {
-  (void)state;
+static void testModels(void) {
   static const char text[] =
       "{\"option\": {\"charge\": {\"charge\": 3}, \"timestep\": 1,"
       " \"spring\": {\"viscosity\": 0.5, \"stiffness\": 20}},"
@@ -55,8 +47,7 @@ static void testModels(void** state) {
   dj_poolFree(&pool);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   static const char* const list[][2] = {
       {"{\"option\": {\"spring\": 3}}", "spring: must be an object"},
       {"{\"option\": {\"spring\": {\"charge\": 3}}}", "spring: charge: unknown setting"},
@@ -73,8 +64,7 @@ static void testRefused(void** state) {
 }
 
 // Models that have an object in `option`, and settings that several models have once.
-static void testNames(void** state) {
-  (void)state;
+static void testNames(void) {
   const char* names[60];
   assert_int_equal(dj_listModels(names, 0, DJ_MAX_MODELS), 8);
   assert_string_equal(names[0], "separating_plane");
@@ -97,8 +87,4 @@ static void testNames(void** state) {
   assert_true(stiffness == 1 && damping == 1 && n == different);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testModels), cmocka_unit_test(testRefused), cmocka_unit_test(testNames)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testModels, testRefused, testNames)

@@ -1,40 +1,35 @@
 // How collision data come from a model, step by step: kernels in use, geoms that collide, hulls and
 // inner radii, settings by the rules, sources of shapes; with the kernels of the tests.
 
+#include "common/make_model.h"
 #include "common/message.h"
 #include "common/near.h"
+#include "common/test.h"
 #include "contact/pairs/collision.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <stdlib.h>
 
 // A mesh that is a cube of half sides 0.3, one that is flat, and a tetrahedron. more: further
 // geoms.
 static djModel* load(const char* contact, const char* more) {
   static const char text[] =
-      "{\"dijoco_model\":1,\"option\":{\"contact\":\"%s\",\"gravity\":[0,0,-2]},"
-      "\"bodies\":[{\"name\":\"world\"},"
-      "{\"name\":\"a\",\"mass\":2,\"inertia\":[1,1,1]},{\"name\":\"b\",\"mass\":1,"
-      "\"inertia\":[1,1,1]}],"
-      "\"joints\":[{\"type\":\"free\",\"body\":1},{\"type\":\"slide\",\"body\":2}],"
-      "\"meshes\":[{\"name\":\"cube\",\"vert\":[[-0.3,-0.3,-0.3],[0.3,-0.3,-0.3],"
+      "{'dijoco_model':1,'option':{'contact':'%s','gravity':[0,0,-2]},"
+      "'bodies':[{'name':'world'},"
+      "{'name':'a','mass':2,'inertia':[1,1,1]},{'name':'b','mass':1,'inertia':[1,1,1]}],"
+      "'joints':[{'type':'free','body':1},{'type':'slide','body':2}],"
+      "'meshes':[{'name':'cube','vert':[[-0.3,-0.3,-0.3],[0.3,-0.3,-0.3],"
       "[-0.3,0.3,-0.3],[0.3,0.3,-0.3],[-0.3,-0.3,0.3],[0.3,-0.3,0.3],[-0.3,0.3,0.3],"
-      "[0.3,0.3,0.3]]},{\"name\":\"flat\",\"vert\":[[0,0,0],[1,0,0],[0,1,0],[1,1,0]]},"
-      "{\"name\":\"peak\",\"vert\":[[0,0,0],[1,0,0],[0,1,0],[0,0,1]]}],"
-      "\"geoms\":[{\"name\":\"floor\",\"type\":\"plane\",\"body\":0},"
-      "{\"name\":\"box\",\"type\":\"box\",\"body\":1,\"size\":[0.5,0.15,0.4]},"
-      "{\"name\":\"ball\",\"body\":1,\"size\":[0.25,0,0]},"
-      "{\"type\":\"mesh\",\"mesh\":0,\"body\":1},"
-      "{\"name\":\"twin\",\"type\":\"mesh\",\"mesh\":0,\"body\":2},"
-      "{\"name\":\"ghost\",\"type\":\"sphere\",\"body\":2,\"size\":[0.01,0,0],\"contype\":0,"
-      "\"conaffinity\":0}%s]}";
+      "[0.3,0.3,0.3]]},{'name':'flat','vert':[[0,0,0],[1,0,0],[0,1,0],[1,1,0]]},"
+      "{'name':'peak','vert':[[0,0,0],[1,0,0],[0,1,0],[0,0,1]]}],"
+      "'geoms':[{'name':'floor','type':'plane','body':0},"
+      "{'name':'box','type':'box','body':1,'size':[0.5,0.15,0.4]},"
+      "{'name':'ball','body':1,'size':[0.25,0,0]},"
+      "{'type':'mesh','mesh':0,'body':1},"
+      "{'name':'twin','type':'mesh','mesh':0,'body':2},"
+      "{'name':'ghost','type':'sphere','body':2,'size':[0.01,0,0],'contype':0,'conaffinity':0}%s]}";
   char scene[3000];
-  djModel* m = NULL;
-  djError err = {""};
   snprintf(scene, sizeof scene, text, contact, more);
-  if (dj_loadModelText(&m, scene, &err) < 0) fail_msg("%s", err.text);
+  djModel* m = djt_modelOf(scene);
   return m;
 }
 
@@ -63,12 +58,11 @@ static void closeBuilder(Builder* s) {
   dj_deleteModel(s->b.model);
 }
 
-static void testUse(void** state) {
-  (void)state;
+static void testUse(void) {
   int plane = dj_kernelNamed("separating_plane"), spring = dj_kernelNamed("spring");
   int charge = dj_kernelNamed("charge");
-  static const char named[] = ",{\"body\":2,\"size\":[0.1,0,0],\"contact\":\"charge\"},"
-                              "{\"body\":2,\"size\":[0.1,0,0],\"contact\":\"charge\"}";
+  static const char named[] = ",{'body':2,'size':[0.1,0,0],'contact':'charge'},"
+                              "{'body':2,'size':[0.1,0,0],'contact':'charge'}";
   const struct {
     const char *contact, *more;
     int n, use[3];
@@ -99,14 +93,12 @@ static int tell(void* user, double done) {
   return 0;
 }
 
-static void testMeasure(void** state) {
-  (void)state;
+static void testMeasure(void) {
   Builder s;
   djError err = {""};
   Told told = {0, 0};
   djWatch watch = {tell, &told};
-  openBuilder(&s, load("separating_plane",
-                       ",{\"name\":\"peak\",\"type\":\"mesh\",\"mesh\":2,\"body\":2}"));
+  openBuilder(&s, load("separating_plane", ",{'name':'peak','type':'mesh','mesh':2,'body':2}"));
   s.b.watch = &watch;
   assert_int_equal(dj_measureGeoms(&s.b, &err), DJ_OK);
   static const bool collides[] = {true, true, true, true, true, false};
@@ -127,11 +119,10 @@ static void testMeasure(void** state) {
 }
 
 // A mesh without volume: an error that names its geom, but where contact is switched off.
-static void testFlat(void** state) {
-  (void)state;
+static void testFlat(void) {
   Builder s;
   djError err = {""};
-  openBuilder(&s, load("none", ",{\"name\":\"sheet\",\"type\":\"mesh\",\"mesh\":1,\"body\":2}"));
+  openBuilder(&s, load("none", ",{'name':'sheet','type':'mesh','mesh':1,'body':2}"));
   assert_int_equal(dj_measureGeoms(&s.b, &err), DJ_OK);
   assert_false(s.collides[6]);
   assert_true(isinf(s.inner[6]) && s.collides[4]);
@@ -141,8 +132,7 @@ static void testFlat(void** state) {
   closeBuilder(&s);
 }
 
-static void testInner(void** state) {
-  (void)state;
+static void testInner(void) {
   static const double bad[] = {0, -1, NAN, INFINITY};
   Builder s;
   djError err = {""};
@@ -162,7 +152,7 @@ static void testInner(void** state) {
   char name[120], more[200];   // a name that does not fit is cut
   memset(name, 'x', sizeof name);
   name[100] = 0;
-  snprintf(more, sizeof more, ",{\"name\":\"%s\",\"body\":2,\"size\":[0.1,0,0]}", name);
+  snprintf(more, sizeof more, ",{'name':'%s','body':2,'size':[0.1,0,0]}", name);
   djModel* m = load("separating_plane", more);
   name[60] = 0;
   snprintf(more, sizeof more, "geom '%s'", name);
@@ -171,8 +161,7 @@ static void testInner(void** state) {
 }
 
 // What the rules see: the least ball, a gravity of at least 9.81, the mass that moves.
-static void testDefaults(void** state) {
-  (void)state;
+static void testDefaults(void) {
   Builder s;
   djError err = {""};
   openBuilder(&s, load("spring", ""));
@@ -205,8 +194,7 @@ static void testDefaults(void** state) {
 }
 
 // The source of a shape that a model has is what its builder saw.
-static void testSources(void** state) {
-  (void)state;
+static void testSources(void) {
   Builder s;
   djError err = {""};
   openBuilder(&s, load("spring", ""));
@@ -229,8 +217,7 @@ static void testSources(void** state) {
 }
 
 // A hull keeps its first facets while they are convex; which it was in between does not matter.
-static void testHulls(void** state) {
-  (void)state;
+static void testHulls(void) {
   djModel* m = load("separating_plane", "");
   djHull first = {0}, moved = {0}, torn = {0}, again = {0};
   djError err = {""};
@@ -258,11 +245,4 @@ static void testHulls(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testUse),      cmocka_unit_test(testMeasure), cmocka_unit_test(testFlat),
-      cmocka_unit_test(testInner),    cmocka_unit_test(testDefaults),
-      cmocka_unit_test(testSources),  cmocka_unit_test(testHulls),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testUse, testMeasure, testFlat, testInner, testDefaults, testSources, testHulls)

@@ -2,18 +2,13 @@
 // pushes by springs with dampers, and that charge and push each other aside, so that kernels with
 // and without an energy, with and without velocities follow each other in the list.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "charge_kernel.h"
 #include "common/force_case.h"
+#include "common/make_model.h"
 #include "common/method_suite.h"
 #include "common/near.h"
 #include "common/param_case.h"
+#include "common/test.h"
 #include "contact/plane/separating_plane.h"
 #include "force/contact_nonpotential.h"
 #include "force/twist_force.h"
@@ -37,8 +32,7 @@ static void twistsAt(double* V, Twists* t, double s) {
 
 // V by differences of poses along v; its derivatives by differences of V along each dof: S_j x V +
 // D_j at the point, D0_j where displacements begin.
-static void testTwists(void** state) {
-  (void)state;
+static void testTwists(void) {
   djRng rng = {1};
   double worst[3] = {0};
   for (int trial = 0; trial < 30; trial++) {
@@ -117,48 +111,45 @@ static void testTwists(void** state) {
 // with an energy, one of another kernel, a spring with the tray, one more of the other kernel.
 static djModel* mixedModel(const char* potential, const char* last) {
   static const char text[] =
-      "{\"dijoco_model\":1,\"option\":{\"contact\":\"charge\","
-      "\"charge\":{\"charge\":0.5},\"spring\":{\"stiffness\":4,\"damping\":3,\"viscosity\":2},"
-      "\"swirl\":{\"strength\":1.5},"
-      "\"support\":0.45,\"length_scale\":4,\"stiffness\":1},"
-      "\"bodies\":[{\"name\":\"world\"},{\"name\":\"post\",\"pos\":[1,-1,0]},"
-      "{\"name\":\"one\",\"pos\":[0,0,0.3],\"mass\":0.7,\"inertia\":[0.03,0.02,0.03]},"
-      "{\"name\":\"two\",\"pos\":[2.5,0.2,0.1],\"mass\":0.5,\"inertia\":[0.02,0.01,0.015]},"
-      "{\"name\":\"arm\",\"pos\":[0,2.5,0.3],\"mass\":0.6,\"ipos\":[0.1,0,-0.1],"
-      "\"inertia\":[0.01,0.01,0.02]},"
-      "{\"name\":\"hand\",\"parent\":\"arm\",\"pos\":[0.2,0.1,-0.3],\"quat\":[1,0.3,0.1,-0.2],"
-      "\"mass\":0.3,\"inertia\":[0.01,0.01,0.005]},"
-      "{\"name\":\"tray\",\"pos\":[1,0,5],\"mass\":0.9,\"inertia\":[0.05,0.05,0.08]}],"
-      "\"joints\":[{\"type\":\"free\",\"body\":2},"
-      "{\"type\":\"slide\",\"body\":3,\"axis\":[0,0.3,1]},"
-      "{\"type\":\"hinge\",\"body\":3,\"axis\":[1,0.3,0.2],\"pos\":[0.1,0,0.1]},"
-      "{\"type\":\"ball\",\"body\":4},"
-      "{\"type\":\"hinge\",\"body\":5,\"axis\":[0.3,1,0.1]},"
-      "{\"type\":\"slide\",\"body\":6,\"axis\":[0,0.2,1]},"
-      "{\"type\":\"hinge\",\"body\":6,\"axis\":[1,0.2,0]}],"
-      "\"geoms\":[{\"name\":\"floor\",\"type\":\"plane\",\"body\":0,\"pos\":[0,0,4]},"
-      "{\"name\":\"peg\",\"body\":1,\"size\":[0.05,0,0],\"contype\":0,\"conaffinity\":0},"
-      "{\"name\":\"one\",\"body\":2,\"size\":[0.1,0,0],\"pos\":[0.05,0.1,0]},"
-      "{\"name\":\"two\",\"body\":3,\"size\":[0.08,0,0],\"pos\":[0.01,0,0.2]},"
-      "{\"name\":\"three\",\"body\":5,\"size\":[0.05,0,0],\"pos\":[0.1,0,-0.25]},"
-      "{\"name\":\"tray\",\"type\":\"plane\",\"body\":6,\"contype\":0,\"conaffinity\":0}],"
-      "\"pairs\":[{\"geom1\":0,\"geom2\":2,\"contact\":\"spring\",\"friction\":0.6},"
-      "{\"geom1\":0,\"geom2\":3,\"contact\":\"spring\",\"friction\":0.3},"
-      "{\"geom1\":0,\"geom2\":4,\"contact\":\"spring\",\"friction\":0.6},"
-      "{\"geom1\":2,\"geom2\":3,\"contact\":\"%s\"},"
-      "{\"geom1\":2,\"geom2\":4,\"contact\":\"%s\"},{\"geom1\":3,\"geom2\":4,\"contact\":\"%s\"},"
-      "{\"geom1\":2,\"geom2\":5,\"contact\":\"spring\",\"friction\":0.2},"
-      "{\"geom1\":1,\"geom2\":5,\"contact\":\"spring\",\"friction\":0.4}]}";
+      "{'dijoco_model':1,'option':{'contact':'charge',"
+      "'charge':{'charge':0.5},'spring':{'stiffness':4,'damping':3,'viscosity':2},"
+      "'swirl':{'strength':1.5},"
+      "'support':0.45,'length_scale':4,'stiffness':1},"
+      "'bodies':[{'name':'world'},{'name':'post','pos':[1,-1,0]},"
+      "{'name':'one','pos':[0,0,0.3],'mass':0.7,'inertia':[0.03,0.02,0.03]},"
+      "{'name':'two','pos':[2.5,0.2,0.1],'mass':0.5,'inertia':[0.02,0.01,0.015]},"
+      "{'name':'arm','pos':[0,2.5,0.3],'mass':0.6,'ipos':[0.1,0,-0.1],"
+      "'inertia':[0.01,0.01,0.02]},"
+      "{'name':'hand','parent':'arm','pos':[0.2,0.1,-0.3],'quat':[1,0.3,0.1,-0.2],"
+      "'mass':0.3,'inertia':[0.01,0.01,0.005]},"
+      "{'name':'tray','pos':[1,0,5],'mass':0.9,'inertia':[0.05,0.05,0.08]}],"
+      "'joints':[{'type':'free','body':2},"
+      "{'type':'slide','body':3,'axis':[0,0.3,1]},"
+      "{'type':'hinge','body':3,'axis':[1,0.3,0.2],'pos':[0.1,0,0.1]},"
+      "{'type':'ball','body':4},"
+      "{'type':'hinge','body':5,'axis':[0.3,1,0.1]},"
+      "{'type':'slide','body':6,'axis':[0,0.2,1]},"
+      "{'type':'hinge','body':6,'axis':[1,0.2,0]}],"
+      "'geoms':[{'name':'floor','type':'plane','body':0,'pos':[0,0,4]},"
+      "{'name':'peg','body':1,'size':[0.05,0,0],'contype':0,'conaffinity':0},"
+      "{'name':'one','body':2,'size':[0.1,0,0],'pos':[0.05,0.1,0]},"
+      "{'name':'two','body':3,'size':[0.08,0,0],'pos':[0.01,0,0.2]},"
+      "{'name':'three','body':5,'size':[0.05,0,0],'pos':[0.1,0,-0.25]},"
+      "{'name':'tray','type':'plane','body':6,'contype':0,'conaffinity':0}],"
+      "'pairs':[{'geom1':0,'geom2':2,'contact':'spring','friction':0.6},"
+      "{'geom1':0,'geom2':3,'contact':'spring','friction':0.3},"
+      "{'geom1':0,'geom2':4,'contact':'spring','friction':0.6},"
+      "{'geom1':2,'geom2':3,'contact':'%s'},"
+      "{'geom1':2,'geom2':4,'contact':'%s'},{'geom1':3,'geom2':4,'contact':'%s'},"
+      "{'geom1':2,'geom2':5,'contact':'spring','friction':0.2},"
+      "{'geom1':1,'geom2':5,'contact':'spring','friction':0.4}]}";
   char scene[4000];
   snprintf(scene, sizeof scene, text, potential, last, last);
-  djModel* m = NULL;
-  djError err = {""};
-  if (dj_loadModelText(&m, scene, &err) < 0) fail_msg("%s", err.text);
+  djModel* m = djt_modelOf(scene);
   return m;
 }
 
-static void testKernels(void** state) {
-  (void)state;
+static void testKernels(void) {
   assert_true(dj_isPotential(&dj_separatingPlane.traits));
   assert_true(dj_isPotential(&test_chargeKernel.traits));
   assert_false(dj_isPotential(&test_springKernel.traits));
@@ -186,14 +177,12 @@ static void testKernels(void** state) {
     assert_ptr_equal(block[i]->kernel, order[i]);
     assert_true((block[i]->out.twist_jac != NULL) == (order[i] == &test_springKernel));
   }
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   dj_deleteModel(none);
 }
 
 // The residual's derivative by the point.
-static void testJacobian(void** state) {
-  (void)state;
+static void testJacobian(void) {
   djRng rng = {3};
   for (int method = 0; method < DJ_NINTEGRATOR; method++) {
     djModel* m = mixedModel("charge", "swirl");
@@ -216,20 +205,18 @@ static void testJacobian(void** state) {
         energyAt(g, m, d, qe);
         for (size_t i = 0; i < nv; i++) sum[i] += weight[k] / (12 * 1e-4) * g[i];
       }
-      worst = djt_worst(worst, relative(Hx, sum, m->nv));
+      worst = djt_worst(worst, djt_relative(Hx, sum, m->nv));
       double* const list[] = {q, qe, e, g, sum, Hx};
       for (int k = 0; k < 6; k++) free(list[k]);
     }
     print_message("%s: dr/dq+ %.1e\n", dj_method((djIntegrator)method)->name, worst);
     assert_true(worst < 1e-8);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // And by the start, in A and B of a step.
-static void testStart(void** state) {
-  (void)state;
+static void testStart(void) {
   djRng rng = {4};
   for (int method = 0; method < DJ_NINTEGRATOR; method++) {
     djModel* m = mixedModel("charge", "swirl");
@@ -238,14 +225,12 @@ static void testStart(void** state) {
     double error = djt_transitionError(m, d, 1e-4, 0);
     print_message("%s: A and B %.1e\n", dj_method((djIntegrator)method)->name, error);
     assert_true(error < 1e-6);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // By parameters that move frames. (Charges have no gradients by parameters.)
-static void testParams(void** state) {
-  (void)state;
+static void testParams(void) {
   static const djField fields[] = {DJ_FIELD_BODY_POS, DJ_FIELD_BODY_QUAT, DJ_FIELD_JOINT_POS,
                                    DJ_FIELD_JOINT_AXIS};
   enum { N = sizeof fields / sizeof fields[0] };
@@ -267,10 +252,4 @@ static void testParams(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testTwists), cmocka_unit_test(testKernels), cmocka_unit_test(testJacobian),
-      cmocka_unit_test(testStart),  cmocka_unit_test(testParams),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testTwists, testKernels, testJacobian, testStart, testParams)

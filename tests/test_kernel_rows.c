@@ -1,15 +1,8 @@
 // Rows of contact kernels (contact/rows.h) against their energy: with the bodies held, forces of
 // rows at the unknowns that balance them are those of eval; arguments change by J and B.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "common/kernel_case.h"
+#include "common/test.h"
 
 #include "contact/plane/plane_pair.h"
 #include "contact/plane/plane_tail.h"
@@ -113,7 +106,7 @@ static void checkForces(const djKernel* k, Random* r, int type_a, int type_b) {
     double size = 0;
     for (int j = 0; j < 12; j++) size = fmax(size, fabs(out.gradient[j]));
     assert_true(!out.active || t->rows.n > 0);
-    if (t->rows.n > 0) assert_true(distance(g, out.gradient, 12) < 1e-6 * size + EDGE);
+    if (t->rows.n > 0) assert_true(djt_furthest(g, out.gradient, 12) < 1e-6 * size + EDGE);
     compared += t->joined > 0;
     beyond += !out.active;
     freeCase(&c);
@@ -121,8 +114,7 @@ static void checkForces(const djKernel* k, Random* r, int type_a, int type_b) {
   free(t);
 }
 
-static void testForces(void** state) {
-  (void)state;
+static void testForces(void) {
   compared = guided = beyond = 0;
   forAllPairs(checkForces, 5);
   print_message("%d pairs with forces, %d apart, %d with guides\n", compared, beyond, guided);
@@ -183,12 +175,6 @@ static void checkSlopes(const djKernel* k, Random* r, int type_a, int type_b) {
   }
 }
 
-static void testSlopes(void** state) {
-  (void)state;
-  forAllPairs(checkSlopes, 6);
-}
+static void testSlopes(void) { forAllPairs(checkSlopes, 6); }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testForces), cmocka_unit_test(testSlopes)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testForces, testSlopes)

@@ -1,15 +1,8 @@
 // The declared smoothness of every row of the kernel table; and of barriers extreme poses and
 // sizes, recovery.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "common/kernel_case.h"
+#include "common/test.h"
 
 // ------------------------------------------ smoothness -----------------------------------------
 
@@ -120,8 +113,7 @@ static djStatus jumpingEval(djPairOutput* out, djPairState* state, const djPairI
   return status;
 }
 
-static void testSmoothness(void** state) {
-  (void)state;
+static void testSmoothness(void) {
   forAllPairs(checkSmoothness, 7);
   djKernel jumping = *dj_kernel(DJ_SEPARATING_PLANE);
   jumping.eval = jumpingEval;
@@ -167,10 +159,7 @@ static void checkSizes(const djKernel* k, Random* r, int type_a, int type_b) {
   }
 }
 
-static void testSizes(void** state) {
-  (void)state;
-  forBarriers(checkSizes, 8);
-}
+static void testSizes(void) { forBarriers(checkSizes, 8); }
 
 // Faces, edges and corners exactly aligned; needles 1000 times longer than wide, 50 times those of
 // implicit surfaces.
@@ -226,10 +215,7 @@ static void checkAligned(const djKernel* k, Random* r, int type_a, int type_b) {
   }
 }
 
-static void testAligned(void** state) {
-  (void)state;
-  forBarriers(checkAligned, 9);
-}
+static void testAligned(void) { forBarriers(checkAligned, 9); }
 
 // Without recovery an overlapping start is refused and an overlapping pose has infinite energy.
 static void checkOverlap(const djKernel* k, Random* r, int type_a, int type_b) {
@@ -260,17 +246,6 @@ static void checkOverlap(const djKernel* k, Random* r, int type_a, int type_b) {
   freeCase(&c);
 }
 
-static void testOverlap(void** state) {
-  (void)state;
-  forBarriers(checkOverlap, 10);
-}
+static void testOverlap(void) { forBarriers(checkOverlap, 10); }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testSmoothness),
-      cmocka_unit_test(testSizes),
-      cmocka_unit_test(testAligned),
-      cmocka_unit_test(testOverlap),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSmoothness, testSizes, testAligned, testOverlap)

@@ -2,24 +2,17 @@
 // where a ball comes to rest and what is reported there, one step in closed form, derivatives of
 // steps and of runs.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/method_suite.h"
+#include "common/states.h"
+#include "common/test.h"
 
 #include <dijoco/io.h>
 
 static djIntegrator methodOf(void** state) { return *(const djIntegrator*)*state; }
 
 static djModel* load(const char* text) {
-  djModel* m;
-  djError err;
-  if (dj_loadModelText(&m, text, &err) != DJ_OK) fail_msg("%s", err.text);
+  djModel* m = djt_modelOf(text);
   return m;
 }
 
@@ -29,11 +22,11 @@ static const double mass = 0.7, gravity = 9.81, k = 900, c = 4000, radius = 0.1;
 static djModel* ballModel(double depth) {
   char text[1000];
   snprintf(text, sizeof text,
-           "{\"dijoco_model\": 1, \"option\": {\"gravity\": [0, 0, %g], \"contact\": \"spring\", "
-           "\"spring\": {\"stiffness\": %g, \"damping\": %g}}, \"bodies\": [{\"name\": \"world\"}, "
-           "{\"name\": \"ball\", \"pos\": [0, 0, %.17g], \"mass\": %g, \"inertia\": [0.003, 0.003, "
-           "0.003]}], \"joints\": [{\"type\": \"free\", \"body\": \"ball\"}], \"geoms\": "
-           "[{\"type\": \"plane\", \"body\": 0}, {\"body\": \"ball\", \"size\": [%g, 0, 0]}]}",
+           "{'dijoco_model': 1, 'option': {'gravity': [0, 0, %g], 'contact': 'spring', "
+           "'spring': {'stiffness': %g, 'damping': %g}}, 'bodies': [{'name': 'world'}, "
+           "{'name': 'ball', 'pos': [0, 0, %.17g], 'mass': %g, 'inertia': [0.003, 0.003, "
+           "0.003]}], 'joints': [{'type': 'free', 'body': 'ball'}], 'geoms': "
+           "[{'type': 'plane', 'body': 0}, {'body': 'ball', 'size': [%g, 0, 0]}]}",
            -gravity, k, c, radius - depth, mass, radius);
   return load(text);
 }
@@ -51,8 +44,7 @@ static void testRest(void** state) {
   assert_true(fabs(d->pair[0].gap + depth) < 1e-9);
   assert_int_equal(d->ncontact, 1);
   assert_true(fabs(fabs(d->contact[0].force[2]) - mass * gravity) < 1e-6);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // m (v+ - v)/h = -m g + e (k - c v+), e = e0 - h v+ the depth: one root of a quadratic.
@@ -67,35 +59,31 @@ static void testStep(void** state) {
   double v = (-q - sqrt(q * q - 4 * p * r)) / (2 * p);
   assert_true(fabs(d->qvel[2] - v) < 1e-10);
   assert_true(fabs(d->qpos[2] - (radius - e0 + h * v)) < 1e-12);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // Two balls and an arm's end that slide, roll and spin on a floor by springs; a box that stands on
 // it by the separating plane and pushes one of them so.
 static djModel* mixedModel(void) {
   return load(
-      "{\"dijoco_model\": 1, \"option\": {\"contact\": \"spring\","
-      "  \"separating_plane\": {\"stiffness_scale\": 1e-5},  \"friction_eps\": 1e-7,"
-      "  \"spring\": {\"stiffness\": 3000, \"viscosity\": 30}},"
-      "\"bodies\": [{\"name\": \"world\"},"
-      "  {\"name\": \"one\", \"pos\": [0, 0, 0.099], \"mass\": 0.7,"
-      "   \"inertia\": [0.003, 0.003, 0.003]},"
-      "  {\"name\": \"two\", \"pos\": [0.5, 0, 0.078], \"mass\": 0.5,"
-      "   \"inertia\": [0.002, 0.001, 0.0015]},"
-      "  {\"name\": \"arm\", \"pos\": [1, 0, 0.3], \"mass\": 0.6, \"ipos\": [0.1, 0, -0.1],"
-      "   \"inertia\": [0.01, 0.01, 0.002]},"
-      "  {\"name\": \"box\", \"pos\": [-0.2005, 0, 0.0995], \"mass\": 1,"
-      "   \"inertia\": [0.007, 0.007, 0.007]}],"
-      "\"joints\": [{\"type\": \"free\", \"body\": 1}, {\"type\": \"free\", \"body\": 2},"
-      "  {\"type\": \"ball\", \"body\": 3}, {\"type\": \"free\", \"body\": 4}],"
-      "\"geoms\": [{\"name\": \"floor\", \"type\": \"plane\", \"body\": 0, "
-      "   \"quat\": [1, 0.01, -0.001, 0]},"
-      "  {\"name\": \"one\", \"body\": 1, \"size\": [0.1, 0, 0], \"friction\": [1.2, 0, 0]},"
-      "  {\"name\": \"two\", \"body\": 2, \"size\": [0.08, 0, 0], \"pos\": [0.01, 0, 0],"
-      "   \"stiffness\": 800},"
-      "  {\"name\": \"end\", \"body\": 3, \"size\": [0.05, 0, 0], \"pos\": [0.1, 0, -0.2515]},"
-      "  {\"name\": \"box\", \"type\": \"box\", \"body\": 4, \"size\": [0.1, 0.1, 0.1]}]}");
+      "{'dijoco_model': 1, 'option': {'contact': 'spring',"
+      "  'separating_plane': {'stiffness_scale': 1e-5},  'friction_eps': 1e-7,"
+      "  'spring': {'stiffness': 3000, 'viscosity': 30}},"
+      "'bodies': [{'name': 'world'},"
+      "  {'name': 'one', 'pos': [0, 0, 0.099], 'mass': 0.7,   'inertia': [0.003, 0.003, 0.003]},"
+      "  {'name': 'two', 'pos': [0.5, 0, 0.078], 'mass': 0.5,   'inertia': [0.002, 0.001, 0.0015]},"
+      "  {'name': 'arm', 'pos': [1, 0, 0.3], 'mass': 0.6, 'ipos': [0.1, 0, -0.1],"
+      "   'inertia': [0.01, 0.01, 0.002]},"
+      "  {'name': 'box', 'pos': [-0.2005, 0, 0.0995], 'mass': 1,"
+      "   'inertia': [0.007, 0.007, 0.007]}],"
+      "'joints': [{'type': 'free', 'body': 1}, {'type': 'free', 'body': 2},"
+      "  {'type': 'ball', 'body': 3}, {'type': 'free', 'body': 4}],"
+      "'geoms': [{'name': 'floor', 'type': 'plane', 'body': 0,    'quat': [1, 0.01, -0.001, 0]},"
+      "  {'name': 'one', 'body': 1, 'size': [0.1, 0, 0], 'friction': [1.2, 0, 0]},"
+      "  {'name': 'two', 'body': 2, 'size': [0.08, 0, 0], 'pos': [0.01, 0, 0],"
+      "   'stiffness': 800},"
+      "  {'name': 'end', 'body': 3, 'size': [0.05, 0, 0], 'pos': [0.1, 0, -0.2515]},"
+      "  {'name': 'box', 'type': 'box', 'body': 4, 'size': [0.1, 0.1, 0.1]}]}");
 }
 
 static void start(djModel* m, djData* d) {
@@ -122,8 +110,7 @@ static void testTransition(void** state) {
   double wrong = djt_transitionError(m, d, 2e-6, 1e-3);
   print_message("transition: %.1e (with an error of 1e-3: %.1e)\n", error, wrong);
   assert_true(error < 1e-5 && wrong > 10 * error);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 static void testRuns(void** state) {
@@ -179,22 +166,8 @@ static void testRuns(void** state) {
     assert_true(error < 1e-5 * scale);
   }
   djd_deleteTape(run.tape);
-  dj_deleteData(run.d);
-  dj_deleteModel(m);
+  djt_delete(m, run.d);
 }
 
-#define ROW(id)                                                                 \
-  {"rest " #id, testRest, NULL, NULL, (void*)(size_t)&all[id]},                  \
-      {"transition " #id, testTransition, NULL, NULL, (void*)(size_t)&all[id]},  \
-      {"runs " #id, testRuns, NULL, NULL, (void*)(size_t)&all[id]}
-
-int main(void) {
-  static const djIntegrator all[DJ_NINTEGRATOR] = {DJ_POSITION, DJ_VARIATIONAL, DJ_BDF1,
-                                                   DJ_MIDPOINT, DJ_BDF2, DJ_EULER};
-  const struct CMUnitTest tests[] = {
-      ROW(DJ_POSITION), ROW(DJ_VARIATIONAL), ROW(DJ_BDF1), ROW(DJ_MIDPOINT),
-      ROW(DJ_BDF2), ROW(DJ_EULER),
-      {"step DJ_POSITION", testStep, NULL, NULL, (void*)(size_t)&all[DJ_POSITION]},
-      {"step DJ_BDF1", testStep, NULL, NULL, (void*)(size_t)&all[DJ_BDF1]}};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_byAll(testRest), djt_byAll(testTransition), djt_byAll(testRuns),
+              djt_by(testStep, DJ_POSITION), djt_by(testStep, DJ_BDF1))

@@ -1,15 +1,9 @@
 // Vector-Jacobian products of contact kernels by shapes and coefficients, against differences of
 // lambda . gradient along random directions in which every number of both shapes moves.
 
+#include "common/test.h"
 #include "common/varied_shape.h"
 #include "common/worst.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 
 static const int types[] = {DJ_PLANE, DJ_SPHERE,    DJ_CAPSULE, DJ_BOX,
                             DJ_MESH,  DJ_ELLIPSOID, DJ_CYLINDER, DJ_HFIELD};
@@ -181,27 +175,23 @@ static void checkPairs(const Kind* kind, double step, double tolerance, double l
   }
 }
 
-static void testPlain(void** state) {
-  (void)state;
+static void testPlain(void) {
   checkPairs(&(Kind){.part = 0.85, .move = 0.02, .cap = 0.2}, 1e-4, 1e-6, 0.1);
 }
 
-static void testRecovering(void** state) {
-  (void)state;
+static void testRecovering(void) {
   checkPairs(&(Kind){.part = 0.4, .move = 0.02, .cap = 0.2}, 1e-4, 1e-6, 0.1);
   checkPairs(&(Kind){.part = -1.5, .move = 0.02, .cap = 0.2}, 1e-4, 1e-6, 0.1);
 }
 
 // Where recovery has just begun to bound friction's force, by how far the gap is below its
 // threshold.
-static void testBound(void** state) {
-  (void)state;
+static void testBound(void) {
   checkPairs(&(Kind){.part = 0.7, .move = 0.02, .cap = 0.01}, 1e-4, 1e-6, 0.1);
 }
 
 // Of pairs that have just left recovery, or are about to.
-static void testPast(void** state) {
-  (void)state;
+static void testPast(void) {
   Kind kind = {.part = 0.85, .move = 0.02, .cap = 0.2, .deeper = 0.015};
   checkPairs(&kind, 3e-5, 1e-6, 0.1);
   kind.part = 0.7;
@@ -209,30 +199,26 @@ static void testPast(void** state) {
 }
 
 // Inflation that would leave radii below zero, and shapes that are skin to the core.
-static void testShrunk(void** state) {
-  (void)state;
+static void testShrunk(void) {
   checkPairs(&(Kind){.part = 0.4, .move = 0.02, .cap = 0.2, .shrunk = true}, 2e-6, 1e-5, 1);
   checkPairs(&(Kind){.part = -1.5, .move = 0.02, .cap = 0.2, .thin = true}, 1e-4, 1e-6, 0.1);
 }
 
 // So deep that some centres lie where two faces are as near: a kink of the gap at the start, of
 // which little is left in e.
-static void testDeep(void** state) {
-  (void)state;
+static void testDeep(void) {
   checkPairs(&(Kind){.part = -30, .move = 0.02, .cap = 0.2}, 3e-6, 3e-5, 10);
 }
 
 // Centres so near that erosion scales the shapes, or moves them apart.
-static void testCoincident(void** state) {
-  (void)state;
+static void testCoincident(void) {
   checkPairs(&(Kind){.part = -30, .move = 0.02, .cap = 0.2, .apart = 0.05}, 3e-6, 3e-5, 10);
   checkPairs(&(Kind){.part = -30, .move = 0.02, .cap = 0.2, .apart = 0.002}, 3e-7, 3e-5, 10);
 }
 
 // With a guide: in touch, in recovery, and apart by half a size, 3 and 30 sizes, where derivatives
 // are smaller.
-static void testGuided(void** state) {
-  (void)state;
+static void testGuided(void) {
   double size = 1 / planeRange(0.02, 1);
   Kind kind = {.part = 0.85, .move = 0.02, .cap = 0.2, .guide = 2e-2};
   checkPairs(&kind, 1e-4, 1e-6, 0.1);
@@ -246,13 +232,5 @@ static void testGuided(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPlain), cmocka_unit_test(testRecovering),
-      cmocka_unit_test(testBound), cmocka_unit_test(testPast),
-      cmocka_unit_test(testShrunk),
-      cmocka_unit_test(testDeep),  cmocka_unit_test(testCoincident),
-      cmocka_unit_test(testGuided),
-  };
-  return cmocka_run_group_tests_name("kernel_vjp", tests, NULL, NULL);
-}
+DJT_MAIN(testPlain, testRecovering, testBound, testPast, testShrunk, testDeep, testCoincident,
+         testGuided)

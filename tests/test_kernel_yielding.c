@@ -2,15 +2,10 @@
 // floor that yields, with every integrator: derivatives of a step, gradients of a run by the
 // kernel's own settings, frames and joints. On a floor that is fixed: test_kernel_steps.c.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/method_suite.h"
+#include "common/states.h"
+#include "common/test.h"
 #include "spring_kernel.h"
 
 #include <dijoco/io.h>
@@ -21,34 +16,32 @@ static djIntegrator of(void** state) { return *(const djIntegrator*)*state; }
 // with a ball at its end on it, too. Contact is the spring's.
 static djModel* scene(void) {
   static const char text[] =
-      "{\"dijoco_model\": 1, \"option\": {\"contact\": \"spring\"},"
-      "\"bodies\": [{\"name\": \"world\"},"
-      "{\"name\": \"table\", \"mass\": 20, \"inertia\": [2, 2, 2], \"gravcomp\": 1},"
-      "{\"pos\": [0.3, 0.1, 0.0995], \"mass\": 1, \"inertia\": [0.01, 0.012, 0.013]},"
-      "{\"pos\": [-0.5, 0, 0.3], \"mass\": 1, \"ipos\": [0.1, 0, 0],"
-      " \"inertia\": [0.01, 0.012, 0.013]},"
-      "{\"parent\": 3, \"pos\": [0.2, 0, 0], \"mass\": 0.5, \"ipos\": [0, 0, -0.1],"
-      " \"inertia\": [0.004, 0.003, 0.002]}],"
-      "\"joints\": [{\"name\": \"table\", \"type\": \"slide\", \"body\": 1, \"axis\": [0, 0, 1],"
-      " \"stiffness\": 9000, \"damping\": 20},"
-      " {\"type\": \"hinge\", \"body\": 1, \"axis\": [0, 1, 0],"
-      " \"stiffness\": 900, \"damping\": 5}, {\"type\": \"free\", \"body\": 2},"
-      "{\"name\": \"up\", \"type\": \"hinge\", \"body\": 3, \"axis\": [0, 1, 0], \"damping\": 0.1},"
-      "{\"type\": \"ball\", \"body\": 4, \"damping\": 0.02}],"
-      "\"geoms\": [{\"name\": \"floor\", \"type\": \"plane\", \"body\": 1},"
-      "{\"name\": \"ball\", \"body\": 2, \"size\": [0.1, 0, 0], \"friction\": [0.7, 0, 0]},"
-      "{\"name\": \"foot\", \"body\": 4, \"pos\": [0.02, 0, -0.21], \"size\": [0.09, 0, 0],"
-      " \"friction\": [0.5, 0, 0]}]}";
-  djModel* m;
+      "{'dijoco_model': 1, 'option': {'contact': 'spring'},"
+      "'bodies': [{'name': 'world'},"
+      "{'name': 'table', 'mass': 20, 'inertia': [2, 2, 2], 'gravcomp': 1},"
+      "{'pos': [0.3, 0.1, 0.0995], 'mass': 1, 'inertia': [0.01, 0.012, 0.013]},"
+      "{'pos': [-0.5, 0, 0.3], 'mass': 1, 'ipos': [0.1, 0, 0],"
+      " 'inertia': [0.01, 0.012, 0.013]},"
+      "{'parent': 3, 'pos': [0.2, 0, 0], 'mass': 0.5, 'ipos': [0, 0, -0.1],"
+      " 'inertia': [0.004, 0.003, 0.002]}],"
+      "'joints': [{'name': 'table', 'type': 'slide', 'body': 1, 'axis': [0, 0, 1],"
+      " 'stiffness': 9000, 'damping': 20},"
+      " {'type': 'hinge', 'body': 1, 'axis': [0, 1, 0],"
+      " 'stiffness': 900, 'damping': 5}, {'type': 'free', 'body': 2},"
+      "{'name': 'up', 'type': 'hinge', 'body': 3, 'axis': [0, 1, 0], 'damping': 0.1},"
+      "{'type': 'ball', 'body': 4, 'damping': 0.02}],"
+      "'geoms': [{'name': 'floor', 'type': 'plane', 'body': 1},"
+      "{'name': 'ball', 'body': 2, 'size': [0.1, 0, 0], 'friction': [0.7, 0, 0]},"
+      "{'name': 'foot', 'body': 4, 'pos': [0.02, 0, -0.21], 'size': [0.09, 0, 0],"
+      " 'friction': [0.5, 0, 0]}]}";
   djError err = {""};
-  if (dj_loadModelText(&m, text, &err) != DJ_OK) fail_msg("%s", err.text);
+  djModel* m = djt_modelOf(text);
   // soft, so that steps of differences stay within contact
   static const char* const name[] = {"contact/spring/stiffness", "contact/spring/damping",
                                      "contact/spring/viscosity"};
   static const double value[] = {2000, 400, 300};
   for (int k = 0; k < 3; k++) {
-    djParam p;
-    assert_int_equal(dj_paramId(&p, m, name[k], &err), DJ_OK);
+    djParam p = djt_param(m, name[k]);
     assert_int_equal(dj_setParam(m, &p, &value[k], &err), DJ_OK);
   }
   return m;
@@ -75,8 +68,7 @@ static void testTransition(void** state) {
   print_message("A and B: %.1e (with an error of 1e-3: %.1e)\n", error, wrong);
   assert_true(error < 2e-7);
   assert_true(wrong > 2e-6);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 static void testGradient(void** state) {
@@ -119,22 +111,9 @@ static void testGradient(void** state) {
     }
     worst = djt_worst(worst, error / scale);
   }
-  print_message("parameters: %.1e\n", worst);
-  assert_true(worst < 1e-6);
+  djt_below("parameters", worst, 1e-6);
   djd_deleteTape(run.tape);
-  dj_deleteData(run.d);
-  dj_deleteModel(m);
+  djt_delete(m, run.d);
 }
 
-#define ROW(id)                                                                             \
-  {"transition " #id, testTransition, NULL, NULL, (void*)(size_t)&all[id]},                  \
-      {"gradient " #id, testGradient, NULL, NULL, (void*)(size_t)&all[id]}
-
-int main(void) {
-  static const djIntegrator all[DJ_NINTEGRATOR] = {DJ_POSITION, DJ_VARIATIONAL, DJ_BDF1,
-                                                   DJ_MIDPOINT, DJ_BDF2, DJ_EULER};
-  const struct CMUnitTest tests[] = {ROW(DJ_POSITION), ROW(DJ_VARIATIONAL), ROW(DJ_BDF1),
-                                     ROW(DJ_MIDPOINT),
-                                     ROW(DJ_BDF2), ROW(DJ_EULER)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_byAll(testTransition), djt_byAll(testGradient))

@@ -1,10 +1,8 @@
 // The ladder of differences on functions whose derivatives are known.
 
 #include "common/near.h"
+#include "common/test.h"
 #include "gradient/ladder.h"
-
-#include <math.h>
-#include <string.h>
 
 // sin(1 + e) - sin(1), by a formula without cancellation; with noise of a given size.
 static bool sine(void* user, double e, double* change) {
@@ -23,8 +21,7 @@ static djLadder make(djChangeAlong along, double* noise) {
                     .rounding = 1e-17, .noise = 1e-17};
 }
 
-static void testSine(void** state) {
-  (void)state;
+static void testSine(void) {
   double noise = 0, slope, doubt;
   djLadder l = make(sine, &noise);
   djDifference d;
@@ -43,8 +40,7 @@ static void testSine(void** state) {
   assert_true(fabs(slope - 1) < 0.2);
 }
 
-static void testOneSided(void** state) {
-  (void)state;
+static void testOneSided(void) {
   double noise = 0;
   djLadder l = make(oneSided, &noise);
   assert_true(isnan(dj_changeAt(&l, -0.01)));
@@ -56,16 +52,14 @@ static void testOneSided(void** state) {
   djt_near(d.value, cos(1), 1e-9);
 }
 
-static void testNoise(void** state) {
-  (void)state;
+static void testNoise(void) {
   double noise = 1e-9;
   djLadder l = make(sine, &noise);
   dj_measureNoise(&l);
   assert_true(l.noise > 1e-10 && l.noise < 1e-8);
 }
 
-static void testJudge(void** state) {
-  (void)state;
+static void testJudge(void) {
   double noise = 0;
   djdCertificate c;
   assert_int_equal(dj_judge(&c, sin(1), cos(1), 0.1, 1e-17, 400, sine, &noise), DJ_OK);
@@ -81,12 +75,4 @@ static void testJudge(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testSine),
-      cmocka_unit_test(testOneSided),
-      cmocka_unit_test(testNoise),
-      cmocka_unit_test(testJudge),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSine, testOneSided, testNoise, testJudge)

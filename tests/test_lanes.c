@@ -1,14 +1,8 @@
 // Each operation on eight numbers at once against the same on one number after the other.
 
 #include "common/random_model.h"
+#include "common/test.h"
 #include "math/lanes.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 enum { N = DJU_LANES, ROUNDS = 200 };
 
@@ -33,8 +27,7 @@ static void same(djLanes v, const double x[N]) {
 }
 
 // What is loaded and stored keeps its order; nothing is written beyond the eight, or the six.
-static void testMemory(void** state) {
-  (void)state;
+static void testMemory(void) {
   djRng rng = {1};
   double x[N], y[N + 1], six[N], z[N];
   draw(x, &rng);
@@ -51,8 +44,7 @@ static void testMemory(void** state) {
 }
 
 // Lanes that a mask leaves out do not count, not even a NaN there.
-static void testMasks(void** state) {
-  (void)state;
+static void testMasks(void) {
   djRng rng = {2};
   for (int round = 0; round < ROUNDS; round++) {
     double x[N], y[N], kept[N], picked[N];
@@ -73,8 +65,7 @@ static void testMasks(void** state) {
 }
 
 // The first n lanes, for n below none and beyond all; and whether any one lane is set.
-static void testFirstAndAny(void** state) {
-  (void)state;
+static void testFirstAndAny(void) {
   for (int n = -3; n < N + 4; n++) {
     int64_t bits[N];
     djMask mask = dju_firstLanes(n);
@@ -91,8 +82,7 @@ static void testFirstAndAny(void** state) {
   }
 }
 
-static void testMin(void** state) {
-  (void)state;
+static void testMin(void) {
   djRng rng = {3};
   for (int round = 0; round < ROUNDS; round++) {
     double x[N], y[N], less[N], least = INFINITY;
@@ -115,8 +105,7 @@ static void testMin(void** state) {
 }
 
 // The product and sum, to the rounding of either.
-static void testFma(void** state) {
-  (void)state;
+static void testFma(void) {
   djRng rng = {4};
   for (int round = 0; round < ROUNDS; round++) {
     double a[N], b[N], c[N], y[N];
@@ -129,8 +118,7 @@ static void testFma(void** state) {
 }
 
 // Sums of small whole numbers have no rounding. Different ones in every lane tell lanes apart.
-static void testSums(void** state) {
-  (void)state;
+static void testSums(void) {
   djLanes v[8];
   double x[8][N], expected[8] = {0}, sum[8];
   for (int k = 0; k < 8; k++) {
@@ -157,11 +145,4 @@ static void testSums(void** state) {
   same(dju_addQuads(v[0], v[1]), quads);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testMemory), cmocka_unit_test(testMasks),
-      cmocka_unit_test(testFirstAndAny), cmocka_unit_test(testMin),
-      cmocka_unit_test(testFma),    cmocka_unit_test(testSums),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testMemory, testMasks, testFirstAndAny, testMin, testFma, testSums)

@@ -2,12 +2,7 @@
 // along their own normals, which a scan of this test finds; and recovery from any overlap of them.
 
 #include "common/pair_case.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "common/test.h"
 
 typedef struct Worst {
   double claim, target;
@@ -83,8 +78,7 @@ static void setPair(PairCase* c, Random* r, int kind, int partner) {
 
 static const int partners[] = {DJ_CYLINDER, DJ_ELLIPSOID, DJ_BOX, DJ_MESH};
 
-static void claims(void** state) {
-  (void)state;
+static void claims(void) {
   Random r = {31};
   Worst w = {0};
   for (int i = 0; i < 120; i++) {
@@ -140,8 +134,7 @@ static bool erode(djStatus* status, djDistance* d, double* target, Worst* w, Pai
 
 // Erosion gives the gap that it is to give, by supports of the eroded shapes that owe nothing to
 // it.
-static void recovers(void** state) {
-  (void)state;
+static void recovers(void) {
   Random r = {32};
   Worst w = {0};
   double range = planeRange(0.01, 1), target;
@@ -168,8 +161,7 @@ static void recovers(void** state) {
 
 // Lists that are taken for more erosion than they were made for make supports wrong here and there,
 // so that the gap jumps. Then erosion says that its gap is another, and leaves the shapes apart.
-static void jumps(void** state) {
-  (void)state;
+static void jumps(void) {
   Random r = {33};
   Worst w = {0};
   double range = planeRange(0.01, 1), target;
@@ -191,11 +183,4 @@ static void jumps(void** state) {
   assert_true(w.unconverged > 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(claims),
-      cmocka_unit_test(recovers),
-      cmocka_unit_test(jumps),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(claims, recovers, jumps)

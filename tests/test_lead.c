@@ -4,17 +4,8 @@
 
 #include <dijoco/dijoco.h>
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/task_case.h"
+#include "common/test.h"
 
 static const double parts[DJD_NSECANT] = {1e-3, 1e-2, 5e-2};
 
@@ -43,17 +34,17 @@ static void isNear(double x, double expected, double relative) {
   if (!(fabs(x - expected) <= relative * fabs(expected))) fail_msg("%.17g %.17g", x, expected);
 }
 
-#define SWING \
-  "{\"scene\":\"s\",\"horizon\":30,\"timestep\":0.004,\"integrator\":\"variational\"," \
-  "\"initial\":{\"qpos\":[0,0.2]},\"ctrl\":[0.5],\"set\":{\"body/cart/mass\":[2]}," \
-  "\"loss\":[{\"type\":\"qpos\",\"joint\":\"angle\",\"target\":[0.4]}," \
-  "{\"type\":\"effort\",\"weight\":0.01}],\"variables\":"
+#define SWING                                                                                      \
+  "{'scene':'s','horizon':30,'timestep':0.004,'integrator':'variational',"                         \
+  "'initial':{'qpos':[0,0.2]},'ctrl':[0.5],'set':{'body/cart/mass':[2]},"                          \
+  "'loss':[{'type':'qpos','joint':'angle','target':[0.4]},"                                        \
+  "{'type':'effort','weight':0.01}],'variables':"
 
-static void testSmooth(void** state) {
-  (void)state;
+static void testSmooth(void) {
   Case c;
-  makeCaseOf(&c, NULL, SWING "[{\"name\":\"body/cart/mass\"},{\"name\":\"qpos0\",\"index\":[1]},"
-           "{\"name\":\"ctrl\"},{\"name\":\"qvel0\",\"index\":[]}]}");
+  makeCaseOf(&c, NULL,
+             SWING "[{'name':'body/cart/mass'},{'name':'qpos0','index':[1]},"
+                   "{'name':'ctrl'},{'name':'qvel0','index':[]}]}");
   const double scale[] = {2, 1, sqrt(30)};
   for (int i = 0; i < 3; i++) {
     djdCertificate r = certify(&c, i, 1);
@@ -75,8 +66,7 @@ static void testSmooth(void** state) {
 }
 
 // A factor of two to either side, the sign, and what is no gradient at all.
-static void testRule(void** state) {
-  (void)state;
+static void testRule(void) {
   static const struct {
     double factor;
     djdLead leads;
@@ -85,7 +75,7 @@ static void testRule(void** state) {
               {NAN, DJD_LEADS_NOT}};
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     Case c;
-    makeCaseOf(&c, NULL, SWING "[{\"name\":\"body/cart/mass\"}]}");
+    makeCaseOf(&c, NULL, SWING "[{'name':'body/cart/mass'}]}");
     djdCertificate r = certify(&c, 0, list[i].factor);
     if (r.leads != list[i].leads) fail_msg("%g", list[i].factor);
     for (int k = 0; k < DJD_NSECANT; k++) {
@@ -98,13 +88,13 @@ static void testRule(void** state) {
 
 // Where a bound is near, steps end there: one side alone, or sides of different length. Where
 // entries end at different steps the direction is another, and so is the gradient along it.
-static void testBounds(void** state) {
-  (void)state;
+static void testBounds(void) {
   Case c;
-  makeCaseOf(&c, NULL, SWING "[{\"name\":\"qpos0\",\"index\":[1],\"min\":0,\"max\":0.2},"
-           "{\"name\":\"qvel0\",\"index\":[1],\"min\":-1,\"max\":0.02},"
-           "{\"name\":\"qpos0\",\"min\":[-1,0],\"max\":[1,0.2]},"
-           "{\"name\":\"body/cart/mass\",\"min\":0.1,\"max\":2.05}]}");
+  makeCaseOf(&c, NULL,
+             SWING "[{'name':'qpos0','index':[1],'min':0,'max':0.2},"
+                   "{'name':'qvel0','index':[1],'min':-1,'max':0.02},"
+                   "{'name':'qpos0','min':[-1,0],'max':[1,0.2]},"
+                   "{'name':'body/cart/mass','min':0.1,'max':2.05}]}");
   const double scale[] = {0.1, 0.51, sqrt(1 + 0.01), 2}, room[] = {0, 0.02, 0, 0.05};
   for (int i = 0; i < 4; i++) {
     djdCertificate r = certify(&c, i, 1);
@@ -127,25 +117,23 @@ static void testBounds(void** state) {
 }
 
 // Two balls that do not meet.
-#define BALLS(friction) \
-  "{\"dijoco_model\":1,\"option\":{\"timestep\":0.005,\"gravity\":[0,0,0]}," \
-  "\"bodies\":[{\"name\":\"world\"}," \
-  "{\"name\":\"a\",\"mass\":1,\"inertia\":[0.004,0.004,0.004]}," \
-  "{\"name\":\"b\",\"pos\":[0.5,0,0],\"mass\":1,\"inertia\":[0.004,0.004,0.004]}]," \
-  "\"joints\":[{\"body\":\"a\",\"type\":\"free\"},{\"body\":\"b\",\"type\":\"free\"}]," \
-  "\"geoms\":[{\"name\":\"a\",\"body\":\"a\",\"type\":\"sphere\",\"size\":[0.1,0,0]," \
-  "\"friction\":" friction "},{\"name\":\"b\",\"body\":\"b\",\"type\":\"sphere\"," \
-  "\"size\":[0.1,0,0],\"friction\":" friction "}]}"
-#define PUSH \
-  "{\"scene\":\"s\",\"horizon\":10,\"initial\":{\"qvel\":[0.1,0,0,0,0,0,0,0,0,0,0,0]}," \
-  "\"loss\":[{\"type\":\"position\",\"body\":\"a\",\"target\":[0.5,0.1,0]}],"
+#define BALLS(friction)                                                                            \
+  "{'dijoco_model':1,'option':{'timestep':0.005,'gravity':[0,0,0]},"                               \
+  "'bodies':[{'name':'world'},"                                                                    \
+  "{'name':'a','mass':1,'inertia':[0.004,0.004,0.004]},"                                           \
+  "{'name':'b','pos':[0.5,0,0],'mass':1,'inertia':[0.004,0.004,0.004]}],"                          \
+  "'joints':[{'body':'a','type':'free'},{'body':'b','type':'free'}],"                              \
+  "'geoms':[{'name':'a','body':'a','type':'sphere','size':[0.1,0,0],"                              \
+  "'friction':" friction "},{'name':'b','body':'b','type':'sphere',"                               \
+  "'size':[0.1,0,0],'friction':" friction "}]}"
+#define PUSH                                                                                       \
+  "{'scene':'s','horizon':10,'initial':{'qvel':[0.1,0,0,0,0,0,0,0,0,0,0,0]},"                      \
+  "'loss':[{'type':'position','body':'a','target':[0.5,0.1,0]}],"
 
 // A loss that does not move, as its gradient says.
-static void testFlat(void** state) {
-  (void)state;
+static void testFlat(void) {
   Case c;
-  makeCaseOf(&c, BALLS("[0.4,0,0]"), PUSH "\"variables\":[{\"name\":\"geom/a/friction\","
-           "\"index\":[0]}]}");
+  makeCaseOf(&c, BALLS("[0.4,0,0]"), PUSH "'variables':[{'name':'geom/a/friction','index':[0]}]}");
   djdCertificate r = certify(&c, 0, 1);
   assert_true(r.leads == DJD_LEADS && r.analytic == 0 && r.secant[2] == 0);
   c.gradient[0] = 0.1;
@@ -156,19 +144,17 @@ static void testFlat(void** state) {
 
 // Friction has no values below 0: there are runs on one side, and on none where one coefficient
 // rises as the other falls.
-static void testNoRun(void** state) {
-  (void)state;
+static void testNoRun(void) {
   Case c;
-  makeCaseOf(&c, BALLS("[0,0,0]"), PUSH "\"variables\":[{\"name\":\"geom/a/friction\","
-           "\"index\":[0]}]}");
+  makeCaseOf(&c, BALLS("[0,0,0]"), PUSH "'variables':[{'name':'geom/a/friction','index':[0]}]}");
   djdCertificate r = certify(&c, 0, 1);
   assert_true(r.leads == DJD_LEADS && r.secant_sides[0] == 1 && r.secant_sides[2] == 1);
   freeCase(&c);
-  makeCaseOf(&c, BALLS("[0,0,0]"), PUSH "\"free\":{\"z\":{\"value\":[0]}},\"maps\":["
-           "{\"type\":\"affine\",\"from\":\"z\",\"to\":\"geom/a/friction\","
-           "\"matrix\":[[1],[0],[0]]},"
-           "{\"type\":\"affine\",\"from\":\"z\",\"to\":\"geom/b/friction\","
-           "\"matrix\":[[-1],[0],[0]]}],\"variables\":[{\"name\":\"z\"}]}");
+  makeCaseOf(&c, BALLS("[0,0,0]"),
+             PUSH "'free':{'z':{'value':[0]}},'maps':["
+                  "{'type':'affine','from':'z','to':'geom/a/friction','matrix':[[1],[0],[0]]},"
+                  "{'type':'affine','from':'z','to':'geom/b/friction',"
+                  "'matrix':[[-1],[0],[0]]}],'variables':[{'name':'z'}]}");
   r = certify(&c, 0, 1);
   assert_true(r.leads == DJD_LEAD_UNKNOWN && r.scale > 0 && !r.passed);
   for (int k = 0; k < DJD_NSECANT; k++) {
@@ -185,13 +171,12 @@ static bool line(void* user, double e, double* loss) {
 
 // Six runs more, which do not count among the certificate's; none of one that is not begun or is
 // about no variable.
-static void testRuns(void** state) {
-  (void)state;
+static void testRuns(void) {
   Case c;
   djArray before, after;
   djPhases* p;
   djdCertificate r;
-  makeCaseOf(&c, NULL, SWING "[{\"name\":\"body/cart/mass\"}]}");
+  makeCaseOf(&c, NULL, SWING "[{'name':'body/cart/mass'}]}");
   assert_int_equal(djd_designArray(&before, c.d, "evaluations"), DJ_OK);
   int first = *(const int*)before.data;
   r = certify(&c, 0, 1);
@@ -206,9 +191,4 @@ static void testRuns(void** state) {
   assert_true(r.leads == DJD_LEAD_UNKNOWN && r.scale == 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testSmooth), cmocka_unit_test(testRule),  cmocka_unit_test(testBounds),
-      cmocka_unit_test(testFlat),   cmocka_unit_test(testNoRun), cmocka_unit_test(testRuns)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSmooth, testRule, testBounds, testFlat, testNoRun, testRuns)

@@ -1,17 +1,11 @@
 // What slides out of an overlap is braked by Coulomb's friction, and by no more: by mu times the
 // impulse that has been passed along the normal, a step late. All of that is in the velocities.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/random.h"
 #include "common/scene.h"
-
-#include <math.h>
+#include "common/states.h"
+#include "common/test.h"
 
 static const double g = 9.81, mu = 0.5;
 
@@ -30,9 +24,7 @@ static djModel* makeSlide(djGeomType type, bool on_box, double depth, double h, 
   floor->friction[0] = own->friction[0] = mu;
   s->def.option.timestep = h;
   s->def.option.integrator = way->integrator;
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  return m;
+  return takeScene(s);
 }
 
 // The most that friction's impulse is above what it may be, of all times, m/s; the time to v = .1.
@@ -51,8 +43,7 @@ static double slide(double* stopped, djModel* m) {
     most = fmax(most, v - d->qvel[0] - may);
     if (d->qvel[0] < 0.1 && !(*stopped < INFINITY)) *stopped = (k + 1) * h;
   }
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   return most;
 }
 
@@ -92,11 +83,4 @@ static void testCoulomb(void** state) {
   assert_true(f.soonest > 0.9 * 0.9 / (mu * g) && f.latest < 1.2 * 0.9 / (mu * g));
 }
 
-int main(void) {
-  Way way[] = {{DJ_EULER, 1.5}, {DJ_POSITION, 1.5}};
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_prestate(testCoulomb, &way[0]),
-      cmocka_unit_test_prestate(testCoulomb, &way[1]),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_of(testCoulomb, Way, DJ_EULER, 1.5), djt_of(testCoulomb, Way, DJ_POSITION, 1.5))

@@ -1,16 +1,12 @@
 // The linearised step apart from what is built on it: products against differences of steps, their
 // adjoints, copies, changes of a stage's configuration; and the turns of rotations.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/method_suite.h"
 #include "common/near.h"
+#include "common/states.h"
+#include "common/test.h"
+#include "common/worst.h"
 #include "gradient/columns.h"
 #include "integrate/linear.h"
 #include "integrate/turn.h"
@@ -52,8 +48,7 @@ static Step openStep(djRng* rng, djIntegrator method) {
 static void closeStep(Step* s) {
   double* const list[] = {s->x0, s->ctrl, s->dx, s->du, s->scratch};
   for (int k = 0; k < 5; k++) free(list[k]);
-  dj_deleteData(s->d);
-  dj_deleteModel(s->m);
+  djt_delete(s->m, s->d);
 }
 
 // A step from the state moved by e along (dx, du): its end, and the last stage's configuration.
@@ -134,12 +129,6 @@ static void testJvp(void** state) {
   assert_true(worst[0] < 1e-6 && worst[1] < 1e-6);
 }
 
-static double dot(const double* a, const double* b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
-
 // The adjoint: it adds, either part may be left out; and of a copy, that lies in no more memory
 // than it says and outlives the step.
 static void testVjp(void** state) {
@@ -155,7 +144,7 @@ static void testVjp(void** state) {
     for (size_t i = 0; i < nx; i++) gx[i] = 1;
     for (size_t i = 0; i < nu; i++) gu[i] = 1;
     dj_linearVjp(gx, gu, &s.linear, s.m, lambda, s.scratch);
-    double forward = dot(lambda, out, s.nx), back = 0;
+    double forward = djt_dot(lambda, out, s.nx), back = 0;
     for (size_t i = 0; i < nx; i++) back += (gx[i] - 1) * s.dx[i];
     for (size_t i = 0; i < nu; i++) back += (gu[i] - 1) * s.du[i];
     djt_near(back, forward, 1e-11 * (1 + djt_largest(gx, s.nx)));
@@ -181,8 +170,7 @@ static void testVjp(void** state) {
 }
 
 // exp(-psi) and J_r(psi) on rotations, by quaternions and their differences; nothing elsewhere.
-static void testTurns(void** state) {
-  (void)state;
+static void testTurns(void) {
   djRng rng = {30};
   int rotations = 0;
   for (int t = 0; t < 20; t++) {
@@ -200,7 +188,7 @@ static void testTurns(void** state) {
       map[k / 2](out[k], m, psi, k % 2);
     }
     for (int k = 0; k < 6; k += 2) {   // the second is the transpose of the first
-      djt_near(dot(z, out[k], m->nv), dot(y, out[k + 1], m->nv), 1e-12);
+      djt_near(djt_dot(z, out[k], m->nv), djt_dot(y, out[k + 1], m->nv), 1e-12);
     }
     map[1](out[4], m, psi, false);   // pulling undoes pushing
     for (int i = 0; i < m->nv; i++) djt_near(out[4][i], y[i], 1e-12);
@@ -230,14 +218,4 @@ static void testTurns(void** state) {
   assert_true(rotations > 10);
 }
 
-#define ROW(id)                                                            \
-  {"products " #id, testJvp, NULL, NULL, (void*)(size_t)&all[id]},         \
-      {"adjoints " #id, testVjp, NULL, NULL, (void*)(size_t)&all[id]}
-
-int main(void) {
-  static const djIntegrator all[DJ_NINTEGRATOR] = {DJ_POSITION, DJ_VARIATIONAL, DJ_BDF1,
-                                                   DJ_MIDPOINT, DJ_BDF2, DJ_EULER};
-  const struct CMUnitTest tests[] = {ROW(DJ_POSITION), ROW(DJ_VARIATIONAL), ROW(DJ_BDF1),
-                                     ROW(DJ_MIDPOINT), ROW(DJ_BDF2), ROW(DJ_EULER), cmocka_unit_test(testTurns)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_byAll(testJvp), djt_byAll(testVjp), djt_test(testTurns))

@@ -2,17 +2,15 @@
 // positions, rotations, and velocities that are differences of positions; what they take from
 // parameters at a given state, against differences; and what is refused.
 
+#include "common/make_model.h"
 #include "common/near.h"
 #include "common/random_model.h"
 #include "common/scene.h"
 #include "gradient/loss.h"
 #include "gradient/loss_run.h"
 
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "common/param_case.h"
+#include "common/test.h"
 
 enum { HORIZON = 8 };
 
@@ -190,8 +188,7 @@ static djLossTerm randomTerm(djRng* rng, djLossType type) {
   return t;
 }
 
-static void testValues(void** state) {
-  (void)state;
+static void testValues(void) {
   djRng rng = {1};
   for (int trial = 0; trial < 40; trial++) {
     djModel* m = djt_randomModel(&rng, 2 + djt_integer(&rng, 5), DJT_ALL);
@@ -218,8 +215,7 @@ static void testValues(void** state) {
       term[n++] = t;
     }
     checkRun(m, d, &rng, term, n);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
@@ -233,13 +229,10 @@ static djModel* makeArm(void) {
                        {.body = b, .pos = {0.1, 0.2, 0.3}, .quat = {1, 0, 0, 0}}};
   s->def.site = site;
   s->def.nsite = 2;
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  return m;
+  return takeScene(s);
 }
 
-static void testPoints(void** state) {
-  (void)state;
+static void testPoints(void) {
   djRng rng = {2};
   djModel* m = makeArm();
   djData* d = sceneData(m);
@@ -261,8 +254,7 @@ static void testPoints(void** state) {
   }
   djt_randomState(&rng, m, d, 2);
   checkRun(m, d, &rng, term, n);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // ---- parameters -------------------------------------------------------------------------------
@@ -292,8 +284,7 @@ static void checkParams(int told[DJ_NFIELD], const djModel* m, const djData* d,
   if (dj_lossSlope(&by, &w, m, t, d->qpos, d->qvel, factor)) {
     dj_pushLossParams(grad, &w, m, t, d->qpos, d->qvel, by, scratch);
   }
-  djModel* moved;
-  assert_int_equal(dj_copyModel(&moved, m, NULL), DJ_OK);
+  djModel* moved = djt_copy(m);
   for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++) {
     djParam p;
     bool frame = fields[f] == DJ_FIELD_BODY_POS || fields[f] == DJ_FIELD_BODY_QUAT;
@@ -323,8 +314,7 @@ static void checkParams(int told[DJ_NFIELD], const djModel* m, const djData* d,
   free(memory);
 }
 
-static void testParams(void** state) {
-  (void)state;
+static void testParams(void) {
   djRng rng = {3};
   int told[DJ_NFIELD] = {0};
   for (int trial = 0; trial < 20; trial++) {
@@ -351,8 +341,7 @@ static void testParams(void** state) {
         checkParams(told, m, d, &t);
       }
     }
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
   static const djField all[] = {DJ_FIELD_BODY_POS,  DJ_FIELD_BODY_QUAT, DJ_FIELD_BODY_MASS,
                                 DJ_FIELD_BODY_IPOS, DJ_FIELD_JOINT_POS, DJ_FIELD_JOINT_AXIS,
@@ -361,8 +350,7 @@ static void testParams(void** state) {
 }
 
 // Only relative terms have a target that the run measures, and only losses with one need room.
-static void testReferences(void** state) {
-  (void)state;
+static void testReferences(void) {
   const djLossTerm term[] = {{.type = DJ_LOSS_POSITION, .target = {1, 2, 3}},
                              {.type = DJ_LOSS_RELATIVE, .target = {1, 2, 3}}};
   const double reference[6] = {4, 5, 6, 7, 8, 9};
@@ -376,14 +364,12 @@ static void testReferences(void** state) {
   }
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   Scene* s = newScene(3);
   int a = addBody(s, 0, DJ_HINGE, 0, 0, 2, 1, 0.1);
   addBody(s, a, DJ_BALL, 0.4, 0, 0, 1, 0.1);
   addBody(s, 0, DJ_FREE, 0, 0, 0, 1, 0.1);
-  djModel* m = sceneModel(s);
-  freeScene(s);
+  djModel* m = takeScene(s);
   const djLossTerm good = {.type = DJ_LOSS_POSITION, .object = DJ_OBJ_BODY, .id = 1, .weight = 1};
   const struct {
     djLossTerm t;
@@ -425,8 +411,7 @@ static void testRefused(void** state) {
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     djLossTerm both[2] = {good, bad[i].t};
     djError err = {""};
-    assert_int_equal(dj_checkLoss(m, both, 2, HORIZON, &err), DJ_INVALID);
-    assert_string_equal(err.text, bad[i].text);
+    djt_refused(DJ_INVALID, dj_checkLoss(m, both, 2, HORIZON, &err), err, bad[i].text);
   }
   const djLossTerm fine[] = {{.type = DJ_LOSS_COM, .object = DJ_OBJ_BODY, .id = -1},
                              {.type = DJ_LOSS_EFFORT, .id = 77},
@@ -437,9 +422,4 @@ static void testRefused(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testValues), cmocka_unit_test(testPoints),
-                                     cmocka_unit_test(testParams), cmocka_unit_test(testReferences),
-                                     cmocka_unit_test(testRefused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testValues, testPoints, testParams, testReferences, testRefused)

@@ -1,16 +1,14 @@
 // The table of losses, row by row: what a row measures gives the term's value, and its forces and
 // what it adds by the state are the derivatives of f . (what it measures), f held.
 
+#include "common/make_model.h"
 #include "common/near.h"
 #include "common/random_model.h"
 #include "common/room.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "gradient/loss_row.h"
 #include "model/param.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct Case {
   djModel* m;
@@ -42,8 +40,7 @@ static Case openCase(djRng* rng) {
 static void closeCase(Case* c) {
   double* const list[] = {c->memory, c->along, c->q, c->v};
   for (int k = 0; k < 4; k++) free(list[k]);
-  dj_deleteData(c->d);
-  dj_deleteModel(c->m);
+  djt_delete(c->m, c->d);
 }
 
 static void place(Case* c, double s) {
@@ -107,8 +104,7 @@ static double alongAt(Case* c, const djLossRow* row, djVec3 f, double s) {
   return dju_dot3(f, measure(&target, c, row));
 }
 
-static void testRows(void** state) {
-  (void)state;
+static void testRows(void) {
   for (int type = 0; type < DJ_NLOSS; type++) {
     const djLossRow* row = &dj_lossRows[type];
     djRng rng = {(unsigned long long)(100 + type)};
@@ -157,8 +153,7 @@ static void testRows(void** state) {
 }
 
 // What a term is about: what its row names alone, or what the term says.
-static void testObjects(void** state) {
-  (void)state;
+static void testObjects(void) {
   static const djObject only[DJ_NLOSS] = {
       [DJ_LOSS_POSITION] = DJ_NOBJ,    [DJ_LOSS_ORIENTATION] = DJ_OBJ_BODY,
       [DJ_LOSS_VELOCITY] = DJ_OBJ_BODY, [DJ_LOSS_COM] = DJ_OBJ_BODY,
@@ -182,8 +177,7 @@ static void testObjects(void** state) {
 }
 
 // Bodies at one place have a distance, but it pushes them nowhere.
-static void testCoincident(void** state) {
-  (void)state;
+static void testCoincident(void) {
   djRng rng = {7};
   Case c = openCase(&rng);
   c.t = (djLossTerm){.type = DJ_LOSS_DISTANCE, .id = 1, .id2 = 2, .weight = 1};
@@ -197,11 +191,4 @@ static void testCoincident(void** state) {
   closeCase(&c);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testRows),
-      cmocka_unit_test(testObjects),
-      cmocka_unit_test(testCoincident),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testRows, testObjects, testCoincident)

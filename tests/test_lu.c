@@ -1,21 +1,15 @@
 // Factors with pivoting: dense and sparse, against elimination in extended precision; and
 // derivatives of steps whose dr/dq+ is indefinite at the solution.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/scene.h"
+#include "common/test.h"
 
 #include "integrate/work.h"
 #include "math/lu.h"
 
 #include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { MAX_BLOCKS = 14, MAX_ROWS = 60, NCOL = 5 };
 
@@ -170,8 +164,7 @@ static void checkSolutions(Case* c, djRng* rng, double condition) {
   }
 }
 
-static void testFactors(void** state) {
-  (void)state;
+static void testFactors(void) {
   djRng rng = {5};
   int sparse = 0, indefinite = 0;
   double lowest = INFINITY;
@@ -207,8 +200,7 @@ static void testFactors(void** state) {
 }
 
 // Matrices that have no inverse, or nearly none, or are no numbers.
-static void testSingular(void** state) {
-  (void)state;
+static void testSingular(void) {
   djRng rng = {6};
   int sparse = 0;
   for (int trial = 0; trial < 80; trial++) {
@@ -249,10 +241,7 @@ static djModel* balancing(djData** d, int n, djIntegrator integrator, double k) 
   s->def.option.timestep = 0.1;
   s->def.option.contact = DJ_CONTACT_NONE;
   for (int a = 0; a < 3; a++) s->def.option.gravity[a] = 0;
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  *d = sceneData(m);
-  return m;
+  return startScene(d, s);
 }
 
 // Step, A, B, vector products and the adjoint of a rollout. blocks: of the pattern.
@@ -303,20 +292,14 @@ static void checkBalance(djIntegrator integrator, int n, int blocks) {
   for (int j = 0; j < n; j++) assert_true(fabs(grad[j] - (j == n - 1 ? two : 0)) < 1e-11);
   djd_deleteTape(tape);
   free(A);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-static void testIndefiniteSteps(void** state) {
-  (void)state;
+static void testIndefiniteSteps(void) {
   checkBalance(DJ_POSITION, 1, 1);
   checkBalance(DJ_VARIATIONAL, 1, 1);
   checkBalance(DJ_POSITION, 5, 5);
   checkBalance(DJ_VARIATIONAL, 5, 5);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testFactors), cmocka_unit_test(testSingular),
-                                     cmocka_unit_test(testIndefiniteSteps)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testFactors, testSingular, testIndefiniteSteps)

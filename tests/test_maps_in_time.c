@@ -2,32 +2,22 @@
 // sines. Values are those of the closed form, rates those of differences in time, derivatives by z
 // those of extrapolated differences; designs place and gather both actuators' controls.
 
+#include "common/json.h"
 #include "common/message.h"
 #include "common/random.h"
+#include "common/test.h"
 #include "gradient/map.h"
 
 #include <dijoco/dijoco.h>
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 enum { NU = 3, ROWS = 12, MOST = 10 };   // MOST: numbers of z
 
-#define ARM                                                                                    \
-  "{\"dijoco_model\":1,\"option\":{\"timestep\":0.004},\"bodies\":[{\"name\":\"world\"},"      \
-  "{\"name\":\"arm\",\"mass\":1,\"ipos\":[0,0,-0.3],\"inertia\":[0.02,0.03,0.04]}],"           \
-  "\"joints\":[{\"name\":\"swing\",\"type\":\"hinge\",\"body\":\"arm\",\"axis\":[0,1,0]}]"
-static const char scene[] =
-    ARM ",\"actuators\":[{\"name\":\"m0\",\"joint\":\"swing\"},{\"name\":\"m1\",\"joint\":"
-        "\"swing\"},{\"name\":\"m2\",\"joint\":\"swing\"}]}";
+#define ARM                                                                                        \
+  "{'dijoco_model':1,'option':{'timestep':0.004},'bodies':[{'name':'world'},"                      \
+  "{'name':'arm','mass':1,'ipos':[0,0,-0.3],'inertia':[0.02,0.03,0.04]}],"                         \
+  "'joints':[{'name':'swing','type':'hinge','body':'arm','axis':[0,1,0]}]"
+static const char scene[] = ARM ",'actuators':[{'name':'m0','joint':'swing'},{'name':'m1','joint':"
+                                "'swing'},{'name':'m2','joint':'swing'}]}";
 
 typedef struct Case {
   djModel* m;
@@ -45,9 +35,9 @@ static void closeCase(Case* c) {
 static bool tryCase(Case* c, djError* err, const char* model, const char* keys) {
   char text[2000];
   *c = (Case){0};
-  snprintf(text, sizeof text, "{\"scene\":\"s\",%s}", keys);
-  if (dj_loadModelText(&c->m, model, err) < 0) fail_msg("%s", err->text);
-  return dj_loadTaskText(&c->task, text, NULL, err) == DJ_OK &&
+  snprintf(text, sizeof text, "{'scene':'s',%s}", keys);
+  if (dj_loadModelText(&c->m, djt_json(model), err) < 0) fail_msg("%s", err->text);
+  return dj_loadTaskText(&c->task, djt_json(text), NULL, err) == DJ_OK &&
          dj_applyTask(c->m, c->task, err) == DJ_OK &&
          dj_resolveTask(&c->p, c->task, c->m, err) == DJ_OK;
 }
@@ -62,9 +52,9 @@ static void openMap(Case* c, const char* type, int n, bool velocity, int rows, d
   char keys[600], z[4 * MOST + 1] = "0";
   for (int k = 1; k < n; k++) strcat(z, ",0");
   snprintf(keys, sizeof keys,
-           "\"timestep\":%.17g,\"horizon\":%d,\"loss\":[],\"free\":{\"z\":{\"value\":[%s]}},"
-           "\"maps\":[{\"type\":\"%s\",\"from\":\"z\",\"actuator\":\"m1\"%s}]",
-           timestep, rows, z, type, velocity ? ",\"velocity\":\"m0\"" : "");
+           "'timestep':%.17g,'horizon':%d,'loss':[],'free':{'z':{'value':[%s]}},"
+           "'maps':[{'type':'%s','from':'z','actuator':'m1'%s}]",
+           timestep, rows, z, type, velocity ? ",'velocity':'m0'" : "");
   openCase(c, keys);
   const djMap* map = c->p->map;
   assert_true(map->ntarget == (velocity ? 2 : 1) && map->nout == map->ntarget * rows);
@@ -85,8 +75,7 @@ static void assertClose(double x, double expected, double tolerance) {
 // ---- maps -------------------------------------------------------------------------------------
 
 // Sums of one to three sines, with and without an offset.
-static void testSines(void** state) {
-  (void)state;
+static void testSines(void) {
   static const int sizes[] = {3, 4, 6, 7, 9, 10};
   const double pi = acos(-1), h = 0.01;
   djRng rng = {1};
@@ -124,8 +113,7 @@ static double slope(const double* f, int k, int last, double h) {
 
 // The rate is that of the same map at a timestep of a FINE-th; knots lie between the rows. What the
 // actuator itself gets does not depend on whether there is another.
-static void testRates(void** state) {
-  (void)state;
+static void testRates(void) {
   enum { FINE = 16, LAST = (ROWS - 1) * FINE };
   static const struct {
     const char* type;
@@ -158,8 +146,7 @@ static void testRates(void** state) {
 }
 
 // One row: where things start; a spline has no rate there.
-static void testOneRow(void** state) {
-  (void)state;
+static void testOneRow(void) {
   Case c;
   double out[2];
   openMap(&c, "spline", 3, true, 1, 0.01);
@@ -183,8 +170,7 @@ static double moved(const Case* c, const double* z, const double* dout, int k, d
   return sum;
 }
 
-static void testVjp(void** state) {
-  (void)state;
+static void testVjp(void) {
   static const struct {
     const char* type;
     int n, rows;
@@ -213,15 +199,14 @@ static void testVjp(void** state) {
 
 // ---- designs ----------------------------------------------------------------------------------
 
-#define TIMES "\"timestep\":0.01,\"horizon\":12,\"ctrl\":[0.3,0.7,-0.4]"
-#define FREE "\"free\":{\"z\":{\"value\":[0.5,2,0.1,-0.2]},\"y\":{\"value\":[1,-2,0.5]}}"
-#define SINES "{\"type\":\"sines\",\"from\":\"z\",\"actuator\":\"m2\",\"velocity\":\"m0\"}"
-#define SPLINE "{\"type\":\"spline\",\"from\":\"y\",\"actuator\":\"m0\",\"velocity\":\"m1\"}"
+#define TIMES "'timestep':0.01,'horizon':12,'ctrl':[0.3,0.7,-0.4]"
+#define FREE "'free':{'z':{'value':[0.5,2,0.1,-0.2]},'y':{'value':[1,-2,0.5]}}"
+#define SINES "{'type':'sines','from':'z','actuator':'m2','velocity':'m0'}"
+#define SPLINE "{'type':'spline','from':'y','actuator':'m0','velocity':'m1'}"
 
 // Each map alone, one after the other in both orders: controls that none computes are those given,
 // a later map replaces what an earlier one set, and the gradient is that of what is left.
-static void testDesigns(void** state) {
-  (void)state;
+static void testDesigns(void) {
   static const char* const list[] = {SINES, SPLINE, SINES "," SPLINE, SPLINE "," SINES};
   static const double given[NU] = {0.3, 0.7, -0.4};
   for (int i = 0; i < 4; i++) {
@@ -229,9 +214,10 @@ static void testDesigns(void** state) {
     djDesign* d;
     char keys[1000];
     snprintf(keys, sizeof keys,
-             TIMES "," FREE ",\"maps\":[%s],\"variables\":[{\"name\":\"z\"},{\"name\":\"y\"}],"
-             "\"loss\":[{\"type\":\"effort\"},{\"type\":\"qpos\",\"joint\":\"swing\","
-             "\"target\":1,\"weight\":50}]", list[i]);
+             TIMES "," FREE ",'maps':[%s],'variables':[{'name':'z'},{'name':'y'}],"
+                   "'loss':[{'type':'effort'},{'type':'qpos','joint':'swing',"
+                   "'target':1,'weight':50}]",
+             list[i]);
     openCase(&c, keys);
     assert_int_equal(djd_makeDesign(&d, c.m, c.p, NULL), DJ_OK);
     double expected[NU * ROWS], out[2 * ROWS], work[2 * MOST], loss[4], grad[7], x[7];
@@ -268,47 +254,45 @@ static void refuse(const char* model, const char* maps, const char* message) {
   Case c;
   djError err = {""};
   char keys[1500];
-  snprintf(keys, sizeof keys, "\"horizon\":4,\"loss\":[],%s%s",
-           strstr(maps, "\"free\"") ? "" : FREE ",", maps);
+  snprintf(keys, sizeof keys, "'horizon':4,'loss':[],%s%s", strstr(maps, "'free'") ? "" : FREE ",",
+           maps);
   assert_false(tryCase(&c, &err, model, keys));
   assertMessage(err.text, message);
   closeCase(&c);
 }
 
-static void testErrors(void** state) {
-  (void)state;
+static void testErrors(void) {
   static const char* const types[] = {"sines", "spline"};
   static const char* const list[][2] = {
-      {"\"velocity\":\"m0\"", "maps[0]: actuator: is missing"},
-      {"\"actuator\":\"m3\"", "maps[0]: actuator: there is no 'm3'"},
-      {"\"actuator\":3", "maps[0]: actuator: there is no '#3'"},
-      {"\"actuator\":\"m0\",\"velocity\":\"swing\"", "maps[0]: velocity: there is no 'swing'"},
-      {"\"actuator\":\"m1\",\"velocity\":\"m1\"", "maps[0]: velocity: 'm1' is given twice"},
-      {"\"actuator\":\"m1\",\"velocity\":1", "maps[0]: velocity: '#1' is given twice"},
-      {"\"actuator\":\"m1\",\"velocity\":[1]", "maps[0]: velocity: must be a string"},
-      {"\"actuator\":\"m1\",\"to\":\"option/gravity\"", "maps[0]: to: must be 'ctrl'"},
-      {"\"actuator\":\"m1\",\"hold\":1", "maps[0]: unknown key 'hold'"},
+      {"'velocity':'m0'", "maps[0]: actuator: is missing"},
+      {"'actuator':'m3'", "maps[0]: actuator: there is no 'm3'"},
+      {"'actuator':3", "maps[0]: actuator: there is no '#3'"},
+      {"'actuator':'m0','velocity':'swing'", "maps[0]: velocity: there is no 'swing'"},
+      {"'actuator':'m1','velocity':'m1'", "maps[0]: velocity: 'm1' is given twice"},
+      {"'actuator':'m1','velocity':1", "maps[0]: velocity: '#1' is given twice"},
+      {"'actuator':'m1','velocity':[1]", "maps[0]: velocity: must be a string"},
+      {"'actuator':'m1','to':'option/gravity'", "maps[0]: to: must be 'ctrl'"},
+      {"'actuator':'m1','hold':1", "maps[0]: unknown key 'hold'"},
   };
   char maps[300];
   for (int t = 0; t < 2; t++) {
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
-      snprintf(maps, sizeof maps, "\"maps\":[{\"type\":\"%s\",\"from\":\"z\",%s}]", types[t],
-               list[i][0]);
+      snprintf(maps, sizeof maps, "'maps':[{'type':'%s','from':'z',%s}]", types[t], list[i][0]);
       refuse(scene, maps, list[i][1]);
     }
-    snprintf(maps, sizeof maps, "\"maps\":[{\"type\":\"%s\",\"from\":\"z\",\"actuator\":0}]",
-             types[t]);
+    snprintf(maps, sizeof maps, "'maps':[{'type':'%s','from':'z','actuator':0}]", types[t]);
     refuse(ARM "}", maps, "maps[0]: actuator: there is no '#0'");
-    refuse(scene, "\"free\":{\"z\":{\"value\":[1,1e400,1]}}", "free: z: value: is not finite");
+    refuse(scene, "'free':{'z':{'value':[1,1e400,1]}}", "free: z: value: is not finite");
     // Entry 1 is of no map, 2 of `actuator`, 0 of `velocity`.
     for (int entry = 0; entry < NU; entry++) {
       char keys[400];
       Case c;
       djError err = {""};
       snprintf(keys, sizeof keys,
-               "\"horizon\":4,\"loss\":[]," FREE ",\"maps\":[{\"type\":\"%s\",\"from\":\"z\","
-               "\"actuator\":\"m2\",\"velocity\":\"m0\"}],\"variables\":[{\"name\":\"ctrl\","
-               "\"index\":[%d]}]", types[t], NU + entry);
+               "'horizon':4,'loss':[]," FREE ",'maps':[{'type':'%s','from':'z',"
+               "'actuator':'m2','velocity':'m0'}],'variables':[{'name':'ctrl',"
+               "'index':[%d]}]",
+               types[t], NU + entry);
       assert_true(tryCase(&c, &err, scene, keys) == (entry == 1));
       if (entry != 1) assertMessage(err.text, "variables: 'ctrl' is computed by maps[0]");
       closeCase(&c);
@@ -317,8 +301,9 @@ static void testErrors(void** state) {
   static const char* const wrong[] = {"1", "[1,2]", "[1,2,3,4,5]", "[1,2,3,4,5,6,7,8]"};
   for (int i = 0; i < 4; i++) {
     snprintf(maps, sizeof maps,
-             "\"free\":{\"z\":{\"value\":%s}},\"maps\":[{\"type\":\"sines\",\"from\":\"z\","
-             "\"actuator\":0}]", wrong[i]);
+             "'free':{'z':{'value':%s}},'maps':[{'type':'sines','from':'z',"
+             "'actuator':0}]",
+             wrong[i]);
     refuse(scene, maps,
            "maps[0]: from: 'z' must be 3 W or 3 W + 1 numbers: rows of amplitude, Hz and phase, "
            "then perhaps an offset");
@@ -326,8 +311,7 @@ static void testErrors(void** state) {
 }
 
 // Numbers that are none, or become so, are refused where they would act.
-static void testNotFinite(void** state) {
-  (void)state;
+static void testNotFinite(void) {
   static const struct {
     int entry;
     double value;
@@ -337,8 +321,8 @@ static void testNotFinite(void** state) {
               {1, 1e308, "ctrl of step 0: ctrl[0]: not a finite number"}};
   Case c;
   djDesign* d;
-  openCase(&c, TIMES "," FREE ",\"maps\":[" SINES "],\"variables\":[{\"name\":\"z\"}],"
-           "\"loss\":[{\"type\":\"effort\"}]");
+  openCase(&c, TIMES "," FREE ",'maps':[" SINES "],'variables':[{'name':'z'}],"
+                     "'loss':[{'type':'effort'}]");
   assert_int_equal(djd_makeDesign(&d, c.m, c.p, NULL), DJ_OK);
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     double loss, x[4] = {0.5, 2, 0.1, -0.2};
@@ -351,19 +335,18 @@ static void testNotFinite(void** state) {
 }
 
 // A design is of the timestep that its maps are made for, unless none depends on it.
-static void testTimestep(void** state) {
-  (void)state;
-  static const char* const list[] = {"{\"type\":\"spline\",\"from\":\"y\",\"actuator\":\"m0\"}",
-                                     SPLINE, SINES,
-                                     "{\"type\":\"sines\",\"from\":\"z\",\"actuator\":\"m0\"}"};
+static void testTimestep(void) {
+  static const char* const list[] = {"{'type':'spline','from':'y','actuator':'m0'}", SPLINE, SINES,
+                                     "{'type':'sines','from':'z','actuator':'m0'}"};
   for (int i = 0; i < 4; i++) {
     Case c;
     djDesign* d;
     djError err = {""};
     char keys[600];
     snprintf(keys, sizeof keys,
-             TIMES "," FREE ",\"loss\":[],\"maps\":[{\"type\":\"tanh\",\"from\":\"y\",\"hold\":12},"
-             "%s]", list[i]);
+             TIMES "," FREE ",'loss':[],'maps':[{'type':'tanh','from':'y','hold':12},"
+                   "%s]",
+             list[i]);
     openCase(&c, keys);
     djOption option = c.m->opt;
     assert_true(option.timestep == 0.01);
@@ -382,11 +365,5 @@ static void testTimestep(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testSines),     cmocka_unit_test(testRates),
-      cmocka_unit_test(testOneRow),    cmocka_unit_test(testVjp),
-      cmocka_unit_test(testDesigns),   cmocka_unit_test(testErrors),
-      cmocka_unit_test(testNotFinite), cmocka_unit_test(testTimestep)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSines, testRates, testOneRow, testVjp, testDesigns, testErrors, testNotFinite,
+         testTimestep)

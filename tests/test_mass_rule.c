@@ -4,6 +4,7 @@
 #include "common/make_model.h"
 #include "common/near.h"
 #include "common/random_shape.h"
+#include "common/test.h"
 #include "contact/contact.h"
 #include "inertia/body_hulls.h"
 #include "inertia/facets.h"
@@ -13,13 +14,6 @@
 #include "model/param.h"
 
 #include <dijoco/overlap.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 
 enum { NMESH = 3, NPOINT = 16, NGEOM = 5 };
 static const djInertiaRule rules[] = {DJ_INERTIA_EXACT, DJ_INERTIA_LUMPED, DJ_INERTIA_UNION};
@@ -71,12 +65,6 @@ static void addBox(Scene* s, djVec3 at, djVec3 half) {
   double* v = addMesh(s, 8);
   boxVertices(v, half.x, half.y, half.z);
   for (int i = 0; i < 24; i++) v[i] += (&at.x)[i % 3];
-}
-
-static djModel* copyOf(const djModel* m) {
-  djModel* copy = NULL;
-  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
-  return copy;
 }
 
 static void follow(djModel* m, const djModel* compiled, djInertiaRule rule) {
@@ -142,19 +130,18 @@ static void assertSame(const djModel* a, const djModel* b, double tolerance) {
 
 // Two boxes, one with a vertex inside, and a sphere: 16 equal masses, which stay so where a design
 // is what another one is compared with.
-static void testLumped(void** state) {
-  (void)state;
+static void testLumped(void) {
   Scene s;
   start(&s);
   addBox(&s, dju_vec3(0, 0, 0), dju_vec3(0.1, 0.2, 0.3));
   s.mesh[0].nvert = 9;   // the ninth is in the middle
   addBox(&s, dju_vec3(0.5, 0, 0), dju_vec3(0.2, 0.1, 0.1));
   addGeom(&s, DJ_SPHERE)->size[0] = 0.1;
-  djModel *m = djt_makeModel(&s.def), *design = copyOf(m), *first = NULL;
+  djModel *m = djt_makeModel(&s.def), *design = djt_copy(m), *first = NULL;
   double vert[27] = {0}, x[16][3], mesh = 0.048 + 0.016, ball = 4e-3 * 3.14159265358979323846 / 3;
   memcpy(vert, s.vert[0], 24 * sizeof(double));
   for (int moved = 0; moved < 3; moved++) {
-    if (moved == 2) first = copyOf(design);
+    if (moved == 2) first = djt_copy(design);
     if (moved) {
       vert[0] -= 0.05;   // grows
       vert[26] = 0.01;   // moves inside
@@ -188,8 +175,7 @@ static void testLumped(void** state) {
 
 // Boxes that overlap and fill a larger box: what MuJoCo would compile from that one, at the density
 // of the parts. Then the parts are moved as one, so that the same is so of another size.
-static void testUnion(void** state) {
-  (void)state;
+static void testUnion(void) {
   Scene s, t;
   start(&s);
   start(&t);
@@ -198,13 +184,13 @@ static void testUnion(void** state) {
   djGeomDef* inner = addGeom(&s, DJ_BOX);   // covers what both do, in part
   for (int k = 0; k < 3; k++) inner->size[k] = 0.05;
   addBox(&t, dju_vec3(0, 0, 0), dju_vec3(0.4, 0.2, 0.1));
-  djModel *m = compile(&s), *whole = compile(&t), *design = copyOf(m);
+  djModel *m = compile(&s), *whole = compile(&t), *design = djt_copy(m);
   double sum = 2 * 0.048 + 1e-3, all = 0.064;
   follow(design, m, DJ_INERTIA_UNION);
   djt_near(design->body_mass[1], all / sum, 1e-9);
   djt_near(design->body_inertia[3] / design->body_mass[1], whole->body_inertia[3], 1e-8);
   // Once more, from what was followed, and from that with its rule forgotten, as after a file.
-  djModel *base = copyOf(design), *again = copyOf(base);
+  djModel *base = djt_copy(design), *again = djt_copy(base);
   follow(again, base, DJ_INERTIA_UNION);
   assertSame(again, design, 1e-9);
   base->collision->inertia_rule = 0;
@@ -220,7 +206,7 @@ static void testUnion(void** state) {
   }
   memcpy(vert, t.vert[0], sizeof vert);
   for (int i = 0; i < 8; i++) vert[3 * i] *= 1.1;
-  djModel* longer = copyOf(whole);
+  djModel* longer = djt_copy(whole);
   moveMesh(longer, 0, vert);
   follow(longer, whole, DJ_INERTIA_EXACT);
   follow(design, m, DJ_INERTIA_UNION);
@@ -242,13 +228,12 @@ static void testUnion(void** state) {
 }
 
 // Boxes that touch are as with `exact`.
-static void testTouching(void** state) {
-  (void)state;
+static void testTouching(void) {
   Scene s;
   start(&s);
   addBox(&s, dju_vec3(-0.1, 0, 0), dju_vec3(0.1, 0.2, 0.1));
   addBox(&s, dju_vec3(0.1, 0, 0), dju_vec3(0.1, 0.2, 0.1));
-  djModel *m = compile(&s), *exact = copyOf(m), *united = copyOf(m);
+  djModel *m = compile(&s), *exact = djt_copy(m), *united = djt_copy(m);
   double vert[24];
   memcpy(vert, s.vert[0], sizeof vert);
   vert[0] -= 0.01;   // away from the other
@@ -277,13 +262,12 @@ static double hullVolume(const double* vert, int n) {
   return sum.volume;
 }
 
-static void testFacets(void** state) {
-  (void)state;
+static void testFacets(void) {
   Scene s;
   start(&s);
   addBox(&s, dju_vec3(0, 0, 0), dju_vec3(0.1, 0.1, 0.1));
   addBox(&s, dju_vec3(1, 0, 0), dju_vec3(0.1, 0.1, 0.1));
-  djModel *m = compile(&s), *design = copyOf(m);
+  djModel *m = compile(&s), *design = djt_copy(m);
   double vert[24], rho = 1 / 0.016;
   int changed;
   assert_int_equal(dj_renewFacets(&changed, design, m, NULL), DJ_OK);
@@ -300,7 +284,7 @@ static void testFacets(void** state) {
   assert_true(fabs(held - design->body_mass[1]) > 1e-3);
   assert_int_equal(dj_renewFacets(&changed, design, m, NULL), DJ_OK);
   assert_int_equal(changed, 0);
-  djModel* copy = copyOf(design);   // has them, too
+  djModel* copy = djt_copy(design); // has them, too
   follow(copy, m, DJ_INERTIA_EXACT);
   assertSame(copy, design, 0);
   // A vertex that has sunk has no lump from then on.
@@ -320,8 +304,7 @@ static void testFacets(void** state) {
   dj_deleteModel(m);
 }
 
-static void testNames(void** state) {
-  (void)state;
+static void testNames(void) {
   Scene s;
   start(&s);
   addBox(&s, dju_vec3(0, 0, 0), dju_vec3(0.1, 0.1, 0.1));
@@ -331,8 +314,8 @@ static void testNames(void** state) {
     assert_int_equal(dj_inertiaRuleByName(dj_inertiaRuleName((djInertiaRule)k)), k);
   }
   assert_int_equal(dj_inertiaRuleByName("other"), -1);
-  assert_int_equal(dj_followGeomsBy(m, m, DJ_INERTIA_COMPILED, &err), DJ_INVALID);
-  assert_string_equal(err.text, "there is no such rule of inertia");
+  djt_refused(DJ_INVALID, dj_followGeomsBy(m, m, DJ_INERTIA_COMPILED, &err), err,
+              "there is no such rule of inertia");
   dj_deleteModel(m);
 }
 
@@ -381,7 +364,7 @@ static double difference(const Loss* l, const djModel* design, const djModel* co
   const double step = 1e-7;
   double value[2];
   for (int side = 0; side < 2; side++) {
-    djModel* m = copyOf(design);
+    djModel* m = djt_copy(design);
     double x[3 * NPOINT], t = side ? step : -step;
     assert_int_equal(dj_getParam(x, m, p), DJ_OK);
     if (p->nvalue == 4) {
@@ -409,14 +392,13 @@ static void tensorGrad(double out[6], const Loss* l, const djModel* m) {
   }
 }
 
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   static const djField fields[] = {DJ_FIELD_GEOM_POS, DJ_FIELD_GEOM_QUAT, DJ_FIELD_GEOM_SIZE,
                                    DJ_FIELD_MESH_VERT};
   Random r = {14};
   for (int trial = 0; trial < 9; trial++) {
     djInertiaRule rule = rules[trial % 3];
-    djModel *m = cluster(&r), *design = copyOf(m);
+    djModel *m = cluster(&r), *design = djt_copy(m);
     int changed;
     for (int k = 0; k < NMESH && trial >= 3; k++) {
       double x[3 * NPOINT];
@@ -461,11 +443,4 @@ static void testDerivatives(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testLumped), cmocka_unit_test(testUnion), cmocka_unit_test(testTouching),
-      cmocka_unit_test(testFacets), cmocka_unit_test(testNames),
-      cmocka_unit_test(testDerivatives),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testLumped, testUnion, testTouching, testFacets, testNames, testDerivatives)

@@ -1,6 +1,7 @@
 // Rotations, smooth scalar functions, and the sparse factorization.
 
 #include "common/random_model.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include "math/factor.h"
@@ -8,15 +9,6 @@
 #include "math/piecewise.h"
 #include "math/smooth.h"
 #include "math/so3.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static djVec3 randomVector(djRng* rng, double size) {
   double v[3];
@@ -31,8 +23,7 @@ static const double sizes[] = {0,     1e-9, 1e-4, 0.009, 0.011, 0.0316, 0.032,
                                0.141, 0.142, 0.5,  1,     2,     3,      3.1};
 enum { NSIZE = sizeof(sizes) / sizeof(sizes[0]) };
 
-static void testExpLog(void** state) {
-  (void)state;
+static void testExpLog(void) {
   djRng rng = {1};
   for (int i = 0; i < NSIZE; i++) {
     djVec3 w = randomVector(&rng, sizes[i]);
@@ -45,8 +36,7 @@ static void testExpLog(void** state) {
 }
 
 // log(exp(w)^-1 exp(w + d)) = J_r d to first order; J_r and its inverse multiply to one.
-static void testJacobian(void** state) {
-  (void)state;
+static void testJacobian(void) {
   djRng rng = {2};
   for (int i = 0; i < NSIZE; i++) {
     djVec3 w = randomVector(&rng, sizes[i]), d = randomVector(&rng, 1e-4);
@@ -81,8 +71,7 @@ static long double powerSeries(long double* slope, long double x, int m, int fac
 // Every coefficient to rounding, on both sides of every switch from series to closed form: a and b
 // of J_r by their power series; with x = t^2/4, P = sum (-x)^n 2 (n + 1)/(2 n + 3)! and
 // S = sum (-x)^n/(2 n + 1)!, c = P/(4 S) and e = (P'S - P S')/(8 S^2).
-static void testCoefficients(void** state) {
-  (void)state;
+static void testCoefficients(void) {
   static const double size[] = {1e-5,   0.0019, 0.00199, 0.00201, 0.0099, 0.0101, 0.02, 0.0315,
                                 0.0317, 0.05,   0.1,     0.1413,  0.1415, 0.3,    1,    2.5};
   for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
@@ -129,8 +118,7 @@ static djVec3 pulledGradient(double* value, djQuat q0, djQuat q) {
   return G;
 }
 
-static void testPullback(void** state) {
-  (void)state;
+static void testPullback(void) {
   djRng rng = {3};
   for (int i = 0; i < NSIZE - 1; i++) {
     djVec3 phi = randomVector(&rng, sizes[i]), y, G;
@@ -164,8 +152,7 @@ static djJet absJet(double x) { return dju_smoothAbs(x, 0.05); }
 static djJet rootJet(double x) { return dju_smoothRoot(x + 2.1, 1.5); }
 static djJet rampRootJet(double x) { return dju_smoothRampRoot(x, 1.2); }
 
-static void testSmoothFunctions(void** state) {
-  (void)state;
+static void testSmoothFunctions(void) {
   static const Function function[] = {clampJet, inputJet, limitJet,   stepJet,
                                       absJet,   rootJet,  rampRootJet};
   djRng rng = {4};
@@ -181,8 +168,7 @@ static void testSmoothFunctions(void** state) {
   }
 }
 
-static void testClamp(void** state) {
-  (void)state;
+static void testClamp(void) {
   djRng rng = {5};
   for (int i = 0; i < 1000; i++) {
     double x = djt_uniform(&rng, -3, 4), hard = fmin(2, fmax(-1, x));
@@ -212,8 +198,7 @@ static void testClamp(void** state) {
 
 // Itself within the bounds, them included, with the slope 1 there; the bound from 1% of the range
 // outside on.
-static void testInputClamp(void** state) {
-  (void)state;
+static void testInputClamp(void) {
   djRng rng = {6};
   double most = 0;
   for (int i = 0; i < 1000; i++) {
@@ -234,8 +219,7 @@ static void testInputClamp(void** state) {
 
 // Nodes and weights are exact up to degree 25, polynomials go through their values, and change
 // signs where they were made to.
-static void testPiecewise(void** state) {
-  (void)state;
+static void testPiecewise(void) {
   for (int degree = 0; degree <= 25; degree++) {
     double sum = 0;
     for (int k = 0; k < DJ_GAUSS_POINTS; k++) sum += dju_gauss[k][1] * pow(dju_gauss[k][0], degree);
@@ -277,8 +261,7 @@ static void testPiecewise(void** state) {
 }
 
 // Random sparse positive definite matrices.
-static void testLDL(void** state) {
-  (void)state;
+static void testLDL(void) {
   enum { N = 30 };
   djRng rng = {6};
   for (int trial = 0; trial < 20; trial++) {
@@ -306,8 +289,7 @@ static void testLDL(void** state) {
 
 // Random sparse matrices with positive definite symmetric part: solutions, transposed ones and
 // several at once; both kinds agree where the matrix is symmetric.
-static void testFactor(void** state) {
-  (void)state;
+static void testFactor(void) {
   enum { N = 30, C = 3 };
   djRng rng = {7};
   void* memory = malloc(dj_diagonalSize(N, 1));
@@ -358,12 +340,5 @@ static void testFactor(void** state) {
   free(memory);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testExpLog),     cmocka_unit_test(testJacobian),
-      cmocka_unit_test(testPullback),   cmocka_unit_test(testSmoothFunctions),
-      cmocka_unit_test(testClamp),      cmocka_unit_test(testInputClamp),
-      cmocka_unit_test(testPiecewise),  cmocka_unit_test(testLDL),
-      cmocka_unit_test(testFactor),     cmocka_unit_test(testCoefficients)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testExpLog, testJacobian, testPullback, testSmoothFunctions, testClamp, testInputClamp,
+         testPiecewise, testLDL, testFactor, testCoefficients)

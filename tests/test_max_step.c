@@ -4,46 +4,24 @@
 
 #include "common/make_model.h"
 #include "common/random_shape.h"
+#include "common/scene.h"
+#include "common/test.h"
 #include "contact/contact.h"
 #include "contact/plane/recovery.h"
 #include "shape/distance.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 enum { NB = 3 };
 
 // One geom each on two free bodies, somewhere off their frames.
 static djModel* makePair(Random* r, int type_a, int type_b, const double size[3]) {
-  djBodyDef body[NB];
-  djJointDef joint[2];
-  djGeomDef geom[2];
-  body[0] = dj_defaultBodyDef();
+  Scene* s = newScene(2);
   for (int i = 0; i < 2; i++) {
-    body[i + 1] = dj_defaultBodyDef();
-    body[i + 1].mass = 1;
-    for (int k = 0; k < 3; k++) body[i + 1].inertia[k] = 0.1;
-    joint[i] = dj_defaultJointDef();
-    joint[i].body = i + 1;
-    joint[i].type = DJ_FREE;
-    joint[i].qpos0[3] = joint[i].springref[3] = 1;
-    geom[i] = dj_defaultGeomDef();
-    geom[i].body = i + 1;
-    geom[i].type = i ? type_b : type_a;
-    for (int k = 0; k < 3; k++) geom[i].size[k] = size[k];
-    dju_storeQuat(geom[i].quat, randomQuat(r));
-    if (below(r, 2)) dju_store3(geom[i].pos, randomWithin(r, 0.5));
+    const int b = addBody(s, 0, DJ_FREE, 0, 0, 0, 1, 0.5);
+    djGeomDef* g = addGeom(s, b, i ? type_b : type_a, size[0], size[1], size[2]);
+    dju_storeQuat(g->quat, randomQuat(r));
+    if (below(r, 2)) dju_store3(g->pos, randomWithin(r, 0.5));
   }
-  djModelDef def = dj_defaultModelDef();
-  def.nbody = NB;
-  def.njnt = def.ngeom = 2;
-  def.body = body;
-  def.joint = joint;
-  def.geom = geom;
-  return djt_makeModel(&def);
+  return takeScene(s);
 }
 
 // A motion of the bodies, of which parts may be taken.
@@ -104,8 +82,7 @@ static double capOf(const djModel* m, const Motion* x) {
 }
 
 // Slender bars and flat plates that turn past each other.
-static void testWholeWay(void** state) {
-  (void)state;
+static void testWholeWay(void) {
   static const int types[] = {DJ_BOX, DJ_CAPSULE, DJ_ELLIPSOID, DJ_CYLINDER};
   Random r = {1};
   int capped = 0, taken = 0;
@@ -141,8 +118,7 @@ static void testWholeWay(void** state) {
 }
 
 // Balls that move straight: the bound is exact, the cap the largest there is.
-static void testBalls(void** state) {
-  (void)state;
+static void testBalls(void) {
   Random r = {2};
   int capped = 0;
   for (int trial = 0; trial < 300; trial++) {
@@ -164,8 +140,7 @@ static void testBalls(void** state) {
 }
 
 // Whatever moves together is not slowed, nor what moves apart, however it turns about the way between.
-static void testTogether(void** state) {
-  (void)state;
+static void testTogether(void) {
   static const int types[] = {DJ_BOX, DJ_CAPSULE, DJ_ELLIPSOID, DJ_CYLINDER};
   Random r = {3};
   for (int trial = 0; trial < 200; trial++) {
@@ -186,8 +161,4 @@ static void testTogether(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testWholeWay), cmocka_unit_test(testBalls),
-                                     cmocka_unit_test(testTogether)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testWholeWay, testBalls, testTogether)

@@ -1,25 +1,18 @@
 // The mean distance of triangle meshes: trees, planes between triangles, the recursion against a
 // plain one, derivatives, blends, scales, and how little it depends on how a surface is cut.
 
+#include "common/test.h"
 #include "common/triangle_case.h"
 #include "common/worst.h"
 #include "contact/triangles/half_distance.h"
 #include "contact/triangles/sphere_tree.h"
 #include "contact/triangles/warm_planes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/triangle_along.h"
 
 // ------------------------------------------ trees ----------------------------------------------
 
-static void testTrees(void** state) {
-  (void)state;
+static void testTrees(void) {
   djRng rng = {1};
   for (int kind = 0; kind < NSOLID; kind++) {
     TreeMesh m = someTree(&rng, kind);
@@ -64,8 +57,7 @@ static double weighted(const djSphereTree* t, const djSphereGrad* w) {
   return sum;
 }
 
-static void testTreeParams(void** state) {
-  (void)state;
+static void testTreeParams(void) {
   djRng rng = {2};
   for (int kind = 0; kind < NSOLID; kind++) {
     TreeMesh m = someTree(&rng, kind);
@@ -107,8 +99,7 @@ static double sumOf(const djVec3 a[3], const djVec3 b[3], double l, djVec3 n, do
 }
 
 // No plane about the one that was found has less.
-static void testPlanes(void** state) {
-  (void)state;
+static void testPlanes(void) {
   djRng rng = {3};
   int apart = 0;
   for (int i = 0; i < 2000; i++) {
@@ -142,8 +133,7 @@ static void testPlanes(void** state) {
 }
 
 // From a plane near by less is to be done, and the same is found.
-static void testResumed(void** state) {
-  (void)state;
+static void testResumed(void) {
   djRng rng = {31};
   long cold = 0, warm = 0, n = 0;
   for (int i = 0; i < 2000; i++) {
@@ -173,8 +163,7 @@ static void testResumed(void** state) {
 
 // A pair that keeps its planes within a step has the same values and derivatives; those of other
 // triangles and steps are not taken.
-static void testWarm(void** state) {
-  (void)state;
+static void testWarm(void) {
   djRng rng = {32};
   djWarmPlanes* warm = calloc(1, sizeof *warm);
   for (int i = 0; i < 20; i++) {
@@ -208,8 +197,7 @@ static void testWarm(void** state) {
 }
 
 // Of small triangles rho is their distance, so that D_ij is D_c.
-static void testSmallTriangles(void** state) {
-  (void)state;
+static void testSmallTriangles(void) {
   djVec3 a[3], b[3];
   djRng rng = {4};
   for (int k = 0; k < 3; k++) {
@@ -261,8 +249,7 @@ static double plainDistance(const TreeMesh* A, const TreeMesh* B, const djPose* 
   return (1 - phi) * Dch + phi * Dc;
 }
 
-static void testValues(void** state) {
-  (void)state;
+static void testValues(void) {
   djRng rng = {5};
   for (int i = 0; i < 200; i++) {
     TreeMesh A = someTree(&rng, i % NSOLID), B = someTree(&rng, i / NSOLID % NSOLID);
@@ -279,8 +266,7 @@ static void testValues(void** state) {
 }
 
 // A ball comes down on a plate: what is left out is not seen, and the nearer it is the more is.
-static void testFaint(void** state) {
-  (void)state;
+static void testFaint(void) {
   SolidMesh solid[2] = {makeBallSolid(2), makeSplitBox(1, 1, 0.2, 2)};
   TreeMesh A = makeTree(&solid[0]), B = makeTree(&solid[1]);
   long all = 0;
@@ -299,8 +285,7 @@ static void testFaint(void** state) {
 }
 
 // Meshes of another unit of length.
-static void testScale(void** state) {
-  (void)state;
+static void testScale(void) {
   djRng rng = {6};
   for (int i = 0; i < 20; i++) {
     TreeMesh A = someTree(&rng, i % NSOLID), B = someTree(&rng, (i + 1) % NSOLID);
@@ -322,8 +307,7 @@ static void testScale(void** state) {
 
 // ------------------------------------------ derivatives ----------------------------------------
 
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   djRng rng = {7};
   double worst[2] = {0, 0};
   for (int i = 0; i < 300; i++) {
@@ -341,8 +325,7 @@ static void testDerivatives(void** state) {
   assert_true(worst[0] == 0 && worst[1] == 0);
 }
 
-static void testHalfSpaces(void** state) {
-  (void)state;
+static void testHalfSpaces(void) {
   djRng rng = {8};
   double worst[2] = {0, 0};
   for (int i = 0; i < 60; i++) {
@@ -373,8 +356,7 @@ static void testHalfSpaces(void** state) {
 }
 
 // Second derivatives on both sides of where blends of nodes begin and end.
-static void testBlends(void** state) {
-  (void)state;
+static void testBlends(void) {
   djRng rng = {9};
   int thresholds = 0;
   while (thresholds < 200) {
@@ -412,8 +394,7 @@ static void testBlends(void** state) {
 // ------------------------------------------ forces ---------------------------------------------
 
 // Along the line of the centres, whatever the shapes, where balls about them are apart.
-static void testRepels(void** state) {
-  (void)state;
+static void testRepels(void) {
   djRng rng = {10};
   for (int i = 0; i < 500; i++) {
     TreeMesh A = someTree(&rng, i % NSOLID), B = someTree(&rng, i / NSOLID % NSOLID);
@@ -431,8 +412,7 @@ static void testRepels(void** state) {
 }
 
 // Faces, edges and corners 1e-8 of their size apart: log D falls by up to 12/14 of log gap.
-static void testNear(void** state) {
-  (void)state;
+static void testNear(void) {
   SolidMesh box = makeBoxSolid(0.5, 0.5, 0.5);
   TreeMesh A = makeTree(&box), B = makeTree(&box);
   freeSolid(&box);
@@ -486,8 +466,7 @@ static double gapOfForce(const TreeMesh* A, const TreeMesh* B, djPose T, djVec3 
 }
 
 // Boxes of 192, 768 triangles as of 3072: in the gap, not the distance of centres.
-static void testCuts(void** state) {
-  (void)state;
+static void testCuts(void) {
   djRng rng = {11};
   TreeMesh t[3];
   for (int k = 0; k < 3; k++) {
@@ -524,8 +503,7 @@ static SolidMesh makeGrid(int n) {
 }
 
 // The paper's A.2: sheets near each other; for each triangle the same number of pairs.
-static void testGrids(void** state) {
-  (void)state;
+static void testGrids(void) {
   double least[2] = {INFINITY, INFINITY}, most[2] = {0, 0};
   for (int n = 8; n <= 64; n *= 2) {
     SolidMesh s = makeGrid(n);
@@ -546,16 +524,6 @@ static void testGrids(void** state) {
   assert_true(most[0] < 14 && most[1] < 7);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testTrees),      cmocka_unit_test(testTreeParams),
-      cmocka_unit_test(testPlanes),     cmocka_unit_test(testSmallTriangles),
-      cmocka_unit_test(testResumed),    cmocka_unit_test(testWarm),
-      cmocka_unit_test(testValues),     cmocka_unit_test(testScale),
-      cmocka_unit_test(testFaint),      cmocka_unit_test(testDerivatives),
-      cmocka_unit_test(testHalfSpaces), cmocka_unit_test(testBlends),
-      cmocka_unit_test(testRepels),     cmocka_unit_test(testNear),
-      cmocka_unit_test(testCuts),       cmocka_unit_test(testGrids),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testTrees, testTreeParams, testPlanes, testSmallTriangles, testResumed, testWarm,
+         testValues, testScale, testFaint, testDerivatives, testHalfSpaces, testBlends, testRepels,
+         testNear, testCuts, testGrids)

@@ -4,21 +4,13 @@
 
 #include "common/counted_memory.h"
 #include "common/file_faults.h"
+#include "common/make_model.h"
 #include "common/sample_model.h"
+#include "common/scene.h"
+#include "common/test.h"
 
 #include "contact/pairs/near.h"
 #include "integrate/work.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #if DJT_COUNTED_MEMORY
 
@@ -288,8 +280,7 @@ static djStatus optimize(const char* type) {
   how.type = type;
   how.iterations = 3;
   double x[2] = {1, 3};
-  djOptimizeProblem p = {.n = 2, .objective = bowl, .nresidual = 2,
-                         .residuals = bowlResiduals};
+  djOptimizeProblem p = {.n = 2, .objective = bowl, .nresidual = 2, .residuals = bowlResiduals};
   djOptimizeResult r;
   return dj_optimize(&r, x, &p, &how, NULL);
 }
@@ -383,8 +374,11 @@ static void exhaust(Fixture* f, Action* action, bool all, const djtText* after) 
   }
 }
 
-static void run(void** state, Action* action) {
-  Fixture* f = *state;
+static Fixture* fixture;
+
+static void run(void** state) {
+  Action* action = *(Action**)*state;
+  Fixture* f = fixture;
   resetFiles();
   assert_int_equal(action(f), DJ_OK);   // what is allocated once and for all
   djtText after = djt_folder(FOLDER);
@@ -393,66 +387,19 @@ static void run(void** state, Action* action) {
   free(after.data);
 }
 
-static void test_make(void** state) { run(state, actMake); }
-static void test_copy(void** state) { run(state, actCopy); }
-static void test_data(void** state) { run(state, actData); }
-static void test_load(void** state) { run(state, actLoad); }
-static void test_save(void** state) { run(state, actSave); }
-static void test_option(void** state) { run(state, actOption); }
-static void test_param(void** state) { run(state, actParam); }
-static void test_mesh(void** state) { run(state, actMesh); }
-static void test_follow(void** state) { run(state, actFollow); }
-static void test_gradient(void** state) { run(state, actGradient); }
-static void test_task(void** state) { run(state, actTask); }
-static void test_csv(void** state) { run(state, actCsv); }
-static void test_files(void** state) { run(state, actFiles); }
-static void test_link(void** state) { run(state, actLink); }
-static void test_gap(void** state) { run(state, actGap); }
-static void test_design(void** state) { run(state, actDesign); }
-static void test_scenes(void** state) { run(state, actScenes); }
-static void test_adam(void** state) { run(state, actAdam); }
-static void test_trustRegion(void** state) { run(state, actTrustRegion); }
-static void test_lbfgsb(void** state) { run(state, actLbfgsb); }
-static void test_gaussNewton(void** state) { run(state, actGaussNewton); }
-
 // Two balls and a box thrown onto a floor.
 static djModel* throwBalls(djData** d) {
-  djBodyDef body[4];
-  djJointDef joint[3];
-  djGeomDef geom[4];
-  for (int k = 0; k < 4; k++) {
-    body[k] = dj_defaultBodyDef();
-    geom[k] = dj_defaultGeomDef();
-    body[k].mass = 1;
-    geom[k].body = k;
-    geom[k].type = k == 0 ? DJ_PLANE : k == 1 ? DJ_BOX : DJ_SPHERE;
-    for (int i = 0; i < 3; i++) {
-      body[k].inertia[i] = 0.01;
-      geom[k].size[i] = 0.1;
-    }
-    if (k == 0) continue;
-    joint[k - 1] = dj_defaultJointDef();
-    joint[k - 1].type = DJ_FREE;
-    joint[k - 1].body = k;
-    joint[k - 1].qpos0[0] = 0.19 * k;
-    joint[k - 1].qpos0[2] = 0.09 + 0.1 * k;
-    joint[k - 1].qpos0[3] = 1;
+  Scene* s = newScene(3);
+  addGeom(s, 0, DJ_PLANE, 0.1, 0.1, 0.1);
+  for (int k = 1; k < 4; k++) {
+    const int b = addBody(s, 0, DJ_FREE, 0.19 * k, 0, 0.09 + 0.1 * k, 1, 0.16);
+    addGeom(s, b, k == 1 ? DJ_BOX : DJ_SPHERE, 0.1, 0.1, 0.1);
   }
-  djModelDef def = dj_defaultModelDef();
-  def.nbody = def.ngeom = 4;
-  def.njnt = 3;
-  def.body = body;
-  def.joint = joint;
-  def.geom = geom;
-  djModel* m;
-  assert_int_equal(dj_makeModel(&m, &def, NULL), DJ_OK);
-  assert_int_equal(dj_makeData(d, m, NULL), DJ_OK);
-  return m;
+  return startScene(d, s);
 }
 
 // Steps and derivatives of small models take no memory at all.
-static void test_steps(void** state) {
-  (void)state;
+static void test_steps(void) {
   djData* d;
   djModel* m = throwBalls(&d);
   static double A[36 * 36], J[10 * 18];
@@ -478,8 +425,7 @@ static void test_steps(void** state) {
   assert_false(fired);
   assert_true(pairs > 300);
   dj_deleteGapPair(gap);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // Takes away the room of what follows the graph of contact.
@@ -505,11 +451,10 @@ static void crampPairs(djWork* w) {
 
 // Steps that need more room and get none change nothing; with memory they go on as if nothing had
 // been.
-static void test_room(void** state) {
-  (void)state;
-  djData *d, *easy;
+static void test_room(void) {
+  djData* d;
   djModel* m = throwBalls(&d);
-  assert_int_equal(dj_makeData(&easy, m, NULL), DJ_OK);
+  djData* easy = djt_data(m);
   static double A[36 * 36], other[36 * 36];
   int refused = 0;
   for (int k = 0; k < 60; k++) {
@@ -559,8 +504,7 @@ static void test_room(void** state) {
   }
   assert_true(refused >= 60 && d->work->growths > 0);
   dj_deleteData(d);
-  dj_deleteData(easy);
-  dj_deleteModel(m);
+  djt_delete(m, easy);
 }
 
 static djStatus makeSolid(djModel** model) {
@@ -589,12 +533,12 @@ static djStatus makeSolid(djModel** model) {
 }
 
 static int setup(void** state) {
-  Fixture* f = calloc(1, sizeof *f);
+  Fixture* f = fixture = calloc(1, sizeof *f);
+  (void)state;
   if (!f) return -1;
   djt_fillSample(&f->sample);
   // Its hull would be qhull's work, which loses a block when memory runs out.
   f->sample.geom[3].contype = f->sample.geom[3].conaffinity = 0;
-  *state = f;
   (void)!system("rm -rf " FOLDER);
   if (mkdir(FOLDER, 0755) != 0) return -1;
   return makeSolid(&f->solid) | dj_makeModel(&f->model, &f->sample.def, NULL) |
@@ -603,7 +547,8 @@ static int setup(void** state) {
 }
 
 static int teardown(void** state) {
-  Fixture* f = *state;
+  Fixture* f = fixture;
+  (void)state;
   dj_deleteModel(f->model);
   dj_deleteModel(f->same);
   dj_deleteModel(f->solid);
@@ -612,19 +557,19 @@ static int teardown(void** state) {
   return system("rm -rf " FOLDER);
 }
 
+#define ROW(action)                                                                                \
+  {                                                                                                \
+#action, run, NULL, NULL, &(Action*) { action }                                                \
+  }
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_make), cmocka_unit_test(test_copy),   cmocka_unit_test(test_load),
-      cmocka_unit_test(test_save), cmocka_unit_test(test_option), cmocka_unit_test(test_param),
-      cmocka_unit_test(test_task), cmocka_unit_test(test_csv),    cmocka_unit_test(test_data),
-      cmocka_unit_test(test_mesh), cmocka_unit_test(test_follow), cmocka_unit_test(test_steps),
-      cmocka_unit_test(test_room),
-      cmocka_unit_test(test_design), cmocka_unit_test(test_scenes), cmocka_unit_test(test_gradient),
-      cmocka_unit_test(test_adam),
-      cmocka_unit_test(test_trustRegion), cmocka_unit_test(test_lbfgsb),
-      cmocka_unit_test(test_gaussNewton),
-      cmocka_unit_test(test_gap), cmocka_unit_test(test_files), cmocka_unit_test(test_link),
-  };
+      ROW(actMake),        ROW(actCopy),        ROW(actLoad),   ROW(actSave),
+      ROW(actOption),      ROW(actParam),       ROW(actTask),   ROW(actCsv),
+      ROW(actData),        ROW(actMesh),        ROW(actFollow), djt_test(test_steps),
+      djt_test(test_room), ROW(actDesign),      ROW(actScenes), ROW(actGradient),
+      ROW(actAdam),        ROW(actTrustRegion), ROW(actLbfgsb), ROW(actGaussNewton),
+      ROW(actGap),         ROW(actFiles),       ROW(actLink)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }
 

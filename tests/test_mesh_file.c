@@ -3,11 +3,11 @@
 #include "common/message.h"
 #include "common/near.h"
 #include "common/solid_mesh.h"
+#include "common/test.h"
 
 #include <dijoco/decompose.h>
 
 #include <ctype.h>
-#include <stdio.h>
 
 #define TETRAHEDRON "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 
@@ -18,8 +18,7 @@ static void parse(djTriangles* mesh, const char* format, const char* text) {
 }
 
 // Comments, other keywords, numbers of textures, negative ones, polygons, joined lines, -0.
-static void testObj(void** state) {
-  (void)state;
+static void testObj(void) {
   djTriangles mesh;
   double volume;
   parse(&mesh, "obj", TETRAHEDRON);
@@ -47,8 +46,7 @@ static void addFloat(unsigned char** p, double x) {
 }
 
 // The same solid as text, also in capitals, and as bytes whose header says "solid".
-static void testStl(void** state) {
-  (void)state;
+static void testStl(void) {
   SolidMesh m = makeBoxSolid(0.5, 0.25, 0.125);
   unsigned char bytes[84 + 12 * 50] = "solid of bytes", *p = bytes + 84;
   char text[12000] = "solid box\n";
@@ -82,8 +80,7 @@ static void testStl(void** state) {
   freeSolid(&m);
 }
 
-static void testBadFiles(void** state) {
-  (void)state;
+static void testBadFiles(void) {
   static const struct {
     const char *format, *text, *what;
   } bad[] = {
@@ -118,25 +115,16 @@ static void testBadFiles(void** state) {
     djError err = {""};
     djStatus status =
         dj_parseTriangles(&mesh, bad[i].format, bad[i].text, strlen(bad[i].text), &err);
-    if (status != DJ_INVALID || !strstr(err.text, bad[i].what)) {
-      fail_msg("%s: status %d, '%s'", bad[i].what, status, err.text);
-    }
+    djt_failIf(status != DJ_INVALID || !strstr(err.text, bad[i].what), "%s: status %d, '%s'",
+               bad[i].what, status, err.text);
     assert_null(mesh.vert);
     assert_null(mesh.tri);
   }
   djTriangles mesh;
   djError err = {""};
-  assert_int_equal(dj_readTriangles(&mesh, "a.b/mesh.dae", &err), DJ_INVALID);
-  assert_non_null(strstr(err.text, "a.b/mesh.dae: not a mesh"));
-  assert_int_equal(dj_readTriangles(&mesh, "no/such.OBJ", &err), DJ_FILE);
-  assert_non_null(strstr(err.text, "no/such.OBJ: "));
+  djt_refusedWith(DJ_INVALID, dj_readTriangles(&mesh, "a.b/mesh.dae", &err), err,
+                  "a.b/mesh.dae: not a mesh");
+  djt_refusedWith(DJ_FILE, dj_readTriangles(&mesh, "no/such.OBJ", &err), err, "no/such.OBJ: ");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testObj),
-      cmocka_unit_test(testStl),
-      cmocka_unit_test(testBadFiles),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testObj, testStl, testBadFiles)

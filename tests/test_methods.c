@@ -1,14 +1,8 @@
 // Every row of the table of methods.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/method_suite.h"
+#include "common/test.h"
 
 // Without forces, and with gravity, springs and dampers, which `variational` takes at the end.
 static void testOrder(void** state) {
@@ -38,8 +32,7 @@ static void testLimit(void** state) {
   d->qvel[0] = -0.1;
   for (int k = 0; k < (rows ? 100 : 50); k++) assert_int_equal(dj_step(m, d), DJ_OK);
   assert_true(d->qpos[0] < 0 && d->qvel[0] < (rows ? -0.2 : -0.3));
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 #define ROW(id)                                                                             \

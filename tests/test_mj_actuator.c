@@ -5,13 +5,10 @@
 // Clips are off by up to 0.2 % of their range, which is the tolerance.
 
 #include "common/mj_zoo.h"
+#include "common/test.h"
 #include "common/text.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { NJOINT = 5, NACTUATOR = 8, FIRST = 3 };   // FIRST: the first actuator of ours
 static const double kInertia = 1e6, kStep = 0.01, kRound = 0.002;
@@ -139,8 +136,7 @@ static void countEffects(int count[NWITHOUT], const mjModel* m, const mjData* d)
       if (change > 5 * tolerance(m, d, j)) effect = true;
     }
     count[k] += effect;
-    mj_deleteData(e);
-    mj_deleteModel(other);
+    djt_deleteEngine(other, e);
   }
 }
 
@@ -159,8 +155,7 @@ static void checkActivations(const mjModel* m, const mjData* ours, const mjData*
   }
 }
 
-static void testLimits(void** state) {
-  (void)state;
+static void testLimits(void) {
   djRng rng = {31};
   int count[NWITHOUT] = {0};
   for (int trial = 0; trial < 150; trial++) {
@@ -185,15 +180,11 @@ static void testLimits(void** state) {
     checkActivations(m, e, d);
     djm_deleteContext(c);
     mj_deleteData(d);
-    mj_deleteData(e);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, e);
   }
   for (int k = 0; k < NWITHOUT; k++) {
     if (count[k] < 10) fail_msg("what %d limits had an effect %d times", k, count[k]);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testLimits)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testLimits)

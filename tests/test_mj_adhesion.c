@@ -1,6 +1,8 @@
 // Adhesion actuators: what they hold, momentum, derivatives.
 
+#include "common/make_model.h"
 #include "common/mj_drive_case.h"
+#include "common/test.h"
 #include "math/so3.h"
 
 #include <dijoco/io.h>
@@ -28,14 +30,11 @@ static void hang(double height[2], double u) {
   }
   height[0] = data->qpos[2];
   height[1] = d->qpos[2];
-  dj_deleteData(data);
-  dj_deleteModel(model);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_delete(model, data);
+  djt_deleteEngine(m, d);
 }
 
-static void testHolds(void** state) {
-  (void)state;
+static void testHolds(void) {
   double height[2];
   hang(height, 0.6);    // 6 N hold 4.9 N
   print_message("held at %.6f, MuJoCo %.6f\n", height[0], height[1]);
@@ -70,8 +69,7 @@ static void momentum(double p[6], const mjModel* m, const djData* d) {
 }
 
 // Within the range of adhesion alone, whose forces lie on one line; and together.
-static void testMomentum(void** state) {
-  (void)state;
+static void testMomentum(void) {
   mjModel* m = djt_compile(FLYERS("type='box' size='.1 .1 .1'"));
   mjData* d = mj_makeData(m);
   djModel* model = djt_import(NULL, m);
@@ -94,10 +92,8 @@ static void testMomentum(void** state) {
                                        (data->qpos[i] - data->qpos[7 + i]);
   print_message("together at %.4f m\n", sqrt(apart));
   assert_true(sqrt(apart) < 0.22);   // else they are .25 m apart
-  dj_deleteData(data);
-  dj_deleteModel(model);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_delete(model, data);
+  djt_deleteEngine(m, d);
 }
 
 // ---- derivatives ------------------------------------------------------------------------------
@@ -141,8 +137,7 @@ static void compareSlopes(double* by_input, const djModel* model, const djData* 
 
 // Held; and where the force ends, with some of one geom's and all of the other's, whose weights
 // are not flat.
-static void testTransitions(void** state) {
-  (void)state;
+static void testTransitions(void) {
   for (int i = 0; i < 2; i++) {
     mjModel* m = djt_compile(kGripper[i]);
     djModel* model = djt_import(NULL, m);
@@ -162,14 +157,12 @@ static void testTransitions(void** state) {
       compareSlopes(&by, model, data, 1e-6);
       if (k < 3) assert_true(by > 1e-3);
     }
-    dj_deleteData(data);
-    dj_deleteModel(model);
+    djt_delete(model, data);
     mj_deleteModel(m);
   }
 }
 
-static void testParams(void** state) {
-  (void)state;
+static void testParams(void) {
   static const char* const names[] = {
     "actuator/a/gainprm", "body/box/mass", "body/pad/pos", "joint/tilt/pos", "body/pad/mass",
     "option/gravity", NULL};
@@ -181,36 +174,32 @@ static void testParams(void** state) {
     assert_int_equal(djd_makeTape(&run.tape, run.model, DJT_DRIVE_HORIZON, &err), DJ_OK);
     for (const char* const* name = names; *name; name++) djt_driveParam(&run, *name);
     djd_deleteTape(run.tape);
-    dj_deleteData(run.data);
-    dj_deleteModel(run.model);
+    djt_delete(run.model, run.data);
     mj_deleteModel(m);
   }
 }
 
 // By shapes there are none while it acts.
-static void testShapes(void** state) {
-  (void)state;
+static void testShapes(void) {
   mjModel* m = djt_compile(kGripper[0]);
   djModel* model = djt_import(NULL, m);
   djData* data = djt_dataOf(model);
   djTape* tape;
   djError err;
-  djParam p;
   double g[3], u[3], q[DJT_DRIVE_MOST];
   startGripper(data, m);
   memcpy(u, data->ctrl, sizeof(u));
   memcpy(q, data->qpos, (size_t)model->nq * sizeof(double));
   djLossTerm loss = {.type = DJ_LOSS_POSITION, .object = DJ_OBJ_BODY, .id = 3, .weight = 1};
   djRollout r = {.horizon = 1, .qpos0 = q, .ctrl = u, .nloss = 1, .loss = &loss};
-  assert_int_equal(dj_paramId(&p, model, "geom/#3/size", &err), DJ_OK);
+  djParam p = djt_param(model, "geom/#3/size");
   djRolloutResult result = {.nparam = 1, .param = &p, .grad_param = g};
   assert_int_equal(djd_makeTape(&tape, model, 1, &err), DJ_OK);
   assert_true(djd_rolloutForward(&result, model, data, &r, tape) >= 0);
   assert_int_equal(djd_rolloutBackward(&result, model, data, &r, tape), DJ_UNSUPPORTED);
   assert_non_null(strstr(dj_errorText(data), "adhesion"));
   djd_deleteTape(tape);
-  dj_deleteData(data);
-  dj_deleteModel(model);
+  djt_delete(model, data);
   mj_deleteModel(m);
 }
 
@@ -229,8 +218,7 @@ static bool reports(const mjModel* m, djFeatureState severity) {
   return told;
 }
 
-static void testReport(void** state) {
-  (void)state;
+static void testReport(void) {
   mjModel* m = djt_compile(kCeiling);
   djError err;
   assert_true(reports(m, DJ_APPROXIMATED));
@@ -246,17 +234,10 @@ static void testReport(void** state) {
   djData* data = djt_dataOf(model);
   assert_int_equal(dj_step(model, data), DJ_UNSUPPORTED);
   assert_non_null(strstr(dj_errorText(data), "'a': adhesion needs the integrator euler"));
-  dj_deleteData(data);
-  dj_deleteModel(model);
+  djt_delete(model, data);
   m->opt.integrator = mjINT_DISCRETE;
   assert_true(reports(m, DJ_IGNORED));
   mj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(testHolds), cmocka_unit_test(testMomentum), cmocka_unit_test(testTransitions),
-    cmocka_unit_test(testParams),
-    cmocka_unit_test(testShapes), cmocka_unit_test(testReport)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testHolds, testMomentum, testTransitions, testParams, testShapes, testReport)

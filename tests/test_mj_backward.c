@@ -7,8 +7,7 @@
 #include "common/mj_rows.h"
 #include "common/mj_step_slope.h"
 #include "common/random.h"
-
-#include <stddef.h>
+#include "common/test.h"
 
 // ---- state and controls -------------------------------------------------------------------------
 
@@ -16,10 +15,9 @@ static double compareState(djtStep* s, djRng* rng, djmDesignGradient* g) {
   djError err;
   double *end = djt_room((size_t)s->nx), *start = djt_room((size_t)(s->nx + s->nu)), worst = 0;
   for (int i = 0; i < s->nx; i++) end[i] = djt_uniform(rng, -1, 1);
-  if (djm_transitionMuJoCoWith(s->m, s->d, s->w, s->A, s->B, NULL, NULL, &err) < 0 ||
-      djm_backwardMuJoCo(start, start + s->nx, g, s->m, s->d, s->w, end, &err) < 0) {
-    fail_msg("%s", err.text);
-  }
+  djt_failIf(djm_transitionMuJoCoWith(s->m, s->d, s->w, s->A, s->B, NULL, NULL, &err) < 0 ||
+                 djm_backwardMuJoCo(start, start + s->nx, g, s->m, s->d, s->w, end, &err) < 0,
+             "%s", err.text);
   double size = 1;
   for (int k = 0; k < s->nx + s->nu; k++) {
     double sum = 0;
@@ -221,9 +219,8 @@ static void compareDesign(Design* x, djRng* rng) {
   djError err;
   for (int i = 0; i < s->nx; i++) x->end[i] = djt_uniform(rng, -1, 1);
   djm_zeroDesignGradient(x->g, s->m);
-  if (djm_backwardMuJoCo(NULL, NULL, x->g, s->m, s->d, s->w, x->end, &err) < 0) {
-    fail_msg("%s", err.text);
-  }
+  djt_failIf(djm_backwardMuJoCo(NULL, NULL, x->g, s->m, s->d, s->w, x->end, &err) < 0, "%s",
+             err.text);
   if (!x->unfinished && djm_finishDesign(x->g, s->m, s->w, &err) < 0) fail_msg("%s", err.text);
   mj_copyData(s->next, s->m, s->d);
   mj_step(s->m, s->next);
@@ -273,8 +270,7 @@ static void openDesign(Design* x, mjModel* m, int integrator) {
 
 static void closeDesign(Design* x) {
   mj_deleteData(x->probe);
-  mj_deleteData(x->e);
-  mj_deleteModel(x->changed);
+  djt_deleteEngine(x->changed, x->e);
   djm_deleteDesignGradient(x->g);
   free(x->end);
   free(x->along);
@@ -325,8 +321,7 @@ static void runDesign(mjModel* m, int integrator, int steps, int every, const ch
   "<body pos='0 1 1'><freejoint/><geom type='box' size='.1 .2 .05' pos='.03 .02 .01'/>"            \
   "<geom size='.05' pos='.1 .2 .1'/></body></worldbody></mujoco>"
 
-static void testSmooth(void** state) {
-  (void)state;
+static void testSmooth(void) {
   runDesign(djt_compile(FREE_BODIES("", "pyramidal")), mjINT_EULER, 40, 10, "bodies");
   runDesign(djt_compile(FREE_BODIES("", "pyramidal")), mjINT_IMPLICITFAST, 40, 10, "implicitfast");
   runDesign(djt_compile(FREE_BODIES("", "pyramidal")), mjINT_IMPLICIT, 40, 10, "implicit");
@@ -374,15 +369,13 @@ static const char kLimbs[] =
   "<muscle joint='j2' ctrllimited='true' ctrlrange='0 1' force='2' lengthrange='-1 1'/>"
   "<damper joint='j1' kv='.5' ctrlrange='0 1'/></actuator></mujoco>";
 
-static void testRows(void** state) {
-  (void)state;
+static void testRows(void) {
   runDesign(djt_compile(kLimbs), mjINT_EULER, 60, 6, "rows");
   runDesign(djt_compile(kLimbs), mjINT_IMPLICITFAST, 60, 6, "rows, implicitfast");
   runDesign(djt_compile(kLimbs), mjINT_IMPLICIT, 60, 6, "rows, implicit");
 }
 
-static void testContacts(void** state) {
-  (void)state;
+static void testContacts(void) {
   runDesign(djt_compile(CONTACTS("elliptic")), mjINT_EULER, 60, 6, "cones");
   runDesign(djt_compile(CONTACTS("pyramidal")), mjINT_EULER, 60, 6, "pyramids");
   runDesign(djt_compile(CONTACTS("pyramidal")), mjINT_IMPLICITFAST, 60, 6,
@@ -404,8 +397,7 @@ static void testContacts(void** state) {
   "solref='.02 .9' mass='1'/></default><worldbody><geom type='plane' size='1 1 1' "                \
   "euler='2 3 0'/><body " two "/></body></worldbody></mujoco>"
 
-static void testSizes(void** state) {
-  (void)state;
+static void testSizes(void) {
   static const struct {
     const char *name, *text;
   } kCase[] = {
@@ -439,16 +431,14 @@ static void testSizes(void** state) {
   }
 }
 
-static void testRobots(void** state) {
-  (void)state;
+static void testRobots(void) {
   static const char* const kName[] = {"hopper", "half_cheetah", "ant", "humanoid", "walker2d_v5"};
   for (size_t i = 0; i < sizeof(kName) / sizeof(*kName); i++) {
     runDesign(djt_robot(kName[i]), mjINT_EULER, 150, 25, kName[i]);
   }
 }
 
-static void testState(void** state) {
-  (void)state;
+static void testState(void) {
   static const int kIntegrator[] = {mjINT_EULER, mjINT_IMPLICIT, mjINT_IMPLICITFAST};
   for (int i = 0; i < 3; i++) {
     runState(djt_compile(CONTACTS("elliptic")), kIntegrator[i], true, "cones");
@@ -465,8 +455,7 @@ static void testState(void** state) {
 }
 
 // What is left out is missed, by each of the fields that it is for.
-static void testDropped(void** state) {
-  (void)state;
+static void testDropped(void) {
   static const struct {
     int drop;
     bool unfinished;
@@ -497,8 +486,7 @@ static void testDropped(void** state) {
 }
 
 // Gravity, with compensation.
-static void testGravity(void** state) {
-  (void)state;
+static void testGravity(void) {
   Design x;
   djError err;
   openDesign(&x, djt_compile(FREE_BODIES("", "pyramidal")), mjINT_IMPLICIT);
@@ -542,8 +530,7 @@ static double runEnd(Design* x, const Field* f, double h, int steps) {
   return y;
 }
 
-static void testRun(void** state) {
-  (void)state;
+static void testRun(void) {
   enum { STEPS = 20 };
   static const char* const kName[] = {"body_mass", "body_pos", "dof_damping", "geom_size",
                                       "geom_friction", "jnt_axis"};
@@ -564,9 +551,8 @@ static void testRun(void** state) {
   double* by = djt_room((size_t)s->nx);
   mju_copy(by, x.end, s->nx);
   for (int i = STEPS - 1; i >= 0; i--) {
-    if (djm_backwardMuJoCo(by, NULL, x.g, s->m, path[i], s->w, by, &err) < 0) {
-      fail_msg("%s", err.text);
-    }
+    djt_failIf(djm_backwardMuJoCo(by, NULL, x.g, s->m, path[i], s->w, by, &err) < 0, "%s",
+               err.text);
     mj_deleteData(path[i]);
   }
   assert_int_equal(djm_finishDesign(x.g, s->m, s->w, &err), DJ_OK);
@@ -591,8 +577,7 @@ static void testRun(void** state) {
 }
 
 // Rollouts add up, and what is not known is refused.
-static void testCall(void** state) {
-  (void)state;
+static void testCall(void) {
   Design x;
   djError err;
   openDesign(&x, djt_robot("hopper"), mjINT_EULER);
@@ -625,13 +610,5 @@ static void testCall(void** state) {
   closeDesign(&x);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(testState), cmocka_unit_test(testSmooth),
-    cmocka_unit_test(testRows), cmocka_unit_test(testContacts),
-    cmocka_unit_test(testSizes), cmocka_unit_test(testRobots),
-    cmocka_unit_test(testDropped), cmocka_unit_test(testGravity),
-    cmocka_unit_test(testRun), cmocka_unit_test(testCall),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testState, testSmooth, testRows, testContacts, testSizes, testRobots, testDropped,
+         testGravity, testRun, testCall)

@@ -2,11 +2,9 @@
 // bodies on their way, data that fail alone, changes of the mjModel.
 
 #include "common/mj_zoo.h"
+#include "common/test.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <stdlib.h>
 
 enum { N = 6, STEPS = 40 };
 
@@ -57,8 +55,7 @@ static void assertSame(const mjModel* m, const mjData* a, const mjData* b) {
   assert_memory_equal(a->sensordata, b->sensordata, (size_t)m->nsensordata * size);
 }
 
-static void testSteps(void** state) {
-  (void)state;
+static void testSteps(void) {
   for (int nthread = 1; nthread <= 3; nthread++) {
     mjModel* m = djt_compile(kScene);
     mjData *d[N], *own[N];
@@ -93,8 +90,7 @@ static void testSteps(void** state) {
   }
 }
 
-static void testRuns(void** state) {
-  (void)state;
+static void testRuns(void) {
   mjModel* m = djt_compile(kScene);
   size_t nq = (size_t)m->nq, rows = STEPS + 1, nx = 2 * (size_t)m->nv + 1;
   size_t ns = (size_t)m->nsensordata;
@@ -136,8 +132,7 @@ static void testRuns(void** state) {
   mj_deleteModel(m);
 }
 
-static void testFailures(void** state) {
-  (void)state;
+static void testFailures(void) {
   mjModel *m = djt_compile(kScene), *small = djt_compile("<mujoco/>");
   mjData *d[N], *own[N], *keep;
   int status[N];
@@ -197,11 +192,4 @@ static void testFailures(void** state) {
   mj_deleteModel(small);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testSteps),
-      cmocka_unit_test(testRuns),
-      cmocka_unit_test(testFailures),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSteps, testRuns, testFailures)

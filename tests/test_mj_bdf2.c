@@ -1,7 +1,9 @@
 // MuJoCo's state has no room for the history of bdf2: the calls on MuJoCo's data and the plugin
 // refuse it; the imported model has it.
 
+#include "common/make_model.h"
 #include "common/mjcf.h"
+#include "common/test.h"
 
 #include <dijoco/dijoco.h>
 
@@ -10,8 +12,7 @@
   "<option><flag contact='disable'/></option><worldbody><body><joint axis='0 1 0'/>"               \
   "<geom type='capsule' fromto='0 0 0 .1 0 .4' size='.04'/></body></worldbody></mujoco>"
 
-static void testCalls(void** state) {
-  (void)state;
+static void testCalls(void) {
   mjModel* m = djt_compile(SCENE(""));
   mjData* d = mj_makeData(m);
   djmContext* c;
@@ -33,8 +34,7 @@ static void testCalls(void** state) {
   option.integrator = DJ_BDF1;
   assert_int_equal(dj_setOption(djm_model(c), &option, &err), DJ_OK);
   djm_deleteContext(c);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 static void testPlugin(void** state) {
@@ -47,24 +47,21 @@ static void testPlugin(void** state) {
 }
 
 // Our own engine simulates what was imported.
-static void testImported(void** state) {
-  (void)state;
+static void testImported(void) {
   mjModel* m = djt_compile(SCENE(""));
   djModel* model = djt_import(NULL, m);
-  djData* d;
-  assert_int_equal(dj_makeData(&d, model, NULL), DJ_OK);
+  djData* d = djt_data(model);
   assert_int_equal(dj_step(model, d), DJ_OK);
   assert_true(dj_getHistory(NULL, NULL, model, d));
-  dj_deleteData(d);
-  dj_deleteModel(model);
+  djt_delete(model, d);
   mj_deleteModel(m);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testCalls),
+      djt_test(testCalls),
       cmocka_unit_test_setup(testPlugin, djt_registerContact),
-      cmocka_unit_test(testImported),
+      djt_test(testImported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,15 +6,12 @@
 #include "common/mjcf.h"
 #include "common/near.h"
 #include "common/random_mjcf.h"
+#include "common/test.h"
 #include "instance.h"
 
 #include "contact/contact.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 // A random scene, with an instance of the plugin if there is a configuration for it.
 static mjModel* makeScene(djRng* rng, int nbody, const char* config) {
@@ -89,8 +86,7 @@ static void expectedFriction(double mu[5], const mjModel* m, const mjContact* c,
 }
 
 // Contact begins at the distance margin.
-static void testCoefficients(void** state) {
-  (void)state;
+static void testCoefficients(void) {
   djRng rng = {41};
   int mixed = 0, explicit = 0;
   for (int trial = 0; trial < 400; trial++) {
@@ -149,8 +145,7 @@ static void expectEntry(const djReport* report, const char* kind, int id, const 
 }
 
 // What is said of contacts is said of those geoms and pairs that have some, by their condim.
-static void testReport(void** state) {
-  (void)state;
+static void testReport(void) {
   djRng rng = {42};
   int geoms = 0, none = 0;
   for (int trial = 0; trial < 300; trial++) {
@@ -287,9 +282,8 @@ static void checkOwnership(const mjModel* m, const char* config, djmPurpose purp
       bool ours = named[0] || named[1] || stock || all;
       int pair = findPair(m, a, b);
       bool wanted = ours && (pair >= 0 || (bits && apart[a * m->ngeom + b]));
-      if (dj_canCollide(x, a, b) != wanted) {
-        fail_msg("geoms %d, %d: %d\n%s", a + 1, b + 1, !wanted, config);
-      }
+      djt_failIf(dj_canCollide(x, a, b) != wanted, "geoms %d, %d: %d\n%s", a + 1, b + 1, !wanted,
+                 config);
       count[wanted]++;
       if (!wanted || pair < 0) continue;
       const mjtNum* mu = m->pair_friction + 5 * pair;
@@ -303,8 +297,7 @@ static void checkOwnership(const mjModel* m, const char* config, djmPurpose purp
   dj_deleteModel(x);
 }
 
-static void testOwnership(void** state) {
-  (void)state;
+static void testOwnership(void) {
   djRng rng = {43};
   int count[2][2] = {{0}};
   for (int trial = 0; trial < 300; trial++) {
@@ -331,10 +324,4 @@ static void testOwnership(void** state) {
   for (int k = 0; k < 2; k++) assert_true(count[k][0] > 1000 && count[k][1] > 1000);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testCoefficients), cmocka_unit_test(testReport),
-      cmocka_unit_test(testOwnership),
-  };
-  return cmocka_run_group_tests(tests, djt_registerContact, NULL);
-}
+DJT_MAIN_IN(djt_registerContact, NULL, testCoefficients, testReport, testOwnership)

@@ -8,8 +8,7 @@
 
 #include "common/mjcf.h"
 #include "common/random.h"
-
-#include <math.h>
+#include "common/test.h"
 
 enum { MAXCON = 32, POSES = 60, NROW = 7 };
 
@@ -296,16 +295,14 @@ static Count checkCase(const Case* c, double margin, mjtNum most, Way way) {
     }
   }
   print_message("\n");
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
   return count;
 }
 
 // ---- tests ------------------------------------------------------------------------------------
 
 // Pairs whose functions are exact. Bounds: errors; of all contacts those left out; differences.
-static void testExact(void** state) {
-  (void)state;
+static void testExact(void) {
   static const Case cases[] = {
       {PLANE, SPHERE},   {PLANE, CAPSULE},   {PLANE, ELLIPSOID},  {PLANE, CYLINDER},
       {PLANE, BOX},      {PLANE, ROCK},      {PLANE, CRATE},      {SPHERE, SPHERE},
@@ -325,8 +322,7 @@ static void testExact(void** state) {
 }
 
 // With a margin: pairs that are apart, too. Only functions of their own are exact then.
-static void testMargin(void** state) {
-  (void)state;
+static void testMargin(void) {
   static const Case cases[] = {
       {PLANE, CAPSULE}, {PLANE, CYLINDER}, {PLANE, CRATE}, {SPHERE, CYLINDER},
       {SPHERE, BOX},    {CAPSULE, BOX},    {BOX, BOX},     {CAPSULE, CAPSULE},
@@ -341,8 +337,7 @@ static void testMargin(void** state) {
 }
 
 // Pairs that MuJoCo iterates for: slopes of the extreme itself.
-static void testCurved(void** state) {
-  (void)state;
+static void testCurved(void) {
   static const Case cases[] = {
       {SPHERE, ELLIPSOID},   {CAPSULE, ELLIPSOID}, {CAPSULE, CYLINDER}, {ELLIPSOID, ELLIPSOID},
       {ELLIPSOID, CYLINDER}, {ELLIPSOID, BOX},     {ELLIPSOID, ROCK},
@@ -358,8 +353,7 @@ static void testCurved(void** state) {
 
 // Deep in each other, with MuJoCo's own tolerance, 1e-6: its points and normals are 1e-3 off, and
 // the extreme is found next to them.
-static void testDeep(void** state) {
-  (void)state;
+static void testDeep(void) {
   static const Case cases[] = {
       {CAPSULE, CYLINDER}, {CAPSULE, ELLIPSOID}, {SPHERE, ELLIPSOID}, {ELLIPSOID, ELLIPSOID}};
   for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
@@ -372,8 +366,7 @@ static void testDeep(void** state) {
 
 // Searches that end by their number of iterations, far from the extreme: what MuJoCo finds is a
 // function of the poses all the same.
-static void testUnfinished(void** state) {
-  (void)state;
+static void testUnfinished(void) {
   static const Case shapes = {SPHERE, ELLIPSOID};
   Count x = checkCase(&shapes, 0.02, 0.2, (Way){.h = 1e-6, .tolerance = 1e-15, .iterations = 12});
   assert_true(x.worst < 1e-5);
@@ -383,8 +376,7 @@ static void testUnfinished(void** state) {
 }
 
 // Cylinders against what has faces: clipped polygons are exact, rims to what iterations leave.
-static void testCylinders(void** state) {
-  (void)state;
+static void testCylinders(void) {
   static const Case cases[] = {
       {CYLINDER, CYLINDER}, {CYLINDER, BOX}, {CYLINDER, ROCK}, {BOX, CYLINDER}, {CRATE, CYLINDER}};
   for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
@@ -398,8 +390,7 @@ static void testCylinders(void** state) {
   }
 }
 
-static void testField(void** state) {
-  (void)state;
+static void testField(void) {
   static const Case cases[] = {{FIELD, SPHERE}, {FIELD, BOX}};
   for (int i = 0; i < 2; i++) {
     Count x = checkCase(&cases[i], 0, 0.03, (Way){.h = 1e-5, .ideal = false});
@@ -411,8 +402,7 @@ static void testField(void** state) {
 
 // A box flat on a larger one, to rounding: the normal goes with the larger one, whichever comes
 // first.
-static void testFlat(void** state) {
-  (void)state;
+static void testFlat(void) {
   static const Case cases[] = {{BOX, FLAT_BOX}, {FLAT_BOX, BOX}};
   for (int i = 0; i < 2; i++) {
     mjModel* m;
@@ -434,14 +424,12 @@ static void testFlat(void** state) {
     assert_int_equal(count.feature[DJM_FEATURE_CLIPPED], 4);
     assert_int_equal(count.left, 0);
     assert_true(count.worst < 2e-7);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
 // Two spheres about one point have no normal: named; d stays as it was; a flex is refused.
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   static const Case spheres = {SPHERE, SPHERE}, field = {FIELD, BOX};
   mjModel* m;
   mjData* d;
@@ -457,8 +445,7 @@ static void testRefused(void** state) {
   assert_string_equal(djm_featureName(slope[0].feature), "kink");
   con.geom[1] = -1;
   assert_int_equal(djm_contactSlope(slope, m, d, &con), DJ_UNSUPPORTED);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 
   compileCase(&m, &d, &field, 0);
   mjData* copy = mj_makeData(m);
@@ -470,16 +457,8 @@ static void testRefused(void** state) {
   assert_memory_equal(d->geom_xmat, copy->geom_xmat, 9 * (size_t)m->ngeom * sizeof(mjtNum));
   assert_memory_equal(d->contact, copy->contact, (size_t)copy->ncon * sizeof(mjContact));
   mj_deleteData(copy);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testExact),     cmocka_unit_test(testMargin), cmocka_unit_test(testCurved),
-      cmocka_unit_test(testCylinders), cmocka_unit_test(testField),  cmocka_unit_test(testFlat),
-      cmocka_unit_test(testDeep),      cmocka_unit_test(testUnfinished),
-      cmocka_unit_test(testRefused),
-  };
-  return cmocka_run_group_tests_name("contact_slope", tests, NULL, NULL);
-}
+DJT_MAIN(testExact, testMargin, testCurved, testCylinders, testField, testFlat, testDeep,
+         testUnfinished, testRefused)

@@ -3,10 +3,9 @@
 #include "common/mjcf.h"
 #include "common/near.h"
 #include "common/plugin.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "engine/couple.h"
-
-#include <math.h>
 
 enum { NV = 5 };
 
@@ -130,8 +129,7 @@ static void constant(const mjModel* m, mjData* d) {
   checkNear(d->qfrc_passive, kForce, 1e-14);
 }
 
-static void testConstant(void** state) {
-  (void)state;
+static void testConstant(void) {
   for (int k = 0; k < 2; k++) {
     moving = k;
     runScript(constant);
@@ -159,8 +157,7 @@ static void linear(const mjModel* m, mjData* d) {
   if (guesses > (scale < 2 ? 5 : 20)) fail_msg("%d guesses for a scale of %g", guesses, scale);
 }
 
-static void testLinear(void** state) {
-  (void)state;
+static void testLinear(void) {
   for (scale = 0.1; scale < 5; scale *= 1.5) runScript(linear);
 }
 
@@ -240,8 +237,7 @@ static void worse(const mjModel* m, mjData* d) {
   }
 }
 
-static void testGuesses(void** state) {
-  (void)state;
+static void testGuesses(void) {
   runScript(secant);
   runScript(parallel);
   runScript(worse);
@@ -277,8 +273,7 @@ static void stall(const mjModel* m, mjData* d) {
   checkNear(c.r, guesses[best], 1e-12);
 }
 
-static void testEnds(void** state) {
-  (void)state;
+static void testEnds(void) {
   runScript(never);
   runScript(stall);
 }
@@ -316,10 +311,7 @@ static void small(const mjModel* m, mjData* d) {
   assert_true(far < 1e-2);      // far less than the tolerance
 }
 
-static void testSmall(void** state) {
-  (void)state;
-  runScript(small);
-}
+static void testSmall(void) { runScript(small); }
 
 // ------------------------------ joints -----------------------------------------------------------
 
@@ -343,8 +335,7 @@ static void drop(const mjModel* m, mjData* d) {
 }
 
 // Limits and friction of joints that are dropped are as if disabled; the rest acts as before.
-static void testDrop(void** state) {
-  (void)state;
+static void testDrop(void) {
   script = NULL;
   mjModel* m = djt_compile(kJoints);
   static const mjtNum qpos[4] = {1.1, 1.2, 0, 0.95}, qvel[4] = {3, 5, -2, 4};
@@ -379,11 +370,5 @@ static void testDrop(void** state) {
   mj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testConstant), cmocka_unit_test(testLinear), cmocka_unit_test(testGuesses),
-      cmocka_unit_test(testEnds),     cmocka_unit_test(testSmall),
-      cmocka_unit_test(testDrop),
-  };
-  return cmocka_run_group_tests(tests, registerPlugin, NULL);
-}
+DJT_MAIN_IN(registerPlugin, NULL, testConstant, testLinear, testGuesses, testEnds, testSmall,
+            testDrop)

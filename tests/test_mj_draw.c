@@ -1,13 +1,10 @@
 // Contact as geoms in MuJoCo's scenes.
 
 #include "common/mjcf.h"
+#include "common/test.h"
 #include "engine/draw.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define BALL "a_ball_with_a_name_that_is_longer_than_labels_hold"
 
@@ -51,8 +48,7 @@ static void begin(Fixture* f, const char* text, int steps) {
 static void end(Fixture* f) {
   mjv_freeScene(&f->scn);
   djm_deleteContext(f->context);
-  mj_deleteData(f->d);
-  mj_deleteModel(f->m);
+  djt_deleteEngine(f->m, f->d);
 }
 
 static const djContactPair* findPair(const Fixture* f, int geom1, int geom2) {
@@ -84,8 +80,7 @@ static void column(double out[3], const mjvGeom* g, int k) {
   for (int i = 0; i < 3; i++) out[i] = g->mat[3 * i + k];
 }
 
-static void testPoints(void** state) {
-  (void)state;
+static void testPoints(void) {
   Fixture f;
   begin(&f, kScene, 150);
   assert_int_equal(f.data->npair, 3);
@@ -151,8 +146,7 @@ static void arrowForce(double force[3], const Fixture* f, const mjvGeom* g) {
   mju_scl3(force, force, g->size[2] * f->m->stat.meanmass / f->m->vis.map.force);
 }
 
-static void testForces(void** state) {
-  (void)state;
+static void testForces(void) {
   Fixture f;
   begin(&f, kScene, 0);
   f.d->xfrc_applied[6] = 10;     // pushes the box: friction
@@ -190,8 +184,7 @@ static void testForces(void** state) {
 }
 
 // Colours are not MuJoCo's, and pairs in recovery differ from the others.
-static void testColours(void** state) {
-  (void)state;
+static void testColours(void) {
   Fixture f;
   begin(&f,
         "<mujoco><option timestep='0.005'/><worldbody><geom type='plane' size='1 1 1'/>"
@@ -288,8 +281,7 @@ static void checkPlate(const Fixture* f, int geom) {
 }
 
 // What is drawn of a turned scene is what is drawn of the scene, turned.
-static void testTurned(void** state) {
-  (void)state;
+static void testTurned(void) {
   Fixture f, g;
   const mjtNum none[4] = {1, 0, 0, 0};
   mjtNum quat[4] = {0.8, 0.3, -0.4, 0.2};
@@ -331,8 +323,7 @@ static void testTurned(void** state) {
 }
 
 // Plates are those of the smaller geom, whichever comes first, a little larger than it is.
-static void testSmaller(void** state) {
-  (void)state;
+static void testSmaller(void) {
 #define FLOOR "<geom type='plane' size='9 9 1'/>"
   static const struct {
     const char* world;
@@ -375,8 +366,7 @@ static void countWarning(const char* text) {
 }
 
 // A scene that has room for n of the geoms gets the first n, nothing beyond them, and one warning.
-static void testFull(void** state) {
-  (void)state;
+static void testFull(void) {
   Fixture f;
   begin(&f, kScene, 150);
   f.opt.flags[mjVIS_CONTACTPOINT] = f.opt.flags[mjVIS_CONTACTFORCE] = 1;
@@ -413,14 +403,4 @@ static void testFull(void** state) {
   end(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPoints),
-      cmocka_unit_test(testForces),
-      cmocka_unit_test(testColours),
-      cmocka_unit_test(testTurned),
-      cmocka_unit_test(testSmaller),
-      cmocka_unit_test(testFull),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testPoints, testForces, testColours, testTurned, testSmaller, testFull)

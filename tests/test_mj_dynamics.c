@@ -4,13 +4,10 @@
 #include "common/mj_forks.h"
 #include "common/mjcf.h"
 #include "common/random_mjcf.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static void checkNear(double a, double b, const char* what, int i) {
   if (!(fabs(a - b) <= 1e-9 * fabs(b))) fail_msg("%s[%d]: %.17g is not %.17g", what, i, a, b);
@@ -112,14 +109,10 @@ static void checkAccelerations(int extra, unsigned seed, double limit) {
   print_message("largest relative difference of accelerations: %.2g\n", worst);
 }
 
-static void testAccelerations(void** state) {
-  (void)state;
-  checkAccelerations(0, 7, 3e-4);
-}
+static void testAccelerations(void) { checkAccelerations(0, 7, 3e-4); }
 
 // The momentum of all bodies: linear, and angular about the origin.
-static void testMomentum(void** state) {
-  (void)state;
+static void testMomentum(void) {
   djRng rng = {27};
   for (int trial = 0; trial < 50; trial++) {
     char* text = djt_randomMjcf(&rng, 1 + trial % 7, DJT_MJCF_MESHES);
@@ -142,22 +135,17 @@ static void testMomentum(void** state) {
     assert_int_equal(dj_totalMomentum(found, djm_model(context), own), DJ_OK);
     double size = mju_norm(expected, 6);
     for (int i = 0; i < 6; i++) {
-      if (!(fabs(found[i] - expected[i]) <= 1e-12 * size)) {
-        fail_msg("trial %d: momentum[%d] is %.17g, not %.17g", trial, i, found[i], expected[i]);
-      }
+      djt_failIf(!(fabs(found[i] - expected[i]) <= 1e-12 * size),
+                 "trial %d: momentum[%d] is %.17g, not %.17g", trial, i, found[i], expected[i]);
     }
     djm_deleteContext(context);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
     free(text);
   }
 }
 
 // Tendons too, and actuators on them, on sites and by cranks: some of these models are stiffer.
-static void testTendons(void** state) {
-  (void)state;
-  checkAccelerations(DJT_MJCF_TENDONS, 17, 1e-3);
-}
+static void testTendons(void) { checkAccelerations(DJT_MJCF_TENDONS, 17, 1e-3); }
 
 // Both engines until they rest: final coordinate 0 or (free joint) 2.
 static void restTwice(double out[2], const char* text, int coordinate, int steps) {
@@ -176,14 +164,12 @@ static void restTwice(double out[2], const char* text, int coordinate, int steps
   out[1] = e->qpos[coordinate];
   djm_deleteContext(context);
   mj_deleteData(d);
-  mj_deleteData(e);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, e);
 }
 
 // A steady load sinks as deep into a limit as in MuJoCo, to the width over which it sets in (1 % of
 // the range).
-static void testLimitDepth(void** state) {
-  (void)state;
+static void testLimitDepth(void) {
   static const char* const limits[] = {"", "solreflimit='.01 .7' solimplimit='.95 .98'",
                                        "solreflimit='-20000 -300'", "margin='.05'"};
   for (int i = 0; i < 4; i++) {
@@ -203,8 +189,7 @@ static void quiet(const char* text) { (void)text; }
 
 // Stiffness and damping of a limit's reference are what MuJoCo makes of solref and solimp: both
 // formats, mixed ones, the safety rule, with and without the integrator that has one of its own.
-static void testSoftness(void** state) {
-  (void)state;
+static void testSoftness(void) {
   djRng rng = {8};
   mjModel* m = djt_compile("<mujoco><worldbody><body><joint limited='true' range='-1 1' ref='90'/>"
                            "<geom size='.1'/></body></worldbody></mujoco>");
@@ -233,13 +218,11 @@ static void testSoftness(void** state) {
   }
   mju_user_warning = NULL;
   assert_true(direct > 100 && mixed > 500);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // Bodies rest at distance margin; gap has no part in it.
-static void testMargin(void** state) {
-  (void)state;
+static void testMargin(void) {
   double z[2];
   restTwice(z, "<mujoco><worldbody><geom type='plane' size='1 1 1' margin='.01' gap='.004'/>"
                "<body pos='0 0 .12'><freejoint/><geom type='box' size='.1 .1 .1' margin='.005' "
@@ -250,8 +233,7 @@ static void testMargin(void** state) {
 
 // Recovery's weight of a geom is that of the inertia that its body shows to a push, MuJoCo's
 // 1/body_invweight0 where no armature along tendons couples trees, and no more than its tree's.
-static void testPush(void** state) {
-  (void)state;
+static void testPush(void) {
   djRng rng = {14};
   int shown = 0;
   for (int k = 0; k < 40; k++) {
@@ -272,12 +254,5 @@ static void testPush(void** state) {
   assert_true(shown > 40);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testAccelerations), cmocka_unit_test(testMomentum),
-      cmocka_unit_test(testTendons),       cmocka_unit_test(testLimitDepth),
-      cmocka_unit_test(testMargin),        cmocka_unit_test(testSoftness),
-      cmocka_unit_test(testPush),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testAccelerations, testMomentum, testTendons, testLimitDepth, testMargin, testSoftness,
+         testPush)

@@ -1,17 +1,16 @@
 // Equality constraints beside MuJoCo's: rows to rounding, steps, derivatives, loops, what is
 // switched while it runs, the plugin, and files.
 
+#include "common/make_model.h"
 #include "common/mj_zoo.h"
 #include "common/random_mjcf.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include "integrate/work.h"
 #include "write.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <string.h>
 
 #define IMP "solimp='.8 .95 .3 .4 2.5'"
 
@@ -113,8 +112,7 @@ static void rowErrors(double worst[3], const mjModel* m, const mjData* d, const 
   free(J);
 }
 
-static void testRows(void** state) {
-  (void)state;
+static void testRows(void) {
   djRng rng = {3};
   double worst[3] = {0};
   for (int trial = 0; trial < 20 * NSCENE; trial++) {
@@ -128,8 +126,7 @@ static void testRows(void** state) {
     rowErrors(worst, m, d, djm_model(c), djm_data(c)->work);
     djm_deleteContext(c);
     mj_deleteData(ours);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
   print_message("J and x %.1e, D %.1e, aref %.1e\n", worst[0], worst[1], worst[2]);
   for (int k = 0; k < 3; k++) assert_true(worst[k] < 1e-12);
@@ -145,8 +142,7 @@ static double between(const mjModel* m, const mjData* a, const mjData* b) {
 
 // Runs beside MuJoCo's, from states in which the constraints do not hold: a step, and a thousand of
 // calm scenes.
-static void testSteps(void** state) {
-  (void)state;
+static void testSteps(void) {
   djRng rng = {4};
   double one = 0, thousand = 0;
   for (int trial = 0; trial < NSCENE * NWAY; trial++) {
@@ -166,16 +162,14 @@ static void testSteps(void** state) {
     assert_int_equal(djm_data(c)->stats.fallback_steps, 0);
     djm_deleteContext(c);
     mj_deleteData(ours);
-    mj_deleteData(stock);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, stock);
   }
   print_message("after a step %.1e, after a thousand %.1e\n", one, thousand);
   assert_true(one < 1e-12 && thousand < 1e-8);
 }
 
 // Hands and legs of dm_control whose tendons are coupled, with random controls.
-static void testRobots(void** state) {
-  (void)state;
+static void testRobots(void) {
   static const char* const names[] = {"stacker", "manipulator", "quadruped"};
   const char* folder = getenv("DIJOCO_DM_CONTROL");
   djRng rng = {5};
@@ -206,8 +200,7 @@ static void testRobots(void** state) {
     assert_true(error_at_end < 1e-8);
     djm_deleteContext(c);
     mj_deleteData(ours);
-    mj_deleteData(stock);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, stock);
   }
 }
 
@@ -238,8 +231,7 @@ static double transitionError(const mjModel* m, const mjData* d, djmContext* c, 
   return worst;
 }
 
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   djRng rng = {6};
   double worst = 0, wrong = INFINITY;
   for (int trial = 0; trial < 2 * NSCENE * NWAY; trial++) {
@@ -250,8 +242,7 @@ static void testDerivatives(void** state) {
     worst = djt_worst(worst, transitionError(m, d, c, 0));
     wrong = fmin(wrong, transitionError(m, d, c, 1e-3));
     djm_deleteContext(c);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
   print_message("A: %.1e (with an error of 1e-3: %.1e)\n", worst, wrong);
   assert_true(worst < 1e-6 && wrong > 1e-5);
@@ -281,8 +272,7 @@ static double gapOf(const mjModel* m, mjData* d) {
   return mju_dist3(end, at);
 }
 
-static void testLoop(void** state) {
-  (void)state;
+static void testLoop(void) {
   mjModel* m = djt_compile(fourBar);
   m->opt.tolerance = 0;
   m->opt.iterations = m->opt.ls_iterations = 100;
@@ -303,8 +293,7 @@ static void testLoop(void** state) {
   assert_true(open[0] < 1.02 * open[1] + 1e-9 && apart < 1e-8);
   djm_deleteContext(c);
   mj_deleteData(ours);
-  mj_deleteData(stock);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, stock);
 }
 
 // The end of our step from d moved by e along tangent direction i.
@@ -352,8 +341,7 @@ static double ownError(const mjModel* m, const mjData* d, djmContext* c) {
 
 // Free bodies that a weld or a tendon's limit holds, of which the option `spin` would keep the
 // spin.
-static void testSpin(void** state) {
-  (void)state;
+static void testSpin(void) {
   static const char* const held[] = {
       "<equality><weld body1='a' body2='b' relpose='.1 0 0 1 0 0 0'/></equality>",
       "<tendon><spatial range='0 .2' limited='true'><site site='a'/><site site='b'/></spatial>"
@@ -375,19 +363,16 @@ static void testSpin(void** state) {
     assert_int_equal(djm_model(c)->opt.spin, DJ_SPIN_EXACT);
     disturb(&rng, m, d, 0.05);
     double error = ownError(m, d, c);
-    print_message("free bodies that are held: A %.1e\n", error);
-    assert_true(error < 1e-6);
+    djt_below("free bodies that are held: A", error, 1e-6);
     djm_deleteContext(c);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
 // ---- switching ---------------------------------------------------------------------------------
 
 // What mjData says acts, from one step to the next; model changes are followed.
-static void testActive(void** state) {
-  (void)state;
+static void testActive(void) {
   djRng rng = {9};
   mjModel* m = sceneOf(4, 0);
   mjData *ours = mj_makeData(m), *stock = mj_makeData(m);
@@ -405,12 +390,10 @@ static void testActive(void** state) {
     mj_step(m, stock);
     worst = djt_worst(worst, between(m, ours, stock));
   }
-  print_message("switched: %.1e\n", worst);
-  assert_true(worst < 1e-11);
+  djt_below("switched", worst, 1e-11);
   djm_deleteContext(c);
   mj_deleteData(ours);
-  mj_deleteData(stock);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, stock);
 }
 
 // ---- the plugin --------------------------------------------------------------------------------
@@ -431,8 +414,7 @@ static void testActive(void** state) {
 #define PLUGIN                                                                                     \
   "<extension><plugin plugin='dijoco.contact'><instance name='dj'/></plugin></extension>"
 
-static void testPlugin(void** state) {
-  (void)state;
+static void testPlugin(void) {
   for (int solver = 0; solver < 3; solver++) {
     mjModel *with = djt_compile(CARRIER(PLUGIN)), *m = djt_compile(CARRIER(PLUGIN));
     with->opt.solver = solver;
@@ -450,15 +432,13 @@ static void testPlugin(void** state) {
     assert_true(djm_data(c)->pair[0].force[2] > 25);
     djm_deleteContext(c);
     mj_deleteData(inside);
-    mj_deleteData(ours);
-    mj_deleteModel(with);
+    djt_deleteEngine(with, ours);
     mj_deleteModel(m);
   }
 }
 
 // Where constraints are to be MuJoCo's they are its alone: above the floor its own step.
-static void testMuJoCos(void** state) {
-  (void)state;
+static void testMuJoCos(void) {
   djRng rng = {10};
   mjModel *with = djt_compile(CARRIER(MUJOCOS)), *m = djt_compile(CARRIER(""));
   mjData *inside = mj_makeData(with), *stock = mj_makeData(m);
@@ -476,26 +456,22 @@ static void testMuJoCos(void** state) {
       worst = djt_worst(worst, fabs(inside->qpos[7 + i] - stock->qpos[7 + i]));
     }
   }
-  print_message("constraints of MuJoCo: %.1e\n", worst);
-  assert_true(worst < 1e-5);
+  djt_below("constraints of MuJoCo", worst, 1e-5);
   mj_deleteData(inside);
-  mj_deleteData(stock);
-  mj_deleteModel(with);
+  djt_deleteEngine(with, stock);
   mj_deleteModel(m);
 }
 
 // Contact model mujoco: what data say is told to MuJoCo.
-static void testPhysics(void** state) {
-  (void)state;
+static void testPhysics(void) {
   djRng rng = {11};
   mjModel* m = sceneOf(0, 0);
   mjData* stock = mj_makeData(m);
   djModel* model = djt_import(NULL, m);
-  djData* data = NULL;
   djOption option = model->opt;
   option.contact = DJ_CONTACT_MUJOCO;
   assert_int_equal(dj_setOption(model, &option, NULL), DJ_OK);
-  assert_int_equal(dj_makeData(&data, model, NULL), DJ_OK);
+  djData* data = djt_data(model);
   disturb(&rng, m, stock, 0.05);
   mju_copy(data->qpos, stock->qpos, (int)m->nq);
   mju_copy(data->qvel, stock->qvel, (int)m->nv);
@@ -507,19 +483,15 @@ static void testPhysics(void** state) {
   }
   double worst = 0;
   for (int i = 0; i < m->nq; i++) worst = djt_worst(worst, fabs(data->qpos[i] - stock->qpos[i]));
-  print_message("contact mujoco: %.1e\n", worst);
-  assert_true(worst < 1e-12);
-  dj_deleteData(data);
-  dj_deleteModel(model);
-  mj_deleteData(stock);
-  mj_deleteModel(m);
+  djt_below("contact mujoco", worst, 1e-12);
+  djt_delete(model, data);
+  djt_deleteEngine(m, stock);
 }
 
 // ---- files and reports --------------------------------------------------------------------------
 
 // Exact in the report; as MJCF that is written from our own file they are the same constraints.
-static void testFiles(void** state) {
-  (void)state;
+static void testFiles(void) {
   for (int k = 0; k < NSCENE; k++) {
     mjModel* m = sceneOf(k, 0);
     djReport* report;
@@ -557,24 +529,23 @@ static void testFiles(void** state) {
 }
 
 // A scene that is not the design's is told by the constraint.
-static void testCheck(void** state) {
-  (void)state;
+static void testCheck(void) {
   mjModel* m = sceneOf(4, 0);
   djModel* model = djt_import(NULL, m);
   djError err;
   assert_int_equal(djm_checkDesign(m, model, NULL, 1e-10, &err), DJ_OK);
   model->eq_active0[3] = 0;
-  assert_int_equal(djm_checkDesign(m, model, NULL, 1e-10, &err), DJ_UNSUPPORTED);
-  assert_string_equal(err.text, "equality/#3: could not be written");
+  djt_refused(DJ_UNSUPPORTED, djm_checkDesign(m, model, NULL, 1e-10, &err), err,
+              "equality/#3: could not be written");
   model->eq_active0[3] = 1;
   model->eq_polycoef[5 * 1] = 0.5;
-  assert_int_equal(djm_checkDesign(m, model, NULL, 1e-10, &err), DJ_UNSUPPORTED);
-  assert_string_equal(err.text, "equality/#1/polycoef: could not be written: it is "
-                                "0.20000000000000001 there, not 0.5");
+  djt_refused(DJ_UNSUPPORTED, djm_checkDesign(m, model, NULL, 1e-10, &err), err,
+              "equality/#1/polycoef: could not be written: it is "
+              "0.20000000000000001 there, not 0.5");
   model->eq_polycoef[5 * 1] = 0.2;
   model->eq_effinertia[1] *= 2;
-  assert_int_equal(djm_checkDesign(m, model, NULL, 1e-10, &err), DJ_UNSUPPORTED);
-  assert_non_null(strstr(err.text, "dijoco_limit_inertia/equality/#0: could not be written"));
+  djt_refusedWith(DJ_UNSUPPORTED, djm_checkDesign(m, model, NULL, 1e-10, &err), err,
+                  "dijoco_limit_inertia/equality/#0: could not be written");
   dj_deleteModel(model);
   mj_deleteModel(m);
 }
@@ -582,15 +553,13 @@ static void testCheck(void** state) {
 static void setParam(djModel* model, const char* name, const double* value) {
   djParam p;
   djError err;
-  if (dj_paramId(&p, model, name, &err) < 0 || dj_setParam(model, &p, value, &err) < 0) {
-    fail_msg("%s", err.text);
-  }
+  djt_failIf(dj_paramId(&p, model, name, &err) < 0 || dj_setParam(model, &p, value, &err) < 0, "%s",
+             err.text);
 }
 
 // Coefficients of a design are written into its scene, those of the constraint that is meant;
 // points of bodies, of which MuJoCo finds the second, are refused.
-static void testDesign(void** state) {
-  (void)state;
+static void testDesign(void) {
   static const char path[] = "test_mj_equality_scene.xml";
   FILE* file = fopen(path, "w");
   assert_non_null(file);
@@ -610,8 +579,8 @@ static void testDesign(void** state) {
   free(text);
   const double anchor[6] = {0.2, 0.2, 0.3, 0, 0, 0};
   setParam(model, "equality/#0/anchor", anchor);
-  assert_int_equal(djm_makeMJCF(&text, path, model, NULL, &err), DJ_UNSUPPORTED);
-  assert_non_null(strstr(err.text, "equality/#0/anchor: could not be written"));
+  djt_refusedWith(DJ_UNSUPPORTED, djm_makeMJCF(&text, path, model, NULL, &err), err,
+                  "equality/#0/anchor: could not be written");
   remove(path);
   dj_deleteModel(model);
   mj_deleteModel(again);
@@ -619,8 +588,7 @@ static void testDesign(void** state) {
 }
 
 // What a scene says of the inertia that a constraint counts by.
-static void testInertia(void** state) {
-  (void)state;
+static void testInertia(void) {
   static const char scene[] =
       "<mujoco><custom><numeric name='dijoco_limit_inertia/equality/%s' data='%s'/></custom>"
       "<worldbody><body><joint name='j'/><geom size='.1' pos='.2 0 0'/></body></worldbody>"
@@ -635,8 +603,7 @@ static void testInertia(void** state) {
   for (int k = 0; k < 3; k++) {
     snprintf(text, sizeof(text), scene, bad[k][0], bad[k][1]);
     mjModel* m = djt_compile(text);
-    assert_int_equal(dj_importMuJoCo(&model, NULL, m, &err), DJ_INVALID);
-    assert_non_null(strstr(err.text, bad[k][2]));
+    djt_refusedWith(DJ_INVALID, dj_importMuJoCo(&model, NULL, m, &err), err, bad[k][2]);
     mj_deleteModel(m);
   }
   snprintf(text, sizeof(text), scene, "e", "3 4");
@@ -648,15 +615,6 @@ static void testInertia(void** state) {
   mj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testRows),        cmocka_unit_test(testSteps),
-      cmocka_unit_test(testRobots),      cmocka_unit_test(testDerivatives),
-      cmocka_unit_test(testLoop),        cmocka_unit_test(testSpin),
-      cmocka_unit_test(testActive),      cmocka_unit_test(testPlugin),
-      cmocka_unit_test(testMuJoCos),     cmocka_unit_test(testPhysics),
-      cmocka_unit_test(testFiles),       cmocka_unit_test(testCheck),
-      cmocka_unit_test(testDesign),      cmocka_unit_test(testInertia),
-  };
-  return cmocka_run_group_tests(tests, djt_registerContact, NULL);
-}
+DJT_MAIN_IN(djt_registerContact, NULL, testRows, testSteps, testRobots, testDerivatives, testLoop,
+            testSpin, testActive, testPlugin, testMuJoCos, testPhysics, testFiles, testCheck,
+            testDesign, testInertia)

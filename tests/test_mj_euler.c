@@ -157,8 +157,7 @@ static bool openCase(Case* k, djRng* rng, const Way* way, int trial, bool inside
 
 static void closeCase(Case* k) {
   djm_deleteContext(k->c);
-  mj_deleteData(k->d);
-  mj_deleteModel(k->m);
+  djt_deleteEngine(k->m, k->d);
 }
 
 // Largest difference of both steps from the same start, over the largest speed.

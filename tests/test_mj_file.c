@@ -24,8 +24,7 @@ static int writeScene(void* user, char text[512]) {
   return status;
 }
 
-static void test_faults(void** state) {
-  (void)state;
+static void test_faults(void) {
   djModel* m;
   djError err;
   assert_int_equal(dj_loadMJCF(&m, NULL, NULL, scene, &err), DJ_OK);
@@ -40,8 +39,4 @@ static int removeFolder(void** state) {
 
 static int setup(void** state) { return removeFolder(state) | mkdir(FOLDER, 0755); }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_faults, setup, removeFolder)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN_EACH(setup, removeFolder, test_faults)

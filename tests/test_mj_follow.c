@@ -1,15 +1,15 @@
 // A context follows changes of its mjModel as a new context would have them; what the user has set
 // on it stays.
 
+#include "common/make_model.h"
 #include "common/mj_zoo.h"
 #include "common/near.h"
 #include "common/random.h"
 #include "common/room.h"
+#include "common/test.h"
 #include "follow.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
 
 typedef struct Scene {
   mjModel* m;
@@ -33,8 +33,7 @@ static Scene openScene(const djSettings* settings) {
 
 static void closeScene(Scene* x) {
   djm_deleteContext(x->c);
-  mj_deleteData(x->d);
-  mj_deleteModel(x->m);
+  djt_deleteEngine(x->m, x->d);
 }
 
 static int geom(const mjModel* m, const char* name) { return mj_name2id(m, mjOBJ_GEOM, name); }
@@ -76,8 +75,7 @@ static void sameState(const mjModel* m, const mjData* d, const mjData* e) {
 }
 
 // After each change the steps are those of a context made after it, and not those without it.
-static void testChanges(void** state) {
-  (void)state;
+static void testChanges(void) {
   void (*const change[])(mjModel*) = {gravity, timestep, wind,    noGravity, noContact,
                                       size,    pose,     type,    friction,  contype,
                                       mass,    joint,    damping, spring,    loss,
@@ -95,24 +93,21 @@ static void testChanges(void** state) {
       assert_true(djm_step(before, was, old) >= 0);
       sameState(x.m, x.d, e);
     }
-    if (memcmp(x.d->qvel, was->qvel, sizeof(mjtNum) * (size_t)x.m->nv) == 0) {
-      fail_msg("change %d does nothing", (int)k);
-    }
+    djt_failIf(memcmp(x.d->qvel, was->qvel, sizeof(mjtNum) * (size_t)x.m->nv) == 0,
+               "change %d does nothing", (int)k);
     assert_int_equal(djm_changes(x.c), 1);
     assert_int_equal(djm_changes(fresh), 0);
     assert_int_equal(djm_data(x.c)->stats.steps, STEPS + 3);   // of the run
     djm_deleteContext(fresh);
     djm_deleteContext(old);
     mj_deleteData(e);
-    mj_deleteData(was);
-    mj_deleteModel(before);
+    djt_deleteEngine(before, was);
     closeScene(&x);
   }
 }
 
 // djm_forward and djm_transition follow, too; a context is followed back and forth.
-static void testCalls(void** state) {
-  (void)state;
+static void testCalls(void) {
   Scene x = openScene(NULL);
   size_t nx = 2 * (size_t)x.m->nv + (size_t)x.m->na;
   double* A[2] = {djt_room(nx * nx), djt_room(nx * nx)};
@@ -149,10 +144,8 @@ static void setOf(djModel* model, const char* name, double value) {
 }
 
 static double paramOf(djmContext* c, const char* name) {
-  djParam param;
   double value[20];
-  djError err;
-  if (dj_paramId(&param, djm_model(c), name, &err) < 0) fail_msg("%s", err.text);
+  djParam param = djt_param(djm_model(c), name);
   assert_true(param.nvalue <= 20);
   dj_getParam(value, djm_model(c), &param);
   return value[0];
@@ -169,8 +162,7 @@ static void setParam(djmContext* c, const char* name, double first) {
 }
 
 // What was set on the context's model and data stays; the rest is the mjModel's.
-static void testSettings(void** state) {
-  (void)state;
+static void testSettings(void) {
   Scene x = openScene(NULL);
   djModel* model = djm_model(x.c);
   djData* data = djm_data(x.c);
@@ -215,8 +207,7 @@ static void testSettings(void** state) {
 }
 
 // Settings that a context is made with are stronger than the scene's, also where they are equal.
-static void testGiven(void** state) {
-  (void)state;
+static void testGiven(void) {
   djSettings given = {.given = {0}};
   djError err;
   const char* const text[][2] = {
@@ -239,15 +230,13 @@ static void testGiven(void** state) {
   djmContext* c;
   mjModel* m = djt_compile(DJT_ZOO);
   given.option.timestep = -1;
-  assert_int_equal(djm_makeContextWith(&c, NULL, m, &given, &err), DJ_INVALID);
-  assert_non_null(strstr(err.text, "timestep"));
+  djt_refusedWith(DJ_INVALID, djm_makeContextWith(&c, NULL, m, &given, &err), err, "timestep");
   assert_null(c);
   mj_deleteModel(m);
 }
 
 // A change that cannot be: the call says which, d stays, and it goes on once that is mended.
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   Scene x = openScene(NULL);
   setOf(djm_model(x.c), "tolerance", 1e-7);
   setOf(djm_model(x.c), "support_scale", 2);
@@ -265,9 +254,8 @@ static void testRefused(void** state) {
     for (int i = 0; i < 2; i++) {
       assert_true(djm_step(x.m, x.d, x.c) < 0);
       const char* why = djm_errorText(x.c);
-      if (!strstr(why, "has changed and cannot be followed") || !strstr(why, bad[k].name)) {
-        fail_msg("%s: %s", bad[k].name, why);
-      }
+      djt_failIf(!strstr(why, "has changed and cannot be followed") || !strstr(why, bad[k].name),
+                 "%s: %s", bad[k].name, why);
     }
     sameState(x.m, x.d, e);
     *bad[k].at = was;
@@ -288,8 +276,7 @@ static void testRefused(void** state) {
 }
 
 // What was replaced may be read on; the report is the new import's.
-static void testTaken(void** state) {
-  (void)state;
+static void testTaken(void) {
   Scene x = openScene(NULL);
   const double *masses = djm_model(x.c)->body_mass, *qpos = djm_data(x.c)->qpos, was = masses[3];
   double q = qpos[0];
@@ -322,8 +309,7 @@ static void testTaken(void** state) {
 }
 
 // Sensors are filled where there are some that are not disabled, unless the user says otherwise.
-static void testSensors(void** state) {
-  (void)state;
+static void testSensors(void) {
   Scene x = openScene(NULL);
   djmStepOption* option = djm_stepOption(x.c);
   assert_true(option->sensors);
@@ -346,11 +332,4 @@ static void testSensors(void** state) {
   mj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testChanges), cmocka_unit_test(testCalls),   cmocka_unit_test(testSettings),
-      cmocka_unit_test(testGiven),   cmocka_unit_test(testRefused), cmocka_unit_test(testTaken),
-      cmocka_unit_test(testSensors),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testChanges, testCalls, testSettings, testGiven, testRefused, testTaken, testSensors)

@@ -1,11 +1,10 @@
 // djm_forward, and what djm_step fills besides the state: accelerations, forces, sensors.
 
 #include "common/mj_zoo.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
 
 // Largest difference of sensordata over sensors of one stage.
 static double stageDifference(const mjModel* m, const mjData* a, const mjData* b, int stage) {
@@ -20,8 +19,7 @@ static double stageDifference(const mjModel* m, const mjData* a, const mjData* b
 }
 
 // Without contact: stages of position and velocity are MuJoCo's, accelerations up to O(h).
-static void testFree(void** state) {
-  (void)state;
+static void testFree(void) {
   djRng rng = {5};
   double error[2] = {0, 0}, other = 0;
   for (int trial = 0; trial < 20; trial++) {
@@ -56,8 +54,7 @@ static void testFree(void** state) {
       djm_deleteContext(c);
     }
     mj_deleteData(d);
-    mj_deleteData(e);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, e);
   }
   print_message("accelerations: %.2e, %.2e of %.2e\n", error[0], error[1], other);
   assert_true(error[0] < 0.05 * other && error[1] < 0.15 * error[0]);
@@ -74,8 +71,7 @@ static const char kBox[] =
     "data='force pos normal' num='2'/></sensor></mujoco>";
 
 // A box at rest: everything carries its weight, whatever the cone and the substeps.
-static void testRest(void** state) {
-  (void)state;
+static void testRest(void) {
   for (int trial = 0; trial < 4; trial++) {
     char text[2000];
     snprintf(text, sizeof(text), kBox, trial % 2 ? "elliptic" : "pyramidal");
@@ -116,8 +112,7 @@ static void testRest(void** state) {
     assert_int_equal(djm_step(m, d, c), DJ_OK);
     djt_near(s[0], w, eps);
     djm_deleteContext(c);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
@@ -128,8 +123,7 @@ static int noContact(const mjModel* m, mjData* d, int geom1, int geom2) {
 
 // Contact sensors show our contacts, with the distance of the geoms as they are, whether or not
 // MuJoCo has contacts of its own, and whether or not they ask for forces.
-static void testContactSensors(void** state) {
-  (void)state;
+static void testContactSensors(void) {
   static const char* const margins[] = {
       "", "<default><geom margin='.01'/></default>",
       "<option o_margin='.02'><flag override='enable'/></option>",
@@ -162,8 +156,7 @@ static void testContactSensors(void** state) {
     djt_near(s[2], 1, 0);
     djt_near(s[6], distance, 1e-6);
     djm_deleteContext(c);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
@@ -178,8 +171,7 @@ static void settle(const mjModel* m, mjData* d, mjData* e, djmContext* c) {
 
 // Boxes on each other at rest: touch sensors on either body show what MuJoCo's show, by where their
 // sites are and how they are turned.
-static void testTouch(void** state) {
-  (void)state;
+static void testTouch(void) {
   mjModel* m = djt_compile(
       "<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 .1' euler='0 0 90'>"
       "<freejoint/><geom type='box' size='.1 .1 .1' mass='3'/>"
@@ -207,8 +199,7 @@ static void testTouch(void** state) {
   djt_near(sum, (3 * 2 + 2 * 5 + 7) * 9.81 + 20, 0.1);
   djm_deleteContext(c);
   mj_deleteData(d);
-  mj_deleteData(e);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, e);
 }
 
 // With sensors, djm_step leaves those of its start, where d is (after djm_forward).
@@ -227,8 +218,7 @@ static void checkSensorsOfStep(const mjModel* m, const mjData* d, djmContext* c)
 }
 
 // A pendulum that hangs on its limit, horizontally, and a ball joint likewise.
-static void testLimits(void** state) {
-  (void)state;
+static void testLimits(void) {
   mjModel* m = djt_compile(
       "<mujoco><option timestep='.002'/><compiler autolimits='true'/><worldbody>"
       "<body><joint name='hinge' axis='0 1 0' range='-90 0' damping='.1'/><geom size='.1' mass='2' "
@@ -251,13 +241,11 @@ static void testLimits(void** state) {
   djt_near(d->sensordata[2], 3, 0);
   djt_near(d->sensordata[3], d->sensordata[0], 0);   // a history alone delays nothing
   djm_deleteContext(c);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // A pile in motion: forces, and what follows from them, agree with each other.
-static void testForces(void** state) {
-  (void)state;
+static void testForces(void) {
   djRng rng = {6};
   double largest = 0;
   for (int trial = 0; trial < 20; trial++) {
@@ -294,15 +282,13 @@ static void testForces(void** state) {
     for (int i = 0; i < nv; i++) djt_near(sum[i], d->qfrc_constraint[i], 1e-9);
     djm_deleteContext(c);
     mj_deleteData(d);
-    mj_deleteData(e);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, e);
   }
   assert_true(largest > 1);
 }
 
 // Substeps are steps of a shorter timestep; forces are their mean.
-static void testSubsteps(void** state) {
-  (void)state;
+static void testSubsteps(void) {
   djRng rng = {7};
   mjModel *m = djt_compile(DJT_ZOO), *quarter = mj_copyModel(NULL, m);
   mjData *d = mj_makeData(m), *e = mj_makeData(m);
@@ -340,14 +326,12 @@ static void testSubsteps(void** state) {
   djm_deleteContext(c);
   djm_deleteContext(fine);
   mj_deleteData(d);
-  mj_deleteData(e);
-  mj_deleteModel(quarter);
+  djt_deleteEngine(quarter, e);
   mj_deleteModel(m);
 }
 
 // What is refused leaves all of mjData as it was. A step writes the documented fields alone.
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   djRng rng = {8};
   mjModel* m = djt_compile(DJT_ZOO);
   mjModel* other = djt_compile("<mujoco><worldbody><body><joint/><geom size='1'/></body>"
@@ -411,14 +395,12 @@ static void testRefused(void** state) {
   assert_memory_equal(copy, d->buffer, (size_t)d->nbuffer);
   free(copy);
   djm_deleteContext(c);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
   mj_deleteModel(other);
 }
 
 // djm_forward leaves the inputs and MuJoCo's lists; mj_step works on what it leaves.
-static void testRestored(void** state) {
-  (void)state;
+static void testRestored(void) {
   djRng rng = {9};
   mjModel* m = djt_compile(DJT_ZOO);
   mjData *d = mj_makeData(m), *e = mj_makeData(m);
@@ -457,14 +439,12 @@ static void testRestored(void** state) {
   free(y);
   djm_deleteContext(c);
   mj_deleteData(d);
-  mj_deleteData(e);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, e);
 }
 
 // Sensors of one pair of geoms, in either order, and of pairs that do not touch: MuJoCo's values of
 // two boxes at rest, but for how many contacts there are.
-static void testContactPairs(void** state) {
-  (void)state;
+static void testContactPairs(void) {
   mjModel* m = djt_compile(
       "<mujoco><option cone='elliptic'/><worldbody><geom name='other' size='.1' pos='3 0 3'/>"
       "<geom name='floor' type='plane' size='1 1 1'/><body pos='0 0 .05'><freejoint/><geom "
@@ -489,8 +469,7 @@ static void testContactPairs(void** state) {
   assert_int_equal(touching, 4);
   djm_deleteContext(c);
   mj_deleteData(d);
-  mj_deleteData(e);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, e);
 }
 
 // A callback that leaves MuJoCo's stack in use.
@@ -505,8 +484,7 @@ static void failingSensor(const mjModel* m, mjData* d, int stage) {
 
 // An error in a callback, before or while MuJoCo's contacts are hidden, leaves data that can be
 // used: nothing stays hidden, and the stack is free.
-static void testFailed(void** state) {
-  (void)state;
+static void testFailed(void) {
   static const int stages[] = {mjSTAGE_POS, mjSTAGE_VEL, mjSTAGE_ACC};
   mjModel* m = djt_compile(
       "<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 .099'><freejoint/><geom "
@@ -537,8 +515,7 @@ static void testFailed(void** state) {
 }
 
 // What the step has to say is said by djm_forward, too.
-static void testStatus(void** state) {
-  (void)state;
+static void testStatus(void) {
   mjModel* m = djt_compile(DJT_ZOO);
   mjData* d = mj_makeData(m);
   djmContext* c = djt_context(m);
@@ -552,17 +529,8 @@ static void testStatus(void** state) {
   djm_stepOption(c)->sensors = true;
   assert_int_equal(djm_step(m, d, c), DJ_NOT_CONVERGED);
   djm_deleteContext(c);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testFree),     cmocka_unit_test(testRest),    cmocka_unit_test(testForces),
-      cmocka_unit_test(testTouch),    cmocka_unit_test(testContactPairs),
-      cmocka_unit_test(testFailed),   cmocka_unit_test(testStatus),
-      cmocka_unit_test(testLimits),   cmocka_unit_test(testContactSensors),
-      cmocka_unit_test(testSubsteps), cmocka_unit_test(testRefused), cmocka_unit_test(testRestored),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testFree, testRest, testForces, testTouch, testContactPairs, testFailed, testStatus,
+         testLimits, testContactSensors, testSubsteps, testRefused, testRestored)

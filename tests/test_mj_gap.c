@@ -1,17 +1,15 @@
 // The sensor plugin dijoco.gap in compiled models, and its derivatives.
 
+#include "common/make_model.h"
 #include "common/mjcf.h"
 #include "gap.h"
 #include "common/near.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "engine/engine.h"
 #include "engine/keep.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static const char kWorld[] =
     "<asset><mesh name='m' vertex='0 0 0 .3 0 0 0 .3 0 0 0 .3 .2 .2 .2'/></asset><worldbody>"
@@ -74,13 +72,11 @@ static const mjtNum* dataOf(const mjModel* m, const mjData* d, int pair) {
 }
 
 // The sensor, djm_gap and dj_gap of the imported model give the same numbers.
-static void testValue(void** state) {
-  (void)state;
+static void testValue(void) {
   mjModel* m = load();
   mjData* d = mj_makeData(m);
   djModel* model = djt_import(NULL, m);
-  djData* data;
-  assert_int_equal(dj_makeData(&data, model, NULL), DJ_OK);
+  djData* data = djt_data(model);
   for (int seed = 0; seed < 20; seed++) {
     shake(m, d, seed);
     mj_forward(m, d);
@@ -110,15 +106,12 @@ static void testValue(void** state) {
     }
     assert_int_equal(m->sensor_dim[kNPair], 4);
   }
-  dj_deleteData(data);
-  dj_deleteModel(model);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_delete(model, data);
+  djt_deleteEngine(m, d);
 }
 
 // MuJoCo's finite differences of the sensors, and Jacobians of djm_gapSensor.
-static void testDerivative(void** state) {
-  (void)state;
+static void testDerivative(void) {
   mjModel* m = load();
   mjData* d = mj_makeData(m);
   int nv = (int)m->nv, nx = 2 * nv, ns = (int)m->nsensordata;
@@ -139,10 +132,8 @@ static void testDerivative(void** state) {
           double error = fabs(row[k] - jac[r * nv + k]) / (1 + fabs(row[k]));
           worst = djt_worst(worst, error);
           largest = djt_worst(largest, fabs(row[k]));
-          if (!(error < 1e-4)) {
-            fail_msg("seed %d, sensor %d, row %d, dof %d: %g, difference %g", seed, i, r, k,
-                     jac[r * nv + k], row[k]);
-          }
+          djt_failIf(!(error < 1e-4), "seed %d, sensor %d, row %d, dof %d: %g, difference %g", seed,
+                     i, r, k, jac[r * nv + k], row[k]);
         }
         for (int k = nv; k < nx; k++) djt_near(row[k], 0, 0);
       }
@@ -153,13 +144,11 @@ static void testDerivative(void** state) {
   assert_false(djm_isGapSensor(m, 0));
   assert_int_equal(djm_gapSensor(C, m, d, 0), DJ_INVALID);
   free(C);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // djm_transition's C has the same rows, with cutoffs.
-static void testTransition(void** state) {
-  (void)state;
+static void testTransition(void) {
   mjModel* m = load();
   m->opt.disableflags |= mjDSBL_CONTACT;
   mjData* d = mj_makeData(m);
@@ -185,13 +174,11 @@ static void testTransition(void** state) {
   }
   free(C);
   djm_deleteContext(context);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // Distances as MuJoCo's own, to the bound; copies; changes of the model.
-static void testEngine(void** state) {
-  (void)state;
+static void testEngine(void) {
   mjModel* m = load();
   mjData *d = mj_makeData(m), *e = mj_makeData(m);
   int checked = 0;
@@ -235,8 +222,7 @@ static void testEngine(void** state) {
   assert_true(fabs(dataOf(m, d, 6)[0] - before) > 1e-4);
   assert_memory_equal(value, dataOf(m, d, 6), sizeof(value));
   mj_deleteData(e);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // A scene with sensors that name objects themselves; NULL: text is in `error`.
@@ -254,8 +240,7 @@ static mjModel* compileObjects(const char* instances, const char* sensors, char 
 
 // Objects named by the sensor element itself, and a cutoff. A body's frame has no part in its gap:
 // body and xbody are the same.
-static void testObjects(void** state) {
-  (void)state;
+static void testObjects(void) {
   char error[1000];
   mjModel* m = compileObjects(
       "", OBJECTS("geom", "bar", "geom", "can") "/>"
@@ -277,13 +262,11 @@ static void testObjects(void** state) {
   for (int k = 0; k < 3; k++) {
     assert_memory_equal(value, d->sensordata + 11 + 10 * k, sizeof(value));
   }
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // Sensors that share an instance must name the same things.
-static void testShared(void** state) {
-  (void)state;
+static void testShared(void) {
   static const char kInstance[] = "<instance name='i'/>";
   static const struct {
     const char* second;
@@ -314,8 +297,7 @@ static void testShared(void** state) {
 }
 
 // Parts of the output, in their own order, however they are listed.
-static void testOutputs(void** state) {
-  (void)state;
+static void testOutputs(void) {
   // no smoothing is one, too
   const char* sharp = NAMES("geom", "bar", "can") "<config key='smoothing' value='0'/>";
   char none[1000] = "";
@@ -353,8 +335,7 @@ static void testOutputs(void** state) {
       assert_memory_equal(jac + k * nv, jac + (10 + cases[i].adr[k]) * nv, nv * sizeof(*jac));
     }
     free(jac);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
@@ -385,8 +366,7 @@ static void refuseNumbers(void) {
   mj_deleteModel(m);
 }
 
-static void testNotMade(void** state) {
-  (void)state;
+static void testNotMade(void) {
   refuseNumbers();
   mjModel* m = load();
   mjData* d = mj_makeData(m);
@@ -406,13 +386,11 @@ static void testNotMade(void** state) {
   assert_non_null(djm_kept(d, 0));
   mj_forward(m, d);
   assert_true(dataOf(m, d, 0)[0] > 0);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // Bad configurations end compilation with a message that names the key or the name.
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   static const struct {
     const char *config, *word;
   } bad[] = {
@@ -452,8 +430,7 @@ static void testRefused(void** state) {
   assert_int_equal(djm_gap(value, NULL, m, d, mjOBJ_SITE, 0, 1, -1, &err), DJ_INVALID);
   assert_int_equal(djm_gap(value, NULL, m, d, mjOBJ_GEOM, 0, 1, NAN, &err), DJ_INVALID);
   assert_true(err.text[0]);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 static int setup(void** state) {
@@ -462,13 +439,5 @@ static int setup(void** state) {
   return 0;
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testValue),   cmocka_unit_test(testDerivative),
-      cmocka_unit_test(testTransition), cmocka_unit_test(testEngine),
-      cmocka_unit_test(testObjects), cmocka_unit_test(testRefused),
-      cmocka_unit_test(testShared),  cmocka_unit_test(testNotMade),
-      cmocka_unit_test(testOutputs),
-  };
-  return cmocka_run_group_tests(tests, setup, NULL);
-}
+DJT_MAIN_IN(setup, NULL, testValue, testDerivative, testTransition, testEngine, testObjects,
+            testRefused, testShared, testNotMade, testOutputs)

@@ -1,6 +1,7 @@
 // Gravity compensation that counts as actuator force, beside MuJoCo.
 
 #include "common/mj_drive_case.h"
+#include "common/test.h"
 
 // Ranges that clip compensation and servos together; a joint without an actuator; one without a
 // range, and a ball between them.
@@ -31,8 +32,7 @@ static const char* const kScene[] = {
   FREE};
 enum { NSCENE = sizeof(kScene) / sizeof(*kScene) };
 
-static void testSteps(void** state) {
-  (void)state;
+static void testSteps(void) {
   for (int i = 0; i < NSCENE; i++) {
     mjModel* m = djt_compile(kScene[i]);
     double strongest, steps = djt_driveSteps(&strongest, m, 300, 2), slopes;
@@ -43,8 +43,7 @@ static void testSteps(void** state) {
   }
 }
 
-static void testParams(void** state) {
-  (void)state;
+static void testParams(void) {
   static const char* const names[] = {
     "body/mid/gravcomp", "body/tip/mass", "body/tip/gravcomp", "body/tip/ipos", "body/mid/pos",
     "joint/a/pos", "option/gravity", "body/tip/pos", "body/mid/mass", NULL};
@@ -56,8 +55,7 @@ static void testParams(void** state) {
 }
 
 // Reported as exact; other integrators name the joint, and scenes of theirs leave it out.
-static void testReport(void** state) {
-  (void)state;
+static void testReport(void) {
   djReport* report;
   djError err;
   mjModel* m = djt_compile(kScene[0]);
@@ -89,8 +87,4 @@ static void testReport(void** state) {
   mj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testSteps), cmocka_unit_test(testParams),
-                                     cmocka_unit_test(testReport)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSteps, testParams, testReport)

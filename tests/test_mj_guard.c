@@ -2,15 +2,11 @@
 
 #include "attach.h"
 #include "common/mjcf.h"
+#include "common/test.h"
 #include "engine/tell.h"
 #include "guard.h"
 
 #include <dijoco/mujoco.h>
-
-#include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int heard;            // messages that reached the handlers of this file
 static jmp_buf outside;
@@ -35,8 +31,7 @@ static void warn(void* arg) { mju_warning("be careful\nwith %s", (const char*)ar
 
 static void inner(void* arg) {
   djError err;
-  assert_int_equal(djm_guard(warnAndFail, "inner", &err), DJ_INVALID);
-  assert_string_equal(err.text, "no inner");
+  djt_refused(DJ_INVALID, djm_guard(warnAndFail, "inner", &err), err, "no inner");
   assert_true(djm_isGuarded());
   warnAndFail(arg);
 }
@@ -65,10 +60,8 @@ static void checkGuard(void (*raise)(void*)) {
   assert_string_equal(err.text, "no way");
   assert_int_equal(djm_guard(warn, "it", &err), DJ_OK);
   assert_string_equal(err.text, "be careful; with it");
-  assert_int_equal(djm_guard(inner, "outer", &err), DJ_INVALID);
-  assert_string_equal(err.text, "no outer");
-  assert_int_equal(djm_guard(compile, "scene", &err), DJ_INVALID);
-  assert_string_equal(err.text, "no scene");
+  djt_refused(DJ_INVALID, djm_guard(inner, "outer", &err), err, "no outer");
+  djt_refused(DJ_INVALID, djm_guard(compile, "scene", &err), err, "no scene");
   assert_int_equal(djm_guard(warnAndFail, "text", NULL), DJ_INVALID);
   assert_int_equal(heard, 0);
   if (setjmp(outside) == 0) {
@@ -80,16 +73,14 @@ static void checkGuard(void (*raise)(void*)) {
 
 static void raiseError(void* arg) { mju_error("no %s", (const char*)arg); }
 
-static void testTextHandler(void** state) {
-  (void)state;
+static void testTextHandler(void) {
   mju_user_error = hearText;
   checkGuard(raiseError);
   mju_user_error = NULL;
 }
 
 // A long message is cut, and what there is of it is its beginning.
-static void testLongText(void** state) {
-  (void)state;
+static void testLongText(void) {
   mjfLogHandler previous = mju_setLogHandler(hear);
   for (int n = 480; n < 530; n++) {
     for (int lines = 1; lines < 3; lines++) {
@@ -115,16 +106,14 @@ static void testLongText(void** state) {
   mju_setLogHandler(previous);
 }
 
-static void testProcessHandler(void** state) {
-  (void)state;
+static void testProcessHandler(void) {
   mjfLogHandler previous = mju_setLogHandler(hear);
   checkGuard(warnAndFail);
   mju_setLogHandler(previous);
 }
 
 // As in a call from MuJoCo's Python bindings.
-static void testThreadHandler(void** state) {
-  (void)state;
+static void testThreadHandler(void) {
   mjfLogHandler previous = _mjPRIVATE_setTlsLogHandler(hear);
   checkGuard(warnAndFail);
   assert_ptr_equal(_mjPRIVATE_setTlsLogHandler(previous), hear);
@@ -134,8 +123,7 @@ static void testThreadHandler(void** state) {
 // room for is said every time, rather than never. What a guard swallows does not count.
 static void tell(void* text) { djm_tellOnce("p", text); }
 
-static void testTellOnce(void** state) {
-  (void)state;
+static void testTellOnce(void) {
   mjfLogHandler previous = mju_setLogHandler(hear);
   djError err;
   heard = 0;
@@ -163,13 +151,4 @@ static void testTellOnce(void** state) {
   mju_setLogHandler(previous);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testTextHandler),
-      cmocka_unit_test(testLongText),
-      cmocka_unit_test(testProcessHandler),
-      cmocka_unit_test(testThreadHandler),
-      cmocka_unit_test(testTellOnce),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testTextHandler, testLongText, testProcessHandler, testThreadHandler, testTellOnce)

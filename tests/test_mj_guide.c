@@ -1,6 +1,7 @@
 // The bodies of a guide in MuJoCo's scenes: a field, the plugin's key, and written scenes.
 
 #include "common/mjcf.h"
+#include "common/test.h"
 #include "instance.h"
 #include "model/guide_bodies.h"
 
@@ -20,13 +21,6 @@
 
 enum { ROD = 1, CUBE, BOX, LAST };
 
-static djModel* import(const char* text) {
-  mjModel* stock = djt_compile(text);
-  djModel* m = djt_import(NULL, stock);
-  mj_deleteModel(stock);
-  return m;
-}
-
 static void assertPairs(const djModel* m, int n, const int* pair) {
   assert_int_equal(m->nguide, n);
   for (int i = 0; i < n; i++) {
@@ -36,29 +30,26 @@ static void assertPairs(const djModel* m, int n, const int* pair) {
 }
 
 static void expect(const char* text, int n, const int* pair) {
-  djModel* m = import(text);
+  djModel* m = djt_importText(text);
   assertPairs(m, n, pair);
   assert_true(m->contact.guide == 0.02);
   dj_deleteModel(m);
 }
 
-static void testFields(void** state) {
-  (void)state;
+static void testFields(void) {
   expect(SCENE("", ""), 0, NULL);
   expect(SCENE("", TEXT("rod cube*, cube1 rod")), 1, (int[]){ROD, CUBE});
   expect(SCENE("", TEXT("my*box rod, #4 cube1")), 2, (int[]){ROD, BOX, CUBE, LAST});
 }
 
 // The plugin's key is stronger than the scene's field.
-static void testPlugin(void** state) {
-  (void)state;
+static void testPlugin(void) {
   expect(SCENE(PLUGIN(KEY("rod #4")), ""), 1, (int[]){ROD, LAST});
   expect(SCENE(PLUGIN(KEY("rod #4")), TEXT("rod cube1")), 1, (int[]){ROD, LAST});
   expect(SCENE(PLUGIN(""), TEXT("rod cube1")), 1, (int[]){ROD, CUBE});
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   static const char* const list[][2] = {
       {SCENE("", TEXT("rod cub")), "guide_bodies: there is no body 'cub'"},
       {SCENE("", TEXT("rod")), "guide_bodies: 'rod' is no list of pairs"}};
@@ -79,8 +70,7 @@ static void testRefused(void** state) {
 
 // Scenes are written with their bodies, in place of those that the base has; bodies whose names are
 // no words, too.
-static void testWritten(void** state) {
-  (void)state;
+static void testWritten(void) {
   djError err = {""};
   const char* base = "guide_base.xml";
   static const char* const scene[] = {SCENE("", ""), SCENE("", TEXT("rod cube1"))};
@@ -91,11 +81,11 @@ static void testWritten(void** state) {
     fputs(scene[i], f);
     fclose(f);
     for (int k = 0; k < 5; k++) {
-      djModel* m = import(scene[i]);
+      djModel* m = djt_importText(scene[i]);
       if (dj_setGuideText(m, wanted[k], &err) != DJ_OK) fail_msg("%s", err.text);
       char* text;
       if (djm_makeMJCF(&text, base, m, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
-      djModel* again = import(text);
+      djModel* again = djt_importText(text);
       assert_int_equal(again->nguide, m->nguide);
       for (int n = 0; n < m->nguide; n++) {
         assert_int_equal(again->guide_body1[n], m->guide_body1[n]);
@@ -109,9 +99,4 @@ static void testWritten(void** state) {
   remove(base);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testFields), cmocka_unit_test(testPlugin), cmocka_unit_test(testRefused),
-      cmocka_unit_test(testWritten)};
-  return cmocka_run_group_tests(tests, djt_keepWarnings, NULL);
-}
+DJT_MAIN_IN(djt_keepWarnings, NULL, testFields, testPlugin, testRefused, testWritten)

@@ -1,16 +1,14 @@
 // Height fields of MJCF: what is read, how bodies move on them beside MuJoCo, and what is written.
 
 #define _GNU_SOURCE   // mkstemps
+#include "common/make_model.h"
 #include "common/mjcf.h"
 #include "common/near.h"
+#include "common/test.h"
 
 #include "write.h"
 #include "write_hfield.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { ROWS = 17, COLUMNS = 21 };
@@ -42,8 +40,7 @@ static char* sceneText(const char* body) {
   return text;
 }
 
-static void testRead(void** state) {
-  (void)state;
+static void testRead(void) {
   char* text = sceneText("<body pos='0 0 1'><freejoint/><geom size='.1'/></body>");
   mjModel* m = djt_compile(text);
   djModel* x = djt_import(NULL, m);
@@ -62,8 +59,7 @@ static void testRead(void** state) {
 }
 
 // Bodies are laid on the hills and go down them, without impacts, as MuJoCo's do on its triangles.
-static void testBeside(void** state) {
-  (void)state;
+static void testBeside(void) {
   static const struct {
     const char* geom;
     double tolerance;   // m, after half a second
@@ -79,9 +75,7 @@ static void testBeside(void** state) {
     mjModel* m = djt_compile(text);
     mjData* stock = mj_makeData(m);
     djModel* x = djt_import(NULL, m);
-    djData* d;
-    djError err;
-    if (dj_makeData(&d, x, &err) != DJ_OK) fail_msg("%s", err.text);
+    djData* d = djt_data(x);
     // settled on its way by friction that nothing overcomes: lowered until it touches
     for (double z = 0.3; z > 0.05; z -= 1e-4) {
       stock->qpos[2] = z;
@@ -101,18 +95,15 @@ static void testBeside(void** state) {
     print_message("%-45s at most %.2g m apart, moved %.2g m\n", cases[i].geom, far,
                   hypot(stock->qpos[0] - 0.2, stock->qpos[1] - 0.1));
     assert_true(far < cases[i].tolerance);
-    dj_deleteData(d);
-    dj_deleteModel(x);
-    mj_deleteData(stock);
-    mj_deleteModel(m);
+    djt_delete(x, d);
+    djt_deleteEngine(m, stock);
     free(text);
   }
 }
 
 // Heights that a design has changed: MuJoCo's parts, range and the geom's place follow, and the
 // surface is where it was wanted as far as single precision has it.
-static void testWritten(void** state) {
-  (void)state;
+static void testWritten(void) {
   char* text = sceneText("<body pos='0 0 1'><freejoint/><geom size='.1'/></body>");
   char path[] = "djwriteXXXXXX.xml";
   int file = mkstemps(path, 4);
@@ -123,14 +114,13 @@ static void testWritten(void** state) {
   djModel* x = djt_import(NULL, m);
   for (int i = 0; i < 3; i++) {   // lower, higher, all alike
     double height[ROWS * COLUMNS];
-    djParam param;
     djError err;
     char* made;
     for (int k = 0; k < ROWS * COLUMNS; k++) {
       const double was = x->hfield_height[k];
       height[k] = i == 0 ? was - 0.05 - 0.01 * (k % 5) : i == 1 ? was + 0.02 * (k % 7) : 0.125;
     }
-    assert_int_equal(dj_paramId(&param, x, "hfield/hills/heights", &err), DJ_OK);
+    djParam param = djt_param(x, "hfield/hills/heights");
     assert_int_equal(dj_setParam(x, &param, height, &err), DJ_OK);
     if (djm_makeMJCF(&made, path, x, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
     mjModel* w = djt_compile(made);
@@ -153,8 +143,4 @@ static void testWritten(void** state) {
   remove(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testRead), cmocka_unit_test(testBeside),
-                                     cmocka_unit_test(testWritten)};
-  return cmocka_run_group_tests_name("height fields", tests, NULL, NULL);
-}
+DJT_MAIN(testRead, testBeside, testWritten)

@@ -1,24 +1,22 @@
 // The importer against MuJoCo: fields of random models, the pair predicate, kinematics, scene
 // settings, load errors, and gymnasium's models.
 
+#include "common/make_model.h"
 #include "common/message.h"
 #include "common/mjcf.h"
 #include "common/random_mjcf.h"
+#include "common/test.h"
 
 #include "contact/contact.h"
 
 #include <dijoco/dijoco.h>
 
 #include <dirent.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static void checkNear(double a, double b, double tolerance, const char* what, int i) {
-  if (!(fabs(a - b) <= tolerance * (1 + fabs(b)))) {
-    fail_msg("%s[%d]: %.17g is not %.17g", what, i, a, b);
-  }
+  djt_failIf(!(fabs(a - b) <= tolerance * (1 + fabs(b))), "%s[%d]: %.17g is not %.17g", what, i, a,
+             b);
 }
 
 static void checkArray(const double* a, const mjtNum* b, int n, const char* what) {
@@ -255,8 +253,7 @@ static void checkNames(const djModel* x, const mjModel* m) {
   }
 }
 
-static void testFields(void** state) {
-  (void)state;
+static void testFields(void) {
   djRng rng = {1};
   for (int trial = 0; trial < 300; trial++) {
     mjModel* m = randomModel(&rng, 1 + trial % 9, DJT_MJCF_ALL);
@@ -297,8 +294,7 @@ static void testFields(void** state) {
 // ------------------------------ pair predicate --------------------------------------------------
 
 // All geoms are spheres within reach of each other, so MuJoCo lists what may collide at all.
-static void testPredicate(void** state) {
-  (void)state;
+static void testPredicate(void) {
   djRng rng = {2};
   long listed = 0, pairs = 0;
   for (int trial = 0; trial < 3000; trial++) {
@@ -325,8 +321,7 @@ static void testPredicate(void** state) {
     }
     free(seen);
     dj_deleteModel(x);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
   assert_true(listed > pairs / 10 && listed < pairs * 9 / 10);
 }
@@ -356,8 +351,7 @@ static void checkPoses(const djModel* x, djData* data, const mjModel* m, mjData*
   }
 }
 
-static void testKinematics(void** state) {
-  (void)state;
+static void testKinematics(void) {
   djRng rng = {3};
   for (int trial = 0; trial < 200; trial++) {
     mjModel* m = randomModel(&rng, 1 + trial % 9, DJT_MJCF_ALL);
@@ -365,8 +359,7 @@ static void testKinematics(void** state) {
     m->opt.enableflags |= mjENBL_ENERGY;
     mjData* d = mj_makeData(m);
     djModel* x = djt_import(NULL, m);
-    djData* data;
-    assert_int_equal(dj_makeData(&data, x, NULL), DJ_OK);
+    djData* data = djt_data(x);
     for (int i = 0; i < m->nq; i++) d->qpos[i] = djt_uniform(&rng, -1, 1);   // not normalised
     for (int i = 0; i < m->nv; i++) d->qvel[i] = djt_uniform(&rng, -1, 1);
     for (int i = 0; i < 3 * m->nmocap; i++) d->mocap_pos[i] = djt_uniform(&rng, -1, 1);
@@ -379,10 +372,8 @@ static void testKinematics(void** state) {
     mj_forward(m, d);
     checkNear(data->energy[0], d->energy[0], 1e-11, "potential energy", trial);
     checkNear(data->energy[1], d->energy[1], 1e-11, "kinetic energy", trial);
-    dj_deleteData(data);
-    dj_deleteModel(x);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_delete(x, data);
+    djt_deleteEngine(m, d);
   }
 }
 
@@ -391,8 +382,7 @@ static void testKinematics(void** state) {
 #define SCENE(custom) "<mujoco><custom>" custom "</custom><worldbody><geom type='plane' " \
   "size='1 1 1'/><body pos='0 0 1'><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
 
-static void testSettings(void** state) {
-  (void)state;
+static void testSettings(void) {
   mjModel* m = djt_compile(SCENE(
       "<numeric name='dijoco_support' data='0.003'/><numeric name='dijoco_stiffness' data='1e-3'/>"
       "<numeric name='dijoco_skin' data='0'/><numeric name='dijoco_friction_eps' data='1e-8'/>"
@@ -449,8 +439,7 @@ static void writeFile(const char* path, const char* text) {
   fclose(f);
 }
 
-static void testLoad(void** state) {
-  (void)state;
+static void testLoad(void) {
   static const struct {
     const char *file, *text, *part;
   } bad[] = {
@@ -503,8 +492,7 @@ static void testLoad(void** state) {
 }
 
 // Imports, or is refused with a line that names the element.
-static void testGymnasium(void** state) {
-  (void)state;
+static void testGymnasium(void) {
   const char* folder = djt_robotFolder();
   DIR* dir = opendir(folder);
   int n = 0;
@@ -536,11 +524,4 @@ static void testGymnasium(void** state) {
   assert_int_equal(n, 14);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testFields),   cmocka_unit_test(testPredicate),
-      cmocka_unit_test(testKinematics), cmocka_unit_test(testSettings),
-      cmocka_unit_test(testLoad),     cmocka_unit_test(testGymnasium),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testFields, testPredicate, testKinematics, testSettings, testLoad, testGymnasium)

@@ -3,11 +3,9 @@
 #include "common/mjcf.h"
 #include "common/near.h"
 #include "common/plugin.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "engine/impose.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 enum { MAXDOF = 100 };
 #define EXTENSION \
@@ -233,8 +231,7 @@ static void worstMiss(double* imposed, double* plain, const mjModel* m, mjData* 
 }
 
 // Every integrator lands on the wanted velocity; with M in place of its metric it does not.
-static void testIntegrators(void** state) {
-  (void)state;
+static void testIntegrators(void) {
   for (int c = 0; c < NCASE; c++) {
     mjModel* m = djt_compile(kCases[c].text);
     mjData* d = mj_makeData(m);
@@ -249,18 +246,15 @@ static void testIntegrators(void** state) {
         if (trial == 0 && plain < bound) fail_msg("%s, %d: %g", kCases[c].name, k, plain);
       }
     }
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
 // Flags that change forces or the metric.
-static void testFlags(void** state) {
-  (void)state;
+static void testFlags(void) {
   static const int disable[] = {mjDSBL_EULERDAMP, mjDSBL_GRAVITY, mjDSBL_DAMPER, mjDSBL_SPRING,
                                 mjDSBL_ACTUATION, mjDSBL_CLAMPCTRL, mjDSBL_ISLAND};
-  static const int enable[] = {mjENBL_ENERGY, mjENBL_FWDINV, mjENBL_INVDISCRETE,
-                               mjENBL_DIAGEXACT};
+  static const int enable[] = {mjENBL_ENERGY, mjENBL_FWDINV, mjENBL_INVDISCRETE, mjENBL_DIAGEXACT};
   enum { NDISABLE = sizeof(disable) / sizeof(int), NENABLE = sizeof(enable) / sizeof(int) };
   for (int c = 0; c < NCASE; c++) {
     mjModel* m = djt_compile(kCases[c].text);
@@ -279,14 +273,12 @@ static void testFlags(void** state) {
       double worst = miss(m, d, IMPOSE);
       if (worst > 1e-12) fail_msg("%s, integrator %d, flag %d: %g", kCases[c].name, k, flag, worst);
     }
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
 // A force on the last body alone, in each of its components.
-static void testOneForce(void** state) {
-  (void)state;
+static void testOneForce(void) {
   mjModel* m = djt_compile(kCases[0].text);
   mjData* d = mj_makeData(m);
   for (int k = 0; k < 6 * NINTEGRATOR; k++) {
@@ -298,8 +290,7 @@ static void testOneForce(void** state) {
     double worst = miss(m, d, IMPOSE);
     if (worst > 1e-12) fail_msg("component %d: %g", k / NINTEGRATOR, worst);
   }
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // ------------------------------ what else changes ------------------------------------------------
@@ -361,8 +352,7 @@ static void runHalves(const mjModel* m, mjData* d) {
 
 // All that a pass leaves in mjData is what a plugin would have left that wrote the same passive
 // force and called nothing, also where contacts, limits and friction act.
-static void testNothingElse(void** state) {
-  (void)state;
+static void testNothingElse(void) {
   static const struct {
     void (*run)(const mjModel* m, mjData* d);
     const char* name;
@@ -385,13 +375,11 @@ static void testNothingElse(void** state) {
   }
   plan.mode = IDLE;
   mj_deleteData(d);
-  mj_deleteData(e);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, e);
 }
 
 // The same force, whether or not constraints act: they come on top.
-static void testConstraints(void** state) {
-  (void)state;
+static void testConstraints(void) {
   mjModel* m = djt_compile(kBusy);
   mjData* d = mj_makeData(m);
   for (int k = 0; k < NINTEGRATOR; k++) {
@@ -407,13 +395,11 @@ static void testConstraints(void** state) {
     }
     assert_memory_equal(alone, plan.passive, m->nv * sizeof(mjtNum));
   }
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // With v+ = 0.9 v + constant, differences by MuJoCo give dv+/dv = 0.9, dv+/dq = 0, twice the same.
-static void testTransition(void** state) {
-  (void)state;
+static void testTransition(void) {
   for (int c = 0; c < NCASE; c++) {
     mjModel* m = djt_compile(kCases[c].text);
     mjData* d = mj_makeData(m);
@@ -436,8 +422,7 @@ static void testTransition(void** state) {
     }
     free(A);
     free(again);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
@@ -457,8 +442,7 @@ static void refuse(mjModel* m, mjData* d, djStatus status) {
   mj_deleteData(e);
 }
 
-static void testRefusals(void** state) {
-  (void)state;
+static void testRefusals(void) {
   mjModel* m = djt_compile(kCases[3].text);
   mjData* d = mj_makeData(m);
   seed = 1;
@@ -478,15 +462,8 @@ static void testRefusals(void** state) {
   }
   m->opt.enableflags |= mjENBL_SLEEP;
   refuse(m, d, DJ_UNSUPPORTED);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testIntegrators), cmocka_unit_test(testFlags),
-      cmocka_unit_test(testNothingElse), cmocka_unit_test(testConstraints),
-      cmocka_unit_test(testTransition), cmocka_unit_test(testRefusals),
-      cmocka_unit_test(testOneForce)};
-  return cmocka_run_group_tests(tests, registerPlugin, NULL);
-}
+DJT_MAIN_IN(registerPlugin, NULL, testIntegrators, testFlags, testNothingElse, testConstraints,
+            testTransition, testRefusals, testOneForce)

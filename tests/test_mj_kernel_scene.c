@@ -1,12 +1,12 @@
 // Contact models and settings of single pairs and geoms in MJCF: read, written and read again.
 
+#include "common/make_model.h"
 #include "common/mjcf.h"
 #include "common/near.h"
+#include "common/test.h"
 
 #include <dijoco/io.h>
 #include <dijoco/setting.h>
-
-#include <stdio.h>
 
 #define SCENE(custom)                                                                           \
   "<mujoco><custom>" custom "</custom><worldbody><geom name='floor' type='plane' size='5 5 .1'/>" \
@@ -56,8 +56,7 @@ static void check(const djModel* m) {
   djt_near(ofModel(m, "spring", "viscosity"), 1, 0);
 }
 
-static void testRead(void** state) {
-  (void)state;
+static void testRead(void) {
   mjModel* m = djt_compile(all);
   djModel* x = djt_import(NULL, m);
   check(x);
@@ -65,8 +64,7 @@ static void testRead(void** state) {
   mj_deleteModel(m);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   static const char* const bad[][2] = {
       {SCENE("<text name='dijoco_contact/nobody' data='spring'/>"),
        "text/dijoco_contact/nobody: there is no pair or geom of that name"},
@@ -104,8 +102,7 @@ static void testRefused(void** state) {
 }
 
 // Over a scene in MJCF, and from our own file.
-static void testWritten(void** state) {
-  (void)state;
+static void testWritten(void) {
   const char* from = DIJOCO_BUILD_DIR "/tests/mj_kernel_scene.xml";
   const char* out = DIJOCO_BUILD_DIR "/tests/mj_kernel_scene_out.xml";
   const char* json = DIJOCO_BUILD_DIR "/tests/mj_kernel_scene.json";
@@ -117,9 +114,8 @@ static void testWritten(void** state) {
   fclose(f);
   mjModel* m = djt_compile(all);
   djModel* x = djt_import(NULL, m);
-  djParam p;
   double value = 123;
-  assert_int_equal(dj_paramId(&p, x, "contact/spring/stiffness", &err), DJ_OK);
+  djParam p = djt_param(x, "contact/spring/stiffness");
   assert_int_equal(dj_setParam(x, &p, &value, &err), DJ_OK);
   if (dj_saveModel(x, json, &err) != DJ_OK) fail_msg("%s", err.text);
   for (int k = 0; k < 2; k++) {
@@ -137,11 +133,4 @@ static void testWritten(void** state) {
   mj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testRead),
-      cmocka_unit_test(testRefused),
-      cmocka_unit_test(testWritten),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testRead, testRefused, testWritten)

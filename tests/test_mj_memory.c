@@ -4,7 +4,9 @@
 #define _GNU_SOURCE   // dladdr
 
 #include "common/file_faults.h"
+#include "common/make_model.h"
 #include "common/mj_zoo.h"
+#include "common/test.h"
 
 #include <dijoco/io.h>
 
@@ -86,8 +88,7 @@ void free(void* old) {
   __libc_free(old);
 }
 
-static void testStep(void** state) {
-  (void)state;
+static void testStep(void) {
   djRng rng = {21};
   mjModel* m = djt_compile(DJT_ZOO);
   mjData* d = mj_makeData(m);
@@ -105,12 +106,10 @@ static void testStep(void** state) {
   assert_true(djm_forward(m, d, c) >= 0);
   assert_int_equal(count, before);
   djm_deleteContext(c);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
-static void testTransition(void** state) {
-  (void)state;
+static void testTransition(void) {
   djRng rng = {22};
   mjModel* m = djt_compile(DJT_ZOO);
   mjData* d = mj_makeData(m);
@@ -137,8 +136,7 @@ static void testTransition(void** state) {
   }
   assert_true(failures >= 5);
   free(C);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 #define FOLDER "test_mj_memory.d"
@@ -153,8 +151,7 @@ static const char kScene[] =
 
 // A change of the model that no memory is left to follow: nothing has happened, nothing is lost,
 // and the context follows when there is some.
-static void testFollow(void** state) {
-  (void)state;
+static void testFollow(void) {
   mjModel* m = djt_compile(kScene);
   mjData* d = mj_makeData(m);
   int failures = 0;
@@ -184,8 +181,7 @@ static void testFollow(void** state) {
   }
   print_message("%d allocations\n", failures);
   assert_true(failures > 50);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 static void putText(const char* path, const char* text) {
@@ -209,8 +205,7 @@ static djModel* changedModel(void) {
   djError err;
   if (dj_loadMJCF(&m, NULL, NULL, FOLDER "/scene.xml", &err) != DJ_OK) fail_msg("%s", err.text);
   for (size_t k = 0; k < sizeof change / sizeof change[0]; k++) {
-    djParam param;
-    assert_int_equal(dj_paramId(&param, m, change[k].name, &err), DJ_OK);
+    djParam param = djt_param(m, change[k].name);
     assert_int_equal(dj_setParam(m, &param, change[k].value, &err), DJ_OK);
   }
   return m;
@@ -236,9 +231,8 @@ static void exhaustWriter(const djModel* m, const char* scene, const djKeyDef* k
     watching = false;
     djtText now = djt_folder(FOLDER);
     if (!after.data) after = djt_folder(FOLDER);
-    if (fired ? status >= 0 || !err.text[0] : status != DJ_OK) {
-      fail_msg("%s, allocation %ld: status %d, '%s'", scene, k, status, err.text);
-    }
+    djt_failIf(fired ? status >= 0 || !err.text[0] : status != DJ_OK,
+               "%s, allocation %ld: status %d, '%s'", scene, k, status, err.text);
     assert_true(djt_sameText(&now, fired ? &before : &after));
     assert_int_equal(leaks, 0);
     failures += fired;
@@ -250,8 +244,7 @@ static void exhaustWriter(const djModel* m, const char* scene, const djKeyDef* k
   assert_true(failures >= 20);
 }
 
-static void testWriter(void** state) {
-  (void)state;
+static void testWriter(void) {
   (void)!system("rm -rf " FOLDER);
   assert_int_equal(mkdir(FOLDER, 0755), 0);
   putText(FOLDER "/scene.xml", kScene);
@@ -268,11 +261,7 @@ static void testWriter(void** state) {
   (void)!system("rm -rf " FOLDER);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testStep), cmocka_unit_test(testTransition),
-                                     cmocka_unit_test(testFollow), cmocka_unit_test(testWriter)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testStep, testTransition, testFollow, testWriter)
 
 #else
 

@@ -1,11 +1,11 @@
 // Triangles of meshes, beside their hulls: from MJCF into our file and back.
 
 #include "common/mjcf.h"
+#include "common/refused_text.h"
+#include "common/test.h"
 
 #include <dijoco/array.h>
 #include <dijoco/io.h>
-
-#include <stdio.h>
 
 // An L of two boxes, not convex, whose inner corner is no vertex of the hull.
 #define VERTICES                                                                              \
@@ -28,8 +28,7 @@ static void same(const djModel* a, const djModel* b) {
   assert_int_equal(a->nmeshface, b->nmeshface);
 }
 
-static void testTriangles(void** state) {
-  (void)state;
+static void testTriangles(void) {
   static const int faces[60] = {0, 2, 1, 0, 3, 2, 0, 5, 3,  3, 5,  4, 6, 7, 8, 6, 8, 9, 6, 9,
                                 11, 9, 10, 11, 0, 1, 7, 0, 7, 6,  1, 2, 8, 1, 8, 7, 2, 3, 9, 2,
                                 9, 8, 3, 4, 10, 3, 10, 9, 4, 5, 11, 4, 11, 10, 5, 0, 6, 5, 6, 11};
@@ -64,26 +63,18 @@ static void testTriangles(void** state) {
   mj_deleteModel(m);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   static const char* const bad[][2] = {
       {"[[0, 1, 4]]", "mesh 'M': triangles: names a vertex that does not exist"},
       {"[[0, 1, -1]]", "mesh 'M': triangles: names a vertex that does not exist"},
       {"[[0, 1, 0.5]]", "mesh 'M': triangles: must hold integers"},
-      {"[[0, 1]]", "mesh 'M': triangles"},
-      {"3", "mesh 'M': triangles"},
+      {"[[0, 1]]", "~mesh 'M': triangles"},
+      {"3", "~mesh 'M': triangles"},
   };
-  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-    char text[600];
-    djModel* x;
-    djError err = {""};
-    snprintf(text, sizeof text,
-             "{\"dijoco_model\": 1, \"bodies\": [{\"name\": \"world\"}], \"meshes\": [{\"name\": "
-             "\"M\", \"vert\": [[0,0,0],[1,0,0],[0,1,0],[0,0,1]], \"triangles\": %s}]}",
-             bad[i][0]);
-    assert_int_equal(dj_loadModelText(&x, text, &err), DJ_INVALID);
-    if (!strstr(err.text, bad[i][1])) fail_msg("%s", err.text);
-  }
+  djt_refuseModels(DJ_INVALID,
+                   "{'dijoco_model':1,'bodies':[{'name':'world'}],'meshes':[{'name':'M','vert':"
+                   "[[0,0,0],[1,0,0],[0,1,0],[0,0,1]],'triangles':%s}]}",
+                   bad);
   djModelDef def = dj_defaultModelDef();
   djBodyDef world = dj_defaultBodyDef();
   const double vert[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
@@ -94,15 +85,10 @@ static void testRefused(void** state) {
   def.nbody = def.nmesh = 1;
   def.body = &world;
   def.mesh = &mesh;
-  assert_int_equal(dj_makeModel(&x, &def, &err), DJ_INVALID);
-  assert_string_equal(err.text, "mesh 'M': a triangle names a vertex that does not exist");
+  djt_refused(DJ_INVALID, dj_makeModel(&x, &def, &err), err,
+              "mesh 'M': a triangle names a vertex that does not exist");
   mesh.tri = NULL;
-  assert_int_equal(dj_makeModel(&x, &def, &err), DJ_INVALID);
-  assert_string_equal(err.text, "mesh 'M': triangles are missing");
+  djt_refused(DJ_INVALID, dj_makeModel(&x, &def, &err), err, "mesh 'M': triangles are missing");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testTriangles),
-                                     cmocka_unit_test(testRefused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testTriangles, testRefused)

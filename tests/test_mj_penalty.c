@@ -3,10 +3,9 @@
 
 #include "common/mj_zoo.h"
 #include "common/near.h"
+#include "common/test.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
 
 #define BODY                                                                               \
   "<worldbody><geom name='floor' type='plane' size='0 0 1' friction='.3'/>"                \
@@ -25,19 +24,16 @@ static const char own[] =
 
 static const double depth = 2 * 9.81 / (25 * 5000);
 
-static void testPlugin(void** state) {
-  (void)state;
+static void testPlugin(void) {
   mjModel* m = djt_compile(plugin);
   mjData* d = mj_makeData(m);
   for (int i = 0; i < 1500; i++) mj_step(m, d);
   djt_near(0.1 - d->qpos[2], depth, 1e-7);
   djt_near(d->qfrc_passive[2], 2 * 9.81, 1e-3);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
-static void testStep(void** state) {
-  (void)state;
+static void testStep(void) {
   mjModel* m = djt_compile(own);
   mjData* d = mj_makeData(m);
   djmContext* context = djt_context(m);
@@ -49,14 +45,12 @@ static void testStep(void** state) {
   for (int i = 0; i < 1500; i++) assert_int_equal(djm_step(m, d, context), DJ_OK);
   djt_near(0.1 - d->qpos[2], depth, 1e-9);
   djm_deleteContext(context);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // What <custom> says of geoms' points and fields; points of a mesh follow it where MuJoCo has
 // centred and turned it.
-static void testFields(void** state) {
-  (void)state;
+static void testFields(void) {
   mjModel* m = djt_compile(
       "<mujoco><asset><mesh name='wedge' vertex='.3 0 .1 .5 .1 .1 .2 .4 .1 .3 .1 .35'/></asset>"
       "<custom><text name='dijoco_contact' data='penalty'/>"
@@ -86,8 +80,4 @@ static void testFields(void** state) {
   mj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testPlugin), cmocka_unit_test(testStep),
-                                     cmocka_unit_test(testFields)};
-  return cmocka_run_group_tests(tests, djt_keepWarnings, NULL);
-}
+DJT_MAIN_IN(djt_keepWarnings, NULL, testPlugin, testStep, testFields)

@@ -4,18 +4,17 @@
 #include "own_step.h"
 #include "physics.h"
 
+#include "common/make_model.h"
 #include "common/mj_physics.h"
 #include "common/mj_zoo.h"
 #include "common/room.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "integrate/outside.h"
 #include "scene/physics.h"
 
 #include <dijoco/gradient.h>
 #include <dijoco/setting.h>
-
-#include <math.h>
-#include <string.h>
 
 static const char* const kRobot[] = {"hopper", "half_cheetah", "ant", "humanoid"};
 enum { NROBOT = sizeof(kRobot) / sizeof(*kRobot) };
@@ -62,16 +61,13 @@ static void runSteps(const char* name, bool warm, double* apart, double* alone, 
   mj_kinematics(m, d);
   *poses = djt_distance(own->xpos, d->xpos, 3 * (int)m->nbody);
   dj_deleteData(data);
-  dj_deleteData(own);
-  dj_deleteModel(model);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_delete(model, own);
+  djt_deleteEngine(m, d);
 }
 
 // With warm starts mj_step's end has what its tolerance leaves open, which a robot that tumbles
 // doubles a few times in a second.
-static void testSteps(void** state) {
-  (void)state;
+static void testSteps(void) {
   for (int i = 0; i < 2 * NROBOT; i++) {
     double apart, alone, poses;
     bool warm = i >= NROBOT;
@@ -84,8 +80,7 @@ static void testSteps(void** state) {
 }
 
 // Inputs of all kinds, and mocap bodies.
-static void testInputs(void** state) {
-  (void)state;
+static void testInputs(void) {
   mjModel* m = djt_compile("<mujoco>" DJT_ZOO_BODIES "</mujoco>");
   m->opt.tolerance = 1e-12;
   mjData* d = mj_makeData(m);
@@ -108,8 +103,7 @@ static void testInputs(void** state) {
   }
   mj_kinematics(m, d);
   assert_true(djt_distance(data->xpos, d->xpos, 3 * (int)m->nbody) < 1e-10);
-  print_message("inputs: %.1e\n", worst);
-  assert_true(worst < 1e-10);
+  djt_below("inputs", worst, 1e-10);
   // Half of gravity.
   m->opt.gravity[2] *= 0.5;
   data->gravity_scale = 0.5;
@@ -117,16 +111,13 @@ static void testInputs(void** state) {
   mj_step(m, d);
   djt_mustStep(model, data);
   assert_true(between(data, m, d) < 1e-10);
-  dj_deleteData(data);
-  dj_deleteModel(model);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_delete(model, data);
+  djt_deleteEngine(m, d);
 }
 
 // ---- derivatives of a step ----------------------------------------------------------------------
 
-static void testTransitions(void** state) {
-  (void)state;
+static void testTransitions(void) {
   for (int i = 0; i < NROBOT; i++) {
     mjModel* m = robot(kRobot[i], 1e-12);
     mjData* d = mj_makeData(m);
@@ -168,10 +159,8 @@ static void testTransitions(void** state) {
     free(B);
     free(x);
     djm_deleteTransitionWork(work);
-    dj_deleteData(data);
-    dj_deleteModel(model);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_delete(model, data);
+    djt_deleteEngine(m, d);
   }
 }
 
@@ -285,8 +274,7 @@ static void openRun(Run* r, const char* name, int horizon, djRng* rng) {
 
 static void closeRun(Run* r) {
   free(r->q);
-  mj_deleteData(r->d);
-  mj_deleteModel(r->m);
+  djt_deleteEngine(r->m, r->d);
 }
 
 // By a solver that leaves steps unsolved, which runs with derivatives solve all the same.
@@ -302,8 +290,7 @@ static djModel* chosenLoosely(mjModel* m) {
 
 static int lastJoint(const djModel* model) { return model->njnt - 1; }
 
-static void testGradients(void** state) {
-  (void)state;
+static void testGradients(void) {
   for (int i = 0; i < NROBOT; i++) {
     Run r;
     djRng rng = {30 + i};
@@ -323,10 +310,9 @@ static void testGradients(void** state) {
                          .nloss = 3, .loss = terms, .refinement_steps = 1};
     djRolloutResult result = {.grad_qpos0 = g, .grad_qvel0 = g + nv, .grad_ctrl = g + 2 * nv};
     assert_int_equal(djd_makeTape(&tape, model, r.horizon, &err), DJ_OK);
-    if (djd_rolloutForward(&result, model, data, &rollout, tape) < 0 ||
-        djd_rolloutBackward(&result, model, data, &rollout, tape) < 0) {
-      fail_msg("%s: %s", kRobot[i], dj_errorText(data));
-    }
+    djt_failIf(djd_rolloutForward(&result, model, data, &rollout, tape) < 0 ||
+                   djd_rolloutBackward(&result, model, data, &rollout, tape) < 0,
+               "%s: %s", kRobot[i], dj_errorText(data));
     double loss = runLoss(&r, r.q, r.v, r.u);
     assert_true(fabs(loss - result.loss) < 1e-9 * fmax(1, fabs(loss)));
     double worst = compareGradient(&r, &result, &rng, &compared);
@@ -334,16 +320,14 @@ static void testGradients(void** state) {
     assert_true(worst < 1e-6 && compared >= 5);
     djd_deleteTape(tape);
     free(g);
-    dj_deleteData(data);
-    dj_deleteModel(model);
+    djt_delete(model, data);
     closeRun(&r);
   }
 }
 
 // ---- copies -------------------------------------------------------------------------------------
 
-static void testCopies(void** state) {
-  (void)state;
+static void testCopies(void) {
   mjModel* m = robot("ant", 1e-8);
   djModel *model = djt_chosen(m), *copy, *plain = djt_import(NULL, m), *later;
   mj_deleteModel(m);
@@ -374,8 +358,7 @@ static void testCopies(void** state) {
   assert_true(dj_dataBytes(a) > dj_dataSize(copy));
   dj_deleteData(a);
   dj_deleteData(b);
-  dj_deleteData(c);
-  dj_deleteModel(copy);
+  djt_delete(copy, c);
   dj_deleteModel(later);
 }
 
@@ -399,8 +382,7 @@ static const struct {
             {"body/foot/pos", {0.01, 0, -0.58}, 3}};
 
 // Set before contact mujoco is chosen, or after; beside MuJoCo with the same numbers.
-static void testParams(void** state) {
-  (void)state;
+static void testParams(void) {
   for (int after = 0; after < 2; after++) {
     mjModel* m = robot("hopper", 1e-12);
     djStock* stock;
@@ -412,9 +394,8 @@ static void testParams(void** state) {
     assert_int_equal(dj_makeStock(&stock, m, &err), DJ_OK);
     for (size_t i = 0; i < sizeof(kSet) / sizeof(*kSet); i++) {
       if (setNamed(model, kSet[i].name, kSet[i].value, &err) < 0) fail_msg("%s", err.text);
-      if (dj_setStockParam(stock, kSet[i].name, kSet[i].n, kSet[i].value, &err) < 0) {
-        fail_msg("%s", err.text);
-      }
+      djt_failIf(dj_setStockParam(stock, kSet[i].name, kSet[i].n, kSet[i].value, &err) < 0, "%s",
+                 err.text);
     }
     djOption option = model->opt;
     option.contact = DJ_CONTACT_MUJOCO;
@@ -431,8 +412,7 @@ static void testParams(void** state) {
       djt_mustStep(model, data);
     }
     double worst = between(data, m, stock->d);
-    print_message("parameters: %.1e\n", worst);
-    assert_true(worst < 1e-10);
+    djt_below("parameters", worst, 1e-10);
     dj_deleteData(data);
     dj_deleteStock(stock);
     dj_deleteModel(model);
@@ -441,8 +421,7 @@ static void testParams(void** state) {
 }
 
 // An import that nobody has changed sets nothing.
-static void testUntouched(void** state) {
-  (void)state;
+static void testUntouched(void) {
   for (int i = 0; i < NROBOT; i++) {
     mjModel* m = djt_robot(kRobot[i]);
     djModel* model = djt_chosen(m);
@@ -461,16 +440,14 @@ static void refuses(djStatus status, const djError* err, const char* what) {
   if (!strstr(err->text, what)) fail_msg("'%s' is not about %s", err->text, what);
 }
 
-static void testForeign(void** state) {
-  (void)state;
+static void testForeign(void) {
   djModelDef def = dj_defaultModelDef();
-  djModel* model;
   djData* data;
   djError err;
   djBodyDef world = dj_defaultBodyDef();
   def.nbody = 1;
   def.body = &world;
-  assert_int_equal(dj_makeModel(&model, &def, &err), DJ_OK);
+  djModel* model = djt_makeModel(&def);
   refuses(djt_setContact(model, DJ_CONTACT_MUJOCO, &err), &err, "loaded by MuJoCo");
   assert_int_equal(model->opt.contact, DJ_SEPARATING_PLANE);
   dj_deleteModel(model);
@@ -481,8 +458,7 @@ static void testForeign(void** state) {
   dj_deleteModel(model);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   mjModel* m = djt_robot("hopper");
   m->opt.integrator = mjINT_RK4;
   djModel *model = djt_chosen(m), *plain = djt_import(NULL, m);
@@ -503,8 +479,7 @@ static void testRefused(void** state) {
   assert_int_equal(model->opt.integrator, DJ_EULER);
   // Parameters: those of MuJoCo's simple bodies, which stay as they are; and gradients.
   double still[3], ipos[3] = {0.1, 0.2, 0.3};
-  djParam param;
-  assert_int_equal(dj_paramId(&param, model, "body/torso/ipos", &err), DJ_OK);
+  djParam param = djt_param(model, "body/torso/ipos");
   assert_int_equal(dj_getParam(still, model, &param), DJ_OK);
   djStatus status = dj_setParam(model, &param, ipos, &err);
   double now[3];
@@ -518,14 +493,12 @@ static void testRefused(void** state) {
   assert_true(dj_step(model, data) < 0 && strstr(dj_errorText(data), "MuJoCo: qvel[0]"));
   free(A);
   dj_deleteData(data);
-  dj_deleteData(other);
-  dj_deleteModel(model);
+  djt_delete(model, other);
   dj_deleteModel(plain);
   mj_deleteModel(m);
 }
 
-static void testScenes(void** state) {
-  (void)state;
+static void testScenes(void) {
   static const struct {
     const char *text, *what;
   } kCase[] = {
@@ -548,8 +521,7 @@ static void testScenes(void** state) {
 }
 
 // A scene that chooses it itself; what the core leaves out acts, and is no longer reported.
-static void testChosenByScene(void** state) {
-  (void)state;
+static void testChosenByScene(void) {
   static const char text[] =
       "<mujoco><option density='1'/><custom><text name='dijoco_contact' data='mujoco'/></custom><worldbody>"
       "<body name='a' gravcomp='1'><joint axis='0 1 0' actuatorgravcomp='true'/>"
@@ -577,17 +549,14 @@ static void testChosenByScene(void** state) {
   assert_int_equal(dj_renewReport(&report, m, model, &err), DJ_OK);
   assert_true(report->n > 0);
   dj_deleteReport(report);
-  dj_deleteData(data);
-  dj_deleteModel(model);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_delete(model, data);
+  djt_deleteEngine(m, d);
 }
 
 // ---- contexts -----------------------------------------------------------------------------------
 
 // A context's step is mj_step on the caller's data, to the last bit, by the caller's model.
-static void testContext(void** state) {
-  (void)state;
+static void testContext(void) {
   mjModel* m = djt_compile(DJT_ZOO);
   mjData *d = mj_makeData(m), *e = mj_makeData(m);
   djmContext* c;
@@ -628,19 +597,8 @@ static void testContext(void** state) {
   djm_deleteTransitionWork(work);
   djm_deleteContext(c);
   mj_deleteData(d);
-  mj_deleteData(e);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, e);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(testSteps), cmocka_unit_test(testInputs),
-    cmocka_unit_test(testTransitions), cmocka_unit_test(testGradients),
-    cmocka_unit_test(testCopies),
-    cmocka_unit_test(testParams),
-    cmocka_unit_test(testUntouched), cmocka_unit_test(testForeign),
-    cmocka_unit_test(testRefused), cmocka_unit_test(testScenes),
-    cmocka_unit_test(testChosenByScene), cmocka_unit_test(testContext),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSteps, testInputs, testTransitions, testGradients, testCopies, testParams,
+         testUntouched, testForeign, testRefused, testScenes, testChosenByScene, testContext)

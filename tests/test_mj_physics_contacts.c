@@ -1,10 +1,9 @@
 // Contact model mujoco: what a step lists of its contacts, beside the forces that MuJoCo tells.
 
+#include "common/make_model.h"
 #include "common/mj_physics.h"
 #include "common/mj_zoo.h"
-
-#include <math.h>
-#include <string.h>
+#include "common/test.h"
 
 static const djContactForce* forceBetween(const djData* data, int body1, int body2) {
   for (int i = 0; i < data->ncontact; i++) {
@@ -49,8 +48,7 @@ static const char kStacks[] =
     "size='.1 .1 .1'/></body><body pos='.1 1 .31'><freejoint/><geom size='.11'/></body>"
     "</worldbody></mujoco>";
 
-static void testContacts(void** state) {
-  (void)state;
+static void testContacts(void) {
   mjModel* m = djt_compile(kStacks);
   m->opt.tolerance = 1e-14;
   m->opt.disableflags |= mjDSBL_WARMSTART;
@@ -73,13 +71,9 @@ static void testContacts(void** state) {
   assert_memory_equal(copy->contact, data->contact,
                       (size_t)data->ncontact * sizeof(*data->contact));
   dj_deleteData(data);
-  dj_deleteData(copy);
-  dj_deleteModel(model);
+  djt_delete(model, copy);
   dj_deleteStock(stock);
   mj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testContacts)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testContacts)

@@ -1,15 +1,14 @@
 // Contact model mujoco: gradients of runs by parameters beside differences of runs, and what has no
 // derivative.
 
+#include "common/make_model.h"
 #include "common/mj_physics.h"
 #include "common/mj_zoo.h"
 #include "common/room.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include <dijoco/gradient.h>
-
-#include <math.h>
-#include <string.h>
 
 enum { HORIZON = 25, MOST = 200 };
 
@@ -56,16 +55,14 @@ static void openRun(Run* r, mjModel* m, int steps, djRng* rng) {
 
 static void closeRun(Run* r) {
   djd_deleteTape(r->tape);
-  dj_deleteData(r->data);
-  dj_deleteModel(r->model);
+  djt_delete(r->model, r->data);
   free(r->q);
 }
 
 static double lossOf(Run* r) {
   djRolloutResult result = {0};
-  if (djd_rolloutForward(&result, r->model, r->data, &r->rollout, r->tape) < 0) {
-    fail_msg("%s", dj_errorText(r->data));
-  }
+  djt_failIf(djd_rolloutForward(&result, r->model, r->data, &r->rollout, r->tape) < 0, "%s",
+             dj_errorText(r->data));
   return result.loss;
 }
 
@@ -96,10 +93,9 @@ static double compare(Run* r, int n, const djParam* param, djRng* rng, int* comp
   static double gradient[6 * MOST];
   double worst = 0, *g = gradient;
   djRolloutResult result = {.nparam = n, .param = param, .grad_param = gradient};
-  if (djd_rolloutForward(&result, r->model, r->data, &r->rollout, r->tape) < 0 ||
-      djd_rolloutBackward(&result, r->model, r->data, &r->rollout, r->tape) < 0) {
-    fail_msg("%s", dj_errorText(r->data));
-  }
+  djt_failIf(djd_rolloutForward(&result, r->model, r->data, &r->rollout, r->tape) < 0 ||
+                 djd_rolloutBackward(&result, r->model, r->data, &r->rollout, r->tape) < 0,
+             "%s", dj_errorText(r->data));
   for (int i = 0; i < n; i++) {
     const djParam* p = &param[i];
     double value[8], x[8] = {0}, found = 0;
@@ -175,8 +171,7 @@ static const char kCart[] =
     "joint='tilt' coef='-.3'/></fixed></tendon>"
     "<actuator><position joint='arm' kp='9' kv='.5'/></actuator></mujoco>";
 
-static void testRuns(void** state) {
-  (void)state;
+static void testRuns(void) {
   runScene(djt_compile(kCart), 20, 15, "cart");
   runScene(solved("hopper"), 150, 30, "hopper");
 }
@@ -184,9 +179,7 @@ static void testRuns(void** state) {
 // ---- no derivatives -----------------------------------------------------------------------------
 
 static djStatus askFor(Run* r, const char* name, double gradient[6]) {
-  djParam param;
-  djError err;
-  if (dj_paramId(&param, r->model, name, &err) < 0) fail_msg("%s", err.text);
+  djParam param = djt_param(r->model, name);
   djRolloutResult result = {.nparam = 1, .param = &param, .grad_param = gradient};
   assert_true(djd_rolloutForward(&result, r->model, r->data, &r->rollout, r->tape) >= 0);
   return djd_rolloutBackward(&result, r->model, r->data, &r->rollout, r->tape);
@@ -198,8 +191,7 @@ static const char kPole[] =
     "<site name='tied' pos='.3 0 0'/></body><site name='nail' pos='.3 0 .1'/></worldbody>"
     "<equality>%s</equality></mujoco>";
 
-static void testWithout(void** state) {
-  (void)state;
+static void testWithout(void) {
   char text[1000];
   djRng rng = {3};
   double gradient[6] = {1, 1, 1, 1, 1, 1};
@@ -222,8 +214,7 @@ static void testWithout(void** state) {
 }
 
 // A step's matrix by parameters, row by row, and the same along a direction.
-static void testLast(void** state) {
-  (void)state;
+static void testLast(void) {
   Run r;
   djRng rng = {8};
   djParam param[2];
@@ -242,9 +233,8 @@ static void testLast(void** state) {
     mju_copy(r.data->qpos, r.q, (int)m->nq);
     mju_copy(r.data->qvel, r.v, nv);
     assert_int_equal(dj_step(r.model, r.data), DJ_OK);
-    if (side == 1 && djd_lastParams(r.model, r.data, P[0], 2, param) < 0) {
-      fail_msg("%s", dj_errorText(r.data));
-    }
+    djt_failIf(side == 1 && djd_lastParams(r.model, r.data, P[0], 2, param) < 0, "%s",
+               dj_errorText(r.data));
     end[side / 2] = P[1] + (side / 2) * nv;
     if (side != 1) mju_copy(end[side / 2], r.data->qvel, nv);
   }
@@ -259,8 +249,4 @@ static void testLast(void** state) {
   mj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testRuns), cmocka_unit_test(testWithout),
-                                     cmocka_unit_test(testLast)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testRuns, testWithout, testLast)

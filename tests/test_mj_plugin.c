@@ -1,14 +1,10 @@
 // The plugin dijoco.contact inside MuJoCo's step.
 
 #include "common/mjcf.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include <dijoco/mujoco.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 // A scene with an instance of the plugin: its configuration, options, bodies and the rest.
 typedef struct Scene {
@@ -42,12 +38,6 @@ static const char kBoxOnPlane[] =
     "<body name='box' pos='0 0 .3'><freejoint/><geom name='box' type='box' size='.1 .1 .05'/>"
     "</body>";
 
-static double difference(const double* a, const double* b, int n) {
-  double worst = 0;
-  for (int i = 0; i < n; i++) worst = djt_worst(worst, fabs(a[i] - b[i]));
-  return worst;
-}
-
 // Largest difference of MuJoCo's step with the plugin and of djm_step, by the plugin's integrator,
 // from the same states, along a run of the former.
 static double missOf(const mjModel* m, int steps, djIntegrator integrator, double* height) {
@@ -61,8 +51,8 @@ static double missOf(const mjModel* m, int steps, djIntegrator integrator, doubl
     mj_copyData(own, m, d);
     assert_true(djm_step(m, own, context) >= 0);
     mj_step(m, d);
-    worst = djt_worst(worst, difference(d->qvel, own->qvel, (int)m->nv));
-    worst = djt_worst(worst, difference(d->qpos, own->qpos, (int)m->nq));
+    worst = djt_worst(worst, djt_furthest(d->qvel, own->qvel, (int)m->nv));
+    worst = djt_worst(worst, djt_furthest(d->qpos, own->qpos, (int)m->nq));
   }
   *height = d->qpos[2];
   mj_deleteData(d);
@@ -71,8 +61,7 @@ static double missOf(const mjModel* m, int steps, djIntegrator integrator, doubl
   return worst;
 }
 
-static void testLandsOnOurStep(void** state) {
-  (void)state;
+static void testLandsOnOurStep(void) {
   static const char* const integrators[] = {"Euler", "implicit", "implicitfast", "discrete"};
   for (int i = 0; i < 4; i++) {
     char option[200];
@@ -86,8 +75,7 @@ static void testLandsOnOurStep(void** state) {
 }
 
 // With `euler` limits, friction loss and damping at the end of the step are MuJoCo's own, of both.
-static void testLandsOnEuler(void** state) {
-  (void)state;
+static void testLandsOnEuler(void) {
   static const char* const integrators[] = {"Euler", "implicit", "implicitfast", "discrete"};
   static const char arm[] =
       "<geom type='plane' size='2 2 .1'/><body pos='0 0 .5'><joint axis='0 1 0' limited='true' "
@@ -110,16 +98,14 @@ static void testLandsOnEuler(void** state) {
 }
 
 // Without the plugin the box would fall: it is the plugin that holds it.
-static void testIsNeeded(void** state) {
-  (void)state;
+static void testIsNeeded(void) {
   mjModel* m = load(&(Scene){.config = "<config key='geoms' value='floor'/>"
                                        "<config key='contact' value='none'/>",
                              .option = kNoContact, .world = kBoxOnPlane});
   mjData* d = mj_makeData(m);
   for (int i = 0; i < 500; i++) mj_step(m, d);
   assert_true(d->qpos[2] < -3);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // ------------------------------ configuration ---------------------------------------------------
@@ -132,8 +118,7 @@ static void expectRefusal(const char* config, const char* option, const char* te
   assert_non_null(strstr(error, text));
 }
 
-static void testRefusals(void** state) {
-  (void)state;
+static void testRefusals(void) {
   expectRefusal("<config key='suport' value='1'/>", kNoContact, "suport");
   expectRefusal("<config key='support' value='x'/>", kNoContact, "support");
   expectRefusal("<config key='support' value='2'/>", kNoContact, "support");
@@ -146,8 +131,7 @@ static void testRefusals(void** state) {
   expectRefusal("", "><flag contact='disable' spring='disable' damper='disable'/>", "passive");
 }
 
-static void testSettings(void** state) {
-  (void)state;
+static void testSettings(void) {
   mjModel* m = load(&(Scene){.config = "<config key='support' value='.02'/>"
                                        "<config key='skin' value='0'/>",
                              .option = kNoContact, .world = kBoxOnPlane,
@@ -163,8 +147,7 @@ static void testSettings(void** state) {
   mj_deleteModel(m);
 }
 
-static void testSubsteps(void** state) {
-  (void)state;
+static void testSubsteps(void) {
   mjModel* m = load(&(Scene){.config = "<config key='substeps' value='4'/>", .option = kNoContact,
                              .world = kBoxOnPlane});
   mjData* d = mj_makeData(m);
@@ -172,8 +155,7 @@ static void testSubsteps(void** state) {
   assert_true(fabs(d->qvel[2] + 9.81 * 100 * m->opt.timestep) < 1e-9);
   for (int i = 0; i < 500; i++) mj_step(m, d);
   assert_true(fabs(d->qpos[2] - 0.05) < 1e-3);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // ------------------------------ ownership -------------------------------------------------------
@@ -198,8 +180,7 @@ static bool isPair(const mjModel* m, const char* a, const char* b) {
 
 // One box is ours and has no bits, the other is MuJoCo's: both rest, and nothing touches what is
 // only for looks.
-static void testOwnedGeoms(void** state) {
-  (void)state;
+static void testOwnedGeoms(void) {
   const char* const keys[] = {"<config key='geoms' value='one'/>",
                               "<config key='bodies' value='one'/>"};
   for (int i = 0; i < 2; i++) {
@@ -215,16 +196,14 @@ static void testOwnedGeoms(void** state) {
     assert_true(isPair(m, "one", "floor") && isPair(m, "one", "two"));
     assert_true(isPair(m, "two", "floor"));          // in djm_step all contacts are ours
     assert_false(isPair(m, "one", "looks"));
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
 static void makeAndDelete(void* model) { mj_deleteData(mj_makeData(model)); }
 
 // A warning that was swallowed is given again.
-static void testWarnsAfterGuard(void** state) {
-  (void)state;
+static void testWarnsAfterGuard(void) {
   static const char kWorld[] =
       "<geom name='ground' type='plane' size='2 2 .1'/><body pos='0 0 1'><freejoint/>"
       "<geom name='crate' size='.1'/></body>";
@@ -236,12 +215,10 @@ static void testWarnsAfterGuard(void** state) {
   assert_null(strstr(djt_warning, "crate"));
   mjData* d = mj_makeData(m);
   assert_non_null(strstr(djt_warning, "acts twice: ground, crate"));
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
-static void testWarnsOfDoubleContact(void** state) {
-  (void)state;
+static void testWarnsOfDoubleContact(void) {
   djt_warning[0] = '\0';
   mjModel* m = load(&(Scene){.option = ">", .world = kTwoBoxes});
   mjData* d = mj_makeData(m);
@@ -251,8 +228,7 @@ static void testWarnsOfDoubleContact(void** state) {
   assert_non_null(strstr(text, "floor, two"));
   assert_null(strstr(text + 1, "acts twice"));         // once
   mj_deleteData(d);
-  mj_deleteData(again);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, again);
 }
 
 // ------------------------------ what MuJoCo keeps -----------------------------------------------
@@ -261,8 +237,7 @@ static const char kLimited[] =
     "<body pos='0 0 1'><joint name='hinge' axis='0 1 0' range='-30 30'/>"
     "<geom type='capsule' fromto='0 0 0 .5 0 0' size='.02'/></body>";
 
-static void testConstraints(void** state) {
-  (void)state;
+static void testConstraints(void) {
   const Scene scenes[] = {
       {.option = ">", .world = kLimited},
       {.config = "<config key='constraints' value='mujoco'/>", .option = ">", .world = kLimited},
@@ -280,8 +255,7 @@ static void testConstraints(void** state) {
     } else {
       assert_true(deepest > 1);      // nobody limits it
     }
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
@@ -295,8 +269,7 @@ static const char kLegs[] =
     "solreflimit='-900 -30'/><geom type='capsule' fromto='0 0 0 -.1 0 -.25' size='.02' mass='.2'/>"
     "</body></body>";
 
-static void testJointsAreOurs(void** state) {
-  (void)state;
+static void testJointsAreOurs(void) {
   static const char* const integrators[] = {"Euler", "implicit", "implicitfast", "discrete"};
   static const char* const solvers[] = {"Newton", "CG", "PGS"};
   for (int i = 0; i < 12; i++) {
@@ -317,8 +290,7 @@ static void testJointsAreOurs(void** state) {
       }
     }
     assert_true(limits > 100);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
@@ -333,8 +305,7 @@ static const char kTendonRest[] =
     "<actuator><muscle name='m' joint='b' force='20' lengthrange='-1 1' timeconst='.01 .04'/>"
     "</actuator>";
 
-static void testForcesThatOnlyMuJoCoHas(void** state) {
-  (void)state;
+static void testForcesThatOnlyMuJoCoHas(void) {
   double worst[2];
   for (int i = 0; i < 2; i++) {
     double h = i == 0 ? 2e-3 : 1e-3;
@@ -349,11 +320,10 @@ static void testForcesThatOnlyMuJoCoHas(void** state) {
       mj_step(m, d);
       mj_step(&stock, other);
     }
-    worst[i] = difference(d->qpos, other->qpos, 2);
+    worst[i] = djt_furthest(d->qpos, other->qpos, 2);
     assert_true(fabs(d->qpos[0]) > 0.1);
     mj_deleteData(d);
-    mj_deleteData(other);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, other);
   }
   print_message("beside MuJoCo: %.1e, %.1e\n", worst[0], worst[1]);
   assert_true(worst[0] < 1e-12 && worst[1] < 1e-12);
@@ -361,8 +331,7 @@ static void testForcesThatOnlyMuJoCoHas(void** state) {
 
 // A step of the plugin's own context is the same with sensors, for which MuJoCo calls the plugin in
 // between; also after a change of the model, which the plugin takes in at its next turn.
-static void testStepsOfItsContext(void** state) {
-  (void)state;
+static void testStepsOfItsContext(void) {
   mjModel* m = load(&(Scene){.option = kNoContact, .world = kTendons, .rest = kTendonRest});
   mjData *d = mj_makeData(m), *e = mj_makeData(m);
   d->ctrl[0] = 0.7;
@@ -381,13 +350,11 @@ static void testStepsOfItsContext(void** state) {
   }
   assert_true(fabs(d->qpos[0]) > 0.01);
   mj_deleteData(d);
-  mj_deleteData(e);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, e);
 }
 
 // Drawing shows contacts and changes nothing.
-static void testDrawing(void** state) {
-  (void)state;
+static void testDrawing(void) {
   mjModel* m = load(&(Scene){.option = kNoContact, .world = kBoxOnPlane});
   mjData *d = mj_makeData(m), *plain = mj_makeData(m);
   mjvScene scene;
@@ -410,14 +377,12 @@ static void testDrawing(void** state) {
   assert_int_equal(djm_data(djm_pluginContext(m, d))->stats.steps, 500);
   mjv_freeScene(&scene);
   mj_deleteData(d);
-  mj_deleteData(plain);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, plain);
 }
 
 // Drawing is of the model as it is: forces follow a change of gravity before the next step; a scene
 // that cannot have the plugin any more shows nothing of it.
-static void testDrawingFollows(void** state) {
-  (void)state;
+static void testDrawingFollows(void) {
   mjModel* m = load(&(Scene){.option = kNoContact, .world = kBoxOnPlane});
   mjData* d = mj_makeData(m);
   mjvScene scene;
@@ -443,14 +408,12 @@ static void testDrawingFollows(void** state) {
   }
   assert_true(length[0] > 0 && length[1] > 1.5 * length[0]);
   mjv_freeScene(&scene);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // ------------------------------ changes of the model --------------------------------------------
 
-static void testFollowsTheModel(void** state) {
-  (void)state;
+static void testFollowsTheModel(void) {
   mjModel* m = load(&(Scene){.option = kNoContact, .world = kBoxOnPlane});
   mjData* d = mj_makeData(m);
   for (int i = 0; i < 500; i++) mj_step(m, d);
@@ -466,12 +429,10 @@ static void testFollowsTheModel(void** state) {
   djt_warning[0] = '\0';
   mj_step(m, d);
   assert_non_null(strstr(djt_warning, "RK4"));
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
-static void testContactsAreSeen(void** state) {
-  (void)state;
+static void testContactsAreSeen(void) {
   mjModel* m = load(&(Scene){.option = kNoContact, .world = kBoxOnPlane});
   mjData* d = mj_makeData(m);
   for (int i = 0; i < 500; i++) mj_step(m, d);
@@ -484,8 +445,7 @@ static void testContactsAreSeen(void** state) {
   mjData* copy = mj_copyData(NULL, m, d);
   assert_true(djm_pluginContext(m, copy) && djm_pluginContext(m, copy) != context);
   mj_deleteData(copy);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 #define GAP "<plugin plugin='dijoco.gap'><instance name='g'><config key='geom1' value='a'/>" \
             "<config key='geom2' value='b'/></instance></plugin>"
 #define CONTACT "<plugin plugin='dijoco.contact'><instance name='dj'/></plugin>"
@@ -501,8 +461,7 @@ static void testContactsAreSeen(void** state) {
     context = djm_pluginContext(m, d);
     if (i < 2) assert_null(context);
     else assert_int_equal(djm_model(context)->ngeom, 2);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
@@ -510,24 +469,8 @@ static int setup(void** state) {
   return djt_keepWarnings(state) || mjp_registerPlugin(djm_gapPlugin()) < 0;
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testLandsOnOurStep), cmocka_unit_test(testLandsOnEuler),
-      cmocka_unit_test(testIsNeeded),
-      cmocka_unit_test(testRefusals),
-      cmocka_unit_test(testSettings),
-      cmocka_unit_test(testSubsteps),
-      cmocka_unit_test(testOwnedGeoms),
-      cmocka_unit_test(testWarnsOfDoubleContact),
-      cmocka_unit_test(testWarnsAfterGuard),
-      cmocka_unit_test(testConstraints),
-      cmocka_unit_test(testJointsAreOurs),
-      cmocka_unit_test(testForcesThatOnlyMuJoCoHas),
-      cmocka_unit_test(testStepsOfItsContext),
-      cmocka_unit_test(testDrawing),
-      cmocka_unit_test(testFollowsTheModel),
-      cmocka_unit_test(testDrawingFollows),
-      cmocka_unit_test(testContactsAreSeen),
-  };
-  return cmocka_run_group_tests(tests, setup, NULL);
-}
+DJT_MAIN_IN(setup, NULL, testLandsOnOurStep, testLandsOnEuler, testIsNeeded, testRefusals,
+            testSettings, testSubsteps, testOwnedGeoms, testWarnsOfDoubleContact,
+            testWarnsAfterGuard, testConstraints, testJointsAreOurs, testForcesThatOnlyMuJoCoHas,
+            testStepsOfItsContext, testDrawing, testFollowsTheModel, testDrawingFollows,
+            testContactsAreSeen)

@@ -3,14 +3,10 @@
 
 #include "common/mjcf.h"
 #include "common/near.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include <dijoco/mujoco.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define WITH(config)                                                                    \
   "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'>" config      \
@@ -20,8 +16,7 @@
 #define QUIET "<option><flag contact='disable'/></option>"
 #define FLOOR "<worldbody><geom type='plane' size='3 3 1'/>"
 
-static const int kIntegrators[] = {mjINT_EULER, mjINT_IMPLICIT, mjINT_IMPLICITFAST,
-                                   mjINT_DISCRETE};
+static const int kIntegrators[] = {mjINT_EULER, mjINT_IMPLICIT, mjINT_IMPLICITFAST, mjINT_DISCRETE};
 enum { NINTEGRATOR = 4 };
 
 // A box that carries another one by a weld.
@@ -46,8 +41,7 @@ static const djData* contactData(const mjModel* m, const mjData* d) {
 }
 
 // The lower box rests where it rests alone under that weight, whatever it carries.
-static void testWeld(void** state) {
-  (void)state;
+static void testWeld(void) {
   static const double mass[] = {0.1, 1, 10, 100};
   for (int k = 0; k < 4 * NINTEGRATOR; k++) {
     mjModel* m = welded(mass[k / NINTEGRATOR]);
@@ -60,8 +54,7 @@ static void testWeld(void** state) {
     assert_int_equal(data->npair, 1);
     double weight = (1 + mass[k / NINTEGRATOR]) * 9.81;
     assert_true(fabs(data->pair[0].force[2] - weight) < 2e-3 * weight);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
@@ -77,13 +70,11 @@ static void measure(double* overlap, double* speed, const char* text, double h, 
     for (int i = 0; i < m->nv; i++) *speed = djt_worst(*speed, fabs(d->qvel[i]));
   }
   *overlap = contactData(m, d)->stats.deepest_overlap;
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // Nothing sinks into anything that it touches, nor is it thrown.
-static void testScenes(void** state) {
-  (void)state;
+static void testScenes(void) {
   static const char* const scenes[] = {
       // links in a loop, the heavy one above
       WITH(SOFT) QUIET FLOOR
@@ -120,8 +111,7 @@ static void testScenes(void** state) {
 
 // What is carried by an arm that a weld pulls beyond its limit stays where it is on the arm:
 // friction goes with the velocity that MuJoCo's step ends with.
-static void testLimit(void** state) {
-  (void)state;
+static void testLimit(void) {
   for (int k = 0; k < NINTEGRATOR; k++) {
     mjModel* m = djt_compile(
         WITH(MUJOCOS) QUIET "<worldbody><body name='arm' pos='0 0 .3'>"
@@ -147,14 +137,12 @@ static void testLimit(void** state) {
     }
     assert_true(limited > 500);
     assert_float_equal((d->qpos[1] - d->qpos[0]), offset, 1e-4);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
 // A heavy trunk on light legs, which its weight bends up to their limits: no foot sinks in.
-static void testLegs(void** state) {
-  (void)state;
+static void testLegs(void) {
   for (int k = 0; k < NINTEGRATOR; k++) {
     mjModel* m = djt_compile(
         WITH(MUJOCOS) QUIET "<default><geom friction='.1'/></default>" FLOOR
@@ -175,14 +163,12 @@ static void testLegs(void** state) {
     }
     assert_true(limited > 100);
     assert_true(contactData(m, d)->stats.deepest_overlap < 2e-4);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
 // Constraint forces that contact does not feel are MuJoCo's alone: a hanging weld is as without us.
-static void testNoContact(void** state) {
-  (void)state;
+static void testNoContact(void) {
   mjModel* m = welded(3);
   mjModel* stock = mj_copyModel(NULL, m);
   stock->nplugin = 0;
@@ -200,8 +186,7 @@ static void testNoContact(void** state) {
 }
 
 // Copies, halves of steps and passes in between; inverse dynamics; derivatives twice.
-static void testNothingKept(void** state) {
-  (void)state;
+static void testNothingKept(void) {
   mjModel* m = welded(10);
   int nx = 2 * (int)m->nv;
   mjtNum* A = calloc(2 * (size_t)nx * nx, sizeof(*A));
@@ -256,8 +241,7 @@ static void replay(const mjModel* m, mjData* d) {
 
 // MuJoCo's step after the plugin is the one that it takes with that passive force by itself, to the
 // last bit, whichever solver it has.
-static void testSolvers(void** state) {
-  (void)state;
+static void testSolvers(void) {
   static const struct {
     int solver, cone, noslip, disable, enable;
   } variants[] = {{mjSOL_NEWTON, mjCONE_PYRAMIDAL, 0, 0, 0},
@@ -315,10 +299,5 @@ static void testSolvers(void** state) {
   mj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testWeld), cmocka_unit_test(testScenes), cmocka_unit_test(testLimit),
-      cmocka_unit_test(testLegs), cmocka_unit_test(testNoContact),
-      cmocka_unit_test(testNothingKept), cmocka_unit_test(testSolvers)};
-  return cmocka_run_group_tests(tests, djt_registerContact, NULL);
-}
+DJT_MAIN_IN(djt_registerContact, NULL, testWeld, testScenes, testLimit, testLegs, testNoContact,
+            testNothingKept, testSolvers)

@@ -2,13 +2,9 @@
 // on as one that is made afterwards does.
 
 #include "common/mjcf.h"
+#include "common/test.h"
 
 #include <dijoco/mujoco.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 // Everything that the fields below are about acts: sliding contact by geoms and by a pair, a joint
 // at its limit with friction, springs, dampers, drag, compensation, actuators in their clips.
@@ -131,8 +127,7 @@ static bool same(const mjModel* m, mjData* d, const mjModel* n, mjData* e) {
          memcmp(d->qvel, e->qvel, m->nv * sizeof(mjtNum)) == 0;
 }
 
-static void testFields(void** state) {
-  (void)state;
+static void testFields(void) {
   for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
     const Field* f = fields + i;
     mjModel *m = djt_compile(kScene), *plain = djt_compile(kScene);
@@ -148,13 +143,9 @@ static void testFields(void** state) {
     if (none) fail_msg("%s: no effect", f->name);
     mj_deleteData(fresh);
     mj_deleteData(d);
-    mj_deleteData(unchanged);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, unchanged);
     mj_deleteModel(plain);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testFields)};
-  return cmocka_run_group_tests(tests, djt_registerContact, NULL);
-}
+DJT_MAIN_IN(djt_registerContact, NULL, testFields)

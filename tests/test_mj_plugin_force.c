@@ -5,21 +5,17 @@
 #include "common/mj_forks.h"
 #include "common/mj_zoo.h"
 #include "common/random_mjcf.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define PLUGIN(config)                                                                            \
   "<extension><plugin plugin='dijoco.contact'><instance name='dj'>" config                        \
   "<config key='tolerance' value='1e-12'/><config key='contact' value='none'/></instance>"        \
   "</plugin></extension>"
 
-static const int kIntegrators[] = {mjINT_EULER, mjINT_IMPLICIT, mjINT_IMPLICITFAST,
-                                   mjINT_DISCRETE};
+static const int kIntegrators[] = {mjINT_EULER, mjINT_IMPLICIT, mjINT_IMPLICITFAST, mjINT_DISCRETE};
 
 // The text with the plugin.
 static mjModel* withPlugin(const char* text) {
@@ -100,8 +96,7 @@ static bool dropsCompensation(const mjModel* m) {
   return any && (m->nactuator == 0 || djm_disabled(m, mjDSBL_ACTUATION));
 }
 
-static void testRandom(void** state) {
-  (void)state;
+static void testRandom(void) {
   djRng rng = {51};
   Seen seen = {0};
   double worst = 0;
@@ -127,8 +122,7 @@ static void testRandom(void** state) {
       if (!(difference < 3e-4)) fail_msg("trial %d: %g\n%.9000s", trial, difference, text);
       count(&seen, m);
     }
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
     free(text);
   }
   print_message("largest relative difference %.2g; tendons %d, %d around geoms, muscles %d, "
@@ -143,8 +137,7 @@ static void testRandom(void** state) {
 
 // A flywheel under a torque of three times its friction, beside one under half of it: whoever
 // makes the friction, it acts once, in MuJoCo's step with the plugin and in ours; or not at all.
-static void testFrictionLoss(void** state) {
-  (void)state;
+static void testFrictionLoss(void) {
   static const char* const choice[] = {"", "<config key='constraints' value='mujoco'/>",
                                        "<config key='constraints' value='dijoco'/>"};
   for (int run = 0; run < 2 * 2 * 6 * 4; run++) {
@@ -173,13 +166,8 @@ static void testFrictionLoss(void** state) {
     djt_near(d->qvel[0], (off ? 6 : 4) * d->time, 0.02 * 4 * d->time);
     djt_near(d->qvel[1], off ? d->time : 0, off ? 1e-3 : 0.05);
     djm_deleteContext(c);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testRandom),
-                                     cmocka_unit_test(testFrictionLoss)};
-  return cmocka_run_group_tests(tests, djt_registerContact, NULL);
-}
+DJT_MAIN_IN(djt_registerContact, NULL, testRandom, testFrictionLoss)

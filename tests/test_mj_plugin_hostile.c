@@ -2,14 +2,10 @@
 // nothing leaks, and what comes after is right.
 
 #include "common/mjcf.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include <dijoco/mujoco.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define WITH(config)                                                                    \
   "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'>" config      \
@@ -71,8 +67,7 @@ static void spoil(const mjModel* m, mjData* d, int kind, mjtNum value) {
 }
 enum { NSPOIL = 14 };
 
-static void testBadStates(void** state) {
-  (void)state;
+static void testBadStates(void) {
   static const mjtNum values[] = {NAN, INFINITY, -INFINITY, 0, 1e9, -1e30, 1e200, 1e-320};
   mjModel* m = djt_compile(kScene);
   mjData* d = mj_makeData(m);
@@ -91,13 +86,11 @@ static void testBadStates(void** state) {
     m->opt.disableflags = flags;
     expectSound(m, d);
   }
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // Starts that overlap, up to all bodies in one place, come apart without ever being thrown.
-static void testOverlaps(void** state) {
-  (void)state;
+static void testOverlaps(void) {
   mjModel* m = djt_compile(
       WITH("") QUIET "<worldbody><geom type='plane' size='2 2 .1'/>"
       "<body pos='0 0 .2'><freejoint/><geom type='box' size='.1 .1 .05'/></body>"
@@ -147,8 +140,7 @@ static void change(mjModel* m, int kind, mjtNum value) {
 enum { NCHANGE = 13 };
 
 // A data that saw the model change goes on as one that is made for the changed model.
-static void testChangesTakeEffect(void** state) {
-  (void)state;
+static void testChangesTakeEffect(void) {
   static const mjtNum good[NCHANGE] = {5e-3, -3, 2.5, .1, .13, .05, 2, .02, .5, .02, .1, 2, .1};
   for (int kind = 0; kind < NCHANGE; kind++) {
     mjModel *m = djt_compile(kScene), *plain = djt_compile(kScene);
@@ -168,14 +160,12 @@ static void testChangesTakeEffect(void** state) {
     assert_memory_not_equal(d->qpos, unchanged->qpos, m->nq * sizeof(mjtNum));
     mj_deleteData(d);
     mj_deleteData(fresh);
-    mj_deleteData(unchanged);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, unchanged);
     mj_deleteModel(plain);
   }
 }
 
-static void testNonsenseInModels(void** state) {
-  (void)state;
+static void testNonsenseInModels(void) {
   static const mjtNum values[] = {NAN, INFINITY, 0, -1, 1e300};
   for (int k = 0; k < NCHANGE * 5; k++) {
     mjModel* m = djt_compile(kScene);
@@ -187,15 +177,13 @@ static void testNonsenseInModels(void** state) {
     run(m, d, 2);
     mj_copyModel(m, whole);
     expectSound(m, d);
-    mj_deleteData(d);
-    mj_deleteModel(whole);
+    djt_deleteEngine(whole, d);
     mj_deleteModel(m);
   }
 }
 
 // What cannot be imposed leaves MuJoCo's own step, with one warning; then all is as before.
-static void testRefusalsAtRunTime(void** state) {
-  (void)state;
+static void testRefusalsAtRunTime(void) {
   mjModel* m = djt_compile(kScene);
   mjModel* stock = mj_copyModel(NULL, m);
   stock->nplugin = 0;
@@ -236,8 +224,7 @@ static mjSpec* parse(const char* text) {
   return spec;
 }
 
-static void testRecompile(void** state) {
-  (void)state;
+static void testRecompile(void) {
   mjSpec* spec = parse(kScene);
   mjModel* m = mj_compile(spec, NULL);
   assert_non_null(m);
@@ -262,14 +249,12 @@ static void testRecompile(void** state) {
     assert_true(fabs(z - 0.1) < 2e-3);
   }
   expectSound(m, d);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
   mj_deleteSpec(spec);
 }
 
 // The configuration in XML that MuJoCo writes, and in its binary format.
-static void testRoundTrips(void** state) {
-  (void)state;
+static void testRoundTrips(void) {
   mjSpec* spec = parse(kScene);
   mjModel* m = mj_compile(spec, NULL);
   assert_non_null(m);
@@ -307,8 +292,7 @@ static void testRoundTrips(void** state) {
 
 // ------------------------------ making and deleting ----------------------------------------------
 
-static void testManyTimes(void** state) {
-  (void)state;
+static void testManyTimes(void) {
   mjModel* m = djt_compile(kScene);
   for (int k = 0; k < 200; k++) {
     mjData* d = mj_makeData(m);
@@ -332,8 +316,7 @@ static void expectError(const char* text, const char* reason) {
 }
 
 // Scenes that cannot have the plugin, again and again; and the smallest that can.
-static void testScenes(void** state) {
-  (void)state;
+static void testScenes(void) {
   static const char* const fine[] = {
       WITH("") "</mujoco>",
       WITH("") QUIET "<worldbody><geom type='plane' size='1 1 1'/></worldbody></mujoco>",
@@ -355,17 +338,10 @@ static void testScenes(void** state) {
     mjModel* m = djt_compile(fine[k]);
     mjData* d = mj_makeData(m);
     run(m, d, 10);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testBadStates),         cmocka_unit_test(testOverlaps),
-      cmocka_unit_test(testChangesTakeEffect), cmocka_unit_test(testNonsenseInModels),
-      cmocka_unit_test(testRefusalsAtRunTime), cmocka_unit_test(testRecompile),
-      cmocka_unit_test(testRoundTrips),        cmocka_unit_test(testManyTimes),
-      cmocka_unit_test(testScenes)};
-  return cmocka_run_group_tests(tests, djt_keepWarnings, NULL);
-}
+DJT_MAIN_IN(djt_keepWarnings, NULL, testBadStates, testOverlaps, testChangesTakeEffect,
+            testNonsenseInModels, testRefusalsAtRunTime, testRecompile, testRoundTrips,
+            testManyTimes, testScenes)

@@ -3,13 +3,9 @@
 
 #include "common/mjcf.h"
 #include "common/near.h"
+#include "common/test.h"
 
 #include <dijoco/mujoco.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double speed[] = {0.1, 0.5, 2}, timestep[] = {0.002, 0.01};
 enum { NSPEED = 3, NTIMESTEP = 2 };
@@ -38,8 +34,7 @@ static void move(const mjModel* m, mjData* d, djmContext* c, double V, int n) {
   }
 }
 
-static void testMoves(void** state) {
-  (void)state;
+static void testMoves(void) {
   for (int k = 0; k < 8 * NSPEED * NTIMESTEP; k++) {
     double V = speed[k % NSPEED], h = timestep[k / NSPEED % NTIMESTEP];
     int what = k / NSPEED / NTIMESTEP;
@@ -60,14 +55,12 @@ static void testMoves(void** state) {
     else djt_near(d->qpos[0] - d->mocap_pos[0], 0.07, 2e-4);
     djt_near(d->qpos[2], belt ? 0.37 : 0.05, 2e-4);
     djm_deleteContext(c);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
 // Copies and states that are set go on alike; after a reset it has always been where it is.
-static void testState(void** state) {
-  (void)state;
+static void testState(void) {
   mjModel* m = makeScene(false, 0.002, 1);
   mjData *d = mj_makeData(m), *other = mj_makeData(m);
   assert_int_equal(m->npluginstate, 7);
@@ -99,11 +92,7 @@ static void testState(void** state) {
   }
   free(x);
   mj_deleteData(other);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testMoves), cmocka_unit_test(testState)};
-  return cmocka_run_group_tests(tests, djt_registerContact, NULL);
-}
+DJT_MAIN_IN(djt_registerContact, NULL, testMoves, testState)

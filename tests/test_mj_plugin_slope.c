@@ -4,11 +4,10 @@
 
 #include "common/mjcf.h"
 #include "common/near.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include <dijoco/mujoco.h>
-
-#include <math.h>
 
 // A cart that is pressed on the floor and pushed along it, with an arm that reaches the floor, too.
 static const char kScene[] =
@@ -73,8 +72,7 @@ static double errorOf(const double* A, const double* B, mjData* scratch, const m
   return worst / size;
 }
 
-static void testMatrices(void** state) {
-  (void)state;
+static void testMatrices(void) {
   mjModel* m = compile();
   mjData *d = mj_makeData(m), *scratch = mj_makeData(m);
   double worst[2] = {0, 0}, fd = 0;
@@ -103,11 +101,7 @@ static void testMatrices(void** state) {
   assert_true(worst[0] < 1e-5 && worst[1] < 1e-5);
   assert_true(fd > 0.3);   // what there would be to do if MuJoCo asked for the plugin
   mj_deleteData(scratch);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testMatrices)};
-  return cmocka_run_group_tests(tests, djt_registerContact, NULL);
-}
+DJT_MAIN_IN(djt_registerContact, NULL, testMatrices)

@@ -2,15 +2,12 @@
 // differences see the same steps, to the last bit, with each contact model.
 
 #include "common/mjcf.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include <dijoco/mujoco.h>
 
-#include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define HEAD(config)                                                                          \
   "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'>"                  \
@@ -51,8 +48,7 @@ static int useSurface(void** state) {
   return djt_registerContact(state);
 }
 
-static const int kIntegrators[] = {mjINT_EULER, mjINT_IMPLICIT, mjINT_IMPLICITFAST,
-                                   mjINT_DISCRETE};
+static const int kIntegrators[] = {mjINT_EULER, mjINT_IMPLICIT, mjINT_IMPLICITFAST, mjINT_DISCRETE};
 enum { NINTEGRATOR = 4 };
 
 static int stateSize(const mjModel* m) { return mj_stateSize(m, mjSTATE_INTEGRATION); }
@@ -95,8 +91,7 @@ static void expectContact(const mjModel* m, const mjData* d) {
   assert_true(d->qpos[2] > 0.04 && d->qpos[2] < 0.1);
 }
 
-static void testCopy(void** state) {
-  (void)state;
+static void testCopy(void) {
   mjModel* m = djt_compile(scene);
   for (int i = 0; i < NINTEGRATOR; i++) {
     m->opt.integrator = kIntegrators[i];
@@ -122,8 +117,7 @@ static void testCopy(void** state) {
 }
 
 // State by mj_setState, in a data that was elsewhere.
-static void testSetState(void** state) {
-  (void)state;
+static void testSetState(void) {
   mjModel* m = djt_compile(scene);
   mjData *d = mj_makeData(m), *e = mj_makeData(m);
   run(m, e, 0, 33);
@@ -135,12 +129,10 @@ static void testSetState(void** state) {
   expectSame(m, d, e);
   free(x);
   mj_deleteData(d);
-  mj_deleteData(e);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, e);
 }
 
-static void testReset(void** state) {
-  (void)state;
+static void testReset(void) {
   mjModel* m = djt_compile(scene);
   mjData *d = mj_makeData(m), *e = mj_makeData(m);
   for (int key = -1; key < 1; key++) {
@@ -160,13 +152,11 @@ static void testReset(void** state) {
     expectSame(m, d, e);
   }
   mj_deleteData(d);
-  mj_deleteData(e);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, e);
 }
 
 // mj_forward and mj_inverse between steps change nothing; two halves are a step.
-static void testOtherCalls(void** state) {
-  (void)state;
+static void testOtherCalls(void) {
   mjModel* m = djt_compile(scene);
   for (int i = 0; i < NINTEGRATOR; i++) {
     m->opt.integrator = kIntegrators[i];
@@ -215,8 +205,7 @@ static void* runShare(void* arg) {
   return NULL;
 }
 
-static void testThreads(void** state) {
-  (void)state;
+static void testThreads(void) {
   mjModel* m = djt_compile(scene);
   size_t n = stateSize(m);
   mjtNum *serial = calloc(NRUN * n, sizeof(*serial)), *result = calloc(NRUN * n, sizeof(*result));
@@ -248,8 +237,7 @@ static void testThreads(void** state) {
 
 // The same A twice, before and after other work; and near that of djm_transition by `position`, as
 // the plugin's steps are.
-static void testTransition(void** state) {
-  (void)state;
+static void testTransition(void) {
   mjModel* m = djt_compile(scene);
   djmContext* context;
   djError err;
@@ -289,8 +277,7 @@ static void testTransition(void** state) {
 }
 
 // An mjData that was pickled has the numbers of another one's plugin_data, or of another process's.
-static void testPickled(void** state) {
-  (void)state;
+static void testPickled(void) {
   mjModel* m = djt_compile(scene);
   mjData *d = mj_makeData(m), *e = mj_makeData(m), *f = mj_makeData(m);
   run(m, d, 0, 20);
@@ -307,16 +294,14 @@ static void testPickled(void** state) {
   run(m, d, 300, 310);
   expectContact(m, d);
   mj_deleteData(d);
-  mj_deleteData(f);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, f);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testCopy),       cmocka_unit_test(testSetState),
-      cmocka_unit_test(testReset),      cmocka_unit_test(testOtherCalls),
-      cmocka_unit_test(testThreads),    cmocka_unit_test(testTransition),
-      cmocka_unit_test(testPickled)};
+  const struct CMUnitTest tests[] = {djt_test(testCopy),    djt_test(testSetState),
+                                     djt_test(testReset),   djt_test(testOtherCalls),
+                                     djt_test(testThreads), djt_test(testTransition),
+                                     djt_test(testPickled)};
   int failed = cmocka_run_group_tests_name("separating_plane", tests, usePlane, NULL);
   return failed + cmocka_run_group_tests_name("implicit_surface", tests, useSurface, NULL);
 }

@@ -1,12 +1,13 @@
 // The plugin dijoco.contact with implicit surfaces: its steps beside ours, keys, surfaces as given,
 // refusals, changes of the model, robots.
 
+#include "common/make_model.h"
+#include "common/mj_zoo.h"
 #include "common/mjcf.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include <dijoco/mujoco.h>
-
-#include <math.h>
 
 // Keys of the instance beside `contact`, bodies, and what else the scene has.
 static const char* textOf(const char* keys, const char* world, const char* rest) {
@@ -36,24 +37,10 @@ static const char* textOf(const char* keys, const char* world, const char* rest)
   "-.1 0 .08 .06 .02 .1'/></asset><custom><text name='dijoco_shape/cone' "                         \
   "data='truncated_cone .09 .05 .1 .1 20'/></custom>"
 
-static double difference(const double* a, const double* b, int n) {
-  double worst = 0;
-  for (int i = 0; i < n; i++) worst = djt_worst(worst, fabs(a[i] - b[i]));
-  return worst;
-}
-
-// A context whose steps are the plugin's.
-static djmContext* contextOf(const mjModel* m) {
-  djmContext* context;
-  djError err;
-  if (djm_makeContext(&context, NULL, m, &err) != DJ_OK) fail_msg("%s", err.text);
-  return context;
-}
-
 // Largest difference of velocities after single steps of both from the states of a run of the
 // plugin's; controls are held for ten steps. touching: counts those with contact.
 static double missOf(const mjModel* m, mjData* d, int steps, djStats* stats, int* touching) {
-  djmContext* context = contextOf(m);
+  djmContext* context = djt_context(m);
   mjData* own = mj_makeData(m);
   double worst = 0;
   for (int k = 0; k < steps; k++) {
@@ -64,7 +51,7 @@ static double missOf(const mjModel* m, mjData* d, int steps, djStats* stats, int
     *touching += djm_data(djm_pluginContext(m, d))->npair > 0;
     double size = 1;
     for (int i = 0; i < m->nv; i++) size = djt_worst(size, fabs(d->qvel[i]));
-    worst = djt_worst(worst, difference(d->qvel, own->qvel, (int)m->nv) / size);
+    worst = djt_worst(worst, djt_furthest(d->qvel, own->qvel, (int)m->nv) / size);
   }
   *stats = djm_data(context)->stats;
   mj_deleteData(own);
@@ -72,8 +59,7 @@ static double missOf(const mjModel* m, mjData* d, int steps, djStats* stats, int
   return worst;
 }
 
-static void testLands(void** state) {
-  (void)state;
+static void testLands(void) {
   static const char* const laws[] = {"hertz", "paper", "barrier"};
   static const int integrators[] = {mjINT_EULER, mjINT_IMPLICIT, mjINT_IMPLICITFAST,
                                     mjINT_DISCRETE};
@@ -89,8 +75,7 @@ static void testLands(void** state) {
     assert_true(missOf(m, d, 150, &stats, &touching) < 1e-12);
     assert_true(touching > 100);
     for (int b = 0; b < 6; b++) assert_true(d->qpos[7 * b + 2] > 0.03);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
@@ -100,27 +85,23 @@ static void testLands(void** state) {
        "<geom type='capsule' size='.06 .08'/></body>"
 
 // The same run by our model and steps alone, as `dijoco simulate` takes them.
-static void testOurRun(void** state) {
-  (void)state;
+static void testOurRun(void) {
   mjModel* m = djt_compile(
       textOf("<config key='exponent' value='2'/><config key='damping' value='2'/>", ROUND, ""));
   mjData* d = mj_makeData(m);
   djModel* model = djt_import(NULL, m);
-  djData* data;
   djOption option = model->opt;
   option.integrator = DJ_EULER;
   assert_int_equal(dj_setOption(model, &option, NULL), DJ_OK);
-  assert_int_equal(dj_makeData(&data, model, NULL), DJ_OK);
+  djData* data = djt_data(model);
   for (int k = 0; k < 100; k++) {
     mj_step(m, d);
     assert_int_equal(dj_step(model, data), DJ_OK);
   }
   assert_true(data->npair > 1);
-  assert_true(difference(d->qpos, data->qpos, (int)m->nq) < 1e-9);
-  dj_deleteData(data);
-  dj_deleteModel(model);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  assert_true(djt_furthest(d->qpos, data->qpos, (int)m->nq) < 1e-9);
+  djt_delete(model, data);
+  djt_deleteEngine(m, d);
 }
 
 // ------------------------------ keys -------------------------------------------------------------
@@ -131,13 +112,11 @@ static double restOf(const char* keys, const char* world, const char* rest) {
   mjData* d = mj_makeData(m);
   for (int k = 0; k < 1000; k++) mj_step(m, d);
   const double z = d->qpos[2];
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
   return z;
 }
 
-static void testKeys(void** state) {
-  (void)state;
+static void testKeys(void) {
   const double weight = 1000 * 4 / 3.0 * 3.14159265358979 * 1e-3 * 9.81;
   char keys[400];
   // W = stiffness depth^exponent
@@ -175,8 +154,7 @@ static void testKeys(void** state) {
       if (up && d->qvel[2] < 0) break;
     }
     top[k] = d->qpos[2] - 0.1;
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
   assert_true(top[0] > 0.1 && top[1] < 0.5 * top[0]);
 }
@@ -184,13 +162,11 @@ static void testKeys(void** state) {
 static void expectRefusal(const char* keys, const char* rest, const char* named, const char* why) {
   char error[1000];
   mjModel* m = djt_tryCompile(textOf(keys, BALL, rest), error);
-  if (m || !strstr(error, named) || !strstr(error, why)) {
-    fail_msg("'%s' lacks '%s' or '%s'", error, named, why);
-  }
+  djt_failIf(m || !strstr(error, named) || !strstr(error, why), "'%s' lacks '%s' or '%s'", error,
+             named, why);
 }
 
-static void testRefusals(void** state) {
-  (void)state;
+static void testRefusals(void) {
   expectRefusal("<config key='law' value='hooke'/>", "", "law=hooke", "hertz, paper, barrier");
   expectRefusal("<config key='exponent' value='.5'/>", "", "exponent=.5", "smaller than 1");
   expectRefusal("<config key='exponent' value='two'/>", "", "exponent=two", "not a number");
@@ -210,8 +186,7 @@ static void testRefusals(void** state) {
 // ---------------------------------------------
 
 // A given surface is the plugin's too, and a geom that changes its size does so to us.
-static void testSurfaces(void** state) {
-  (void)state;
+static void testSurfaces(void) {
 #define STIFF "<config key='damping' value='20'/><config key='stiffness_scale' value='100'/>"
   assert_true(fabs(restOf(STIFF, BALL, "") - 0.1) < 1e-4);
   assert_true(fabs(restOf(STIFF, BALL, SHAPE("ball", "superellipsoid .1 .1 .07 1")) - 0.07) < 1e-4);
@@ -221,12 +196,10 @@ static void testSurfaces(void** state) {
   m->geom_size[3] = 0.05;
   for (int k = 0; k < 500; k++) mj_step(m, d);
   assert_true(fabs(d->qpos[2] - 0.05) < 1e-4);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
-static void testRobots(void** state) {
-  (void)state;
+static void testRobots(void) {
   static const char* const names[] = {"hopper", "humanoid"};
   static const char more[] =
       "<extension><plugin plugin='dijoco.contact'><instance name='dj'><config key='contact' "
@@ -251,14 +224,9 @@ static void testRobots(void** state) {
     assert_true(missOf(m, d, 300, &stats, &touching) < 1e-11);
     assert_true(touching > 100);
     assert_int_equal(stats.unconverged_steps, 0);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testLands),    cmocka_unit_test(testOurRun),
-                                     cmocka_unit_test(testKeys),     cmocka_unit_test(testRefusals),
-                                     cmocka_unit_test(testSurfaces), cmocka_unit_test(testRobots)};
-  return cmocka_run_group_tests(tests, djt_registerContact, NULL);
-}
+DJT_MAIN_IN(djt_registerContact, NULL, testLands, testOurRun, testKeys, testRefusals, testSurfaces,
+            testRobots)

@@ -1,10 +1,9 @@
 // The plugin dijoco.contact tells once what is not as in MuJoCo, in one warning.
 
 #include "common/mjcf.h"
+#include "common/test.h"
 
 #include <dijoco/mujoco.h>
-
-#include <string.h>
 
 #define SCENE(config, name, geom, rest)                                                        \
   "<mujoco model='" name "'><extension><plugin plugin='dijoco.contact'><instance name='dj'>" config             \
@@ -33,8 +32,7 @@ static int linesOf(const char* text) {
   return n;
 }
 
-static void testOnce(void** state) {
-  (void)state;
+static void testOnce(void) {
   const char* text = heard(SCENE("", "one", "g", ""));
   if (linesOf(text) != 1) fail_msg("not one warning: %s", text);
   assert_non_null(strstr(text, "dijoco.contact: one: not as in MuJoCo"));
@@ -43,8 +41,7 @@ static void testOnce(void** state) {
   assert_null(strstr(text, "sensor"));
 }
 
-static void testQuiet(void** state) {
-  (void)state;
+static void testQuiet(void) {
   char error[1000];
   assert_string_equal(heard(SCENE(QUIET, "two", "g", "")), "");
   assert_null(djt_tryCompile(SCENE("<config key='warn' value='no'/>", "three", "g", ""), error));
@@ -53,16 +50,14 @@ static void testQuiet(void** state) {
 }
 
 // Nothing that touches.
-static void testClean(void** state) {
-  (void)state;
+static void testClean(void) {
   assert_string_equal(heard(SCENE("<config key='geoms' value='g'/>", "five", "g' contype='0' "
                                   "conaffinity='0' mass='1", "<contact><exclude body1='world' "
                                   "body2='b'/></contact>")), "");
 }
 
 // Sensors of MuJoCo's that see none of these forces; what moves is right for the others.
-static void testSensors(void** state) {
-  (void)state;
+static void testSensors(void) {
   static const char* const blind[] = {"touch", "force", "torque", "contact"};
   for (int i = 0; i < 4; i++) {
     char scene[2000], place[100];
@@ -76,10 +71,4 @@ static void testSensors(void** state) {
   assert_non_null(strstr(djt_warning, "solref"));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testOnce), cmocka_unit_test(testQuiet), cmocka_unit_test(testClean),
-      cmocka_unit_test(testSensors),
-  };
-  return cmocka_run_group_tests(tests, djt_keepWarnings, NULL);
-}
+DJT_MAIN_IN(djt_keepWarnings, NULL, testOnce, testQuiet, testClean, testSensors)

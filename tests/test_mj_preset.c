@@ -2,6 +2,7 @@
 
 #include "common/mjcf.h"
 #include "common/same_run.h"
+#include "common/test.h"
 #include "instance.h"
 
 #include <dijoco/dijoco.h>
@@ -20,27 +21,20 @@ static void assertSame(const djModel* a, const djModel* b) {
   djt_assertSameRuns(a, b);
 }
 
-static djModel* import(const char* text) {
-  mjModel* stock = djt_compile(text);
-  djModel* m = djt_import(NULL, stock);
-  mj_deleteModel(stock);
-  return m;
-}
-
 // The scene `path`, with the settings of m, read again.
 static djModel* written(const char* path, const djModel* m) {
   char* text;
   djError err;
   if (djm_makeMJCF(&text, path, m, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
-  djModel* again = import(text);
+  djModel* again = djt_importText(text);
   free(text);
   return again;
 }
 
-static void testFields(void** state) {
-  (void)state;
-  djModel *plain = import(SCENE("", "")), *smooth = import(SCENE("", SMOOTH));
-  djModel *wide = import(SCENE("", SMOOTH WIDE)), *wide_first = import(SCENE("", WIDE SMOOTH));
+static void testFields(void) {
+  djModel *plain = djt_importText(SCENE("", "")), *smooth = djt_importText(SCENE("", SMOOTH));
+  djModel *wide = djt_importText(SCENE("", SMOOTH WIDE)),
+          *wide_first = djt_importText(SCENE("", WIDE SMOOTH));
   djOption option = plain->opt;
   djError err;
   option.preset = smooth->opt.preset;
@@ -70,8 +64,7 @@ static void refuse(const char* text, const char* words) {
   "<extension><plugin plugin='dijoco.contact'><instance name='dj'>" key                   \
   "</instance></plugin></extension>"
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   refuse(SCENE("", "<text name='dijoco_preset' data='smoth'/>"),
          "text/dijoco_preset: unknown value 'smoth', expected one of none, smooth");
   refuse(SCENE("", "<text name='dijoco_preset/ball' data='smooth'/>"),
@@ -83,11 +76,10 @@ static void testRefused(void** state) {
 }
 
 // The plugin's key is stronger than the scene's field.
-static void testPlugin(void** state) {
-  (void)state;
-  djModel* smooth = import(SCENE("", SMOOTH));
-  djModel* key = import(SCENE(PLUGIN("<config key='preset' value='smooth'/>"), ""));
-  djModel* none = import(SCENE(PLUGIN("<config key='preset' value='none'/>"), SMOOTH));
+static void testPlugin(void) {
+  djModel* smooth = djt_importText(SCENE("", SMOOTH));
+  djModel* key = djt_importText(SCENE(PLUGIN("<config key='preset' value='smooth'/>"), ""));
+  djModel* none = djt_importText(SCENE(PLUGIN("<config key='preset' value='none'/>"), SMOOTH));
   assertSame(smooth, key);
   assert_int_equal(none->opt.preset, 0);
   assert_true(none->contact.support_scale == 1);
@@ -97,8 +89,7 @@ static void testPlugin(void** state) {
 }
 
 // Scenes are written so that they replay: by the preset's name, with what has changed beside it.
-static void testWritten(void** state) {
-  (void)state;
+static void testWritten(void) {
   djError err;
   const char* base = "preset_base.xml";
   static const char* const scene[] = {SCENE("", ""), SCENE("", SMOOTH), SCENE("", SMOOTH WIDE)};
@@ -108,7 +99,7 @@ static void testWritten(void** state) {
     fputs(scene[i], f);
     fclose(f);
     for (int change = 0; change < 4; change++) {
-      djModel* m = import(scene[i]);
+      djModel* m = djt_importText(scene[i]);
       djOption option = m->opt;
       if (change == 1) option.preset = 1 - option.preset;
       if (change == 2) option.stiffness_scale = 0.3;
@@ -125,10 +116,4 @@ static void testWritten(void** state) {
   remove(base);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testFields), cmocka_unit_test(testRefused), cmocka_unit_test(testPlugin),
-      cmocka_unit_test(testWritten),
-  };
-  return cmocka_run_group_tests(tests, djt_keepWarnings, NULL);
-}
+DJT_MAIN_IN(djt_keepWarnings, NULL, testFields, testRefused, testPlugin, testWritten)

@@ -2,10 +2,9 @@
 // that lacks it or on which it has no effect.
 
 #include "common/report_case.h"
+#include "common/test.h"
 
 #include "import_checks.h"
-
-#include <stdlib.h>
 
 static void editFrictionloss(mjModel* m) { *djt_dof(m, m->dof_frictionloss, 1) = 0.1; }
 static void editDamping(mjModel* m) { *djt_dof(m, m->dof_damping, 1) = 0.1; }
@@ -267,8 +266,7 @@ static const djReportCase cases[] = {
 
 // ------------------------------ tests -----------------------------------------------------------
 
-static void testCases(void** state) {
-  (void)state;
+static void testCases(void) {
   for (size_t i = 0; i < NCASE; i++) {
     djt_checkCase(cases + i, true);
     djt_checkCase(cases + i, false);
@@ -276,8 +274,7 @@ static void testCases(void** state) {
 }
 
 // No row of the table is without a case.
-static void testAllRows(void** state) {
-  (void)state;
+static void testAllRows(void) {
   static const char* const kinds[DJM_NKIND] = {"option",   "joint",    "geom", "pair",  "equality",
                                                "tendon",   "actuator", "flex", "plugin", "sensor", "body"};
   int n;
@@ -299,8 +296,7 @@ static void testAllRows(void** state) {
 }
 
 // A model all of whose features are carried exactly has an empty report.
-static void testExact(void** state) {
-  (void)state;
+static void testExact(void) {
   mjModel* m = djt_compile(SCENE(
       " gravity='1 2 -9' density='1.2' viscosity='1e-4' wind='1 0 0'/>",
       A("stiffness='3 1 1' damping='1 1 1' armature='.1' springref='.4' ref='.2'", "")
@@ -315,10 +311,8 @@ static void testExact(void** state) {
       "<keyframe><key time='1'/></keyframe>"));
   djReport* report;
   djModel* x = djt_import(&report, m);
-  if (report->n) {
-    fail_msg("%s %s: %s", report->entry[0].element, report->entry[0].feature,
+  djt_failIf(report->n, "%s %s: %s", report->entry[0].element, report->entry[0].feature,
              report->entry[0].note);
-  }
   assert_int_equal(report->state, DJ_EXACT);
   dj_deleteReport(report);
   dj_deleteModel(x);
@@ -326,8 +320,7 @@ static void testExact(void** state) {
 }
 
 // Actuators that are left out keep the layout of ctrl, and make no force.
-static void testPlaceholders(void** state) {
-  (void)state;
+static void testPlaceholders(void) {
   mjModel* m = djt_compile(
       SCENE("/>", A("", "") A2 "<body><joint name='ball' type='ball'/><geom size='.1'/></body>",
             ACT("<motor name='m1' joint='j' gear='3'/>"
@@ -370,8 +363,7 @@ static void testPlaceholders(void** state) {
 }
 
 // flag override: margin and friction of every contact are the option's.
-static void testOverride(void** state) {
-  (void)state;
+static void testOverride(void) {
   mjModel* m = djt_compile(SCENE(
       " o_margin='.03' o_friction='.3 .3 .1 .1 .1'><flag override='enable'/></option>",
       FLOOR("margin='.01'") B("margin='.005' friction='1 1 1'"), PAIR("margin='.05'")));
@@ -384,10 +376,5 @@ static void testOverride(void** state) {
   mj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testCases), cmocka_unit_test(testAllRows), cmocka_unit_test(testExact),
-      cmocka_unit_test(testPlaceholders), cmocka_unit_test(testOverride),
-  };
-  return cmocka_run_group_tests(tests, djt_registerIdle, NULL);
-}
+DJT_MAIN_IN(djt_registerIdle, NULL, testCases, testAllRows, testExact, testPlaceholders,
+            testOverride)

@@ -1,9 +1,7 @@
 // The importer's report: each term of a row's condition by itself, and what its note says.
 
 #include "common/report_case.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "common/test.h"
 
 #define COMPENSATED(more) "<body gravcomp='1'><joint name='j' actuatorgravcomp='true' " more \
   "/><geom size='.1'/></body>"
@@ -254,8 +252,7 @@ static const djReportCase cases[] = {
            "biasprm='0 -1 0'/>")), 0},
 };
 
-static void testTerms(void** state) {
-  (void)state;
+static void testTerms(void) {
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
     djt_checkCase(cases + i, true);
     djt_checkCase(cases + i, false);
@@ -277,8 +274,7 @@ static void checkNote(const char* scene, const char* element, const char* featur
 }
 
 // Notes name what is replaced or left out.
-static void testNotes(void** state) {
-  (void)state;
+static void testNotes(void) {
   static const char* const integrators[] = {"RK4", "implicit", "implicitfast", "discrete"};
   for (int i = 0; i < 4; i++) {
     char scene[1000], words[100];
@@ -399,7 +395,4 @@ static void testNotes(void** state) {
             "a smooth surface through the heights");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testTerms), cmocka_unit_test(testNotes)};
-  return cmocka_run_group_tests(tests, djt_registerIdle, NULL);
-}
+DJT_MAIN_IN(djt_registerIdle, NULL, testTerms, testNotes)

@@ -5,6 +5,7 @@
 
 #include "common/mj_zoo.h"
 #include "common/random_mjcf.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 static double callback;   // force on every dof
@@ -59,13 +60,11 @@ static double restError(const mjModel* m, mjData* d, int* actuators) {
     worst = djt_worst(worst, fabs(rest[i] - (all[i] - less[i]) - 0.25 * (i + 1)));
   }
   free(v);
-  mj_deleteData(e);
-  mj_deleteModel(n);
+  djt_deleteEngine(n, e);
   return worst / size;
 }
 
-static void testRandom(void** state) {
-  (void)state;
+static void testRandom(void) {
   djRng rng = {61};
   int actuators = 0;
   double worst = 0;
@@ -84,8 +83,7 @@ static void testRandom(void** state) {
     mjData* d = mj_makeData(m);
     djt_shake(d, &rng, m, 0.5, 1);
     worst = djt_worst(worst, restError(m, d, &actuators));
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
     free(text);
   }
   mjcb_passive = NULL;
@@ -94,8 +92,7 @@ static void testRandom(void** state) {
 }
 
 // Where our step has all forces nothing is left.
-static void testNone(void** state) {
-  (void)state;
+static void testNone(void) {
   mjModel* m = djt_compile(
       "<mujoco><option density='10' viscosity='.1'/><worldbody><site name='w' pos='.2 1 0'/><body "
       "gravcomp='.5'>"
@@ -115,11 +112,7 @@ static void testNone(void** state) {
   djm_restForce(rest, m, d);
   djt_near(rest[0], 0, 1e-14);
   djt_near(rest[1], 0, 1e-14);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testRandom), cmocka_unit_test(testNone)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testRandom, testNone)

@@ -1,11 +1,11 @@
 // Restitution in MJCF: from solref's damping ratio, by <custom>, and in written scenes.
 
+#include "common/make_model.h"
 #include "common/mjcf.h"
 #include "common/near.h"
+#include "common/test.h"
 
 #include <dijoco/io.h>
-
-#include <math.h>
 
 #define SCENE(custom)                                                                           \
   "<mujoco><custom>" custom "</custom><worldbody><geom name='floor' type='plane' "              \
@@ -44,8 +44,7 @@ static double integrated(double z) {
   return -v;
 }
 
-static void testRatio(void** state) {
-  (void)state;
+static void testRatio(void) {
   static const double ratio[] = {0, 1e-4, .05, .158, .2, .5, .9, .9985, .9995, 1, 1.0005, 1.0015,
                                  1.3, 2, 5};
   double last = 2;
@@ -67,8 +66,7 @@ static void testRatio(void** state) {
   djt_near(djm_restitution(NAN), 0, 0);
 }
 
-static void testSolref(void** state) {
-  (void)state;
+static void testSolref(void) {
   static const struct {
     double solref[2], ratio;
   } list[] = {{{.02, .2}, .2}, {{.5, 1}, 1}, {{-400, -8}, .2}, {{-1e4, -300}, 1.5}, {{-100, 0}, 0},
@@ -83,8 +81,7 @@ static void testSolref(void** state) {
 }
 
 // A ball without weight, in stock MuJoCo with a short step.
-static void testStock(void** state) {
-  (void)state;
+static void testStock(void) {
   static const char* const solref[] = {".02 1", ".02 .2", "-10000 -300"};
   static const double ratio[] = {1, .2, 1.5};
   for (int i = 0; i < 3; i++) {
@@ -102,16 +99,8 @@ static void testStock(void** state) {
     djt_near(d->qvel[2], djm_restitution(ratio[i]), 2e-3);
     djt_near(x->geom_solref_restitution[1], ratio[i] < 1 ? d->qvel[2] : 0, 2e-3);
     dj_deleteModel(x);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
-}
-
-static djModel* import(const char* text) {
-  mjModel* m = djt_compile(text);
-  djModel* x = djt_import(NULL, m);
-  mj_deleteModel(m);
-  return x;
 }
 
 static void expect(const djModel* m, double floor, double ball, double box, double pair) {
@@ -122,17 +111,16 @@ static void expect(const djModel* m, double floor, double ball, double box, doub
 }
 
 // `solref` is the default; numbers of elements count under it too, 0 as well.
-static void testRead(void** state) {
-  (void)state;
-  djModel* m = import(SCENE(GIVEN "<numeric name='dijoco_restitution/ball' data='.5'/>"
-                            "<text name='dijoco_restitution/#2' data='.25 '/>"
-                            "<numeric name='dijoco_restitution/p' data='1'/>"));
+static void testRead(void) {
+  djModel* m = djt_importText(SCENE(GIVEN "<numeric name='dijoco_restitution/ball' data='.5'/>"
+                                          "<text name='dijoco_restitution/#2' data='.25 '/>"
+                                          "<numeric name='dijoco_restitution/p' data='1'/>"));
   assert_int_equal(m->opt.restitution, DJ_RESTITUTION_GIVEN);
   assert_int_equal(m->nsetting, 0);
   expect(m, 0, .5, .25, 1);
   dj_deleteModel(m);
 
-  m = import(SCENE(""));
+  m = djt_importText(SCENE(""));
   assert_int_equal(m->opt.restitution, DJ_RESTITUTION_SOLREF);
   djOption option = m->opt;
   option.restitution = DJ_RESTITUTION_GIVEN;
@@ -145,25 +133,25 @@ static void testRead(void** state) {
   djt_near(dj_restitution(m, 3, -1) + dj_restitution(m, -1, 1), 0, 0);
   dj_deleteModel(m);
 
-  m = import(SCENE(SOLREF "<numeric name='dijoco_restitution/ball' data='0'/>"
-                          "<numeric name='dijoco_restitution/p' data='.125'/>"));
+  m = djt_importText(SCENE(SOLREF "<numeric name='dijoco_restitution/ball' data='0'/>"
+                                  "<numeric name='dijoco_restitution/p' data='.125'/>"));
   expect(m, djm_restitution(.2), 0, 0, .125);
   dj_deleteModel(m);
 }
 
-static void testOverride(void** state) {
-  (void)state;
-  djModel* m = import("<mujoco><option o_solref='.02 .3'><flag override='enable'/></option>"
-                      "<worldbody><geom name='a' type='plane' size='1 1 1'/><body>"
-                      "<freejoint/><geom name='b' size='.1'/></body></worldbody><contact><pair geom1='a' geom2='b'/></contact>"
-                      "</mujoco>");
+static void testOverride(void) {
+  djModel* m =
+      djt_importText("<mujoco><option o_solref='.02 .3'><flag override='enable'/></option>"
+                     "<worldbody><geom name='a' type='plane' size='1 1 1'/><body>"
+                     "<freejoint/><geom name='b' size='.1'/></body></worldbody><contact><pair "
+                     "geom1='a' geom2='b'/></contact>"
+                     "</mujoco>");
   djt_near(m->geom_solref_restitution[1], djm_restitution(.3), 1e-15);
   djt_near(m->pair_solref_restitution[0], djm_restitution(.3), 1e-15);
   dj_deleteModel(m);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   static const char* const bad[][2] = {
       {SCENE("<numeric name='dijoco_restitution/nobody' data='.5'/>"),
        "numeric/dijoco_restitution/nobody: there is no pair or geom of that name"},
@@ -187,8 +175,7 @@ static void testRefused(void** state) {
 }
 
 // Over a scene in MJCF and from our own file, under either option: what acts is the same.
-static void testWritten(void** state) {
-  (void)state;
+static void testWritten(void) {
   const char* from = DIJOCO_BUILD_DIR "/tests/mj_restitution.xml";
   const char* json = DIJOCO_BUILD_DIR "/tests/mj_restitution.json";
   static const char text[] = SCENE("<numeric name='dijoco_restitution/ball' data='.5'/>"
@@ -198,7 +185,7 @@ static void testWritten(void** state) {
   fputs(text, f);
   fclose(f);
   for (int k = 0; k < 4; k++) {
-    djModel *x = import(text), *read = NULL;
+    djModel *x = djt_importText(text), *read = NULL;
     djError err = {""};
     djOption option = x->opt;
     char* out;
@@ -208,10 +195,8 @@ static void testWritten(void** state) {
     if (dj_loadModel(&read, json, &err) != DJ_OK) fail_msg("%s", err.text);
     double floor = k < 2 ? 0 : djm_restitution(.2), box = 0;
     expect(read, floor, .5, box, .75);
-    if (djm_makeMJCF(&out, k % 2 ? json : from, read, NULL, &err) != DJ_OK) {
-      fail_msg("%s", err.text);
-    }
-    djModel* y = import(out);
+    djt_failIf(djm_makeMJCF(&out, k % 2 ? json : from, read, NULL, &err) != DJ_OK, "%s", err.text);
+    djModel* y = djt_importText(out);
     assert_int_equal(y->opt.restitution, option.restitution);
     expect(y, floor, .5, box, .75);
     free(out);
@@ -222,14 +207,13 @@ static void testWritten(void** state) {
 }
 
 // What another scene has in its place is written as numbers.
-static void testDesign(void** state) {
-  (void)state;
+static void testDesign(void) {
   const char* from = DIJOCO_BUILD_DIR "/tests/mj_restitution.xml";
   djError err = {""};
   char* out;
-  djModel* x = import(SCENE(GIVEN "<numeric name='dijoco_restitution/floor' data='.3'/>"));
+  djModel* x = djt_importText(SCENE(GIVEN "<numeric name='dijoco_restitution/floor' data='.3'/>"));
   if (djm_makeMJCF(&out, from, x, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
-  djModel* y = import(out);
+  djModel* y = djt_importText(out);
   expect(y, .3, 0, 0, 0);
   free(out);
   dj_deleteModel(y);
@@ -238,8 +222,7 @@ static void testDesign(void** state) {
 
 // ---- what parameters are set to ----------------------------------------------------------------
 
-static void testInverse(void** state) {
-  (void)state;
+static void testInverse(void) {
   static const double e[] = {1e-300, 1e-20, 1e-6, .01, .1, .1353352832366127, .14, .5, .9, .999,
                              1 - 1e-12};
   for (size_t i = 0; i < sizeof e / sizeof *e; i++) {
@@ -252,10 +235,9 @@ static void testInverse(void** state) {
 }
 
 static void setRestitution(djModel* m, const char* name, double value) {
-  djParam p;
   djError err = {""};
   double got;
-  if (dj_paramId(&p, m, name, &err) != DJ_OK) fail_msg("%s", err.text);
+  djParam p = djt_param(m, name);
   if (dj_setParam(m, &p, &value, &err) != DJ_OK) fail_msg("%s", err.text);
   assert_int_equal(dj_getParam(&got, m, &p), DJ_OK);
   assert_true(got == value);
@@ -269,7 +251,7 @@ static const char kJson[] = DIJOCO_BUILD_DIR "/tests/mj_restitution_set.json";
 static char* writtenWith(const char* text, djRestitution from, const double e[4], bool own) {
   static const char* const name[] = {"geom/#0/restitution", "geom/ball/restitution",
                                      "geom/#2/restitution", "pair/#0/restitution"};
-  djModel* x = import(text);
+  djModel* x = djt_importText(text);
   djOption option = x->opt;
   djError err = {""};
   char* out;
@@ -293,7 +275,7 @@ static void expectKept(const char* text, djRestitution from, const double e[4], 
     int found = 0;
     for (const char* at = out; (at = strstr(at, "dijoco_restitution/")); at++) found++;
     if (!own) assert_int_equal(found, fields);
-    djModel* y = import(out);
+    djModel* y = djt_importText(out);
     for (int k = 0; k < 3; k++) djt_near(dj_restitution(y, k, -1), e[k], 1e-14 * e[k]);
     djt_near(dj_restitution(y, -1, 0), e[3], 1e-14 * e[3]);
     free(out);
@@ -309,8 +291,7 @@ static void expectKept(const char* text, djRestitution from, const double e[4], 
 
 // By solref where that can say them; else by a number: 0, and what it damps too much for the
 // timestep; under an override, option given, and where a number or a text is there.
-static void testKept(void** state) {
-  (void)state;
+static void testKept(void) {
   static const double common[4] = {.3, .7, 1, .2}, hard[4] = {0, 1e-9, .5, 0};
   expectKept(SCENE(""), DJ_RESTITUTION_SOLREF, common, 0);
   expectKept(OTHER(""), DJ_RESTITUTION_SOLREF, common, 0);
@@ -325,8 +306,7 @@ static void testKept(void** state) {
 }
 
 // Stock MuJoCo rebounds like that at its common timestep, from floors whose solref is the default.
-static void testStockRebound(void** state) {
-  (void)state;
+static void testStockRebound(void) {
   static const double list[] = {.2, .5, .8, .95};
   for (int k = 0; k < 4; k++) {
     const double e[4] = {exp(-2), list[k], .5, .5};
@@ -338,14 +318,12 @@ static void testStockRebound(void** state) {
     d->qvel[2] = -1;
     for (int i = 0; i < 200; i++) mj_step(m, d);
     djt_near(d->qvel[2], list[k], .06);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
     free(out);
   }
 }
 
-static void testNote(void** state) {
-  (void)state;
+static void testNote(void) {
   djReport* report;
   mjModel* m = djt_compile(SCENE(""));
   dj_deleteModel(djt_import(&report, m));
@@ -361,13 +339,5 @@ static void testNote(void** state) {
   mj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testRatio),   cmocka_unit_test(testSolref),   cmocka_unit_test(testStock),
-      cmocka_unit_test(testRead),    cmocka_unit_test(testOverride), cmocka_unit_test(testRefused),
-      cmocka_unit_test(testWritten), cmocka_unit_test(testDesign),   cmocka_unit_test(testInverse),
-      cmocka_unit_test(testKept),    cmocka_unit_test(testStockRebound),
-      cmocka_unit_test(testNote),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testRatio, testSolref, testStock, testRead, testOverride, testRefused, testWritten,
+         testDesign, testInverse, testKept, testStockRebound, testNote)

@@ -2,9 +2,8 @@
 
 #include "common/mj_zoo.h"
 #include "common/near.h"
+#include "common/test.h"
 #include "sensor.h"
-
-#include <math.h>
 
 #define SENSORS(attributes)                                                       \
   "<jointpos joint='slide' " attributes "/><jointvel joint='slide' " attributes   \
@@ -23,8 +22,7 @@ static const char kScene[] =
     SENSORS("nsample='3' interval='.03'") SENSORS("nsample='2' interval='.01'")
     SENSORS("nsample='5' interval='.025' delay='.02' interp='linear'") "</sensor></mujoco>";
 
-static void testHistories(void** state) {
-  (void)state;
+static void testHistories(void) {
   mjModel* m = djt_compile(kScene);
   mjData *d = mj_makeData(m), *e = mj_makeData(m);
   djmContext* c = djt_context(m);
@@ -63,13 +61,11 @@ static void testHistories(void** state) {
   free(kept);
   djm_deleteContext(c);
   mj_deleteData(d);
-  mj_deleteData(e);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, e);
 }
 
 // Touch and limits' forces are ours; what comes late is what was there before.
-static void testOurs(void** state) {
-  (void)state;
+static void testOurs(void) {
   mjModel* m = djt_compile(
       "<mujoco><option timestep='.002'/><worldbody><geom type='plane' size='1 1 1'/>"
       "<body pos='0 0 .1'><freejoint/><geom type='box' size='.1 .1 .1' mass='2'/>"
@@ -85,13 +81,11 @@ static void testOurs(void** state) {
   }
   djt_near(last[99], 2 * 9.81, 0.1);
   djm_deleteContext(c);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // The view without histories.
-static void testView(void** state) {
-  (void)state;
+static void testView(void) {
   mjModel* m = djt_compile(kScene);
   djmContext* c = djt_context(m);
   mjModel view = djm_promptModel(m, c);
@@ -105,8 +99,4 @@ static void testView(void** state) {
   mj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testHistories), cmocka_unit_test(testOurs),
-                                     cmocka_unit_test(testView)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testHistories, testOurs, testView)

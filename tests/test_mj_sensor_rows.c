@@ -7,11 +7,10 @@
 #include "common/mj_zoo.h"
 #include "common/near.h"
 #include "common/room.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
 
 // Gain, bias, state, control and force range; whether the force is clipped.
 typedef struct Drive {
@@ -45,13 +44,11 @@ static void checkDrive(const Drive* t) {
   djt_near(C[1], free ? 2 * (g[2] * t->u + b[2]) : 0, 1e-9);
   djt_near(D[0], free ? g[0] + g[1] * l + g[2] * v : 0, 1e-9);
   djm_deleteContext(c);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // Each term decides whether the force is within its range: in turn without it, it would not be.
-static void testTerms(void** state) {
-  (void)state;
+static void testTerms(void) {
   static const Drive drives[] = {
       {{10, 0, 0}, {0, -10, -1}, 0.5, 0.25, 1, -2, 2},     // a servo close to its target
       {{10, 0, 0}, {0, -10, -1}, 0.5, 0.25, 1.3, -2, 2},   // ... and far from it
@@ -92,8 +89,7 @@ static Zoo openZoo(const char* text, djRng* rng) {
 static void closeZoo(Zoo* z) {
   djm_deleteContext(z->c);
   mj_deleteData(z->d);
-  mj_deleteData(z->e);
-  mj_deleteModel(z->m);
+  djt_deleteEngine(z->m, z->e);
 }
 
 // dy (ns) of sensordata by column k of state and controls; ours: by djm_forward, else mj_forward.
@@ -176,15 +172,13 @@ static int checkRows(Zoo z, double h, double tolerance) {
   return seen;
 }
 
-static void testFormulas(void** state) {
-  (void)state;
+static void testFormulas(void) {
   djRng rng = {5};
   assert_true(checkRows(openZoo(DJT_ZOO, &rng), 1e-3, 1e-8) > 60);
 }
 
 // Those of the plugin dijoco.gap: all ten numbers, and some of them in another order than theirs.
-static void testGaps(void** state) {
-  (void)state;
+static void testGaps(void) {
   static const char text[] =
       "<mujoco><extension><plugin plugin='dijoco.gap'><instance name='all'><config key='geom1' "
       "value='a'/><config key='geom2' value='b'/></instance><instance name='some'><config "
@@ -200,8 +194,7 @@ static void testGaps(void** state) {
 }
 
 // Accelerations by formula, all others by differences: each writes the rows of its own sensors.
-static void testOthers(void** state) {
-  (void)state;
+static void testOthers(void) {
   djRng rng = {6};
   Zoo z = openZoo(DJT_ZOO, &rng);
   int ns = z.ns, nx = z.nx, nu = z.nu, rows[2] = {0, 0};
@@ -252,8 +245,7 @@ static void testOthers(void** state) {
 
 // ---- predicates -------------------------------------------------------------------------------
 
-static void testPredicates(void** state) {
-  (void)state;
+static void testPredicates(void) {
   mjModel* m = djt_compile(
       "<mujoco><worldbody><body name='b'><joint name='ball' type='ball'/><geom size='.1'/>"
       "<site name='s'/><body pos='1 0 0'><joint name='j'/><geom size='.1'/><site name='t'/></body>"
@@ -295,9 +287,4 @@ static int setup(void** state) {
   return mjp_registerPlugin(djm_gapPlugin()) < 0;
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testTerms),  cmocka_unit_test(testFormulas), cmocka_unit_test(testGaps),
-      cmocka_unit_test(testOthers), cmocka_unit_test(testPredicates)};
-  return cmocka_run_group_tests(tests, setup, NULL);
-}
+DJT_MAIN_IN(setup, NULL, testTerms, testFormulas, testGaps, testOthers, testPredicates)

@@ -1,6 +1,8 @@
 // pid and dcmotor beside MuJoCo: several inputs, rate limits, integrals.
 
+#include "common/make_model.h"
 #include "common/mj_drive_case.h"
+#include "common/test.h"
 
 #include <dijoco/io.h>
 
@@ -27,8 +29,7 @@
 static const char* const kOption[] = {"", "integrator='implicitfast'",
                                       "><flag clampctrl='disable'/></option><option "};
 
-static void testSteps(void** state) {
-  (void)state;
+static void testSteps(void) {
   const char* const scene[] = {
     ARM("", ".01", ON_SITE), ARM("integrator='implicitfast'", ".01", ""),
     ARM("><flag clampctrl='disable'/></option><option ", ".3", ON_SITE)};
@@ -42,8 +43,7 @@ static void testSteps(void** state) {
   }
 }
 
-static void testTransitions(void** state) {
-  (void)state;
+static void testTransitions(void) {
   const char* const scene[] = {ARM("", "9", ON_SITE), ARM("integrator='implicitfast'", "9", "")};
   for (int i = 0; i < 2; i++) {
     mjModel* m = djt_compile(scene[i]);
@@ -55,8 +55,7 @@ static void testTransitions(void** state) {
 }
 
 // Products of the step with vectors are those of its matrices, while rates are limited, too.
-static void testProducts(void** state) {
-  (void)state;
+static void testProducts(void) {
   mjModel* m = djt_compile(ARM("", "9", ON_SITE));
   djModel* model = djt_import(NULL, m);
   djData* data = djt_dataOf(model);
@@ -90,13 +89,11 @@ static void testProducts(void** state) {
   }
   assert_true(limited > 5 && limited < 35);
   free(A);
-  dj_deleteData(data);
-  dj_deleteModel(model);
+  djt_delete(model, data);
   mj_deleteModel(m);
 }
 
-static void testParams(void** state) {
-  (void)state;
+static void testParams(void) {
   static const char* const names[] = {
     "actuator/p1/gainprm", "actuator/#1/gainprm", "actuator/#2/gainprm", "actuator/p1/biasprm",
     "actuator/p2/gainprm", "actuator/p2/gear", "actuator/p3/gear", "actuator/p3/biasprm",
@@ -111,8 +108,7 @@ static void testParams(void** state) {
 }
 
 // Where |z| has reached its limit: of a pid it may be beyond, of a dcmotor it is clipped.
-static void testWindup(void** state) {
-  (void)state;
+static void testWindup(void) {
   mjModel* m = djt_compile(ARM("", ".01", ""));
   djModel* model = djt_import(NULL, m);
   djData* data = djt_dataOf(model);
@@ -135,14 +131,12 @@ static void testWindup(void** state) {
     memset(data->act, 0, (size_t)model->na * sizeof(double));
     memset(data->qvel, 0, 3 * sizeof(double));
   }
-  dj_deleteData(data);
-  dj_deleteModel(model);
+  djt_delete(model, data);
   mj_deleteModel(m);
 }
 
 // What is not carried is told by name, and makes no force; others are exact.
-static void testReport(void** state) {
-  (void)state;
+static void testReport(void) {
   static const char* const list[] = {
     "<dcmotor joint='a' motorconst='.3' resistance='2' inductance='.01 0'/>",
     "<dcmotor joint='a' motorconst='.3' resistance='2' cogging='.1 4 0'/>",
@@ -172,8 +166,7 @@ static void testReport(void** state) {
 }
 
 // Model files have them.
-static void testFile(void** state) {
-  (void)state;
+static void testFile(void) {
   mjModel* m = djt_compile(ARM("", ".3", ON_SITE));
   djModel *model = djt_import(NULL, m), *again;
   djError err;
@@ -190,16 +183,9 @@ static void testFile(void** state) {
   assert_memory_equal(a->qpos, b->qpos, (size_t)model->nq * sizeof(double));
   assert_memory_equal(a->act, b->act, (size_t)model->na * sizeof(double));
   dj_deleteData(a);
-  dj_deleteData(b);
-  dj_deleteModel(again);
+  djt_delete(again, b);
   dj_deleteModel(model);
   mj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(testSteps), cmocka_unit_test(testTransitions),
-    cmocka_unit_test(testProducts), cmocka_unit_test(testParams),
-    cmocka_unit_test(testWindup), cmocka_unit_test(testReport), cmocka_unit_test(testFile)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSteps, testTransitions, testProducts, testParams, testWindup, testReport, testFile)

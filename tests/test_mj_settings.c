@@ -4,13 +4,10 @@
 #include "common/mjcf.h"
 #include "common/near.h"
 #include "common/setting_case.h"
+#include "common/test.h"
 #include "instance.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define WORLD                                                                             \
   "<worldbody><geom type='plane' size='1 1 1' condim='1'/><body pos='0 0 1'><freejoint/><geom " \
@@ -48,9 +45,8 @@ static void assertOnly(const djModel* m, const djModel* plain, const djSetting* 
     double value[3], before[3];
     dj_getSetting(value, &m->opt, s);
     dj_getSetting(before, &plain->opt, s);
-    if (!djt_sameSetting(s, value, s == set ? wanted : before)) {
-      fail_msg("%s: %s is %g", set->name, s->name, value[0]);
-    }
+    djt_failIf(!djt_sameSetting(s, value, s == set ? wanted : before), "%s: %s is %g", set->name,
+               s->name, value[0]);
   }
 }
 
@@ -70,8 +66,7 @@ static void assertWritten(const djModel* m, const djSetting* s, const double* wa
   free(text);
 }
 
-static void testCustom(void** state) {
-  (void)state;
+static void testCustom(void) {
   mjModel* plain = withCustom("numeric", "third", "1");
   djModel* none = djt_import(NULL, plain);
   const djSetting* s;
@@ -125,8 +120,7 @@ static mjModel* withConfig(const char* key, const char* value, char error[1000])
 }
 
 // Every key reaches the model of whole steps and the one of the plugin's own.
-static void testConfiguration(void** state) {
-  (void)state;
+static void testConfiguration(void) {
   char error[1000], data[64];
   const djSetting* s;
   int n = 0;
@@ -148,8 +142,7 @@ static void testConfiguration(void** state) {
     dj_getSetting(got, &djm_model(djm_pluginContext(m, d))->opt, s);
     djt_near(got[0], value[0], 0);
     dj_deleteModel(x);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
     for (int k = 0; k < DJT_BAD_SETTINGS; k++) {
       if (!djt_badSetting(value, s, k)) continue;
       djt_settingText(data, s, value);
@@ -161,8 +154,7 @@ static void testConfiguration(void** state) {
   assert_true(n >= 12);
 }
 
-static void testSubsteps(void** state) {
-  (void)state;
+static void testSubsteps(void) {
   static const char* const bad[] = {"0", "-1", "1001", "2.5", "two"};
   char error[1000];
   for (int n = 1; n <= 1000; n = n == 1 ? 3 : 1001) {
@@ -181,8 +173,7 @@ static void testSubsteps(void** state) {
       djt_near(djm_model(both[k])->opt.timestep * substeps, m->opt.timestep, 1e-15);
     }
     djm_deleteContext(own);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
   for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     assert_null(withConfig("substeps", bad[i], error));
@@ -193,8 +184,7 @@ static void testSubsteps(void** state) {
 // ------------------------------ what is said ----------------------------------------------------
 
 // The plugin speaks of what its step leaves out, not of what MuJoCo's step has beside it.
-static void testLeftOut(void** state) {
-  (void)state;
+static void testLeftOut(void) {
   djt_warning[0] = '\0';
   mjModel* m = djt_compile(
       "<mujoco><extension><plugin plugin='dijoco.contact'><instance "
@@ -219,13 +209,11 @@ static void testLeftOut(void** state) {
   for (size_t i = 0; i < sizeof(unsaid) / sizeof(*unsaid); i++) {
     if (strstr(djt_warning, unsaid[i])) fail_msg("said: %s\n%s", unsaid[i], djt_warning);
   }
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // Every entry is looked at, the first one too, and each is said by itself.
-static void testLeftOutAlone(void** state) {
-  (void)state;
+static void testLeftOutAlone(void) {
   djt_warning[0] = '\0';   // said when the compiler makes data to try the scene
   mjModel* m = djt_compile(
       "<mujoco><extension><plugin plugin='dijoco.contact'><instance name='dj'/></plugin>"
@@ -242,13 +230,11 @@ static void testLeftOutAlone(void** state) {
   assert_string_equal(djt_warning, text);
   dj_deleteReport(report);
   dj_deleteModel(x);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // Eight names at most; geoms of owned bodies that touch nothing of MuJoCo's are not among them.
-static void testCollided(void** state) {
-  (void)state;
+static void testCollided(void) {
   char text[4000], names[600];
   djError err;
   for (int n = 7; n <= 12; n++) {
@@ -281,11 +267,5 @@ static void testCollided(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testCustom),  cmocka_unit_test(testConfiguration),
-      cmocka_unit_test(testSubsteps), cmocka_unit_test(testLeftOut),
-      cmocka_unit_test(testCollided), cmocka_unit_test(testLeftOutAlone),
-  };
-  return cmocka_run_group_tests(tests, djt_keepWarnings, NULL);
-}
+DJT_MAIN_IN(djt_keepWarnings, NULL, testCustom, testConfiguration, testSubsteps, testLeftOut,
+            testCollided, testLeftOutAlone)

@@ -2,6 +2,7 @@
 // of MuJoCo's functions: every transmission with every law, and ranges.
 
 #include "common/mj_smooth.h"
+#include "common/test.h"
 
 #define BODIES                                                                                     \
   "<worldbody><site name='w' pos='.2 .1 .3' euler='10 20 30'/>"                                    \
@@ -55,8 +56,7 @@ static void checkModel(const char* name, const char* text, int n, double most) {
   for (int thing = 0; thing < DJT_NTHING; thing++) assert_true(worst[thing] < most);
 }
 
-static void testTransmissions(void** state) {
-  (void)state;
+static void testTransmissions(void) {
   checkModel("joints",
              MODEL("<general joint='h' gear='2' " AFFINE "/><general joint='s' gear='.5' " AFFINE
                    "/><general joint='ball' gear='.1 .2 .3' " AFFINE "/><general joint='free' "
@@ -82,8 +82,7 @@ static void testTransmissions(void** state) {
              4, 1e-8);
 }
 
-static void testRanges(void** state) {
-  (void)state;
+static void testRanges(void) {
   checkModel("control",
              MODEL("<general joint='h' ctrlrange='-.1 .1' " AFFINE "/><general joint='s' "
                    "ctrlrange='-2 2' " AFFINE "/>"),
@@ -117,8 +116,7 @@ static void testRanges(void** state) {
   "<general joint='h' gear='2' " kind "/><general tendon='line' " kind "/>"                        \
   "<general joint='s' actearly='true' " kind "/>"
 
-static void testActivations(void** state) {
-  (void)state;
+static void testActivations(void) {
   checkModel("integrator", MODEL(LAWS("dyntype='integrator' " AFFINE)), 3, 1e-8);
   checkModel("limited", MODEL(LAWS("dyntype='integrator' actrange='-.2 .3' " AFFINE)), 3, 1e-8);
   checkModel("filter", MODEL(LAWS("dyntype='filter' dynprm='.05' " AFFINE)), 3, 1e-8);
@@ -134,8 +132,7 @@ static void testActivations(void** state) {
 
 #define MUSCLE "lengthrange='.2 1.5' "
 
-static void testMuscles(void** state) {
-  (void)state;
+static void testMuscles(void) {
   checkModel("muscle",
              MODEL("<muscle tendon='line' lengthrange='.6 1.9' force='20'/><muscle joint='h' "
                    "lengthrange='-.4 .4' range='.8 1.1' scale='10' timeconst='.02 .05' "
@@ -146,8 +143,7 @@ static void testMuscles(void** state) {
 
 #define SERVO "kp='3' kv='.5' "
 
-static void testServos(void** state) {
-  (void)state;
+static void testServos(void) {
   checkModel(
       "position",
       MODEL("<position joint='ball' gear='2 1 3' kp='2' kv='.3'/><position site='t' "
@@ -157,8 +153,7 @@ static void testServos(void** state) {
 }
 
 // Set points beyond half a turn are brought back.
-static void testAnchor(void** state) {
-  (void)state;
+static void testAnchor(void) {
   djtSmooth s = djt_openSmooth(djt_compile(
       MODEL("<general joint='ball' gaintype='so3' biastype='so3' dyntype='integrator' actdim='3' "
             "gainprm='3' biasprm='0 -3 -.5'/>")));
@@ -173,8 +168,7 @@ static void testAnchor(void** state) {
   djt_closeSmooth(&s);
 }
 
-static void testPid(void** state) {
-  (void)state;
+static void testPid(void) {
   checkModel(
       "pid",
       MODEL("<pid joint='h' kp='3' kv='.5'/><pid joint='s' kp='3' kv='.5' input='pos vel ff' "
@@ -192,8 +186,7 @@ static void testPid(void** state) {
 
 #define MOTOR "motorconst='.5' resistance='2' "
 
-static void testMotors(void** state) {
-  (void)state;
+static void testMotors(void) {
   checkModel(
       "motor",
       MODEL("<dcmotor joint='h' " MOTOR "/><dcmotor tendon='line' gear='3' " MOTOR
@@ -213,8 +206,7 @@ static void testMotors(void** state) {
       8, 1e-8);
 }
 
-static void testOrientations(void** state) {
-  (void)state;
+static void testOrientations(void) {
   checkModel("orientation",
              MODEL("<orientation joint='ball' kp='3' kv='.5'/><orientation joint='ball' kp='2' "
                    "kv='.3' input='quat'/><orientation site='t' refsite='b' kp='2' "
@@ -230,12 +222,5 @@ static void testOrientations(void** state) {
       4, 1e-8);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testTransmissions), cmocka_unit_test(testRanges),
-      cmocka_unit_test(testActivations),   cmocka_unit_test(testMuscles),
-      cmocka_unit_test(testServos),        cmocka_unit_test(testPid),
-      cmocka_unit_test(testMotors),        cmocka_unit_test(testOrientations),
-      cmocka_unit_test(testAnchor)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testTransmissions, testRanges, testActivations, testMuscles, testServos, testPid,
+         testMotors, testOrientations, testAnchor)

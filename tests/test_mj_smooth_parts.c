@@ -2,6 +2,7 @@
 // (their forces are MuJoCo's), states of controllers, paths around geoms, spatial vectors.
 
 #include "common/mj_smooth.h"
+#include "common/test.h"
 #include "derivative/dual.h"
 #include "derivative/law_slope.h"
 #include "derivative/motor_slope.h"
@@ -16,8 +17,7 @@ static djmDual formula(djmDual a, djmDual b) {
   return dAdd(r, dMul(dAbs(dScl(a, -1)), dClip(b, -1, 1)));
 }
 
-static void testDual(void** state) {
-  (void)state;
+static void testDual(void) {
   double x[2] = {1.3, 0.7}, h = 1e-5;
   djmDual y = formula(dVar(x[0], 3), dVar(x[1], 7));
   for (int i = 0; i < 2; i++) {
@@ -36,8 +36,7 @@ static void testDual(void** state) {
 }
 
 // A law's force is what MuJoCo has, its activations after the step, too.
-static void testLaws(void** state) {
-  (void)state;
+static void testLaws(void) {
   static const char text[] =
       "<mujoco><option timestep='.002'/><worldbody><body><joint name='a' axis='0 1 0'/>"
       "<geom size='.1' pos='.2 0 0' mass='1'/></body></worldbody><actuator>"
@@ -70,8 +69,7 @@ static void testLaws(void** state) {
 }
 
 // Curves of muscles over all their pieces; set points more than half a turn away; orientations.
-static void testValues(void** state) {
-  (void)state;
+static void testValues(void) {
   static const char text[] =
       "<mujoco><worldbody><site name='w'/><body><joint name='a' axis='0 1 0'/><geom size='.1' "
       "pos='.2 0 0' "
@@ -105,12 +103,10 @@ static void testValues(void** state) {
       }
     }
   }
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
-static void testControllers(void** state) {
-  (void)state;
+static void testControllers(void) {
   djmDual rate, u = dVar(2, 0), was = dVar(1, 1), y = djm_slew(&rate, u, was, 0.3, 0.1, 0);
   djt_near(y.x, 1.3, 1e-15);
   djt_near(y.d[1], 1, 0);
@@ -128,8 +124,7 @@ static void testControllers(void** state) {
 }
 
 // Second derivatives are symmetric, do not see a common shift, and follow the first ones.
-static void testWrap(void** state) {
-  (void)state;
+static void testWrap(void) {
   const double pos[3] = {.1, .2, .3}, mat[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, R = .2;
   double x0[3] = {-.5, .3, .25}, x1[3] = {.6, .2, .5}, w0[3] = {.1, .4, .3}, w1[3] = {.11, .4, .31};
   for (int cylinder = 0; cylinder < 2; cylinder++) {
@@ -153,8 +148,7 @@ static void testWrap(void** state) {
   assert_false(djm_wrapSlope(&s, pos, x1, w0, w1, pos, mat, R, false));
 }
 
-static void testVectors(void** state) {
-  (void)state;
+static void testVectors(void) {
   const double v[6] = {.1, -.2, .3, .4, .5, -.6}, f[6] = {1, 2, -3, .5, .1, .7};
   double motion[6] = {0}, force[6] = {0};
   // the two products are each other's transpose, negative
@@ -190,8 +184,7 @@ static void testVectors(void** state) {
   }
 }
 
-static void testPoly(void** state) {
-  (void)state;
+static void testPoly(void) {
   const double poly[2] = {2, 3};
   double slope, h = 1e-5, other;
   for (int odd = 0; odd < 2; odd++) {
@@ -205,10 +198,4 @@ static void testPoly(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testDual),        cmocka_unit_test(testLaws),
-                                     cmocka_unit_test(testControllers), cmocka_unit_test(testWrap),
-                                     cmocka_unit_test(testVectors),     cmocka_unit_test(testPoly),
-                                     cmocka_unit_test(testValues)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testDual, testLaws, testControllers, testWrap, testVectors, testPoly, testValues)

@@ -2,6 +2,7 @@
 // functions, on small models of every feature and on robots.
 
 #include "common/mj_smooth.h"
+#include "common/test.h"
 
 #include <time.h>
 
@@ -64,18 +65,15 @@ static double worstError(mjModel* m, int n, double angle, double h, const char* 
   return worst;
 }
 
-static void testTree(void** state) {
-  (void)state;
+static void testTree(void) {
   double e = worstError(djt_compile(TREE("", "")), 4, 0.7, 1e-3, "tree");
-  print_message("rigid bodies: %.1e\n", e);
-  assert_true(e < 1e-8);
+  djt_below("rigid bodies", e, 1e-8);
 }
 
 // ---- passive ----------------------------------------------------------------------------------
 
 // Joints' springs and dampers with all powers; plastic rests.
-static void testSprings(void** state) {
-  (void)state;
+static void testSprings(void) {
   static const char text[] =
       "<mujoco><option timestep='.002'/><compiler autolimits='true'/><worldbody><body><joint "
       "axis='1 0 0' stiffness='1'/><geom size='.1' pos='0 .1 0' mass='.2'/></body>"
@@ -90,13 +88,11 @@ static void testSprings(void** state) {
       "</worldbody><actuator><general joint='h' gear='2' damping='.2 .1 .3' armature='.1'/>"
       "<general joint='h' gear='.5' damping='.3 .2 .1'/></actuator></mujoco>";
   double e = worstError(djt_compile(text), 4, 0.5, 1e-3, "springs");
-  print_message("springs: %.1e\n", e);
-  assert_true(e < 1e-8);
+  djt_below("springs", e, 1e-8);
 }
 
 // Springs that yield: rests that moved.
-static void testPlastic(void** state) {
-  (void)state;
+static void testPlastic(void) {
   static const char text[] =
       "<mujoco><option timestep='.002'/><compiler autolimits='true'/><worldbody>"
       "<body pos='0 0 1'><joint name='a' type='slide' axis='1 2 0' stiffness='3 1.5 2' "
@@ -140,8 +136,7 @@ static void testPlastic(void** state) {
   "<geom type='cylinder' pos='0 .1 0' size='.03 .06' mass='.4'/></body></body></body></worldbody>" \
   "</mujoco>"
 
-static void testFluid(void** state) {
-  (void)state;
+static void testFluid(void) {
   double box = worstError(djt_compile(FLUID("")), 4, 0.5, 1e-3, "box");
   double shape =
       worstError(djt_compile(FLUID("fluidshape='ellipsoid' fluidcoef='.6 .3 1.2 .8 .9'")), 4, 0.5,
@@ -228,8 +223,7 @@ static int countWraps(const djtSmooth* s, int tendon) {
   return n / 2;
 }
 
-static void testHessians(void** state) {
-  (void)state;
+static void testHessians(void) {
   djRng rng = {7};
   djtSmooth s = djt_openSmooth(djt_compile(TENDONS("<tendon>" PATHS("") INNER("") "</tendon>")));
   int wraps[8] = {0}, left = 0;
@@ -256,12 +250,10 @@ static void testHessians(void** state) {
   djt_closeSmooth(&s);
 }
 
-static void testTendons(void** state) {
-  (void)state;
+static void testTendons(void) {
   double e = worstError(djt_compile(TENDONS("<tendon>" PATHS(FORCES) "</tendon>")), 8, 0.4, 2e-4,
                         "tendons");
-  print_message("tendons: %.1e\n", e);
-  assert_true(e < 1e-8);
+  djt_below("tendons", e, 1e-8);
 }
 
 #define INERTIAS                                                                                   \
@@ -272,17 +264,14 @@ static void testTendons(void** state) {
   "<actuator><general tendon='driven' gear='3' armature='.2' damping='.3 .2 .1'/></actuator>"
 
 // Inertia of tendons, their own and actuators'.
-static void testArmature(void** state) {
-  (void)state;
+static void testArmature(void) {
   double e = worstError(djt_compile(TENDONS(INERTIAS)), 4, 0.4, 2e-4, "armature");
-  print_message("armature: %.1e\n", e);
-  assert_true(e < 1e-8);
+  djt_below("armature", e, 1e-8);
 }
 
 // ---- robots -----------------------------------------------------------------------------------
 
-static void testRobots(void** state) {
-  (void)state;
+static void testRobots(void) {
   static const char* const names[] = {"humanoid",     "ant",         "hopper",
                                       "half_cheetah", "walker2d_v5", "swimmer",
                                       "pusher_v5",    "reacher",     "inverted_double_pendulum"};
@@ -293,10 +282,5 @@ static void testRobots(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testTree),     cmocka_unit_test(testSprings),
-                                     cmocka_unit_test(testFluid),    cmocka_unit_test(testPlastic),
-                                     cmocka_unit_test(testHessians), cmocka_unit_test(testTendons),
-                                     cmocka_unit_test(testArmature), cmocka_unit_test(testRobots)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testTree, testSprings, testFluid, testPlastic, testHessians, testTendons, testArmature,
+         testRobots)

@@ -2,6 +2,7 @@
 // the error is far above what the whole has. Structure, what is refused, integration of positions.
 
 #include "common/mj_smooth.h"
+#include "common/test.h"
 
 #define ALL                                                                                        \
   "<mujoco><option timestep='.002' density='50' viscosity='.5' wind='.3 -.5 .2'/>"                 \
@@ -72,8 +73,7 @@ static double mostOf(const double* a, const double* b, size_t n) {
   return most;
 }
 
-static void testTerms(void** state) {
-  (void)state;
+static void testTerms(void) {
   djRng rng = {99};
   djError err = {""};
   djtSmooth s = djt_openSmooth(djt_compile(ALL));
@@ -121,8 +121,7 @@ static void testTerms(void** state) {
 }
 
 // Under every flag that leaves something out.
-static void testFlags(void** state) {
-  (void)state;
+static void testFlags(void) {
   static const int flags[] = {mjDSBL_SPRING,  mjDSBL_DAMPER,    mjDSBL_SPRING | mjDSBL_DAMPER,
                               mjDSBL_GRAVITY, mjDSBL_CLAMPCTRL, mjDSBL_ACTUATION};
   djRng rng = {95};
@@ -144,8 +143,7 @@ static void testFlags(void** state) {
 }
 
 // Matrices one by one are those of all together.
-static void testParts(void** state) {
-  (void)state;
+static void testParts(void) {
   djRng rng = {98};
   djError err = {""};
   djtSmooth s = djt_openSmooth(djt_compile(ALL));
@@ -172,8 +170,7 @@ static void testParts(void** state) {
 }
 
 // Dofs of other branches have exact zeros.
-static void testZeros(void** state) {
-  (void)state;
+static void testZeros(void) {
   djRng rng = {97};
   djError err = {""};
   djtSmooth s = djt_openSmooth(djt_robot("humanoid"));
@@ -230,8 +227,7 @@ static void integrateColumn(double* dy, const djtSmooth* s, int k, bool by_v, do
   free(v);
 }
 
-static void testPositions(void** state) {
-  (void)state;
+static void testPositions(void) {
   djRng rng = {96};
   djtSmooth s = djt_openSmooth(djt_compile(ALL));
   djt_shakeSmooth(&s, &rng, 0.4, 3);
@@ -280,8 +276,7 @@ static void checkRefused(const char* text, const char* what, bool at_once) {
   }
   if (!strstr(err.text, what)) fail_msg("\"%s\" does not name %s", err.text, what);
   djm_deleteSmoothWork(w);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 static void noForce(const mjModel* m, mjData* d) {
@@ -289,8 +284,7 @@ static void noForce(const mjModel* m, mjData* d) {
   (void)d;
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   mjcb_passive = noForce;
   checkRefused(ONE("", ""), "mjcb_passive", true);
   mjcb_passive = NULL;
@@ -310,9 +304,4 @@ static void testRefused(void** state) {
                "glue", false);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testTerms), cmocka_unit_test(testFlags),     cmocka_unit_test(testParts),
-      cmocka_unit_test(testZeros), cmocka_unit_test(testPositions), cmocka_unit_test(testRefused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testTerms, testFlags, testParts, testZeros, testPositions, testRefused)

@@ -5,12 +5,9 @@
 
 #include "common/mjcf.h"
 #include "common/sample_model.h"
+#include "common/test.h"
 
 #include <mujoco/mjxmacro.h>
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 // Elements of all kinds that are imported, so that every number of theirs counts.
 static const char SCENE[] =
@@ -108,8 +105,7 @@ static void visitOthers(Watch* w, const char* name, const void* v, int n) {
   _Generic((v), mjtNum*: visitNumbers, unsigned char*: visitBits, bool*: visitBools,      \
            int*: visitIntegers, default: visitOthers)
 
-static void testFields(void** state) {
-  (void)state;
+static void testFields(void) {
   mjModel* m = djt_compile(SCENE);
   Watch w = {.m = m, .was = djt_import(NULL, m), .snapshot = djm_makeSnapshot(m)};
   assert_non_null(w.snapshot);
@@ -130,8 +126,7 @@ static void testFields(void** state) {
 }
 
 // Options count, too; once a change is taken it is what the model is compared with.
-static void testTaken(void** state) {
-  (void)state;
+static void testTaken(void) {
   mjModel *m = djt_compile(SCENE), *other = mj_copyModel(NULL, m);
   djmSnapshot* snapshot = djm_makeSnapshot(m);
   assert_true(snapshot && djm_isCurrent(snapshot, m) && djm_isCurrent(snapshot, other));
@@ -151,7 +146,4 @@ static void testTaken(void** state) {
   mj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testFields), cmocka_unit_test(testTaken)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testFields, testTaken)

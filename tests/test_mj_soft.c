@@ -4,12 +4,10 @@
 #include "import_hull.h"
 #include "import_soft.h"
 
+#include "common/make_model.h"
 #include "common/mjcf.h"
 #include "common/near.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include "common/test.h"
 
 #define WORLD(option, defaults, bodies)                                                        \
   "<mujoco><option " option "/><default><geom " defaults "/></default><worldbody><geom "        \
@@ -53,8 +51,7 @@ static double measured(const mjModel* m) {
   return deepest;
 }
 
-static void testDepth(void** state) {
-  (void)state;
+static void testDepth(void) {
   static const char* const scenes[] = {
       WORLD("", "", BALL),
       WORLD("", "", BOX),
@@ -91,8 +88,7 @@ static djModel* importAs(const char* scene, const char* softness) {
 }
 
 // Under softness = mujoco these rest where MuJoCo's do; else on the surface.
-static void testRest(void** state) {
-  (void)state;
+static void testRest(void) {
   static const struct {
     const char* scene;
     double within;   // of the depth
@@ -113,23 +109,18 @@ static void testRest(void** state) {
     for (int k = 0; k < n; k++) mj_step(m, d);
     for (int soft = 0; soft < 2; soft++) {
       djModel* x = importAs(rest[i].scene, soft ? "mujoco" : "hard");
-      djData* own;
-      assert_int_equal(dj_makeData(&own, x, NULL), DJ_OK);
+      djData* own = djt_data(x);
       for (int k = 0; k < n; k++) assert_true(dj_step(x, own) >= 0);
       z[soft] = own->qpos[2] - d->qpos[2];
-      dj_deleteData(own);
-      dj_deleteModel(x);
+      djt_delete(x, own);
     }
-    if (!(fabs(z[1]) <= rest[i].within * z[0] + 1e-5)) {
-      fail_msg("%g m above MuJoCo's, %g m on the surface\n%s", z[1], z[0], rest[i].scene);
-    }
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_failIf(!(fabs(z[1]) <= rest[i].within * z[0] + 1e-5),
+               "%g m above MuJoCo's, %g m on the surface\n%s", z[1], z[0], rest[i].scene);
+    djt_deleteEngine(m, d);
   }
 }
 
-static void testRebound(void** state) {
-  (void)state;
+static void testRebound(void) {
   static const char* const geoms[] = {
       "solimp='.015 1 .022'",           "solref='.02 1'",
       "solimp='0 .8 .03' solref='.02 .3'", "solimp='.5 .9 .01' solref='.02 .2'",
@@ -146,8 +137,7 @@ static void testRebound(void** state) {
     for (int k = 0; k < 100000 && !(d->qpos[2] > .1 && d->qvel[2] > 0); k++) mj_step(m, d);
     djmSoft s = djm_softOfGeoms(m, 1, 0);
     djt_near(djm_rebound(m, &s, 1), d->qvel[2], 2e-3);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
@@ -167,8 +157,7 @@ static djmConcave concave(const char* scene) {
 }
 
 // A cube of 8 with a notch across its top, of the depth 1 and a fourth of its face; the same open.
-static void testConcave(void** state) {
-  (void)state;
+static void testConcave(void) {
   djmConcave c = concave(MESH(CORNERS "0 0 1 0", SIDES NOTCH));
   djt_near(c.ratio, 8. / 6, 1e-6);
   djt_near(c.dent, 1, 1e-6);
@@ -182,8 +171,7 @@ static void testConcave(void** state) {
   assert_true(djm_isConcave(&c, 2) && !djm_isConcave(&c, 100));
 }
 
-static void testLength(void** state) {
-  (void)state;
+static void testLength(void) {
   djmLength text;
   assert_string_equal(djm_length(text, 1.25), "1.2 m");
   assert_string_equal(djm_length(text, 0.013), "13 mm");
@@ -193,10 +181,4 @@ static void testLength(void** state) {
   assert_string_equal(djm_length(text, 0), "0 nm");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testDepth),   cmocka_unit_test(testRest),   cmocka_unit_test(testRebound),
-      cmocka_unit_test(testConcave), cmocka_unit_test(testLength),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testDepth, testRest, testRebound, testConcave, testLength)

@@ -2,11 +2,9 @@
 
 #include "common/mj_zoo.h"
 #include "common/near.h"
+#include "common/test.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <stdlib.h>
 
 static const char kScene[] =
     "<mujoco><option timestep='0.001'/><worldbody><body pos='0 0 2'>"
@@ -30,8 +28,7 @@ static void setState(const mjModel* m, mjData* d) {
 }
 
 // Both integrators are of first order: the difference of the two falls with the timestep.
-static void testMotion(void** state) {
-  (void)state;
+static void testMotion(void) {
   double difference[2];
   for (int trial = 0; trial < 2; trial++) {
     mjModel* m = djt_compile(kScene);
@@ -53,8 +50,7 @@ static void testMotion(void** state) {
     free(diff);
     djm_deleteContext(context);
     mj_deleteData(d);
-    mj_deleteData(e);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, e);
   }
   assert_true(difference[0] < 5e-3);
   assert_true(difference[1] < 0.6 * difference[0] && difference[1] > 0.4 * difference[0]);
@@ -98,8 +94,7 @@ static void differenceColumn(mjtNum* out, const mjModel* m, const mjData* start,
   mj_deleteData(base);
 }
 
-static void testTransition(void** state) {
-  (void)state;
+static void testTransition(void) {
   mjModel* m = djt_compile(kScene);
   m->opt.timestep = 0.01;
   mjData* d = mj_makeData(m);
@@ -121,9 +116,8 @@ static void testTransition(void** state) {
     differenceColumn(column, m, d, context, k, 1e-4);
     for (int i = 0; i < nx; i++) {
       double analytic = k < nx ? A[i * nx + k] : B[i * nu + k - nx];
-      if (!(fabs(analytic - column[i]) < 2e-6 * (1 + fabs(column[i])))) {
-        fail_msg("row %d, column %d: %.10g, difference %.10g", i, k, analytic, column[i]);
-      }
+      djt_failIf(!(fabs(analytic - column[i]) < 2e-6 * (1 + fabs(column[i]))),
+                 "row %d, column %d: %.10g, difference %.10g", i, k, analytic, column[i]);
     }
   }
   assert_int_equal(djm_transition(m, d, context, NULL, B, NULL, NULL), DJ_OK);
@@ -131,13 +125,11 @@ static void testTransition(void** state) {
   free(B);
   free(before);
   djm_deleteContext(context);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
 // Wrong model; activations that the import leaves out.
-static void testMisuse(void** state) {
-  (void)state;
+static void testMisuse(void) {
   mjModel* m = djt_compile(kScene);
   mjModel* other = djt_compile(
       "<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body></worldbody><actuator>"
@@ -155,14 +147,8 @@ static void testMisuse(void** state) {
   djt_near(d->act[2], 0.002, 1e-15);
   djm_deleteContext(context);
   djm_deleteContext(second);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
   mj_deleteModel(other);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testMotion), cmocka_unit_test(testTransition), cmocka_unit_test(testMisuse),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testMotion, testTransition, testMisuse)

@@ -5,6 +5,7 @@
 
 #include "common/mj_zoo.h"
 #include "common/room.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include <dijoco/dijoco.h>
@@ -54,14 +55,12 @@ static Case openCase(int substeps) {
 
 static void closeCase(Case* k) {
   djm_deleteContext(k->c);
-  mj_deleteData(k->d);
-  mj_deleteModel(k->m);
+  djt_deleteEngine(k->m, k->d);
 }
 
 // ---- calls ------------------------------------------------------------------------------------
 
-static void testBegin(void** state) {
-  (void)state;
+static void testBegin(void) {
   Case k = openCase(1), other = openCase(1);
   mjModel* foreign = djt_compile("<mujoco><worldbody><body><joint/><geom size='.1'/></body>"
                                  "</worldbody></mujoco>");
@@ -82,8 +81,7 @@ static void testBegin(void** state) {
   assert_string_equal(djm_errorText(k.c), "substeps: must be at least 1");
   assert_int_equal(djm_fail(k.c, DJ_UNSUPPORTED, "no"), DJ_UNSUPPORTED);
   assert_string_equal(djm_errorText(k.c), "no");
-  mj_deleteData(d);
-  mj_deleteModel(foreign);
+  djt_deleteEngine(foreign, d);
   closeCase(&other);
   closeCase(&k);
 }
@@ -97,8 +95,7 @@ static void failInside(void* arg) {
   mju_error("broken");
 }
 
-static void testCatch(void** state) {
-  (void)state;
+static void testCatch(void) {
   Case k = openCase(1);
   assert_int_equal(djm_catch(k.c, failInside, NULL), DJ_INVALID);
   assert_string_equal(djm_errorText(k.c), "broken");
@@ -107,8 +104,7 @@ static void testCatch(void** state) {
   closeCase(&k);
 }
 
-static void testView(void** state) {
-  (void)state;
+static void testView(void) {
   Case k = openCase(1);
   k.m->opt.enableflags |= mjENBL_SLEEP | mjENBL_ENERGY;
   mjtSize plugins = k.m->nplugin;
@@ -122,8 +118,7 @@ static void testView(void** state) {
 }
 
 // All that a step reads; of activations those that are kept.
-static void testReadData(void** state) {
-  (void)state;
+static void testReadData(void) {
   Case k = openCase(1);
   const djData* x = k.c->data;
   int nv = (int)k.m->nv, nkept = k.c->model->na;
@@ -150,8 +145,7 @@ static void testReadData(void** state) {
 
 // Contact forces are opposite and equal, and weigh what lies on the floor with what presses; their
 // generalized forces are those that MuJoCo makes of them.
-static void testForces(void** state) {
-  (void)state;
+static void testForces(void) {
   Case k = openCase(2);
   int nv = (int)k.m->nv, nb = (int)k.m->nbody;
   assert_true(djm_solve(k.c, k.m, k.d) >= 0);
@@ -188,8 +182,7 @@ static void testForces(void** state) {
 }
 
 // What is added is of the substep just taken, times the factor, until it is cleared.
-static void testAdding(void** state) {
-  (void)state;
+static void testAdding(void) {
   Case k = openCase(1);
   int n = 6 * (int)k.m->nbody;
   assert_true(djm_solve(k.c, k.m, k.d) >= 0);
@@ -206,8 +199,7 @@ static void testAdding(void** state) {
 }
 
 // A touch sensor counts pairs of its own body that push, along a ray that meets its site.
-static void testTouches(void** state) {
-  (void)state;
+static void testTouches(void) {
   Case k = openCase(1);
   assert_true(djm_solve(k.c, k.m, k.d) >= 0);
   int box = mj_name2id(k.m, mjOBJ_GEOM, "box"), floor = mj_name2id(k.m, mjOBJ_GEOM, "floor"), n = 0;
@@ -246,8 +238,7 @@ static void failing(const mjModel* m, mjData* d, int stage) {
 }
 
 // MuJoCo's pass shows our contacts to sensors and hides them again; so does one that fails.
-static void testPass(void** state) {
-  (void)state;
+static void testPass(void) {
   Case k = openCase(1);
   for (int run = 0; run < 2; run++) {
     assert_true(djm_solve(k.c, k.m, k.d) >= 0);
@@ -336,8 +327,7 @@ static void chainErrors(double worst[2], Case* k, const djmChain* w) {
   for (int i = 0; i < 4; i++) free(list[i]);
 }
 
-static void testChain(void** state) {
-  (void)state;
+static void testChain(void) {
   for (int substeps = 1; substeps <= 3; substeps += 2) {
     Case k = openCase(substeps);
     djmChain w;
@@ -363,8 +353,7 @@ static void testChain(void** state) {
 }
 
 // Without forces the chain is A and B alone.
-static void testPlainChain(void** state) {
-  (void)state;
+static void testPlainChain(void) {
   Case k = openCase(2);
   djmChain w, forces;
   assert_int_equal(djm_makeChain(&w, k.c, k.m, false), DJ_OK);
@@ -382,12 +371,5 @@ static void testPlainChain(void** state) {
   closeCase(&k);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testBegin),    cmocka_unit_test(testCatch),   cmocka_unit_test(testView),
-      cmocka_unit_test(testReadData), cmocka_unit_test(testForces),  cmocka_unit_test(testAdding),
-      cmocka_unit_test(testTouches),  cmocka_unit_test(testPass),    cmocka_unit_test(testChain),
-      cmocka_unit_test(testPlainChain),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testBegin, testCatch, testView, testReadData, testForces, testAdding, testTouches,
+         testPass, testChain, testPlainChain)

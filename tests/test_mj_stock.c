@@ -1,11 +1,9 @@
 // Stock MuJoCo behind a status: equal to mj_step, contact forces, errors, parameters by name.
 
+#include "common/make_model.h"
 #include "common/mjcf.h"
+#include "common/test.h"
 #include "stock_work.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static void checkNear(double a, double b, double tolerance, const char* what) {
   if (!(fabs(a - b) <= tolerance * (1 + fabs(b)))) fail_msg("%s: %.17g is not %.17g", what, a, b);
@@ -28,8 +26,7 @@ static const char kScene[] =
     "<actuator><motor name='motor' joint='hinge' gear='2'/></actuator>"
     "<keyframe><key qpos='0 0 .5 1 0 0 0 0 0 1 1 0 0 0 .3'/></keyframe></mujoco>";
 
-static void testSteps(void** state) {
-  (void)state;
+static void testSteps(void) {
   mjModel* m = djt_compile(kScene);
   mjData* d = mj_makeData(m);
   djStock *stock = makeStock(m), *probed = makeStock(m);
@@ -56,12 +53,10 @@ static void testSteps(void** state) {
   assert_int_equal(dj_resetStock(stock, 1, &err), DJ_INVALID);
   dj_deleteStock(stock);
   dj_deleteStock(probed);
-  mj_deleteData(d);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, d);
 }
 
-static void testContactForces(void** state) {
-  (void)state;
+static void testContactForces(void) {
   mjModel* m = djt_compile(kScene);
   djStock* stock = makeStock(m);
   djError err;
@@ -90,8 +85,7 @@ static void testContactForces(void** state) {
   mj_deleteModel(m);
 }
 
-static void testGravityScale(void** state) {
-  (void)state;
+static void testGravityScale(void) {
   mjModel* m = djt_compile("<mujoco><worldbody><body><freejoint/><geom size='.1'/></body>"
                            "</worldbody></mujoco>");
   djStock* stock = makeStock(m);
@@ -131,15 +125,13 @@ static void outerWarning(const char* text) {
   outer_calls++;
 }
 
-static void testErrors(void** state) {
-  (void)state;
+static void testErrors(void) {
   mjModel* m = djt_compile(kScene);
   djStock* stock = makeStock(m);
   djError err;
   mju_user_warning = outerWarning;
   mjcb_control = failing;
-  assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_INVALID);
-  assert_string_equal(err.text, "MuJoCo: first line; second line");
+  djt_refused(DJ_INVALID, dj_stepStock(stock, NULL, &err), err, "MuJoCo: first line; second line");
   mjcb_control = NULL;
   assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_INVALID);   // not before a reset
   assert_int_equal(dj_resetStock(stock, -1, &err), DJ_OK);
@@ -157,8 +149,7 @@ static void testErrors(void** state) {
   assert_null(mju_user_error);
 
   stock->d->qvel[3] = NAN;
-  assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_INVALID);
-  assert_non_null(strstr(err.text, "nan at time"));
+  djt_refusedWith(DJ_INVALID, dj_stepStock(stock, NULL, &err), err, "nan at time");
   assert_int_equal(dj_resetStock(stock, -1, &err), DJ_OK);
   stock->d->qvel[2] = 1e13;   // MuJoCo calls numbers above 1e10 bad
   assert_int_equal(dj_stepStock(stock, NULL, &err), DJ_INVALID);
@@ -167,8 +158,7 @@ static void testErrors(void** state) {
 }
 
 // What a stock keeps for itself: gravity as it was, room for contacts, a need of a reset.
-static void testWork(void** state) {
-  (void)state;
+static void testWork(void) {
   mjModel* m = djt_compile(kScene);
   djStock* stock = makeStock(m);
   const struct djStockWork* work = stock->work;
@@ -194,14 +184,13 @@ static void testWork(void** state) {
   mj_deleteModel(m);
 }
 
-static void testMessage(void** state) {
-  (void)state;
+static void testMessage(void) {
   djError err;
   char longer[2 * sizeof err.text];
   memset(longer, 'x', sizeof longer);
   longer[sizeof longer - 1] = '\0';
-  assert_int_equal(djm_stockError(&err, DJ_UNSUPPORTED, "%s %d", "geom", 3), DJ_UNSUPPORTED);
-  assert_string_equal(err.text, "geom 3");
+  djt_refused(DJ_UNSUPPORTED, djm_stockError(&err, DJ_UNSUPPORTED, "%s %d", "geom", 3), err,
+              "geom 3");
   assert_int_equal(djm_stockError(NULL, DJ_INVALID, "%d", 3), DJ_INVALID);
   djm_stockError(&err, DJ_FILE, "%s", longer);
   assert_int_equal(strlen(err.text), sizeof err.text - 1);
@@ -217,11 +206,9 @@ static void runNested(void* arg) {
   mju_error("outer");
 }
 
-static void testGuard(void** state) {
-  (void)state;
+static void testGuard(void) {
   djError inner, outer;
-  assert_int_equal(djm_guard(runNested, &inner, &outer), DJ_INVALID);
-  assert_string_equal(inner.text, "inner");
+  djt_refused(DJ_INVALID, djm_guard(runNested, &inner, &outer), inner, "inner");
   assert_string_equal(outer.text, "outer");
   assert_null(mju_user_error);
   assert_null(mju_user_warning);
@@ -381,10 +368,9 @@ static void checkDesign(const djDesignCase* c, const mjModel* m) {
   char* text = replaced(kDesign, c->from, c->to);
   mjModel* changed = djt_compile(text);
   djModel* x = djt_import(NULL, changed);
-  djParam param;
   djError err;
   double value[16];
-  assert_int_equal(dj_paramId(&param, x, c->name, &err), DJ_OK);
+  djParam param = djt_param(x, c->name);
   assert_int_equal(dj_getParam(value, x, &param), DJ_OK);
 
   djStock* stock = makeStock(m);
@@ -422,8 +408,7 @@ static void checkDesign(const djDesignCase* c, const mjModel* m) {
   free(text);
 }
 
-static void testDesign(void** state) {
-  (void)state;
+static void testDesign(void) {
   mjModel* m = djt_compile(kDesign);
   int inertial = 0;   // shapes and sites whose frame MuJoCo takes from the body's inertia
   for (int i = 0; i < m->ngeom; i++) inertial += m->geom_sameframe[i] == mjSAMEFRAME_INERTIA;
@@ -434,8 +419,7 @@ static void testDesign(void** state) {
 }
 
 // Frames that MuJoCo has shortcuts for, moved by less than what it sees.
-static void testSmallMoves(void** state) {
-  (void)state;
+static void testSmallMoves(void) {
   static const char* const kName[] = {"geom/own/pos", "site/here/pos", "body/same/ipos"};
   mjModel* m = djt_compile(kDesign);
   djError err;
@@ -478,8 +462,7 @@ static void checkNormals(const mjModel* m, int mesh) {
 }
 
 // Vertices of the compiled mesh, the second of two: the body falls onto the moved one.
-static void testMeshDesign(void** state) {
-  (void)state;
+static void testMeshDesign(void) {
   mjModel* m = djt_compile(
       "<mujoco><asset><mesh name='first' vertex='0 0 0 .1 0 0 0 .1 0 0 0 .1'/><mesh name='m' "
       "vertex='-1 -1 -1 1 -1 -1 -1 1 -1 1 1 -1 -1 -1 1 1 -1 1 -1 1 1 1 1 1' scale='.1 .1 .1'/>"
@@ -531,8 +514,7 @@ static void testMeshDesign(void** state) {
 
 // Contacts after a change that moves shapes in their body are those of a scene compiled with it;
 // with MuJoCo's trees of boxes as they were before, some are left out.
-static void testTrees(void** state) {
-  (void)state;
+static void testTrees(void) {
   static const djDesignCase moved[] = {
       {"body/row/ipos", "pos='.03 0 0'", "pos='.03 0 50'"},
       {"body/row/iquat", "quat='1 0 0 0' mass", "quat='1 0 1 0' mass"},
@@ -557,20 +539,17 @@ static void testTrees(void** state) {
     mjModel* changed = djt_compile(text);
     djModel* x = djt_import(NULL, changed);
     djStock* stock = makeStock(m);
-    djParam param;
     djError err;
     double value[16];
-    assert_int_equal(dj_paramId(&param, x, moved[i].name, &err), DJ_OK);
+    djParam param = djt_param(x, moved[i].name);
     assert_int_equal(dj_getParam(value, x, &param), DJ_OK);
-    if (dj_setStockParam(stock, moved[i].name, param.nvalue, value, &err) != DJ_OK) {
-      fail_msg("%s", err.text);
-    }
+    djt_failIf(dj_setStockParam(stock, moved[i].name, param.nvalue, value, &err) != DJ_OK, "%s",
+               err.text);
     mjData* d = mj_makeData(changed);
     mj_forward(changed, d);
     mj_forward(stock->m, stock->d);
-    if (d->ncon != stock->d->ncon) {
-      fail_msg("%s: %d contacts, not %d", moved[i].name, stock->d->ncon, d->ncon);
-    }
+    djt_failIf(d->ncon != stock->d->ncon, "%s: %d contacts, not %d", moved[i].name, stock->d->ncon,
+               d->ncon);
     mju_copy(stock->m->bvh_aabb, m->bvh_aabb, 6 * (int)m->nbvh);
     mj_forward(stock->m, stock->d);
     stale += d->ncon != stock->d->ncon;
@@ -584,8 +563,7 @@ static void testTrees(void** state) {
   mj_deleteModel(m);
 }
 
-static void testNames(void** state) {
-  (void)state;
+static void testNames(void) {
   mjModel* m = djt_compile(kDesign);
   djStock* stock = makeStock(m);
   djError err;
@@ -623,15 +601,5 @@ static void testNames(void** state) {
   mj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testSteps),        cmocka_unit_test(testContactForces),
-      cmocka_unit_test(testGravityScale), cmocka_unit_test(testErrors),
-      cmocka_unit_test(testGuard),        cmocka_unit_test(testWork),
-      cmocka_unit_test(testMessage),      cmocka_unit_test(testDesign),
-      cmocka_unit_test(testSmallMoves),
-      cmocka_unit_test(testMeshDesign),   cmocka_unit_test(testTrees),
-      cmocka_unit_test(testNames),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSteps, testContactForces, testGravityScale, testErrors, testGuard, testWork,
+         testMessage, testDesign, testSmallMoves, testMeshDesign, testTrees, testNames)

@@ -3,10 +3,9 @@
 #include "import_report.h"
 
 #include "common/report_case.h"
+#include "common/test.h"
 
 #include <dijoco/setting.h>
-
-#include <stdlib.h>
 
 #define BALLS "<body pos='0 0 1'><freejoint/><geom name='light' size='.1'/></body>"             \
   "<body pos='1 0 1'><freejoint/><geom name='deep' size='.1' solimp='.1 .9 .02' "                \
@@ -29,15 +28,13 @@ static int countOf(const char* text, const char* word) {
 }
 
 // Of all geoms the one where MuJoCo's sink in deepest, whichever comes first.
-static void testWorst(void** state) {
-  (void)state;
+static void testWorst(void) {
   mjModel* m = djt_compile(SCENE("/>", FLOOR("") BALLS, ""));
   djReport* report;
   djModel* x = djt_import(&report, m);
   const char* text = lines(report);
-  if (countOf(text, "solref of 4 geoms, most at geom/deep: MuJoCo's bodies sink") != 1) {
-    fail_msg("%s", text);
-  }
+  djt_failIf(countOf(text, "solref of 4 geoms, most at geom/deep: MuJoCo's bodies sink") != 1, "%s",
+             text);
   for (int i = 0; i < dj_reportLines(report); i++) {
     const djReportEntry* e = &report->entry[dj_reportWorst(report, i)];
     assert_ptr_equal(strstr(dj_reportLine(report, i), e->feature), dj_reportLine(report, i));
@@ -53,8 +50,7 @@ static void testWorst(void** state) {
 }
 
 // What is ignored comes first, then contacts; options have no element.
-static void testOrder(void** state) {
-  (void)state;
+static void testOrder(void) {
   mjModel* m = djt_compile(SCENE(
       " integrator='RK4'/>", FLOOR("") B("condim='4'") A("", "") A2,
       MOTOR("ctrllimited='true' ctrlrange='-1 1'") EQ("<joint joint1='j' joint2='j2'/>"
@@ -75,8 +71,7 @@ static void testOrder(void** state) {
 }
 
 // Renewed by other settings of contact.
-static void testRenewed(void** state) {
-  (void)state;
+static void testRenewed(void) {
   mjModel* m = djt_compile(SCENE("/>", FLOOR("") B("condim='3' type='cylinder' solimp='.1 .9 .02'"),
                                  ""));
   djReport* report;
@@ -128,8 +123,7 @@ static int exactOf(const char* scene) {
   return n;
 }
 
-static void testExact(void** state) {
-  (void)state;
+static void testExact(void) {
   assert_int_equal(exactOf("<mujoco/>"), 1);   // gravity
   int base = exactOf(SCENE("/>", A("", ""), ""));
   assert_int_equal(base, 4);   // the step, gravity, a mass, a joint
@@ -147,10 +141,4 @@ static void testExact(void** state) {
   assert_int_equal(dj_reportLines(NULL), 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testWorst), cmocka_unit_test(testOrder), cmocka_unit_test(testRenewed),
-      cmocka_unit_test(testExact),
-  };
-  return cmocka_run_group_tests(tests, djt_registerIdle, NULL);
-}
+DJT_MAIN_IN(djt_registerIdle, NULL, testWorst, testOrder, testRenewed, testExact)

@@ -1,16 +1,14 @@
 // Lengths and moments of tendons, cranks and actuators on sites beside MuJoCo's.
 
+#include "common/make_model.h"
 #include "common/mj_zoo.h"
 #include "common/random_mjcf.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "force/site_drive.h"
 #include "integrate/work.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 // Our scalar coordinates at MuJoCo's state.
 typedef struct Both {
@@ -38,10 +36,8 @@ static Both makeBoth(const char* text, djRng* rng) {
 }
 
 static void freeBoth(Both* b) {
-  dj_deleteData(b->data);
-  dj_deleteModel(b->x);
-  mj_deleteData(b->d);
-  mj_deleteModel(b->m);
+  djt_delete(b->x, b->data);
+  djt_deleteEngine(b->m, b->d);
 }
 
 // Largest difference of coordinate c from MuJoCo's length and sparse row of derivatives, over gear.
@@ -85,8 +81,7 @@ static double* rounding(Both* b, djRng* rng) {
   return out;
 }
 
-static void testLengths(void** state) {
-  (void)state;
+static void testLengths(void) {
   djRng rng = {31}, shift = {32};
   double worst = 0;
   int tendons = 0, cranks = 0, pulleys = 0;
@@ -191,8 +186,7 @@ static void checkTarget(const djModel* x, const mjModel* m, int i) {
 }
 
 // Every field of a tendon is MuJoCo's, and so is what actuators are on.
-static void testFields(void** state) {
-  (void)state;
+static void testFields(void) {
   djRng rng = {34};
   int margins = 0, limits = 0, targets[4] = {0};
   for (int trial = 0; trial < 100; trial++) {
@@ -245,8 +239,7 @@ static double siteDifference(const Both* b, int i) {
   return worst;
 }
 
-static void testSites(void** state) {
-  (void)state;
+static void testSites(void) {
   djRng rng = {33};
   double worst = 0;
   int one = 0, two = 0;
@@ -270,8 +263,7 @@ static void testSites(void** state) {
 }
 
 // Beyond the rod's reach.
-static void testReach(void** state) {
-  (void)state;
+static void testReach(void) {
   djRng rng = {32};
   int beyond = 0;
   for (int trial = 0; trial < 60; trial++) {
@@ -296,8 +288,4 @@ static void testReach(void** state) {
   assert_true(beyond > 5 && beyond < 50);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testLengths), cmocka_unit_test(testSites),
-                                     cmocka_unit_test(testReach), cmocka_unit_test(testFields)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testLengths, testSites, testReach, testFields)

@@ -2,11 +2,9 @@
 
 #include "bench_mujoco.h"
 #include "common/near.h"
+#include "common/test.h"
 
-#include <string.h>
-
-static void testCompile(void** state) {
-  (void)state;
+static void testCompile(void) {
   char error[300] = "";
   Buffer text = {0};
   buf_addf(&text, "<mujoco><worldbody><geom name='%s' size='1'/></worldbody></mujoco>", "ball");
@@ -18,8 +16,7 @@ static void testCompile(void** state) {
   assert_null(text.text);
 }
 
-static void testErrors(void** state) {
-  (void)state;
+static void testErrors(void) {
   char error[300] = "";
   Buffer text = {0};
   buf_addf(&text, "<mujoco><worldbody><geom name='%s'/></worldbody></mujoco>", "ball");
@@ -28,7 +25,4 @@ static void testErrors(void** state) {
   assert_null(text.text);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testCompile), cmocka_unit_test(testErrors)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testCompile, testErrors)

@@ -1,17 +1,10 @@
 // What the command tells of a scene that is not as in MuJoCo: once, on stderr.
 
+#include "common/test.h"
 #include "warn.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const char kScene[] =
     "<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 1'><freejoint/><geom "
@@ -45,8 +38,7 @@ static void end(const Scene* s, const Options* o) {
   warn_show();
 }
 
-static void testOnce(void** state) {
-  (void)state;
+static void testOnce(void) {
   char path[] = "/tmp/dijoco_sceneXXXXXX.xml";
   int file = mkstemps(path, 4);
   assert_true(file >= 0 && write(file, kScene, sizeof kScene - 1) == (ssize_t)sizeof kScene - 1);
@@ -70,7 +62,4 @@ static void testOnce(void** state) {
   unlink(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testOnce)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testOnce)

@@ -2,12 +2,12 @@
 
 #include "common/mj_zoo.h"
 #include "common/random_mjcf.h"
+#include "common/states.h"
+#include "common/test.h"
 #include "common/text.h"
 #include "common/worst.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
 
 typedef struct Case {
   mjModel* m;
@@ -46,8 +46,7 @@ static void closeCase(Case* k) {
   free(k->A);
   djm_deleteContext(k->c);
   mj_deleteData(k->d);
-  mj_deleteData(k->e);
-  mj_deleteModel(k->m);
+  djt_deleteEngine(k->m, k->e);
 }
 
 // e = the state, moved by h along column k.
@@ -141,16 +140,14 @@ static void solve(Case* c) {
   assert_non_null(before);
   memcpy(before, c->d->buffer, size);
   mju_fill(c->A, 77, (c->nx + c->ns) * (c->nx + c->nu));   // all of it is written
-  if (djm_transition(c->m, c->d, c->c, c->A, c->B, c->C, c->D) < 0) {
-    fail_msg("%s", djm_errorText(c->c));
-  }
+  djt_failIf(djm_transition(c->m, c->d, c->c, c->A, c->B, c->C, c->D) < 0, "%s",
+             djm_errorText(c->c));
   assert_memory_equal(before, c->d->buffer, size);   // d is const, all of it
   free(before);
 }
 
 // All sensors with a formula, without contact.
-static void testFree(void** state) {
-  (void)state;
+static void testFree(void) {
   djRng rng = {11};
   double worst = 0, states = 0;
   int cut = 0;
@@ -210,8 +207,7 @@ static void testContact(void** state) {
 }
 
 // Two moving bodies that press on each other: sensors feel the contact's force on both.
-static void testPressed(void** state) {
-  (void)state;
+static void testPressed(void) {
   for (int substeps = 1; substeps < 4; substeps++) {
     Case c = openCase(djt_compile(
         "<mujoco><option timestep='.004'/><worldbody><body name='stage' pos='0 0 .2'><joint "
@@ -244,8 +240,7 @@ static void testPressed(void** state) {
 }
 
 // Robots, most of them with RK4, after some steps under random controls.
-static void testRobots(void** state) {
-  (void)state;
+static void testRobots(void) {
   static const char* const name[] = {"hopper", "ant", "half_cheetah", "humanoid", "walker2d",
                                      "swimmer", "pusher"};
   djRng rng = {13};
@@ -274,8 +269,7 @@ static void testRobots(void** state) {
 }
 
 // Actuators that the import leaves out: what djm_step does with their activations and controls.
-static void testLeftOut(void** state) {
-  (void)state;
+static void testLeftOut(void) {
   static const char* const text[] = {
       "<mujoco><worldbody><body name='b'><joint name='j'/><geom "
       "size='.1' pos='.2 0 0'/>"
@@ -304,8 +298,7 @@ static void testLeftOut(void** state) {
 }
 
 // Distances of contacts, which are those of a step.
-static void testContactDistance(void** state) {
-  (void)state;
+static void testContactDistance(void) {
   Case c = openCase(djt_compile("<mujoco><worldbody><geom type='plane' size='1 1 1'/><body "
                                 "pos='0 0 .055' euler='1 2 3'><freejoint/><geom name='box' "
                                 "type='box' size='.1 .1 .05'/></body></worldbody><sensor>"
@@ -318,8 +311,7 @@ static void testContactDistance(void** state) {
 }
 
 // Delays and intervals are refused; a history alone changes nothing.
-static void testDelays(void** state) {
-  (void)state;
+static void testDelays(void) {
   static const struct {
     const char* sensor;
     bool delayed;
@@ -345,8 +337,7 @@ static void testDelays(void** state) {
 }
 
 // Any of the matrices may be missing, whatever the sensors need; statistics are those of the run.
-static void testParts(void** state) {
-  (void)state;
+static void testParts(void) {
   static const char* const sensors[] = {
       DJT_ZOO_ANALYTIC DJT_ZOO_OTHER, ("<jointpos joint='hinge'/><framepos objtype='site' "
       "objname='tip'/>"), "<accelerometer site='base'/>", "<touch site='foot'/>",
@@ -386,8 +377,7 @@ static void testParts(void** state) {
 
 // Differences are of steps solved to rounding, however loose the tolerance is: their errors would
 // be divided by the small step.
-static void testNonpotential(void** state) {
-  (void)state;
+static void testNonpotential(void) {
   djRng rng = {19};
   Case c = openCase(djt_compile("<mujoco>" DJT_ZOO_BODIES "<sensor>" DJT_ZOO_OTHER
                                 "</sensor></mujoco>"), 1, 1e-8);
@@ -420,8 +410,7 @@ static void testNonpotential(void** state) {
 
 // Contact of the last of many bodies with few dofs, where no sensor asks for its force: nothing is
 // written for the bodies.
-static void testManyBodies(void** state) {
-  (void)state;
+static void testManyBodies(void) {
   char text[3000] = "<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 .1'>"
                     "<joint type='slide' axis='0 0 1'/>";
   for (int i = 0; i < 40; i++) strcat(text, "<body pos='.01 0 0'>");
@@ -437,8 +426,7 @@ static void testManyBodies(void** state) {
 }
 
 // Sensors in the frames of mocap bodies that were moved.
-static void testMocap(void** state) {
-  (void)state;
+static void testMocap(void) {
   djRng rng = {20};
 #define FRAMES(ref) DJT_FRAMES(DJT_OBJECT("body", "free"), DJT_REF("body", ref)) \
   DJT_FRAMES(DJT_OBJECT("body", ref), DJT_REF("body", "free"))
@@ -456,8 +444,7 @@ static void testMocap(void** state) {
 
 // A hinge balanced under a controller that drives it away just as its inertia holds it in a step:
 // the step is found, but no derivative, and nothing is written.
-static void testSingular(void** state) {
-  (void)state;
+static void testSingular(void) {
   for (int k = 0; k < 8; k++) {
     int substeps = 1 + k / 2 % 2;
     char text[600];
@@ -496,8 +483,7 @@ static void userSensor(const mjModel* m, mjData* d, int stage) {
 }
 
 // Sensors of the user's, of all stages. Warnings of MuJoCo's are no errors.
-static void testUser(void** state) {
-  (void)state;
+static void testUser(void) {
   djRng rng = {18};
   static const char* const stages[] = {"pos", "vel", "acc"};
   for (int last = 0; last < 3; last++) {
@@ -555,8 +541,7 @@ static double withoutTurning(Case* c) {
 }
 
 // Random trees with joints of all types, several per body.
-static void testTrees(void** state) {
-  (void)state;
+static void testTrees(void) {
   djRng rng = {16};
   double worst = 0;
   int sensors = 0, turning = 0;
@@ -583,8 +568,7 @@ static void testTrees(void** state) {
 
 // A scene with our engine plugin: the context that it holds takes steps as well, and our own step
 // and its derivatives, sensors included, are those of the scene without it.
-static void testPlugin(void** state) {
-  (void)state;
+static void testPlugin(void) {
   djError err;
   if (djm_registerPlugins(&err) != DJ_OK) fail_msg("%s", err.text);
   djRng rng = {17};
@@ -615,24 +599,14 @@ static void testPlugin(void** state) {
     mjData* small = mj_makeData(empty);
     assert_int_equal(djm_step(with.m, small, with.c), DJ_INVALID);
     assert_non_null(strstr(djm_errorText(with.c), "another"));
-    mj_deleteData(small);
-    mj_deleteModel(empty);
+    djt_deleteEngine(empty, small);
     closeCase(&with);
     closeCase(&plain);
   }
 }
 
-int main(void) {
-  djIntegrator euler = DJ_EULER, position = DJ_POSITION;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testFree),    cmocka_unit_test_prestate(testContact, &euler),
-      cmocka_unit_test_prestate(testContact, &position), cmocka_unit_test(testRobots),
-      cmocka_unit_test(testLeftOut), cmocka_unit_test(testParts),   cmocka_unit_test(testTrees),
-      cmocka_unit_test(testPlugin),  cmocka_unit_test(testUser),
-      cmocka_unit_test(testDelays),  cmocka_unit_test(testContactDistance),
-      cmocka_unit_test(testSingular), cmocka_unit_test(testPressed),
-      cmocka_unit_test(testNonpotential), cmocka_unit_test(testMocap),
-      cmocka_unit_test(testManyBodies),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_test(testFree), djt_by(testContact, DJ_EULER), djt_by(testContact, DJ_POSITION),
+              djt_test(testRobots), djt_test(testLeftOut), djt_test(testParts), djt_test(testTrees),
+              djt_test(testPlugin), djt_test(testUser), djt_test(testDelays),
+              djt_test(testContactDistance), djt_test(testSingular), djt_test(testPressed),
+              djt_test(testNonpotential), djt_test(testMocap), djt_test(testManyBodies))

@@ -3,6 +3,7 @@
 
 #include "common/mj_rows.h"
 #include "common/mj_step_slope.h"
+#include "common/test.h"
 #include "derivative/motion.h"
 #include "derivative/rows.h"
 #include "derivative/slope_error.h"
@@ -32,8 +33,7 @@ static void runModel(const char* text, int integrator, bool damped, const char* 
   djt_closeStep(&s);
 }
 
-static void testContacts(void** state) {
-  (void)state;
+static void testContacts(void) {
   runModel(CONTACTS("elliptic"), mjINT_EULER, true, "cones");
   runModel(CONTACTS("pyramidal"), mjINT_EULER, true, "pyramids");
   runModel(CONTACTS("elliptic"), mjINT_IMPLICITFAST, true, "cones, implicitfast");
@@ -43,23 +43,20 @@ static void testContacts(void** state) {
   runModel(STICKY("pyramidal"), mjINT_EULER, true, "adhesion, pyramids");
 }
 
-static void testDampers(void** state) {
-  (void)state;
+static void testDampers(void) {
   runModel(kDampers, mjINT_EULER, true, "dampers");
   runModel(kDampers, mjINT_IMPLICIT, true, "dampers, implicit");
   runModel(kDampers, mjINT_IMPLICITFAST, true, "dampers, implicitfast");
 }
 
-static void testRows(void** state) {
-  (void)state;
+static void testRows(void) {
   runModel(BODY_ROWS, mjINT_EULER, true, "rows");
   runModel(BODY_ROWS, mjINT_EULER, false, "rows without eulerdamp");
   runModel(SITE_ROWS, mjINT_IMPLICIT, true, "rows of sites, implicit");
   runModel(SITE_ROWS, mjINT_IMPLICITFAST, true, "rows of sites, implicitfast");
 }
 
-static void testRobots(void** state) {
-  (void)state;
+static void testRobots(void) {
   static const char* const kName[] = {"hopper", "half_cheetah", "ant", "humanoid", "walker2d_v5",
                                       "swimmer"};
   for (size_t i = 0; i < sizeof(kName) / sizeof(*kName); i++) {
@@ -72,8 +69,7 @@ static void testRobots(void** state) {
 }
 
 // All sensors of MuJoCo, by formula or not.
-static void testSensors(void** state) {
-  (void)state;
+static void testSensors(void) {
   djtStep s = djt_openStep(djt_compile(DJT_ZOO));
   djRng rng = {5};
   djt_runStep(&s, &rng, 60, 15, 4e-6);
@@ -84,8 +80,7 @@ static void testSensors(void** state) {
 }
 
 // Springs, dampers and servos in the metric of integrator discrete.
-static void testDiscrete(void** state) {
-  (void)state;
+static void testDiscrete(void) {
   djtStep s = djt_openStep(djt_compile(DJT_ZOO));
   djRng rng = {5};
   s.m->opt.integrator = mjINT_DISCRETE;
@@ -97,8 +92,7 @@ static void testDiscrete(void** state) {
 }
 
 // ... and rows of constraints in that metric.
-static void testDiscreteRows(void** state) {
-  (void)state;
+static void testDiscreteRows(void) {
   runModel(CONTACTS("elliptic"), mjINT_DISCRETE, true, "cones, discrete");
   runModel(CONTACTS("pyramidal"), mjINT_DISCRETE, true, "pyramids, discrete");
   runModel(BODY_ROWS, mjINT_DISCRETE, true, "rows, discrete");
@@ -136,8 +130,7 @@ static void testDiscreteRows(void** state) {
 
 // ---- what is dropped is missed ------------------------------------------------------------------
 
-static void testDropped(void** state) {
-  (void)state;
+static void testDropped(void) {
   static const struct {
     int drop;
     const char *text, *name;
@@ -167,8 +160,7 @@ static void testDropped(void** state) {
 // ---- the call -----------------------------------------------------------------------------------
 
 // The step's data stay as they are, and either matrix may be left out.
-static void testCall(void** state) {
-  (void)state;
+static void testCall(void) {
   djtStep s = djt_openStep(djt_robot("ant"));
   djRng rng = {7};
   djt_runStep(&s, &rng, 20, 20, 2e-6);
@@ -198,8 +190,7 @@ static void testCall(void** state) {
 }
 
 // A solver that stops early is gone on with.
-static void testUnsolved(void** state) {
-  (void)state;
+static void testUnsolved(void) {
   for (int solver = 0; solver < 3; solver++) {
     djtStep s = djt_openStep(djt_compile(CONTACTS("elliptic")));
     djRng rng = {3};
@@ -227,8 +218,7 @@ static void testUnsolved(void** state) {
   "<body pos='0 0 .1'><joint name='j' type='slide' axis='0 0 1' " body "/>"                       \
   "<geom name='ball' size='.1'/></body></worldbody>" more "</mujoco>"
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   static const struct {
     const char *text, *name;
   } kCase[] = {
@@ -247,19 +237,9 @@ static void testRefused(void** state) {
     assert_int_equal(djm_transitionMuJoCoWith(m, d, w, A, NULL, NULL, NULL, &err), DJ_UNSUPPORTED);
     if (!strstr(err.text, kCase[i].name)) fail_msg("%s: %s", kCase[i].name, err.text);
     djm_deleteTransitionWork(w);
-    mj_deleteData(d);
-    mj_deleteModel(m);
+    djt_deleteEngine(m, d);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(testContacts), cmocka_unit_test(testDampers),
-    cmocka_unit_test(testRows), cmocka_unit_test(testRobots),
-    cmocka_unit_test(testSensors), cmocka_unit_test(testDiscrete),
-    cmocka_unit_test(testDiscreteRows),
-    cmocka_unit_test(testDropped), cmocka_unit_test(testCall),
-    cmocka_unit_test(testUnsolved), cmocka_unit_test(testRefused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testContacts, testDampers, testRows, testRobots, testSensors, testDiscrete,
+         testDiscreteRows, testDropped, testCall, testUnsolved, testRefused)

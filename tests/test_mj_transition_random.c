@@ -2,6 +2,7 @@
 
 #include "common/mj_random_tree.h"
 #include "common/mj_step_slope.h"
+#include "common/test.h"
 
 // MuJoCo's search ends on a simplex of a curved surface, whose derivative is the surface's to 1e-5.
 static const double kTolerance = 1e-6, kWorst = 1e-4;
@@ -57,8 +58,7 @@ static void runTree(Total* total, unsigned seed) {
   free(text);
 }
 
-static void testTrees(void** state) {
-  (void)state;
+static void testTrees(void) {
   const char* many = getenv("DIJOCO_RANDOM_TREES");
   unsigned n = many ? (unsigned)atoi(many) : 40;
   Total total = {0};
@@ -71,8 +71,7 @@ static void testTrees(void** state) {
 }
 
 // Solvers that stop early: the derivative is that of the solution all the same.
-static void testUnsolved(void** state) {
-  (void)state;
+static void testUnsolved(void) {
   int cases = 0, open = 0;
   double worst = 0, found = 0;
   for (unsigned seed = 1; seed <= 12; seed++) {
@@ -112,8 +111,7 @@ static void testUnsolved(void** state) {
 // A contact without a derivative: the end of a capsule at the centre of a ball. Along a joint that
 // turns about that end it has one, which no component of the twist about the capsule's own centre
 // has; what it does to the other joint tells.
-static void testBeside(void** state) {
-  (void)state;
+static void testBeside(void) {
   djtStep s = djt_openStep(djt_compile(
       "<mujoco><worldbody><geom size='.1'/><body><joint axis='0 0 1' pos='-.3 .5 0'/><inertial "
       "pos='-.3 .5 0' mass='1' diaginertia='.1 .1 .1'/><body><joint axis='0 0 1'/><geom "
@@ -130,15 +128,13 @@ static void testBeside(void** state) {
   for (int i = 0; i < 4; i++) {
     error = djt_worst(error, fabs(column[i] - s.A[4 * i + 1]) / fmax(1, fabs(column[i])));
   }
-  print_message("beside a kink: %.1e\n", error);
-  assert_true(error < 1e-7);
+  djt_below("beside a kink", error, 1e-7);
   djt_closeStep(&s);
 }
 
 // A hinge at its range's end, a ball that just touches a plane, friction that just slips, a box
 // whose corners are above the edges of another: named.
-static void testNames(void** state) {
-  (void)state;
+static void testNames(void) {
   static const struct {
     const char *text, *name;
   } kCase[] = {
@@ -182,8 +178,4 @@ static void testNames(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testTrees), cmocka_unit_test(testUnsolved),
-                                     cmocka_unit_test(testBeside), cmocka_unit_test(testNames)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testTrees, testUnsolved, testBeside, testNames)

@@ -2,9 +2,8 @@
 // MuJoCo has none.
 
 #include "common/mjcf.h"
+#include "common/test.h"
 #include "type_table.h"
-
-#include <string.h>
 
 // ---- there and back ---------------------------------------------------------------------------
 
@@ -18,8 +17,7 @@ static const char* nameOf(djmTypeKind kind, int type) {
 }
 
 // Types of ours have names, which differ; those of MuJoCo's come back.
-static void testTypes(void** state) {
-  (void)state;
+static void testTypes(void) {
   const struct {
     djmTypeKind kind;
     int n;                // of ours
@@ -52,8 +50,7 @@ static void testTypes(void** state) {
 }
 
 // MuJoCo's own numbers of coordinates and dofs.
-static void testJointSizes(void** state) {
-  (void)state;
+static void testJointSizes(void) {
   mjModel* m = djt_compile("<mujoco><worldbody>"
                            "<body><freejoint/><geom size='.1'/></body>"
                            "<body><joint type='ball'/><geom size='.1'/></body>"
@@ -73,8 +70,7 @@ static void testJointSizes(void** state) {
 
 // ---- refused ----------------------------------------------------------------------------------
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   djJointDef joint[2] = {dj_defaultJointDef(), dj_defaultJointDef()};
   djActuatorDef actuator[2] = {dj_defaultActuatorDef(), dj_defaultActuatorDef()};
   djModelDef def = dj_defaultModelDef();
@@ -101,8 +97,7 @@ static void testRefused(void** state) {
 }
 
 // Writing MJCF asks first: a law that is none ends it.
-static void testWriting(void** state) {
-  (void)state;
+static void testWriting(void) {
   mjModel* stock = djt_compile("<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body>"
                                "</worldbody><actuator><motor name='m' joint='j'/></actuator>"
                                "</mujoco>");
@@ -113,19 +108,11 @@ static void testWriting(void** state) {
   assert_non_null(strstr(text, "<actuator>"));
   free(text);
   m->actuator_bias[0] = 7;
-  assert_int_equal(djm_makeMJCF(&text, "scene.json", m, NULL, &err), DJ_UNSUPPORTED);
-  assert_string_equal(err.text, "actuator 'm': MuJoCo has no bias ''");
+  djt_refused(DJ_UNSUPPORTED, djm_makeMJCF(&text, "scene.json", m, NULL, &err), err,
+              "actuator 'm': MuJoCo has no bias ''");
   assert_null(text);
   dj_deleteModel(m);
   mj_deleteModel(stock);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testTypes),
-      cmocka_unit_test(testJointSizes),
-      cmocka_unit_test(testRefused),
-      cmocka_unit_test(testWriting),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testTypes, testJointSizes, testRefused, testWriting)

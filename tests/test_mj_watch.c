@@ -2,12 +2,9 @@
 
 #include "common/mjcf.h"
 #include "common/sample_model.h"
+#include "common/test.h"
 
 #include <dijoco/mujoco.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static const char* const path = "test_mj_watch.tmp.xml";
 
@@ -38,8 +35,7 @@ static void writeScene(void) {
   fclose(file);
 }
 
-static void testScene(void** state) {
-  (void)state;
+static void testScene(void) {
   writeScene();
   djModel *m = NULL, *again = NULL;
   djReport* report = NULL;
@@ -66,7 +62,4 @@ static void testScene(void** state) {
   remove(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testScene)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testScene)

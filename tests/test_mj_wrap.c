@@ -1,15 +1,13 @@
 // Tendons around spheres and cylinders beside MuJoCo's: lengths and moments, steps.
 
+#include "common/make_model.h"
 #include "common/mj_zoo.h"
 #include "common/random_mjcf.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "integrate/work.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 typedef struct Both {
   mjModel* m;
@@ -40,10 +38,8 @@ static void copyState(Both* b) {
 }
 
 static void freeBoth(Both* b) {
-  dj_deleteData(b->data);
-  dj_deleteModel(b->x);
-  mj_deleteData(b->d);
-  mj_deleteModel(b->m);
+  djt_delete(b->x, b->data);
+  djt_deleteEngine(b->m, b->d);
 }
 
 // ---- lengths and moments -----------------------------------------------------------------------
@@ -78,8 +74,7 @@ static double momentError(const Both* b, int t) {
   return worst;
 }
 
-static void testLengths(void** state) {
-  (void)state;
+static void testLengths(void) {
   djRng rng = {71};
   double length = 0, moment = 0, through = 0;
   int seen[2][2] = {{0}}, straight = 0;
@@ -100,9 +95,8 @@ static void testLengths(void** state) {
         double x = b.data->work->begin.coord.x[b.x->tendon_coord[t]];
         double e = fabs(x - b.d->ten_length[t]), J = momentError(&b, t);
         bool inner = parts[0][1] + parts[1][1] > 0;
-        if (!(e < 1e-10 && J < (inner ? 2e-6 : 1e-10))) {
-          fail_msg("trial %d, tendon %d: %g, %g\n%.9000s", trial, t, e, J, text);
-        }
+        djt_failIf(!(e < 1e-10 && J < (inner ? 2e-6 : 1e-10)),
+                   "trial %d, tendon %d: %g, %g\n%.9000s", trial, t, e, J, text);
         length = djt_worst(length, e);
         if (inner) through = djt_worst(through, J);
         else moment = djt_worst(moment, J);
@@ -154,13 +148,11 @@ static double runError(const char* path, djRng* rng, int* around) {
   }
   djm_deleteContext(c);
   mj_deleteData(ours);
-  mj_deleteData(stock);
-  mj_deleteModel(m);
+  djt_deleteEngine(m, stock);
   return worst;
 }
 
-static void testRuns(void** state) {
-  (void)state;
+static void testRuns(void) {
   static const char* const files[] = {"tendon_finger", "muscle_arm"};
   djRng rng = {73};
   for (int i = 0; i < 2; i++) {
@@ -174,7 +166,4 @@ static void testRuns(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testLengths), cmocka_unit_test(testRuns)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testLengths, testRuns)

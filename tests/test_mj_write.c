@@ -1,15 +1,14 @@
 // Changed designs as MJCF: every parameter arrives, the motion is the same, what cannot be written
 // is named.
 
+#include "common/make_model.h"
 #include "common/mjcf.h"
 #include "common/random_mjcf.h"
+#include "common/test.h"
 #include "write.h"
 
 #include <dijoco/io.h>
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 // ------------------------------ random designs --------------------------------------------------
@@ -71,10 +70,9 @@ static bool isFixed(const djModel* m, const djtField* f, int id) {
 
 static void changeField(djModel* m, djRng* rng, const djtField* f, int id) {
   char name[64];
-  djParam param;
   djError err;
   snprintf(name, sizeof name, "%s/#%d/%s", f->kind, id, f->field);
-  assert_int_equal(dj_paramId(&param, m, name, &err), DJ_OK);
+  djParam param = djt_param(m, name);
   double* value = malloc(sizeof(double) * (size_t)param.nvalue);
   dj_getParam(value, m, &param);
   double common = djt_uniform(rng, f->low, f->high);
@@ -125,9 +123,7 @@ static void fixSettings(djModel* m) {
 
 // qpos: in the start, out the end.
 static void run(djModel* m, double* qpos, int steps) {
-  djData* d;
-  djError err;
-  if (dj_makeData(&d, m, &err) < 0) fail_msg("%s", err.text);
+  djData* d = djt_data(m);
   memcpy(d->qpos, qpos, sizeof(double) * (size_t)m->nq);
   for (int k = 0; k < steps; k++) {
     for (int i = 0; i < m->nu; i++) d->ctrl[i] = 0.2 * sin(0.05 * k + i);
@@ -153,9 +149,8 @@ static void compareRuns(const djModel* wanted, const mjModel* written, double to
   run(design, a, 60);
   run(imported, b, 60);
   for (int i = 0; i < wanted->nq; i++) {
-    if (!(fabs(a[i] - b[i]) <= tolerance * (1 + fabs(a[i])))) {
-      fail_msg("qpos[%d]: %.17g against %.17g", i, a[i], b[i]);
-    }
+    djt_failIf(!(fabs(a[i] - b[i]) <= tolerance * (1 + fabs(a[i]))),
+               "qpos[%d]: %.17g against %.17g", i, a[i], b[i]);
   }
   free(a);
   free(b);
@@ -165,11 +160,11 @@ static void compareRuns(const djModel* wanted, const mjModel* written, double to
 
 static void checkScene(const char* path, int seed, double part, double tolerance) {
   djRng rng = {(unsigned long long)seed};
-  djModel *base, *wanted;
+  djModel* base;
   djError err;
   char* text;
   if (dj_loadMJCF(&base, NULL, NULL, path, &err) < 0) fail_msg("%s: %s", path, err.text);
-  assert_int_equal(dj_copyModel(&wanted, base, &err), DJ_OK);
+  djModel* wanted = djt_copy(base);
   changeAll(wanted, &rng, part);
   fixSettings(wanted);
   djStatus status = djm_makeMJCF(&text, path, wanted, NULL, &err);
@@ -178,8 +173,8 @@ static void checkScene(const char* path, int seed, double part, double tolerance
   assert_int_equal(djm_checkDesign(m, wanted, base, 1e-10, &err), DJ_OK);
   // the check itself can fail
   if (part > 0 && base->nbody > 1) {
-    assert_int_equal(djm_checkDesign(m, base, base, 1e-10, &err), DJ_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "could not be written"));
+    djt_refusedWith(DJ_UNSUPPORTED, djm_checkDesign(m, base, base, 1e-10, &err), err,
+                    "could not be written");
   }
   compareRuns(wanted, m, tolerance);
   mj_deleteModel(m);
@@ -218,8 +213,7 @@ static bool isUsed(const djModel* m, const djtField* f, int id) {
 }
 
 // A difference in any parameter of any element is found, and named.
-static void testComparison(void** state) {
-  (void)state;
+static void testComparison(void) {
   djRng rng = {3};
   char* mjcf = djt_randomMjcf(&rng, 6, DJT_MJCF_ALL);
   mjModel* m = djt_compile(mjcf);
@@ -230,16 +224,14 @@ static void testComparison(void** state) {
   int n = 0;
   for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
     for (int i = 0; i < dj_objectCount(base, fields[k].object); i++) {
-      djParam param;
       char name[100];
       const char* called = dj_id2name(base, fields[k].object, i);
       snprintf(name, sizeof name, "%s/%s/%s", fields[k].kind, called, fields[k].field);
       if (isFixed(base, &fields[k], i) || !isUsed(base, &fields[k], i)) continue;
-      assert_int_equal(dj_paramId(&param, base, name, &err), DJ_OK);
+      djParam param = djt_param(base, name);
       double* value = malloc(sizeof(double) * (size_t)param.nvalue);
       for (int v = 0; v < param.nvalue; v++) {   // each number by itself
-        djModel* wanted;
-        assert_int_equal(dj_copyModel(&wanted, base, &err), DJ_OK);
+        djModel* wanted = djt_copy(base);
         dj_getParam(value, wanted, &param);
         double old = value[v];
         value[v] += fields[k].object == DJ_OBJ_MESH ? 3e-5 : 1e-3 * (1 + fabs(old));
@@ -276,8 +268,7 @@ static bool sameSizes(const djModel* a, const djModel* b) {
 }
 
 // A scene with one more or another element than the design is not a scene of it.
-static void testOtherElements(void** state) {
-  (void)state;
+static void testOtherElements(void) {
   static const char* const texts[] = {
       TWO("<joint name='j'/>", "<geom size='.1'/>", ""),
       TWO("<joint name='j'/>", "<joint/><geom size='.1'/>", ""),
@@ -323,8 +314,7 @@ static void testOtherElements(void** state) {
 }
 
 // So is one in any setting.
-static void testSettingsCompared(void** state) {
-  (void)state;
+static void testSettingsCompared(void) {
   mjModel* m = djt_compile("<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 1'>"
                            "<freejoint/><geom size='.1'/></body></worldbody></mujoco>");
   djModel* base = djt_import(NULL, m);
@@ -334,8 +324,7 @@ static void testSettingsCompared(void** state) {
         "contact/support", "contact/stiffness", "contact/length_scale", "contact/friction_eps",
         "contact/model", "contact/overlap", "option/integrator", "option/tolerance",
         "option/timestep", "option/gravity", "option/gravity", "option/gravity"};
-    djModel* wanted;
-    assert_int_equal(dj_copyModel(&wanted, base, &err), DJ_OK);
+    djModel* wanted = djt_copy(base);
     djOption option = wanted->opt;
     option.support = base->contact.support * (k == 0 ? 1.001 : 1);
     option.stiffness = base->contact.stiffness * (k == 1 ? 1.001 : 1);
@@ -388,8 +377,7 @@ static const char kMesh[] =
     "f 1 3 4\nf 1 4 2\nf 5 6 8\nf 5 8 7\nf 1 2 6\nf 1 6 5\nf 3 7 8\nf 3 8 4\nf 1 5 7\nf 1 7 3\n"
     "f 2 4 8\nf 2 8 6\n";
 
-static void testOwnScene(void** state) {
-  (void)state;
+static void testOwnScene(void) {
   char folder[] = "djwriteXXXXXX", path[200], assets[200], part[220];
   assert_non_null(mkdtemp(folder));
   snprintf(path, sizeof path, "%s/scene.xml", folder);
@@ -408,14 +396,12 @@ static void testOwnScene(void** state) {
   rmdir(folder);
 }
 
-static void testShipped(void** state) {
-  (void)state;
+static void testShipped(void) {
   checkScene(DIJOCO_SOURCE_DIR "/models/wall_friction/scene.xml", 1, 0.5, 1e-9);
   checkScene(DIJOCO_SOURCE_DIR "/models/book_stacking/scene.xml", 2, 0.2, 1e-9);
 }
 
-static void testRobots(void** state) {
-  (void)state;
+static void testRobots(void) {
   static const char* const names[] = {"ant", "half_cheetah", "humanoid", "walker2d_v5", "reacher"};
   const char* folder = djt_robotFolder();
   for (int i = 0; i < 5; i++) {
@@ -438,11 +424,9 @@ static const char kRest[] =
     "<actuator><motor joint='x'/></actuator><keyframe><key name='k' qpos='.1 .2'/></keyframe>"
     "</mujoco>";
 
-static void testRest(void** state) {
-  (void)state;
+static void testRest(void) {
   char path[] = "djwriteXXXXXX.xml", out[] = "/tmp/djwriteXXXXXX.xml";
   djModel* m;
-  djParam support, mass;
   djError err;
   int file = mkstemps(path, 4), file2 = mkstemps(out, 4);
   assert_true(file >= 0 && file2 >= 0);
@@ -451,8 +435,8 @@ static void testRest(void** state) {
   writeFile(path, kRest);
   assert_int_equal(dj_loadMJCF(&m, NULL, NULL, path, &err), DJ_OK);
   const double s = 0.0123456789, kg = 3.3, qpos[2] = {0.3, -0.4}, qvel[2] = {1, 2}, ctrl = 0.7;
-  assert_int_equal(dj_paramId(&support, m, "contact/support", &err), DJ_OK);
-  assert_int_equal(dj_paramId(&mass, m, "body/a/mass", &err), DJ_OK);
+  djParam support = djt_param(m, "contact/support");
+  djParam mass = djt_param(m, "body/a/mass");
   assert_int_equal(dj_setParam(m, &support, &s, &err), DJ_OK);
   assert_int_equal(dj_setParam(m, &mass, &kg, &err), DJ_OK);
   const djKeyDef key = {.qpos = qpos, .qvel = qvel, .ctrl = &ctrl};
@@ -482,8 +466,7 @@ static void testRest(void** state) {
 }
 
 // Scenes that hold no MJCF are written from the model, limits with their softness.
-static void testFromModel(void** state) {
-  (void)state;
+static void testFromModel(void) {
   for (int seed = 1; seed <= 12; seed++) {
     djRng rng = {(unsigned long long)seed};
     int features = DJT_MJCF_ALL | (seed % 2 ? 0 : DJT_MJCF_SMOOTH);
@@ -508,16 +491,14 @@ static void testFromModel(void** state) {
 }
 
 // What MuJoCo cannot hold is named: the spring of a free joint rests where the body starts.
-static void testUnsupported(void** state) {
-  (void)state;
+static void testUnsupported(void) {
   const char* path = DIJOCO_SOURCE_DIR "/models/wall_friction/scene.xml";
   djModel* m;
-  djParam param;
   djError err;
   char* text;
   assert_int_equal(dj_loadMJCF(&m, NULL, NULL, path, &err), DJ_OK);
   const double stiffness = 1, rest[7] = {1, 2, 3, 1, 0, 0, 0};
-  assert_int_equal(dj_paramId(&param, m, "joint/board1/stiffness", &err), DJ_OK);
+  djParam param = djt_param(m, "joint/board1/stiffness");
   assert_int_equal(dj_setParam(m, &param, &stiffness, &err), DJ_OK);
   assert_int_equal(djm_makeMJCF(&text, path, m, NULL, &err), DJ_OK);
   free(text);
@@ -534,17 +515,5 @@ static void testUnsupported(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testOwnScene),
-      cmocka_unit_test(testShipped),
-      cmocka_unit_test(testRobots),
-      cmocka_unit_test(testRest),
-      cmocka_unit_test(testFromModel),
-      cmocka_unit_test(testUnsupported),
-      cmocka_unit_test(testComparison),
-      cmocka_unit_test(testOtherElements),
-      cmocka_unit_test(testSettingsCompared),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testOwnScene, testShipped, testRobots, testRest, testFromModel, testUnsupported,
+         testComparison, testOtherElements, testSettingsCompared)

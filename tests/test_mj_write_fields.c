@@ -1,23 +1,21 @@
 // Written MJCF, compiled again, against the mjModel that it came from, field by field.
 
+#include "common/make_model.h"
 #include "common/mjcf.h"
 #include "common/near.h"
 #include "common/random_mjcf.h"
+#include "common/test.h"
 
 #include <dijoco/dijoco.h>
 
 #include <mujoco/mjxmacro.h>
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static void checkNear(double a, double b, double tolerance, const char* what, int i) {
-  if (!(fabs(a - b) <= tolerance * (1 + fabs(b)))) {
-    fail_msg("%s[%d]: %.17g is not %.17g", what, i, a, b);
-  }
+  djt_failIf(!(fabs(a - b) <= tolerance * (1 + fabs(b))), "%s[%d]: %.17g is not %.17g", what, i, a,
+             b);
 }
 
 static void checkArray(const mjtNum* a, const mjtNum* b, int n, double tolerance,
@@ -193,8 +191,7 @@ static void checkRest(const mjModel* w, const mjModel* m, int disable) {
   assert_string_equal(w->names, m->names);   // the model's own
 }
 
-static void testFromModel(void** state) {
-  (void)state;
+static void testFromModel(void) {
   static const int ours[] = {mjDSBL_CONTACT, mjDSBL_LIMIT, mjDSBL_FRICTIONLOSS, mjDSBL_SPRING,
                              mjDSBL_DAMPER, mjDSBL_GRAVITY, mjDSBL_CLAMPCTRL, mjDSBL_FILTERPARENT,
                              mjDSBL_ACTUATION};
@@ -211,9 +208,8 @@ static void testFromModel(void** state) {
     djModel* x = djt_import(NULL, m);
     djError err;
     djKeyDef key = {.name = "mine", .time = 2, .qpos = x->qpos0, .act = x->key_act + x->na};
-    if (djm_makeMJCF(&text, "scene.json", x, trial % 2 ? &key : NULL, &err) != DJ_OK) {
-      fail_msg("%s\n%s", err.text, mjcf);
-    }
+    djt_failIf(djm_makeMJCF(&text, "scene.json", x, trial % 2 ? &key : NULL, &err) != DJ_OK,
+               "%s\n%s", err.text, mjcf);
     mjModel* w = djt_compile(text);
     if (trial % 2) {
       assert_int_equal(mj_name2id(w, mjOBJ_KEY, "mine"), m->nkey);
@@ -412,8 +408,7 @@ static void writeScene(const char* folder, Folders folders) {
 }
 
 // A design that was not changed compiles to what the scene compiles to, all of it, from any folder.
-static void testUnchanged(void** state) {
-  (void)state;
+static void testUnchanged(void) {
   for (Folders folders = OWN; folders <= ABSOLUTE; folders++) {
     char folder[] = "dj%d fieldsXXXXXX", path[300];
     assert_non_null(mkdtemp(folder));
@@ -444,8 +439,7 @@ static void testUnchanged(void** state) {
 }
 
 // A keyframe is added, or takes the place of one of its name, with all that it has.
-static void testKey(void** state) {
-  (void)state;
+static void testKey(void) {
   char folder[] = "djfieldsXXXXXX", path[300];
   assert_non_null(mkdtemp(folder));
   writeAssets(folder);
@@ -489,8 +483,7 @@ static mjModel* loadText(char* folder, char* path, const char* text) {
 }
 
 // Parameters of one actuator reach this one, and leave all that MuJoCo has beside them.
-static void testActuators(void** state) {
-  (void)state;
+static void testActuators(void) {
   static const char kScene[] =
       "<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body></worldbody><actuator>"
       "<position joint='j' kp='3' kv='.1'/><general joint='j' gaintype='affine' biastype='affine' "
@@ -504,10 +497,9 @@ static void testActuators(void** state) {
     for (int k = 0; k < 3; k++) {
       static const char* const field[] = {"gainprm", "biasprm", "gear"};
       char name[40];
-      djParam param;
       snprintf(name, sizeof(name), "actuator/#%d/%s", i, field[k]);
       const double value[6] = {20 + k, 0.3, 0.4, 0.5, 0.6, 0.7};
-      assert_int_equal(dj_paramId(&param, x, name, &err), DJ_OK);
+      djParam param = djt_param(x, name);
       if (dj_setParam(x, &param, value, &err) != DJ_OK) fail_msg("%s", err.text);
       mjtNum* own = k == 0   ? m->actuator_gainprm + mjNGAIN * i
                     : k == 1 ? m->actuator_biasprm + mjNBIAS * i
@@ -534,8 +526,7 @@ static void testActuators(void** state) {
 
 // Settings that differ from the scene's are written, and only these; without a scene those that
 // differ from the defaults.
-static void testSettings(void** state) {
-  (void)state;
+static void testSettings(void) {
   static const char kScene[] = "<mujoco><custom><numeric name='dijoco_gravity_ramp' data='0.5'/>"
                                "</custom><worldbody><geom type='plane' size='1 1 1'/><body "
                                "pos='0 0 1'>"
@@ -591,8 +582,7 @@ static void testSettings(void** state) {
 // ------------------------------ sizes and errors ------------------------------------------------
 
 // Texts of any length.
-static void testLarge(void** state) {
-  (void)state;
+static void testLarge(void) {
   enum { NGEOM = 1500 };
   char folder[] = "djfieldsXXXXXX", path[300], *scene = calloc(NGEOM + 10, 80), *text;
   assert_non_null(mkdtemp(folder));
@@ -608,9 +598,8 @@ static void testLarge(void** state) {
   djModel* x = djt_import(NULL, m);
   djError err;
   for (int k = 0; k < 2; k++) {
-    if (djm_makeMJCF(&text, k ? path : "scene.json", x, NULL, &err) != DJ_OK) {
-      fail_msg("%s", err.text);
-    }
+    djt_failIf(djm_makeMJCF(&text, k ? path : "scene.json", x, NULL, &err) != DJ_OK, "%s",
+               err.text);
     assert_true(strlen(text) > 1 << 16);
     mjModel* w = djt_compile(text);
     assert_int_equal(w->ngeom, NGEOM);
@@ -625,8 +614,7 @@ static void testLarge(void** state) {
 }
 
 // One line that says what is wrong; no text.
-static void testErrors(void** state) {
-  (void)state;
+static void testErrors(void) {
   static const struct {
     const char *text, *part;
   } bad[] = {{"<mujoco><worldbody>\n<geom size='1'\n foo='2'/></worldbody></mujoco>", "foo"},
@@ -652,8 +640,7 @@ static void testErrors(void** state) {
     djError err;
     djStatus status = djm_makeMJCF(k == 0 ? NULL : &text, k == 1 ? NULL : path, k == 2 ? NULL : x,
                                    NULL, &err);
-    assert_int_equal(status, DJ_INVALID);
-    assert_non_null(strstr(err.text, "no text, scene or model"));
+    djt_refusedWith(DJ_INVALID, status, err, "no text, scene or model");
     if (k > 0) assert_null(text);
   }
   dj_deleteModel(x);
@@ -661,11 +648,4 @@ static void testErrors(void** state) {
   removeAll(folder);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testFromModel),
-                                     cmocka_unit_test(testUnchanged), cmocka_unit_test(testKey),
-                                     cmocka_unit_test(testSettings), cmocka_unit_test(testLarge),
-                                     cmocka_unit_test(testActuators),
-                                     cmocka_unit_test(testErrors)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testFromModel, testUnchanged, testKey, testSettings, testLarge, testActuators, testErrors)

@@ -1,10 +1,9 @@
 // Changed meshes as OBJ files beside the scene.
 
+#include "common/make_model.h"
 #include "common/mjcf.h"
+#include "common/test.h"
 #include "write_files.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 // What files of a scene compile to, floats of meshes in their own frames.
 static mjModel* compileFiles(const djmSceneFiles* f) {
@@ -22,12 +21,10 @@ static mjModel* compileFiles(const djmSceneFiles* f) {
 }
 
 // A changed mesh is in a file, from which the same model comes.
-static void testFiles(void** state) {
-  (void)state;
+static void testFiles(void) {
   const char* path = DIJOCO_SOURCE_DIR "/models/hammer/scene.xml";
   djModel* m;
   djError err;
-  djParam param;
   djmSceneFiles files;
   double vert[24];
   assert_int_equal(dj_loadMJCF(&m, NULL, NULL, path, &err), DJ_OK);
@@ -37,7 +34,7 @@ static void testFiles(void** state) {
   assert_null(strstr(files.text, ".obj"));
   djm_freeSceneFiles(&files);
 
-  assert_int_equal(dj_paramId(&param, m, "mesh/head/vert", &err), DJ_OK);
+  djParam param = djt_param(m, "mesh/head/vert");
   assert_int_equal(param.nvalue, 24);
   dj_getParam(vert, m, &param);
   for (int k = 0; k < 24; k++) vert[k] *= 1 + 0.01 * k;
@@ -67,7 +64,4 @@ static void testFiles(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testFiles)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testFiles)

@@ -1,17 +1,16 @@
 // Numbers of a design in the MJCF that is written from it.
 
 #define _GNU_SOURCE   // mkstemps
+#include "common/make_model.h"
 #include "common/mjcf.h"
 #include "common/near.h"
+#include "common/test.h"
 
 #include "param_table.h"
 #include "write.h"
 
 #include <dijoco/entry.h>
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static void writeScene(char* path, const char* text) {
@@ -22,8 +21,7 @@ static void writeScene(char* path, const char* text) {
 }
 
 // A number that changes to what another one was is a change.
-static void testExchanged(void** state) {
-  (void)state;
+static void testExchanged(void) {
   static const char kText[] =
       "<mujoco><worldbody><body><joint name='j' type='ball'/><geom size='.1'/></body><body "
       "pos='1 0 0'><joint name='k' type='ball' stiffness='4' damping='3' armature='2' "
@@ -36,10 +34,9 @@ static void testExchanged(void** state) {
     djModel* x = djt_import(NULL, m);
     double want[4] = {4, 3, 2, 1}, value = 4 - i / 4;
     char name[100], *text;
-    djParam param;
     djError err;
     snprintf(name, sizeof(name), "joint/k/%s", names[i % 4]);
-    assert_int_equal(dj_paramId(&param, x, name, &err), DJ_OK);
+    djParam param = djt_param(x, name);
     assert_int_equal(dj_setParam(x, &param, &value, &err), DJ_OK);
     want[i % 4] = value;
     if (djm_makeMJCF(&text, path, x, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
@@ -59,8 +56,7 @@ static void testExchanged(void** state) {
 }
 
 // Inertias given in full are replaced by those of the design.
-static void testFullInertia(void** state) {
-  (void)state;
+static void testFullInertia(void) {
   static const char kText[] =
       "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body><body name='b' pos='1 0 0'>"
       "<inertial pos='.1 .2 .3' mass='2' fullinertia='2 3 4 .1 .2 .3'/><joint/><geom size='.1'/>"
@@ -97,8 +93,7 @@ static void testFullInertia(void** state) {
 
 // Each parameter of an element, but vertices and restitution (solref), has a row that says where MuJoCo has it, and its own
 // place there; what is set there is what the import finds.
-static void testTable(void** state) {
-  (void)state;
+static void testTable(void) {
   mjModel* m = djt_compile(
       "<mujoco><worldbody><geom name='f' type='box' size='.1 .2 .3'/>"
       "<body name='b' pos='1 0 0'><joint name='j' stiffness='1' range='-1 1' "
@@ -149,8 +144,7 @@ static void testTable(void** state) {
 
 // The frame of a surface on a mesh that MuJoCo centres and turns is what it was in the scene that
 // is written, and where the compiled mesh is.
-static void testShapePose(void** state) {
-  (void)state;
+static void testShapePose(void) {
   static const char kText[] =
       "<mujoco><asset><mesh name='wedge' vertex='.3 0 .1 .5 .1 .1 .2 .4 .1 .3 .1 .35'/></asset>"
       "<custom><text name='dijoco_shape/g' data='superellipsoid .1 .2 .15 1.5 pose .3 .1 .2 "
@@ -170,11 +164,10 @@ static void testShapePose(void** state) {
   djt_near(fabs(mju_dot(x->geom_surfacequat, turn, 4)), 1, 1e-12);
   mju_rotVecQuat(at, x->geom_surfacepos, m->mesh_quat);
   for (int k = 0; k < 3; k++) djt_near(at[k] + m->mesh_pos[k], pos[k], 1e-12);
-  djParam param;
   djError err;
   char* text;
   double friction[3] = {.3, .01, .001};
-  assert_int_equal(dj_paramId(&param, x, "geom/g/friction", &err), DJ_OK);
+  djParam param = djt_param(x, "geom/g/friction");
   assert_int_equal(dj_setParam(x, &param, friction, &err), DJ_OK);
   if (djm_makeMJCF(&text, path, x, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
   mjModel* w = djt_compile(text);
@@ -191,12 +184,4 @@ static void testShapePose(void** state) {
   remove(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testTable),
-      cmocka_unit_test(testExchanged),
-      cmocka_unit_test(testFullInertia),
-      cmocka_unit_test(testShapePose),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testTable, testExchanged, testFullInertia, testShapePose)

@@ -3,16 +3,11 @@
 // they jump, or there is no way out, they have always been where they are; and derivatives of steps
 // in which they move are exact.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/method_suite.h"
 #include "common/near.h"
 #include "common/scene.h"
+#include "common/test.h"
 #include "integrate/carry.h"
 #include "integrate/mocap.h"
 
@@ -43,9 +38,7 @@ static djModel* cubeAndBox(const double cube[3], const double box[3], const doub
   addBox(s, b, 0.05, 0.05, 0.05);
   b = addMocap(s, box[0], box[1], box[2]);
   addBox(s, b, size[0], size[1], size[2]);
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  return m;
+  return takeScene(s);
 }
 
 static djModel* pusherModel(void) {
@@ -74,8 +67,7 @@ static void forAll(djModel* (*make)(void),
     run(m, d, V, h);
     assert_int_equal(d->stats.recovering_steps, 0);
     assert_int_equal(d->stats.unconverged_steps, 0);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
@@ -125,30 +117,19 @@ static void convey(const djModel* m, djData* d, double V, double h) {
   djt_near(d->qvel[0], 0, 1e-6);
 }
 
-static void testPusher(void** state) {
-  (void)state;
-  forAll(pusherModel, push);
-}
+static void testPusher(void) { forAll(pusherModel, push); }
 
-static void testElevator(void** state) {
-  (void)state;
-  forAll(plateModel, lift);
-}
+static void testElevator(void) { forAll(plateModel, lift); }
 
-static void testConveyor(void** state) {
-  (void)state;
-  forAll(plateModel, convey);
-}
+static void testConveyor(void) { forAll(plateModel, convey); }
 
 // By methods whose stages end elsewhere, or whose displacements begin elsewhere.
-static void testStages(void** state) {
-  (void)state;
+static void testStages(void) {
   for (int k = 0; k < NTIMESTEP; k++) {
     djModel* m = plateModel();
     djData* d = openData(m, DJ_BDF2, timestep[k]);
     convey(m, d, 0.5, timestep[k]);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
   // parts of the way at the ends of stages
   static const djIntegrator all[] = {DJ_MIDPOINT, DJ_BDF2, DJ_BDF1};
@@ -164,14 +145,12 @@ static void testStages(void** state) {
     djt_near(d->work->from.kin.body[2].p.z, from, 1e-15);
     djt_near(d->xpos[8], d->mocap_pos[2], 0);
     if (k % 3 == 1) djt_near((from - d->work->from_rate.kin.body[2].p.z) / 0.01, 1.0 / 3, 1e-9);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // A plate that turns carries what lies on it round.
-static void testTurntable(void** state) {
-  (void)state;
+static void testTurntable(void) {
   const double cube[3] = {0.1, 0, 0.37}, box[3] = {0, 0, 0.3}, size[3] = {0.5, 0.5, 0.02};
   for (int k = 0; k < NTIMESTEP; k++) {
     double h = timestep[k], rate = 2;
@@ -187,8 +166,7 @@ static void testTurntable(void** state) {
     djt_near(r, 0.1, 0.004);
     djt_near(sqrt(d->qvel[0] * d->qvel[0] + d->qvel[1] * d->qvel[1]), rate * r, 0.01);
     djt_near(d->qvel[5], rate, 0.01);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
@@ -221,8 +199,7 @@ static void pushOn(const djModel* m, djData* d, int n) {
   }
 }
 
-static void testResetAndJump(void** state) {
-  (void)state;
+static void testResetAndJump(void) {
   djModel* m = pusherModel();
   djData* d = djt_openMethod(m, DJ_EULER, 0.002);
   double velocity[6], r = sqrt(0.02 * 0.02 + 2 * 0.05 * 0.05);
@@ -255,13 +232,11 @@ static void testResetAndJump(void** state) {
     if (k == 2) djt_near(velocity[4], 0.99 / 0.002, 1e-6);
     if (k % 2) checkStill(m, d);
   }
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // A cube against a wall: the pusher goes on, and nothing explodes.
-static void testJam(void** state) {
-  (void)state;
+static void testJam(void) {
   for (int k = 0; k < NSPEED * NTIMESTEP; k++) {
     double V = speed[k % NSPEED], h = timestep[k / NSPEED];
     Scene* s = newScene(3);
@@ -271,8 +246,7 @@ static void testJam(void** state) {
     wall->pos[2] = 0.2;
     addBox(s, addBody(s, 0, DJ_FREE, 0, 0, 0.05, 1, 0.06), 0.05, 0.05, 0.05);
     addBox(s, addMocap(s, -0.12, 0, 0.051), 0.02, 0.05, 0.05);
-    djModel* m = sceneModel(s);
-    freeScene(s);
+    djModel* m = takeScene(s);
     djData* d = openData(m, DJ_EULER, h);
     double most = 0;
     int jams = 0;
@@ -287,14 +261,12 @@ static void testJam(void** state) {
     }
     assert_true(jams > 0 && most < 2 * V + 1.5);
     assert_true(d->stats.recovering_steps > 0);   // it says so
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // Poses on the way, and where the trial of a stage is.
-static void testWay(void** state) {
-  (void)state;
+static void testWay(void) {
   djModel* m = pusherModel();
   djData* d = djt_openMethod(m, DJ_EULER, 0.01);
   djWork* w = d->work;
@@ -326,14 +298,12 @@ static void testWay(void** state) {
   djt_near(U.w.z, 0.6, 1e-12);
   dj_stopMocap(w, m, 2);
   assert_false(w->carries);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // ---- state -------------------------------------------------------------------------------------
 
-static void testState(void** state) {
-  (void)state;
+static void testState(void) {
   djModel* m = pusherModel();
   djData* d = djt_openMethod(m, DJ_EULER, 0.01);
   djData* other = sceneData(m);
@@ -374,13 +344,11 @@ static void testState(void** state) {
   assert_int_equal(dj_setMocapVelocity(d, m, v), DJ_INVALID);
   assert_int_equal(dj_setMocapVelocity(d, m, NULL), DJ_INVALID);
   dj_deleteData(other);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // A belt that moves on the spot.
-static void testBelt(void** state) {
-  (void)state;
+static void testBelt(void) {
   djModel* m = plateModel();
   djData* d = openData(m, DJ_EULER, 0.002);
   const double v[6] = {0.5, 0, 0, 0, 0, 0};
@@ -391,8 +359,7 @@ static void testBelt(void** state) {
   djt_near(d->qvel[0], 0.5, 1e-4);
   djt_near(d->qpos[0], 0.5 - 0.5 * 0.5 / (2 * MU * G), 1e-3);
   djt_near(d->mocap_pos[0], 0, 0);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // ---- derivatives -------------------------------------------------------------------------------
@@ -426,9 +393,7 @@ static djModel* richModel(djContactModel contact) {
     s->actuator[k].joint = s->def.njnt - 1;
     s->def.nu++;
   }
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  return m;
+  return takeScene(s);
 }
 
 static void moveAll(djData* d, double h) {
@@ -443,8 +408,7 @@ static void moveAll(djData* d, double h) {
 }
 
 // (A, B) of steps on the way against differences.
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   static const djIntegrator all[] = {DJ_EULER, DJ_POSITION, DJ_VARIATIONAL, DJ_BDF1,
                                      DJ_MIDPOINT, DJ_BDF2};
   static const djContactModel contact[] = {DJ_SEPARATING_PLANE, DJ_PENALTY};
@@ -483,14 +447,12 @@ static void testDerivatives(void** state) {
     assert_true(pairs >= 6);
     assert_true(worst < 3e-5);   // of rounding, where contact is stiff
     assert_true(wrong > 1e-3);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // A racket that hits a ball, as an impulse within the step: its derivatives.
-static void testImpulse(void** state) {
-  (void)state;
+static void testImpulse(void) {
   Scene* s = newScene(2);
   s->def.option.gravity[2] = 0;
   s->def.option.restitution = DJ_RESTITUTION_GIVEN;
@@ -498,8 +460,7 @@ static void testImpulse(void** state) {
   s->geom[0].type = DJ_SPHERE;
   s->geom[0].restitution = 0.5;
   addBox(s, addMocap(s, 0, 0, 0), 0.02, 0.2, 0.2);
-  djModel* m = sceneModel(s);
-  freeScene(s);
+  djModel* m = takeScene(s);
   djData* d = djt_openMethod(m, DJ_EULER, 0.005);
   const double v[6] = {0, 0.2, 0.1, 0.3, -0.4, 0.5};
   double x[21], worst = INFINITY;
@@ -514,10 +475,8 @@ static void testImpulse(void** state) {
     assert_true(dj_setState(d, m, x) >= 0);
     worst = fmin(worst, djt_transitionError(m, d, step[k], 0));
   }
-  print_message("impulse: %.1e\n", worst);
-  assert_true(worst < 1e-6);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_below("impulse", worst, 1e-6);
+  djt_delete(m, d);
 }
 
 // A run that goes on: its loss, where mocap bodies move in the first step.
@@ -543,11 +502,10 @@ static double lossOf(djRolloutResult* out, const djModel* m, djData* d, const do
 static void checkRun(djModel* m, djData* d, const double* x, const double* pos, const double* quat,
                      const char* friction, bool slips) {
   djTape* tape;
-  djParam param;
   double mu[3], grad[3], by_v[20], e = 1e-6, loss[2];
   djError err = {""};
   assert_int_equal(djd_makeTape(&tape, m, 3, &err), DJ_OK);
-  assert_int_equal(dj_paramId(&param, m, friction, &err), DJ_OK);
+  djParam param = djt_param(m, friction);
   assert_true(m->nv <= 20 && param.nvalue <= 3);
   djRolloutResult out = {.grad_qvel0 = by_v, .nparam = 1, .param = &param, .grad_param = grad};
   lossOf(&out, m, d, x, pos, quat, tape);
@@ -574,8 +532,7 @@ static void checkRun(djModel* m, djData* d, const double* x, const double* pos, 
   djd_deleteTape(tape);
 }
 
-static void testRuns(void** state) {
-  (void)state;
+static void testRuns(void) {
   for (int k = 0; k < NMETHOD; k++) {
     djModel* m = richModel(DJ_SEPARATING_PLANE);
     djData* d = djt_openMethod(m, method[k], 0.004);
@@ -590,14 +547,12 @@ static void testRuns(void** state) {
     memcpy(pos, d->mocap_pos, sizeof pos);
     memcpy(quat, d->mocap_quat, sizeof quat);
     checkRun(m, d, x, pos, quat, "geom/#4/friction", true);   // of the plate
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // A racket that hits a ball: it goes so far in a step that this is taken in parts.
-static void testParts(void** state) {
-  (void)state;
+static void testParts(void) {
   for (int k = 0; k < NMETHOD; k++) {
     Scene* s = newScene(2);
     s->def.option.gravity[2] = 0;
@@ -606,8 +561,7 @@ static void testParts(void** state) {
     s->def.option.restitution = DJ_RESTITUTION_GIVEN;
     addGeom(s, addBody(s, 0, DJ_FREE, 0.045, 0.02, 0.03, 0.1, 0.02), DJ_SPHERE, 0.02, 0, 0);
     addBox(s, addMocap(s, 0, 0, 0), 0.02, 0.08, 0.08);
-    djModel* m = sceneModel(s);
-    freeScene(s);
+    djModel* m = takeScene(s);
     djData* d = djt_openMethod(m, method[k], 0.01);
     double V = 8, x[40];
     assert_int_equal(dj_step(m, d), DJ_OK);
@@ -635,19 +589,9 @@ static void testParts(void** state) {
     print_message("%s, %.1e: ", dj_integratorName(method[k]), least);
     assert_true(least < 1e-5);
     checkRun(m, d, x, pos, quat, "geom/#1/friction", false);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPusher),       cmocka_unit_test(testElevator),
-      cmocka_unit_test(testConveyor),     cmocka_unit_test(testStages),
-      cmocka_unit_test(testTurntable),
-      cmocka_unit_test(testResetAndJump), cmocka_unit_test(testJam),       cmocka_unit_test(testWay),
-      cmocka_unit_test(testState),        cmocka_unit_test(testBelt),
-      cmocka_unit_test(testDerivatives),  cmocka_unit_test(testRuns),
-      cmocka_unit_test(testParts),        cmocka_unit_test(testImpulse)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testPusher, testElevator, testConveyor, testStages, testTurntable, testResetAndJump,
+         testJam, testWay, testState, testBelt, testDerivatives, testRuns, testParts, testImpulse)

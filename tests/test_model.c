@@ -4,21 +4,10 @@
 #include "common/random_model.h"
 #include "common/message.h"
 #include "common/sample_model.h"
+#include "common/test.h"
 #include "model/make.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static void test_layout(void** state) {
-  (void)state;
+static void test_layout(void) {
   djSample sample;
   djt_fillSample(&sample);
   djModel* m = djt_makeModel(&sample.def);
@@ -53,8 +42,7 @@ static void test_layout(void** state) {
   dj_deleteModel(m);
 }
 
-static void test_names(void** state) {
-  (void)state;
+static void test_names(void) {
   djSample sample;
   djt_fillSample(&sample);
   djModel* m = djt_makeModel(&sample.def);
@@ -74,20 +62,17 @@ static void test_names(void** state) {
   dj_deleteModel(m);
 }
 
-static void test_roundTrip(void** state) {
-  (void)state;
+static void test_roundTrip(void) {
   djSample sample;
   djt_fillSample(&sample);
   djModel* m = djt_makeModel(&sample.def);
   djModelDef def;
   void* storage = NULL;
   assert_int_equal(dj_getDef(&def, &storage, m, NULL), DJ_OK);
-  djModel* again = NULL;
-  assert_int_equal(dj_makeModel(&again, &def, NULL), DJ_OK);
+  djModel* again = djt_makeModel(&def);
   const char* difference = djt_difference(m, again);
   if (difference) fail_msg("%s differs", difference);
-  djModel* copy = NULL;
-  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
+  djModel* copy = djt_copy(m);
   difference = djt_difference(m, copy);
   if (difference) fail_msg("%s differs in the copy", difference);
   dj_freeDef(storage);
@@ -97,16 +82,14 @@ static void test_roundTrip(void** state) {
   dj_deleteModel(NULL);
 }
 
-static void test_randomRoundTrip(void** state) {
-  (void)state;
+static void test_randomRoundTrip(void) {
   djRng rng = {7};
   for (int k = 0; k < 100; k++) {
     djModel* m = djt_randomModel(&rng, 1 + djt_integer(&rng, 12), DJT_ALL);
     djModelDef def;
     void* storage = NULL;
-    djModel* again = NULL;
     assert_int_equal(dj_getDef(&def, &storage, m, NULL), DJ_OK);
-    assert_int_equal(dj_makeModel(&again, &def, NULL), DJ_OK);
+    djModel* again = djt_makeModel(&def);
     const char* difference = djt_difference(m, again);
     if (difference) fail_msg("%s differs", difference);
     dj_freeDef(storage);
@@ -178,8 +161,7 @@ CHANGE(integrator, s->def.option.integrator = (djIntegrator)DJ_NINTEGRATOR)
 CHANGE(ramp, s->def.option.gravity_ramp = NAN)
 CHANGE(lineBreak, s->joint[1].name = "a\nb"; s->joint[1].range[0] = 2)
 
-static void test_errors(void** state) {
-  (void)state;
+static void test_errors(void) {
   static const struct {
     Change* change;
     const char* text;
@@ -257,8 +239,7 @@ static void test_errors(void** state) {
 }
 
 // Every number of a definition: what is too large is named, what is just not is none of that.
-static void test_sizes(void** state) {
-  (void)state;
+static void test_sizes(void) {
   djSample s;
   const struct {
     double* number;
@@ -342,8 +323,8 @@ static void test_sizes(void** state) {
   djt_fillSample(&s);
   s.vert[1][1][2] = -1e21;
   djError err = {""};
-  assert_int_equal(dj_makeModel(&m, &s.def, &err), DJ_INVALID);
-  assert_string_equal(err.text, "mesh 'cube': vertex 1 is farther away than 1e20");
+  djt_refused(DJ_INVALID, dj_makeModel(&m, &s.def, &err), err,
+              "mesh 'cube': vertex 1 is farther away than 1e20");
   // What is divided by is not too small.
   const struct {
     double* number;
@@ -359,27 +340,23 @@ static void test_sizes(void** state) {
     djt_fillSample(&s);
     *divisors[i].number = 0.9e-20;
     snprintf(text, sizeof text, "%s is smaller than 1e-20", divisors[i].name);
-    assert_int_equal(dj_makeModel(&m, &s.def, &err), DJ_INVALID);
-    assert_string_equal(err.text, text);
+    djt_refused(DJ_INVALID, dj_makeModel(&m, &s.def, &err), err, text);
   }
   djt_fillSample(&s);
   s.qpos[1] = 2e20;
-  assert_int_equal(dj_makeModel(&m, &s.def, &err), DJ_INVALID);
-  assert_string_equal(err.text, "key 'away': qpos is larger than 1e20");
+  djt_refused(DJ_INVALID, dj_makeModel(&m, &s.def, &err), err,
+              "key 'away': qpos is larger than 1e20");
 }
 
-static void test_options(void** state) {
-  (void)state;
+static void test_options(void) {
   djSample sample;
   djt_fillSample(&sample);
   djModel* m = djt_makeModel(&sample.def);
-  djModel* before = NULL;
-  assert_int_equal(dj_copyModel(&before, m, NULL), DJ_OK);
+  djModel* before = djt_copy(m);
   djOption option = m->opt;
   option.timestep = -1;
   djError err;
-  assert_int_equal(dj_setOption(m, &option, &err), DJ_INVALID);
-  assert_string_equal(err.text, "option: timestep must be positive");
+  djt_refused(DJ_INVALID, dj_setOption(m, &option, &err), err, "option: timestep must be positive");
   assert_null(djt_difference(m, before));
   option = m->opt;
   option.support = 0.003;
@@ -396,8 +373,7 @@ static void test_options(void** state) {
 }
 
 // Making a model twice changes nothing: unit vectors are left alone to the bit.
-static void test_idempotent(void** state) {
-  (void)state;
+static void test_idempotent(void) {
   djRng rng = {3};
   for (int k = 0; k < 20000; k++) {
     djSample* s = calloc(1, sizeof *s);
@@ -418,12 +394,5 @@ static void test_idempotent(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_layout), cmocka_unit_test(test_sizes),     cmocka_unit_test(test_names),
-      cmocka_unit_test(test_roundTrip),  cmocka_unit_test(test_randomRoundTrip),
-      cmocka_unit_test(test_errors),     cmocka_unit_test(test_options),
-      cmocka_unit_test(test_idempotent),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(test_layout, test_sizes, test_names, test_roundTrip, test_randomRoundTrip, test_errors,
+         test_options, test_idempotent)

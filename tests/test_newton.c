@@ -2,11 +2,9 @@
 // shortens a step, shifts a Jacobian, changes to the exact one, gives up, or hands on an error.
 
 #include "common/near.h"
+#include "common/test.h"
 
 #include "solve/newton.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { MAX_LOG = 4096 };
 
@@ -166,8 +164,7 @@ static double oddSlope(double x, double* slope, double* curvature) {
 // ---- tests
 
 // One step reaches a quadratic's minimum; the next finds nothing to do and goes on by full steps.
-static void testQuadratic(void** state) {
-  (void)state;
+static void testQuadratic(void) {
   djNewtonResult r;
   Problem m = problem(bowl, 3, 5, -1, 2);
   assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
@@ -189,8 +186,7 @@ static void testQuadratic(void** state) {
   djt_near(m.x[0], 2, 1e-15);                        // and the best point is kept
 }
 
-static void testNothing(void** state) {
-  (void)state;
+static void testNothing(void) {
   djNewtonResult r;
   Problem m = problem(bowl, 0, 0, 0, 0);
   assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
@@ -199,8 +195,7 @@ static void testNothing(void** state) {
 }
 
 // The error e is squared: near the valley at 1 it becomes f'''/(2 f'') e^2 = 1.5 e^2, but O(e^3).
-static void testQuadraticConvergence(void** state) {
-  (void)state;
+static void testQuadraticConvergence(void) {
   djNewtonResult r;
   Problem m = problem(valleys, 1, 1.3, 0, 0);
   assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
@@ -221,8 +216,7 @@ static void testQuadraticConvergence(void** state) {
 }
 
 // A decrement of the tolerance is small enough, whatever lies between there and the solution.
-static void testTolerance(void** state) {
-  (void)state;
+static void testTolerance(void) {
   double decrement = 0.05 * sqrt(0.9);
   for (int k = -1; k <= 1; k += 2) {
     djNewtonResult r;
@@ -237,8 +231,7 @@ static void testTolerance(void** state) {
 }
 
 // Every accepted value is lower by Armijo's share; a step is halved until then.
-static void testSearch(void** state) {
-  (void)state;
+static void testSearch(void) {
   djNewtonResult r;
   Problem m = problem(arms, 1, 2, 0, 0);
   assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
@@ -274,8 +267,7 @@ static double endOnShelf(double end, double middle, double noise) {
   return m.x[0];
 }
 
-static void testArmijo(void** state) {
-  (void)state;
+static void testArmijo(void) {
   djt_near(endOnShelf(1.05e-4, 0.75, 0), 0, 0);
   djt_near(endOnShelf(0.95e-4, 0.75, 0), 0.5, 0);
   djt_near(endOnShelf(0.95e-4, 0.55e-4, 0), 0.5, 0);   // half of the step, half of the promise
@@ -293,8 +285,7 @@ static double plain(double x, double* slope, double* curvature) {
   return height + (x == 0 ? 0 : rise);
 }
 
-static void testRounding(void** state) {
-  (void)state;
+static void testRounding(void) {
   djNewtonResult r;
   djNewtonOption o = kOption;
   o.max_iterations = 1;
@@ -311,8 +302,7 @@ static void testRounding(void** state) {
 }
 
 // Outside of what is feasible a step is quartered; so it is where the value is no number.
-static void testInfeasible(void** state) {
-  (void)state;
+static void testInfeasible(void) {
   static const double beyond[] = {INFINITY, NAN};
   for (int k = 0; k < 2; k++) {
     djNewtonResult r;
@@ -341,8 +331,7 @@ static double stop(double x, double* slope, double* curvature) {
 
 // A step that was cut goes on to the minimum along itself, so that the next one knows what cut it;
 // never beyond a point that has no less, and no trial is lost.
-static void testApproach(void** state) {
-  (void)state;
+static void testApproach(void) {
   for (int k = 1; k < 9; k++) {
     djNewtonResult r;
     hardness = pow(10, k);
@@ -357,8 +346,7 @@ static void testApproach(void** state) {
   }
 }
 
-static void testCap(void** state) {
-  (void)state;
+static void testCap(void) {
   djNewtonResult r;
   Problem m = problem(bowl, 1, 10, 0, 0);
   m.cap = 0.75;
@@ -369,8 +357,7 @@ static void testCap(void** state) {
 }
 
 // The smallest shift of 0, .1, .4, 1.6, ... that makes the Jacobian positive.
-static void testShift(void** state) {
-  (void)state;
+static void testShift(void) {
   static const double ladder[] = {0, 0.1, 0.4, 1.6, 6.4};
   djNewtonResult r, once;
   Problem m = problem(valleys, 1, 0.25, 0, 0);   // curvature -3.25
@@ -398,8 +385,7 @@ static void testShift(void** state) {
 }
 
 // Factors may exist although the step leads upwards: that, too, asks for a shift.
-static void testUphill(void** state) {
-  (void)state;
+static void testUphill(void) {
   djNewtonResult r;
   djNewtonOption o = kOption;
   o.max_iterations = 1;
@@ -411,8 +397,7 @@ static void testUphill(void** state) {
   assert_true(m.x[0] > 0.25);
 }
 
-static void testHopeless(void** state) {
-  (void)state;
+static void testHopeless(void) {
   djNewtonResult r;
   Problem m = problem(valleys, 1, 0.25, 0, 0);
   m.least = INFINITY;
@@ -431,8 +416,7 @@ static void testHopeless(void** state) {
 }
 
 // Near the solution a substitute decides nothing: the exact Jacobian takes over and ends it.
-static void testSubstitute(void** state) {
-  (void)state;
+static void testSubstitute(void) {
   djNewtonResult r;
   djNewtonOption o = kOption;
   o.tolerance = 1e-3;
@@ -469,8 +453,7 @@ static void testSubstitute(void** state) {
 }
 
 // Where the exact Jacobian leads nowhere, the substitute goes on.
-static void testSubstituteHelps(void** state) {
-  (void)state;
+static void testSubstituteHelps(void) {
   djNewtonResult r;
   djNewtonOption o = kOption;
   o.max_cuts = 0;
@@ -489,8 +472,7 @@ static djStatus noting(void* user, double* value, double* gradient, const double
   return trial(m, value, gradient, step, fraction, majorizer);
 }
 
-static void testTrialsAsk(void** state) {
-  (void)state;
+static void testTrialsAsk(void) {
   djNewtonResult r;
   Problem m = problem(arms, 1, 2, 0, 0);
   m.exact = 1e-3;
@@ -508,8 +490,7 @@ static double cliff(double x, double* slope, double* curvature) {
   return x == 3 ? 1 : 2;
 }
 
-static void testNoProgress(void** state) {
-  (void)state;
+static void testNoProgress(void) {
   djNewtonResult r;
   djNewtonOption o = kOption;
   o.max_cuts = 4;
@@ -528,8 +509,7 @@ static void testNoProgress(void** state) {
 
 // Further full steps while each leaves less than half of the decrement; others where values tell
 // them from noise.
-static void testPolish(void** state) {
-  (void)state;
+static void testPolish(void) {
   djNewtonResult r;
   djNewtonOption o = kOption;
   o.tolerance = 0.1;
@@ -573,8 +553,7 @@ static double edge(double x, double* slope, double* curvature) {
   return x > 0.001 ? 0.5 * x * x : INFINITY;
 }
 
-static void testPolishMeetsTheEdge(void** state) {
-  (void)state;
+static void testPolishMeetsTheEdge(void) {
   djNewtonResult r;
   djNewtonOption o = kOption;
   o.tolerance = 0.1;
@@ -586,8 +565,7 @@ static void testPolishMeetsTheEdge(void** state) {
 }
 
 // Near the solution a full step that is infeasible is searched for after all.
-static void testNearTheEdge(void** state) {
-  (void)state;
+static void testNearTheEdge(void) {
   djNewtonResult r;
   djNewtonOption o = kOption;
   o.tolerance = 0.1;
@@ -620,8 +598,7 @@ static void failsAt(Curve curve, double x, double exact, const djNewtonOption* o
   }
 }
 
-static void testErrors(void** state) {
-  (void)state;
+static void testErrors(void) {
   djNewtonOption o = kOption;
   o.refinement_steps = 3;
   o.tolerance = 1e-3;
@@ -632,17 +609,7 @@ static void testErrors(void** state) {
   failsAt(cliff, 3, 0, &o);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testQuadratic),  cmocka_unit_test(testNothing),
-      cmocka_unit_test(testSearch),     cmocka_unit_test(testArmijo),
-      cmocka_unit_test(testInfeasible), cmocka_unit_test(testApproach), cmocka_unit_test(testCap),
-      cmocka_unit_test(testShift),      cmocka_unit_test(testUphill),
-      cmocka_unit_test(testHopeless),   cmocka_unit_test(testSubstitute),
-      cmocka_unit_test(testTrialsAsk),  cmocka_unit_test(testNoProgress),
-      cmocka_unit_test(testPolish),     cmocka_unit_test(testPolishMeetsTheEdge),
-      cmocka_unit_test(testNearTheEdge), cmocka_unit_test(testRounding),
-      cmocka_unit_test(testSubstituteHelps), cmocka_unit_test(testErrors),
-      cmocka_unit_test(testQuadraticConvergence), cmocka_unit_test(testTolerance)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testQuadratic, testNothing, testSearch, testArmijo, testInfeasible, testApproach, testCap,
+         testShift, testUphill, testHopeless, testSubstitute, testTrialsAsk, testNoProgress,
+         testPolish, testPolishMeetsTheEdge, testNearTheEdge, testRounding, testSubstituteHelps,
+         testErrors, testQuadraticConvergence, testTolerance)

@@ -2,12 +2,9 @@
 // within bounds, by products of its own and by differences, and on the loss of a task.
 
 #include "common/design_case.h"
+#include "common/optimize_case.h"
+#include "common/test.h"
 #include "optimize/run.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { N = 12 };
 
@@ -58,15 +55,13 @@ static djOptimizer newton(void) {
 }
 
 // A quadratic function takes few iterations, and few more products than it has entries in each.
-static void testQuadratic(void** state) {
-  (void)state;
+static void testQuadratic(void) {
   Seen s = {0};
   double x[N] = {0};
-  djOptimizeResult r;
   djOptimizer o = newton();
   o.products = 2 * N;
   djOptimizeProblem p = {.n = N, .objective = chain, .product = chainProduct, .user = &s};
-  assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+  djOptimizeResult r = djt_optimize(x, &p, &o);
   for (int k = 0; k < N; k++) assert_true(fabs(x[k] - k) < 1e-8);
   print_message("quadratic: %d iterations, %d products\n", r.iterations, r.products);
   assert_true(r.iterations <= 12 && r.products == s.products && s.products <= 6 * N);
@@ -78,8 +73,7 @@ static void testQuadratic(void** state) {
 }
 
 // Entries end at their bounds, and no point is beyond them, by differences too.
-static void testBounds(void** state) {
-  (void)state;
+static void testBounds(void) {
   double lower[N], upper[N];
   for (int k = 0; k < N; k++) {
     lower[k] = k % 3 == 0 ? k + 0.5 : -100;
@@ -89,7 +83,6 @@ static void testBounds(void** state) {
   for (int differs = 0; differs < 2; differs++) {
     Seen s = {.lower = lower, .upper = upper};
     double x[N] = {0};
-    djOptimizeResult r;
     djOptimizer o = newton();
     djOptimizeProblem p = {.n = N,
                            .lower = lower,
@@ -97,7 +90,7 @@ static void testBounds(void** state) {
                            .objective = chain,
                            .product = differs ? NULL : chainProduct,
                            .user = &s};
-    assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+    djOptimizeResult r = djt_optimize(x, &p, &o);
     assert_false(s.outside);
     assert_true(r.gradient_norm < 1e-6 && r.iterations < 30);
     int held = 0;
@@ -127,15 +120,13 @@ static djStatus saddleProduct(void* user, double* out, const double* x, const do
   return DJ_OK;
 }
 
-static void testSaddle(void** state) {
-  (void)state;
+static void testSaddle(void) {
   Seen s = {0};
   double x[2] = {1, 1e-3};
-  djOptimizeResult r;
   djOptimizer o = newton();
   o.radius = 0.3;
   djOptimizeProblem p = {.n = 2, .objective = saddle, .product = saddleProduct, .user = &s};
-  assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+  djOptimizeResult r = djt_optimize(x, &p, &o);
   assert_true(fabs(x[0]) < 1e-9 && fabs(fabs(x[1]) - sqrt(0.5)) < 1e-9);
   assert_true(r.iterations < 20 && s.evaluations < 40);
 }
@@ -146,15 +137,13 @@ static djStatus noProduct(void* user, double* out, const double* x, const double
   return DJ_INVALID;
 }
 
-static void testNoProducts(void** state) {
-  (void)state;
+static void testNoProducts(void) {
   Seen s = {0};
   double x[2] = {1, 0.3};
-  djOptimizeResult r;
   djOptimizer o = newton();
   o.radius = 0.3;
   djOptimizeProblem p = {.n = 2, .objective = saddle, .product = noProduct, .user = &s};
-  assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+  djt_optimize(x, &p, &o);
   assert_true(fabs(x[0]) < 1e-4 && fabs(x[1] - sqrt(0.5)) < 1e-4);
 }
 
@@ -174,8 +163,7 @@ static const char swing[] =
     "\"target\":[0,0,0]},{\"type\":\"effort\",\"weight\":1e-3}],"
     "\"variables\":[{\"name\":\"ctrl\",\"min\":-20,\"max\":20}]}";
 
-static void testTask(void** state) {
-  (void)state;
+static void testTask(void) {
   djOptimizeResult result[2];
   static const char* const type[] = {"newton_cg", "lbfgsb"};
   for (int k = 0; k < 2; k++) {
@@ -187,9 +175,7 @@ static void testTask(void** state) {
     o.type = type[k];
     o.radius = 1;
     o.gradient_tolerance = 1e-8;
-    if (djd_optimizeDesign(&result[k], x, c.d, &o, 1, NULL, NULL, &err) < 0) {
-      fail_msg("%s", err.text);
-    }
+    djt_failIf(djd_optimizeDesign(&result[k], x, c.d, &o, 1, NULL, NULL, &err) < 0, "%s", err.text);
     print_message("%s: %.8g after %d iterations, %d losses, %d products\n", type[k], result[k].loss,
                   result[k].iterations, result[k].evaluations, result[k].products);
     free(x);
@@ -199,9 +185,4 @@ static void testTask(void** state) {
   assert_true(result[0].loss < 0.2 * result[1].loss && result[0].products > 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testQuadratic), cmocka_unit_test(testBounds),
-                                     cmocka_unit_test(testSaddle), cmocka_unit_test(testNoProducts),
-                                     cmocka_unit_test(testTask)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testQuadratic, testBounds, testSaddle, testNoProducts, testTask)

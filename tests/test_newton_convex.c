@@ -2,12 +2,10 @@
 // any shift, and only then.
 
 #include "common/near.h"
+#include "common/test.h"
 #include "common/whole_step.h"
 
 #include "solve/newton.h"
-
-#include <math.h>
-#include <string.h>
 
 // f = a (x^2 - 1)^2 + 3/2 (y - 2)^2: two valleys with a stiff ridge between them.
 typedef struct Ridge {
@@ -92,8 +90,7 @@ static djStatus minimize(djNewtonResult* result, Ridge* r, bool substitute) {
   return dj_newton(result, &p, &o, gradient, step);
 }
 
-static void testStiff(void** state) {
-  (void)state;
+static void testStiff(void) {
   djNewtonResult with, without;
   Ridge r = {.a = 1e6, .x = {0.1, 0}, .helps = true};
   assert_int_equal(minimize(&with, &r, true), DJ_OK);
@@ -107,8 +104,7 @@ static void testStiff(void** state) {
   assert_true(fabs(s.first[1] - 2) > 1.99);
 }
 
-static void testOnlyWhereNeeded(void** state) {
-  (void)state;
+static void testOnlyWhereNeeded(void) {
   djNewtonResult result;
   Ridge r = {.a = 1, .x = {0.8, 0}, .helps = true};   // convex from there on
   assert_int_equal(minimize(&result, &r, true), DJ_OK);
@@ -121,8 +117,7 @@ static void testOnlyWhereNeeded(void** state) {
 
 // Almost at rest on the ridge, where decrements are within the tolerance, a substitute does not end
 // the search; nor does it go on for ever where the point is exact.
-static void testSaddle(void** state) {
-  (void)state;
+static void testSaddle(void) {
   djNewtonResult result;
   Ridge r = {.a = 1, .x = {3e-9, 2}, .helps = true};   // the decrement is half of the tolerance
   assert_int_equal(minimize(&result, &r, true), DJ_OK);
@@ -134,8 +129,7 @@ static void testSaddle(void** state) {
 
 // A substitute that is much too stiff: its steps are stretched, and less of it is tried, but not
 // where less cannot be factored.
-static void testTooStiff(void** state) {
-  (void)state;
+static void testTooStiff(void) {
   static const double least[] = {1, 0.25, 0};
   int iterations = 60;
   for (int k = 0; k < 3; k++) {
@@ -157,18 +151,11 @@ static void testTooStiff(void** state) {
   }
 }
 
-static void testError(void** state) {
-  (void)state;
+static void testError(void) {
   djNewtonResult result;
   Ridge r = {.a = 1, .x = {0.1, 0}, .failure = DJ_INVALID};
   assert_int_equal(minimize(&result, &r, true), DJ_INVALID);
   assert_int_equal(r.naccept, 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testStiff),
-                                     cmocka_unit_test(testOnlyWhereNeeded),
-                                     cmocka_unit_test(testSaddle), cmocka_unit_test(testTooStiff),
-                                     cmocka_unit_test(testError)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testStiff, testOnlyWhereNeeded, testSaddle, testTooStiff, testError)

@@ -2,11 +2,10 @@
 // within 1e-6 of its coordinate, and eased within 1e-2.
 
 #include "common/near.h"
+#include "common/test.h"
 #include "common/whole_step.h"
 
 #include "solve/newton.h"
-
-#include <math.h>
 
 typedef enum Way { PLAIN, EASED, FORESEEN } Way;
 
@@ -117,8 +116,7 @@ static Problem make(double pull, double x) {
 }
 
 // It ends at the solution of the system itself, in few iterations, whether that sticks or slides.
-static void testLeads(void** state) {
-  (void)state;
+static void testLeads(void) {
   static const double pull[] = {0, 0.5, -0.9, 1.3, -2};
   for (int k = 0; k < 5; k++) {
     djNewtonResult r;
@@ -135,8 +133,7 @@ static void testLeads(void** state) {
 }
 
 // After the leap what sticks is found almost: the easier system has told where.
-static void testLeap(void** state) {
-  (void)state;
+static void testLeap(void) {
   djNewtonResult r;
   Problem m = make(0.5, 0.01 / sqrt(3));   // at the solution of the easier one, nearly
   assert_int_equal(minimize(&r, &m), DJ_OK);
@@ -144,8 +141,7 @@ static void testLeap(void** state) {
   djt_near(m.x, solution(0.5), 1e-15);
 }
 
-static void testDeclined(void** state) {
-  (void)state;
+static void testDeclined(void) {
   djNewtonResult r;
   Problem m = make(1.3, 1.7);
   m.may_ease = false;
@@ -157,8 +153,7 @@ static void testDeclined(void** state) {
 }
 
 // A leap to where the system itself is infeasible is not taken.
-static void testInfeasible(void** state) {
-  (void)state;
+static void testInfeasible(void) {
   djNewtonResult r;
   Problem m = make(0.5, -1e-3);
   m.wall = -1e-8;
@@ -169,8 +164,7 @@ static void testInfeasible(void** state) {
 
 // A leap to a height that speaks against all that was foreseen is not taken, one somewhat above the
 // start is: the first decrement is 3.2.
-static void testHeight(void** state) {
-  (void)state;
+static void testHeight(void) {
   for (int high = 0; high <= 1; high++) {
     djNewtonResult r;
     Problem m = make(0.5, -1.7);
@@ -182,8 +176,7 @@ static void testHeight(void** state) {
 }
 
 // What is nearly solved is not eased.
-static void testNearly(void** state) {
-  (void)state;
+static void testNearly(void) {
   djNewtonResult r;
   Problem m = make(1.3, 0.301);
   assert_int_equal(minimize(&r, &m), DJ_OK);
@@ -192,8 +185,7 @@ static void testNearly(void** state) {
 }
 
 // Nor what is solved before it is to be, else from there.
-static void testLater(void** state) {
-  (void)state;
+static void testLater(void) {
   for (int plain = 1; plain <= 40; plain += 39) {
     djNewtonResult r;
     Problem m = make(0.5, 1.7);
@@ -204,8 +196,7 @@ static void testLater(void** state) {
 }
 
 // A guess that claims to be near is gone on from, without easing, or refused before a step.
-static void testGuess(void** state) {
-  (void)state;
+static void testGuess(void) {
   for (int off = 0; off <= 1; off++) {
     djNewtonResult r;
     Problem m = make(1.3, 0.3 + (off ? 0.1 : 1e-3));   // all but its friction is solved at .3
@@ -216,16 +207,5 @@ static void testGuess(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testLeads),
-      cmocka_unit_test(testLeap),
-      cmocka_unit_test(testDeclined),
-      cmocka_unit_test(testInfeasible),
-      cmocka_unit_test(testHeight),
-      cmocka_unit_test(testNearly),
-      cmocka_unit_test(testLater),
-      cmocka_unit_test(testGuess),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testLeads, testLeap, testDeclined, testInfeasible, testHeight, testNearly, testLater,
+         testGuess)

@@ -2,12 +2,10 @@
 // lie on each other: it ends there, or says soon that it cannot.
 
 #include "common/near.h"
+#include "common/test.h"
 #include "common/whole_step.h"
 
 #include "solve/newton.h"
-
-#include <math.h>
-#include <string.h>
 
 // (x - place - 0.3)^2/2 + edge(x - place), whose slope goes from -1 to 1 over a few orders of
 // magnitude of width. By noise the value is off at random.
@@ -72,8 +70,7 @@ static double slopeAt(const Edge* e) {
 static const djNewtonOption kOption = {.tolerance = 1e-12, .max_iterations = 100, .max_cuts = 30};
 
 // However narrow the edge, and where values tell steps only down to 1e-5.
-static void testNarrow(void** state) {
-  (void)state;
+static void testNarrow(void) {
   djNewtonResult r;
   djNewtonOption o = kOption;
   for (int noisy = 0; noisy < 2; noisy++) {
@@ -89,8 +86,7 @@ static void testNarrow(void** state) {
 
 // One bit of the point changes the slope by a good part of all: it is told soon that this is no
 // solution, at the next point to it.
-static void testUnresolved(void** state) {
-  (void)state;
+static void testUnresolved(void) {
   djNewtonResult r;
   djNewtonOption o = kOption;
   o.noise = 1e-15;
@@ -101,8 +97,7 @@ static void testUnresolved(void** state) {
 }
 
 // A loose tolerance, refined: where full steps lead away from the edge, others go on.
-static void testRefined(void** state) {
-  (void)state;
+static void testRefined(void) {
   djNewtonResult r;
   djNewtonOption o = kOption;
   o.tolerance = 0.05;
@@ -115,8 +110,4 @@ static void testRefined(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testNarrow), cmocka_unit_test(testUnresolved),
-                                     cmocka_unit_test(testRefined)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testNarrow, testUnresolved, testRefined)

@@ -2,12 +2,10 @@
 // the way: that part is learned, and all else takes its whole step.
 
 #include "common/near.h"
+#include "common/test.h"
 #include "common/whole_step.h"
 
 #include "solve/newton.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { N = 6 };
 #define PLACE 0.1
@@ -116,8 +114,7 @@ static void checkSolved(const Wall* w) {
 }
 
 // Whatever the wall's height, the rest is there after the first step.
-static void testMet(void** state) {
-  (void)state;
+static void testMet(void) {
   for (double wall = 1e2; wall < 1e12; wall *= 100) {
     djNewtonResult with, without;
     Wall w = {.wall = wall}, v = {.wall = wall};
@@ -135,8 +132,7 @@ static void testMet(void** state) {
 }
 
 // Where the whole step is accepted no one asks.
-static void testNotAsked(void** state) {
-  (void)state;
+static void testNotAsked(void) {
   djNewtonResult r;
   Wall w = {.wall = 0};
   assert_int_equal(minimize(&r, &w, true), DJ_OK);
@@ -145,8 +141,7 @@ static void testNotAsked(void** state) {
 }
 
 // A lesson that is of no use leaves all as it was.
-static void testUseless(void** state) {
-  (void)state;
+static void testUseless(void) {
   djNewtonResult with, without;
   Wall v = {.wall = 1e8};
   assert_int_equal(minimize(&without, &v, false), DJ_OK);
@@ -163,8 +158,7 @@ static void testUseless(void** state) {
 
 // Nothing is learned where there is no value; but where the next trial has one it is not asked
 // again.
-static void testInfinite(void** state) {
-  (void)state;
+static void testInfinite(void) {
   djNewtonResult r;
   Wall w = {.wall = 1e4, .ends = true};
   assert_int_equal(minimize(&r, &w, true), DJ_OK);
@@ -172,8 +166,7 @@ static void testInfinite(void** state) {
   assert_int_equal(w.nlearn, 0);
 }
 
-static void testError(void** state) {
-  (void)state;
+static void testError(void) {
   djNewtonResult r;
   Wall w = {.wall = 1e8, .failure = DJ_INVALID};
   assert_int_equal(minimize(&r, &w, true), DJ_INVALID);
@@ -181,9 +174,4 @@ static void testError(void** state) {
   assert_true(w.excess > 0 && w.excess < 0.1);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testMet), cmocka_unit_test(testNotAsked),
-                                     cmocka_unit_test(testUseless), cmocka_unit_test(testInfinite),
-                                     cmocka_unit_test(testError)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testMet, testNotAsked, testUseless, testInfinite, testError)

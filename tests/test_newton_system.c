@@ -1,15 +1,8 @@
 // The Newton method on coupled equations that are no gradient of any function: near the root full
 // steps, which square the error.
 
+#include "common/test.h"
 #include "solve/newton.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const djNewtonOption kOption = {
     .tolerance = 1e-8, .max_iterations = 50, .refinement_steps = 0, .max_cuts = 30, .noise = 0};
@@ -84,8 +77,7 @@ static void acceptSystem(void* user) {
   s->error[s->naccept++] = hypot(s->x[0] - kRoot[0], s->x[1] - kRoot[1]);
 }
 
-static void testSystem(void** state) {
-  (void)state;
+static void testSystem(void) {
   static const double start[3][2] = {{0.6, -0.9}, {3, 4}, {-20, 1}};
   for (int k = 0; k < 3; k++) {
     System s = {.x = {start[k][0], start[k][1]}};
@@ -108,7 +100,4 @@ static void testSystem(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testSystem)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSystem)

@@ -1,18 +1,10 @@
 // Optimisers on functions with known minima.
 
 #include "common/near.h"
+#include "common/optimize_case.h"
 #include "common/random_model.h"
+#include "common/test.h"
 #include "optimize/run.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { N = 6 };
 
@@ -135,8 +127,7 @@ static djStatus bowl(void* user, double* loss, double* grad, const double* x) {
   return DJ_OK;
 }
 
-static void testGradients(void** state) {
-  (void)state;
+static void testGradients(void) {
   checkGradient(quadratic, N, -9, 9);
   checkGradient(rosenbrock, 2, -1.5, 1.5);
   checkGradient(partial, 1, 0.1, 2.4);
@@ -145,8 +136,7 @@ static void testGradients(void** state) {
   assert_int_equal(bowl(NULL, &loss, NULL, best), DJ_OK);
 }
 
-static void testBounds(void** state) {
-  (void)state;
+static void testBounds(void) {
   static const double lower[N] = {-9, 2, -9, 0, -9, 5}, upper[N] = {9, 9, 1, 9, 9, 5};
   static const double expected[N] = {0, 2, 1, 3, 4, 5};
   for (int t = 0; t < NTYPE; t++) {
@@ -159,9 +149,7 @@ static void testBounds(void** state) {
     double x[N] = {7, -7, 7, -7, 7, -7};
     Seen s = start(N, lower, upper);
     djOptimizeProblem p = problemOf(&s, quadratic);
-    djOptimizeResult r;
-    djError err = {""};
-    assert_int_equal(dj_optimize(&r, x, &p, &o, &err), DJ_OK);
+    djOptimizeResult r = djt_optimize(x, &p, &o);
     assert_int_equal(r.stop, DJ_STOP_GRADIENT);
     assert_true(r.gradient_norm <= 1e-6);
     for (int k = 0; k < N; k++) assert_true(fabs(x[k] - expected[k]) < 1e-6);
@@ -174,8 +162,7 @@ static void testBounds(void** state) {
   }
 }
 
-static void testRosenbrock(void** state) {
-  (void)state;
+static void testRosenbrock(void) {
   static const int iterations[NTYPE] = {20000, 20000, 200, 200};
   static const double close_by[NTYPE] = {1e-3, 0.2, 1e-5, 1e-5};
   for (int t = 0; t < NTYPE; t++) {
@@ -185,8 +172,7 @@ static void testRosenbrock(void** state) {
     double x[2] = {-1.2, 1};
     Seen s = start(2, NULL, NULL);
     djOptimizeProblem p = problemOf(&s, rosenbrock);
-    djOptimizeResult r;
-    assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+    djOptimizeResult r = djt_optimize(x, &p, &o);
     assert_true(fabs(x[0] - 1) < close_by[t] && fabs(x[1] - 1) < 2 * close_by[t]);
     double loss;
     rosenbrock(&s, &loss, NULL, x);
@@ -200,14 +186,12 @@ static void testRosenbrock(void** state) {
   double x[2] = {-1.2, 1};
   Seen s = start(2, lower, upper);
   djOptimizeProblem p = problemOf(&s, rosenbrock);
-  djOptimizeResult r;
-  assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+  djt_optimize(x, &p, &o);
   assert_true(x[0] == 0.5 && fabs(x[1] - 0.25) < 1e-6 && s.inside);
 }
 
 // The loss is not defined everywhere: all back off.
-static void testPartial(void** state) {
-  (void)state;
+static void testPartial(void) {
   for (int t = 0; t < NTYPE; t++) {
     djOptimizer o = dj_defaultOptimizer();
     o.type = types[t];
@@ -218,21 +202,19 @@ static void testPartial(void** state) {
     double x[1] = {0.1};
     Seen s = start(1, NULL, NULL);
     djOptimizeProblem p = problemOf(&s, partial);
-    djOptimizeResult r;
-    assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+    djOptimizeResult r = djt_optimize(x, &p, &o);
     assert_true(r.refused > 0);
     assert_true(fabs(x[0] - 1.999) < (t == 0 ? 0.1 : 1e-4));
     double far[1] = {-3};
     djError err = {""};
-    assert_int_equal(dj_optimize(&r, far, &p, &o, &err), DJ_INVALID);
-    assert_string_equal(err.text, "the loss is not defined at the start");
+    djt_refused(DJ_INVALID, dj_optimize(&r, far, &p, &o, &err), err,
+                "the loss is not defined at the start");
     assert_true(far[0] == -3);
   }
 }
 
 // A step of eq. 15 is optimal: no other one in the ball and the bounds lowers g.d more.
-static void testTrustRegionStep(void** state) {
-  (void)state;
+static void testTrustRegionStep(void) {
   djRng rng = {5};
   for (int trial = 0; trial < 20; trial++) {
     double lower[N], upper[N], x[N], first[N];
@@ -251,8 +233,7 @@ static void testTrustRegionStep(void** state) {
     Seen s = start(N, lower, upper);
     djOptimizeProblem p = problemOf(&s, quadratic);
     p.group = group;
-    djOptimizeResult r;
-    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    djt_optimize(x, &p, &o);
     const double radius[2] = {0.3, 0.05};
     double length[2] = {0, 0}, loss, grad[N], gained = 0;
     quadratic(&s, &loss, grad, first);
@@ -282,8 +263,7 @@ static void testTrustRegionStep(void** state) {
 
 // Equations: least distance to a random point on a random affine set within bounds, by the
 // conditions of optimality, and designs that stay on it.
-static void testEquations(void** state) {
-  (void)state;
+static void testEquations(void) {
   djRng rng = {9};
   for (int trial = 0; trial < 40; trial++) {
     double equal[2 * N], value[2] = {0, 0}, lower[N], upper[N], inside[N];
@@ -309,9 +289,7 @@ static void testEquations(void** state) {
       p.nequal = 2;
       p.equal = equal;
       p.value = value;
-      djOptimizeResult r;
-      djError err = {""};
-      if (dj_optimize(&r, x, &p, &o, &err) < 0) fail_msg("%s", err.text);
+      djOptimizeResult r = djt_optimize(x, &p, &o);
       for (int e = 0; e < 2; e++) {
         double residual = -value[e];
         for (int k = 0; k < N; k++) residual += equal[e * N + k] * x[k];
@@ -343,8 +321,7 @@ static void testEquations(void** state) {
   }
 }
 
-static void testCallback(void** state) {
-  (void)state;
+static void testCallback(void) {
   for (int t = 0; t < NTYPE; t++) {
     djOptimizer o = dj_defaultOptimizer();
     o.type = types[t];
@@ -352,8 +329,7 @@ static void testCallback(void** state) {
     Seen s = start(2, NULL, NULL);
     s.stop_at = 3;
     djOptimizeProblem p = problemOf(&s, rosenbrock);
-    djOptimizeResult r;
-    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    djOptimizeResult r = djt_optimize(x, &p, &o);
     assert_int_equal(r.stop, DJ_STOP_CALLBACK);
     assert_int_equal(r.iterations, 3);
     s = start(2, NULL, NULL);
@@ -382,8 +358,7 @@ static djStatus refuse(void* user, double* loss, double* grad, const double* x) 
 }
 
 // Of equal losses the last counts while all have been equal, and then the first.
-static void testTies(void** state) {
-  (void)state;
+static void testTies(void) {
   enum { LOSSES = 7 };
   static const struct {
     double loss[LOSSES];
@@ -398,17 +373,15 @@ static void testTies(void** state) {
     o.rate = 0.1;
     o.iterations = LOSSES - 1;
     djOptimizeProblem p = {.n = 1, .objective = along, .user = &series};
-    djOptimizeResult r;
     double x = 0;
-    assert_int_equal(dj_optimize(&r, &x, &p, &o, NULL), DJ_OK);
+    djOptimizeResult r = djt_optimize(&x, &p, &o);
     assert_int_equal(series.calls, LOSSES);
     assert_int_equal(r.best_iteration, list[i].best);
     djt_near(x, -0.1 * list[i].best, 1e-6);   // Adam's steps by an equal gradient
   }
 }
 
-static void testErrors(void** state) {
-  (void)state;
+static void testErrors(void) {
   static const double low[2] = {1, 1}, high[2] = {0, 2}, ones[2] = {1, 1}, far[1] = {9};
   double x[2] = {0.5, 0.5};
   djOptimizeResult r;
@@ -418,16 +391,16 @@ static void testErrors(void** state) {
   djOptimizeProblem good = problemOf(&s, rosenbrock), p = good;
   p.lower = low;
   p.upper = high;
-  assert_int_equal(dj_optimize(&r, x, &p, &o, &err), DJ_INVALID);
-  assert_string_equal(err.text, "bounds of x[0] contradict each other");
+  djt_refused(DJ_INVALID, dj_optimize(&r, x, &p, &o, &err), err,
+              "bounds of x[0] contradict each other");
   p = good;
   p.lower = (const double[2]){0, 0};
   p.upper = ones;
   p.nequal = 1;
   p.equal = ones;
   p.value = far;
-  assert_int_equal(dj_optimize(&r, x, &p, &o, &err), DJ_INVALID);
-  assert_string_equal(err.text, "bounds and equations contradict each other");
+  djt_refused(DJ_INVALID, dj_optimize(&r, x, &p, &o, &err), err,
+              "bounds and equations contradict each other");
   p = good;
   p.objective = refuse;
   assert_int_equal(dj_optimize(&r, x, &p, &o, &err), DJ_INVALID);
@@ -477,8 +450,7 @@ static void testErrors(void** state) {
   p = good;
   p.nequal = 1;
   p.equal = ones;
-  assert_int_equal(dj_optimize(&r, x, &p, &o, &err), DJ_INVALID);
-  assert_string_equal(err.text, "equations: NULL");
+  djt_refused(DJ_INVALID, dj_optimize(&r, x, &p, &o, &err), err, "equations: NULL");
   // an equation without variables: true or false
   static const double zeros[2] = {0, 0}, one[1] = {1};
   p.equal = zeros;
@@ -496,8 +468,7 @@ static void testErrors(void** state) {
   assert_true(fabs(x[0] + x[1] - 3) < 1e-11);
   o = dj_defaultOptimizer();
   x[1] = NAN;
-  assert_int_equal(dj_optimize(&r, x, &good, &o, &err), DJ_INVALID);
-  assert_string_equal(err.text, "x[1] is not finite");
+  djt_refused(DJ_INVALID, dj_optimize(&r, x, &good, &o, &err), err, "x[1] is not finite");
   assert_int_equal(dj_optimize(NULL, x, &good, &o, &err), DJ_INVALID);
   assert_int_equal(dj_optimize(&r, NULL, &good, &o, &err), DJ_INVALID);
   s = start(0, NULL, NULL);
@@ -510,13 +481,5 @@ static void testErrors(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testGradients),       cmocka_unit_test(testBounds),
-      cmocka_unit_test(testRosenbrock),      cmocka_unit_test(testPartial),
-      cmocka_unit_test(testTrustRegionStep), cmocka_unit_test(testEquations),
-      cmocka_unit_test(testCallback),        cmocka_unit_test(testTies),
-      cmocka_unit_test(testErrors),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testGradients, testBounds, testRosenbrock, testPartial, testTrustRegionStep, testEquations,
+         testCallback, testTies, testErrors)

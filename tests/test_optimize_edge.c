@@ -4,18 +4,10 @@
 
 #include "common/near.h"
 #include "common/random.h"
+#include "common/test.h"
 
 #include <dijoco/entry.h>
 #include <dijoco/optimize.h>
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { N = 4 };
 
@@ -85,8 +77,7 @@ static djOptimizer bold(const char* type) {
   return o;
 }
 
-static void testEdge(void** state) {
-  (void)state;
+static void testEdge(void) {
   const djEntry* entry;
   for (int t = 0; (entry = dj_optimizerEntry(t)); t++) {
     djRng rng = {7};
@@ -109,12 +100,11 @@ static void testEdge(void** state) {
       assert_true(r.refused <= b.refused && (r.refused > 0 || b.refused == 0));
       assert_int_equal(objective(&b, &loss, NULL, x), DJ_OK);
       assert_true(loss == r.loss);
-      if (!(r.loss < 0.8 * r.first_loss)) {
-        fail_msg("%s, %d: %g of %g", entry->name, trial, r.loss, r.first_loss);
-      }
+      djt_failIf(!(r.loss < 0.8 * r.first_loss), "%s, %d: %g of %g", entry->name, trial, r.loss,
+                 r.first_loss);
       for (int i = 0; i < N; i++) x[i] = b.centre[i] + 1.01 * b.radius * away[i];
-      assert_int_equal(dj_optimize(&r, x, &p, &o, &err), DJ_INVALID);
-      assert_string_equal(err.text, "the loss is not defined at the start");
+      djt_refused(DJ_INVALID, dj_optimize(&r, x, &p, &o, &err), err,
+                  "the loss is not defined at the start");
     }
     if (met < 20) fail_msg("%s: met the edge %d times", entry->name, met);
   }
@@ -150,8 +140,7 @@ static bool renew(void* user, double* loss, const double* x) {
 
 // Who asks for renewal gets as far as where the loss is defined everywhere; who does not ends where
 // it is no more, and says nothing of an error.
-static void testKept(void** state) {
-  (void)state;
+static void testKept(void) {
   static const char* const types[] = {"trust_region", "trust_region", "trust_region", "adam",
                                       "lbfgsb"};
   for (int k = 0; k < 5; k++) {
@@ -177,7 +166,4 @@ static void testKept(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testEdge), cmocka_unit_test(testKept)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testEdge, testKept)

@@ -2,16 +2,9 @@
 // by their tolerances; and laws that hold all the way.
 
 #include "common/losses.h"
+#include "common/optimize_case.h"
 #include "common/random_model.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "common/test.h"
 
 // Defined at the start alone.
 static djStatus point(void* user, double* loss, double* grad, const double* x) {
@@ -34,8 +27,7 @@ static djStatus blind(void* user, double* loss, double* grad, const double* x) {
   return status;
 }
 
-static void testStuck(void** state) {
-  (void)state;
+static void testStuck(void) {
   static const char* const types[] = {"adam", "trust_region", "lbfgsb"};
   for (int t = 0; t < 3; t++) {
     djOptimizer o = dj_defaultOptimizer();
@@ -70,8 +62,7 @@ static djStatus poor(void* user, double* loss, double* grad, const double* x) {
   return ++p->calls == p->last ? DJ_NO_MEMORY : valley(NULL, loss, grad, x);
 }
 
-static void testNoMemory(void** state) {
-  (void)state;
+static void testNoMemory(void) {
   static const char* const types[] = {"adam", "trust_region", "lbfgsb"};
   for (int t = 0; t < 3; t++) {
     for (int k = 1; k < 12; k++) {
@@ -102,8 +93,7 @@ static djStatus kinks(void* user, double* loss, double* grad, const double* x) {
 }
 
 // ... as long as it does: a run that goes on from where one ended gains nothing.
-static void testStartsAnew(void** state) {
-  (void)state;
+static void testStartsAnew(void) {
   djRng rng = {5};
   int nhelped = 0;
   for (int trial = 0; trial < 60; trial++) {
@@ -116,11 +106,10 @@ static void testStartsAnew(void** state) {
     o.restarts = 0;
     o.iterations = 10000;
     djOptimizeProblem p = {.n = N, .objective = kinks, .user = k};
-    djOptimizeResult r, again;
-    assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+    djOptimizeResult r = djt_optimize(x, &p, &o);
     assert_true(r.iterations < o.iterations);
     memcpy(y, x, sizeof x);
-    assert_true(dj_optimize(&again, y, &p, &o, NULL) >= 0);
+    djOptimizeResult again = djt_optimize(y, &p, &o);
     assert_true(r.loss - again.loss <= 1e-12 * fabs(r.loss));
     nhelped += r.stop == DJ_STOP_GRADIENT;
   }
@@ -160,8 +149,7 @@ static djOptimizeResult descend(Stairs* s, double* x, int restarts) {
   s->seen = INFINITY;
   s->calls = 0;
   djOptimizeProblem p = {.n = WIDE, .objective = stairs, .user = s};
-  djOptimizeResult r;
-  assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+  djOptimizeResult r = djt_optimize(x, &p, &o);
   assert_true(r.evaluations == s->calls && r.loss - s->seen <= 1e-8 * r.loss);
   assert_true(restarts > 0 || r.restarts == 0);
   return r;
@@ -169,8 +157,7 @@ static djOptimizeResult descend(Stairs* s, double* x, int restarts) {
 
 // Where the best point is at a jump runs from beside it lead on, nothing better than the result (but
 // for rounding) was ever seen, and where there is none all goes as without restarts, to the last bit.
-static void testJumps(void** state) {
-  (void)state;
+static void testJumps(void) {
   djRng rng = {17};
   int nbetter = 0, nrestarted = 0;
   for (int trial = 0; trial < 60; trial++) {
@@ -199,16 +186,14 @@ static void testJumps(void** state) {
 }
 
 // It works with any number of pairs that can be counted.
-static void testManyPairs(void** state) {
-  (void)state;
+static void testManyPairs(void) {
   djOptimizer o = dj_defaultOptimizer();
   o.type = "lbfgsb";
   o.memory = 2000000000;
   o.iterations = 50;
   double x[N] = {1, 2};
   djOptimizeProblem p = {.n = N, .objective = valley};
-  djOptimizeResult r;
-  assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+  djOptimizeResult r = djt_optimize(x, &p, &o);
   assert_true(r.loss < 1e-12);
   o.iterations = 2000000000;
   x[0] = 1;
@@ -234,8 +219,7 @@ static bool isDefined(void* user, const djOptimizeStep* step) {
   return true;
 }
 
-static void testDefinedIterates(void** state) {
-  (void)state;
+static void testDefinedIterates(void) {
   djRng rng = {8};
   for (int trial = 0; trial < 200; trial++) {
     double k[3], x[N];
@@ -247,8 +231,7 @@ static void testDefinedIterates(void** state) {
     o.radius = djt_uniform(&rng, 0.01, 5);
     djOptimizeProblem p = {.n = N, .objective = walled, .user = k, .callback = isDefined,
                            .callback_user = k};
-    djOptimizeResult r;
-    assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+    djOptimizeResult r = djt_optimize(x, &p, &o);
     assert_true(r.refused > 0 && r.evaluations < 21 * (o.iterations + 10));
   }
 }
@@ -265,8 +248,7 @@ static djStatus scaled(void* user, double* loss, double* grad, const double* x) 
   return DJ_OK;
 }
 
-static void testScaledLoss(void** state) {
-  (void)state;
+static void testScaledLoss(void) {
   static const double low[3] = {-0.1, -9, -9}, high[3] = {9, 9, 0.5}, equal[3] = {1, 1, 1};
   double value[1] = {0.3}, first[3] = {0}, c[3] = {1, 0x1p20, 0x1p-10};
   for (int k = 0; k < 3; k++) {
@@ -277,8 +259,7 @@ static void testScaledLoss(void** state) {
     o.epsilon = 1e-30;
     djOptimizeProblem p = {.n = 3, .lower = low, .upper = high, .nequal = 1, .equal = equal,
                            .value = value, .objective = scaled, .user = &c[k]};
-    djOptimizeResult r;
-    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    djt_optimize(x, &p, &o);
     if (k == 0) memcpy(first, x, sizeof first);
     for (int i = 0; i < 3; i++) assert_true(fabs(x[i] - first[i]) < 1e-7);
     assert_true(fabs(x[0] + x[1] + x[2] - 0.3) < 1e-11);
@@ -286,8 +267,7 @@ static void testScaledLoss(void** state) {
 }
 
 // Where the loss is not defined steps are halved.
-static void testHalved(void** state) {
-  (void)state;
+static void testHalved(void) {
   for (int t = 0; t < 2; t++) {
     for (int cuts = 0; cuts < 5; cuts++) {
       djOptimizer o = dj_defaultOptimizer();
@@ -297,8 +277,7 @@ static void testHalved(void** state) {
       double x[N] = {-1.2, 1}, d[N];
       Loss l = {.truth = slope, .refuse_from = 1, .refuse_to = 1 + cuts};
       djOptimizeProblem p = {.n = N, .objective = evaluate, .user = &l};
-      djOptimizeResult r;
-      assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+      djOptimizeResult r = djt_optimize(x, &p, &o);
       assert_int_equal(r.refused, cuts);
       double moved = between(d, l.start, x), full = t ? 0.1 : 0.1 * sqrt(2);
       assert_true(fabs(moved - ldexp(full, -cuts)) < 1e-8);
@@ -315,8 +294,7 @@ static djStatus flat(void* user, double* loss, double* grad, const double* x) {
 }
 
 // Bounds on one side only.
-static void testOneSide(void** state) {
-  (void)state;
+static void testOneSide(void) {
   static const char* const types[] = {"adam", "trust_region", "lbfgsb"};
   static const double bound[N] = {0.5, 0.5}, never[N] = {-INFINITY, 0};
   for (int t = 0; t < 3; t++) {
@@ -338,15 +316,14 @@ static void testOneSide(void** state) {
     double x[N] = {3, -3};
     djError err;
     djOptimizeProblem p = {.n = N, .upper = never, .objective = valley};
-    assert_int_equal(dj_optimize(&r, x, &p, &o, &err), DJ_INVALID);
-    assert_string_equal(err.text, "bounds of x[0] contradict each other");
+    djt_refused(DJ_INVALID, dj_optimize(&r, x, &p, &o, &err), err,
+                "bounds of x[0] contradict each other");
   }
 }
 
 // Many equations and bounds: what the projection gives satisfies all, and no point that does is
 // nearer, since what is left is a sum of the equations' rows and of outward pushes at bounds.
-static void testManyEquations(void** state) {
-  (void)state;
+static void testManyEquations(void) {
   enum { MANY = 60, ROWS = 30 };
   djRng rng = {21};
   static double equal[ROWS * MANY], value[ROWS], low[MANY], high[MANY];
@@ -369,8 +346,7 @@ static void testManyEquations(void** state) {
   o.iterations = 0;
   djOptimizeProblem p = {.n = MANY, .lower = low, .upper = high, .nequal = ROWS, .equal = equal,
                          .value = value, .objective = flat};
-  djOptimizeResult r;
-  assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+  djOptimizeResult r = djt_optimize(x, &p, &o);
   for (int k = 0; k < ROWS; k++) {
     double sum = -value[k];
     for (int i = 0; i < MANY; i++) sum += equal[k * MANY + i] * x[i];
@@ -404,8 +380,7 @@ static void testManyEquations(void** state) {
   for (int k = 0; k < 3; k++) {
     djError err = {""};
     index[2] = k < 2 ? bad[k] : index[1];
-    assert_int_equal(dj_optimize(&r, start, &p, &o, &err), DJ_INVALID);
-    assert_string_equal(err.text, "equation 0: bad entries");
+    djt_refused(DJ_INVALID, dj_optimize(&r, start, &p, &o, &err), err, "equation 0: bad entries");
   }
 }
 
@@ -417,8 +392,7 @@ static bool noteNorm(void* user, const djOptimizeStep* step) {
   return true;
 }
 
-static void testStepTolerance(void** state) {
-  (void)state;
+static void testStepTolerance(void) {
   static const char* const types[] = {"adam", "trust_region", "lbfgsb"};
   for (int t = 0; t < 3; t++) {
     djOptimizer o = dj_defaultOptimizer();
@@ -429,8 +403,7 @@ static void testStepTolerance(void** state) {
     Loss l = {.truth = rosenbrock};
     djOptimizeProblem p = {.n = N, .objective = evaluate, .user = &l, .callback = noteNorm,
                            .callback_user = norm};
-    djOptimizeResult r;
-    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    djOptimizeResult r = djt_optimize(x, &p, &o);
     assert_int_equal(r.stop, DJ_STOP_STEP);
     assert_true(r.iterations > 3 && norm[0] <= 1e-4 && norm[1] > 1e-4);
   }
@@ -438,8 +411,7 @@ static void testStepTolerance(void** state) {
 
 // Only variables between their bounds move along with a multiplier: the last one, whose coefficient
 // is large, stays at its bound, on either side.
-static void testProjection(void** state) {
-  (void)state;
+static void testProjection(void) {
   for (int side = -1; side <= 1; side += 2) {
     const double low[3] = {-INFINITY, -INFINITY, side < 0 ? 0 : -INFINITY};
     const double high[3] = {INFINITY, INFINITY, side < 0 ? INFINITY : 0};
@@ -449,25 +421,12 @@ static void testProjection(void** state) {
     o.iterations = 0;
     djOptimizeProblem p = {.n = 3, .lower = low, .upper = high, .nequal = 1, .equal = equal,
                            .value = value, .objective = flat};
-    djOptimizeResult r;
     // From (1, 1, beyond its bound) along (1, 2): 7 are missing, so 7/5 of it.
-    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    djt_optimize(x, &p, &o);
     assert_true(fabs(x[0] - 2.4) < 1e-9 && fabs(x[1] - 3.8) < 1e-9 && x[2] == 0);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testStuck),
-      cmocka_unit_test(testNoMemory),
-      cmocka_unit_test(testStartsAnew),
-      cmocka_unit_test(testJumps),
-      cmocka_unit_test(testManyPairs),
-      cmocka_unit_test(testDefinedIterates),
-      cmocka_unit_test(testHalved),
-      cmocka_unit_test(testScaledLoss),
-      cmocka_unit_test(testProjection),
-      cmocka_unit_test(testManyEquations), cmocka_unit_test(testOneSide),
-      cmocka_unit_test(testStepTolerance)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testStuck, testNoMemory, testStartsAnew, testJumps, testManyPairs, testDefinedIterates,
+         testHalved, testScaledLoss, testProjection, testManyEquations, testOneSide,
+         testStepTolerance)

@@ -2,17 +2,10 @@
 // both phases, the first step of L-BFGS.
 
 #include "common/losses.h"
+#include "common/optimize_case.h"
 #include "common/random_model.h"
+#include "common/test.h"
 #include "optimize/lbfgsb_fortran.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 // ---- Adam -------------------------------------------------------------------------------------
 
@@ -60,8 +53,7 @@ static bool followAdam(void* user, const djOptimizeStep* step) {
   return true;
 }
 
-static void testAdam(void** state) {
-  (void)state;
+static void testAdam(void) {
   djRng rng = {1};
   for (int trial = 0; trial < 30; trial++) {
     djOptimizer o = dj_defaultOptimizer();
@@ -89,8 +81,7 @@ static void testAdam(void** state) {
       l.refuse_to = 40;
       a.forget_at = 10;
     }
-    djOptimizeResult r;
-    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    djOptimizeResult r = djt_optimize(x, &p, &o);
     assert_int_equal(a.iterations, 60);
     assert_int_equal(r.refused, l.refuse_to - l.refuse_from);
   }
@@ -110,8 +101,7 @@ static djStatus cliff(void* user, double* loss, double* grad, const double* x) {
 
 // Adam alone stands still beyond the edge, until the mean square has forgotten; normalised it keeps
 // its pace, whatever the unit of the loss, and stays where the gradient is 0.
-static void testNormalize(void** state) {
-  (void)state;
+static void testNormalize(void) {
   double reached[2];
   for (int normalize = 0; normalize < 2; normalize++) {
     djOptimizer o = dj_defaultOptimizer();
@@ -124,8 +114,7 @@ static void testNormalize(void** state) {
     double x[N] = {-1, 0.25};
     Loss l = {.truth = cliff};
     djOptimizeProblem p = {.n = N, .objective = evaluate, .user = &l};
-    djOptimizeResult r;
-    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    djt_optimize(x, &p, &o);
     assert_true(x[1] == 0.25);
     reached[normalize] = x[0];
   }
@@ -197,8 +186,7 @@ static bool follow(void* user, const djOptimizeStep* step) {
   return w->settled < 300;
 }
 
-static void testTrustRegion(void** state) {
-  (void)state;
+static void testTrustRegion(void) {
   static const struct {
     djObjective truth;
     int lies;                  // for how many calls
@@ -219,8 +207,7 @@ static void testTrustRegion(void** state) {
     Walk w = {.truth = l.truth, .lies = &l, .radius = o.radius, .longest = 8};
     djOptimizeProblem p = {.n = N, .objective = evaluate, .user = &l, .callback = follow,
                            .callback_user = &w};
-    djOptimizeResult r;
-    assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+    djt_optimize(x, &p, &o);
     assert_true(w.settled > 5);
     for (int k = 0; k < 3; k++) counts[k] += w.counts[k];
     if (l.truth == slope) assert_true(w.length > 0.999 * o.radius);
@@ -229,8 +216,7 @@ static void testTrustRegion(void** state) {
 }
 
 // With equations that couple both groups a step stays in both balls, and on the equations.
-static void testCoupledGroups(void** state) {
-  (void)state;
+static void testCoupledGroups(void) {
   djRng rng = {7};
   int full = 0;
   for (int trial = 0; trial < 60; trial++) {
@@ -249,8 +235,7 @@ static void testCoupledGroups(void** state) {
     Loss l = {.truth = rosenbrock};
     djOptimizeProblem p = {.n = N, .group = group, .nequal = 1, .equal = equal, .value = value,
                            .objective = evaluate, .user = &l};
-    djOptimizeResult r;
-    assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+    djOptimizeResult r = djt_optimize(x, &p, &o);
     if (r.iterations == 0 || r.best_iteration == 0) continue;
     between(d, before, x);
     assert_true(fabs(d[0]) <= o.radius * (1 + 1e-9));
@@ -290,8 +275,7 @@ static bool followPair(void* user, const djOptimizeStep* step) {
   return g->least > 0.01;
 }
 
-static void testGroupsShrinkTogether(void** state) {
-  (void)state;
+static void testGroupsShrinkTogether(void) {
   djOptimizer o = dj_defaultOptimizer();
   o.type = "trust_region";
   o.radius = 0.1;
@@ -303,16 +287,14 @@ static void testGroupsShrinkTogether(void** state) {
   Loss l = {.truth = rosenbrock};
   djOptimizeProblem p = {.n = N, .group = group, .objective = evaluate, .user = &l,
                          .callback = followPair, .callback_user = &g};
-  djOptimizeResult r;
-  assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
-assert_true(g.least <= 0.01 && g.nstep > 20);
+  djt_optimize(x, &p, &o);
+  assert_true(g.least <= 0.01 && g.nstep > 20);
 }
 
 // ---- L-BFGS -----------------------------------------------------------------------------------
 
 // The first step goes along the gradient and is as long as the radius, also between far bounds.
-static void testFirstStep(void** state) {
-  (void)state;
+static void testFirstStep(void) {
   static const djObjective truth[] = {rosenbrock, slope, valley};
   static const double far[2][N] = {{-9, -9}, {9, 9}};
   for (int i = 0; i < 18; i++) {
@@ -324,8 +306,7 @@ static void testFirstStep(void** state) {
     Loss l = {.truth = truth[i % 3]};
     djOptimizeProblem p = {.n = N, .objective = evaluate, .user = &l};
     if (i >= 9) p.lower = far[0], p.upper = far[1];
-    djOptimizeResult r;
-    assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
+    djt_optimize(x, &p, &o);
     l.truth(NULL, &loss, grad, l.start);
     double moved = between(d, l.start, l.first);
     assert_true(fabs(moved - o.radius) < 1e-9 * o.radius);
@@ -347,13 +328,11 @@ static djStatus kinked(void* user, double* loss, double* grad, const double* x) 
 
 // It ends where a new run, which forgets what it knew of the loss, lowers nothing any more. And it
 // remembers as many steps as it is told to.
-static void testRuns(void** state) {
-  (void)state;
+static void testRuns(void) {
   djRng rng = {11};
   int differ = 0;
   for (int trial = 0; trial < 40; trial++) {
     djOptimizer o = dj_defaultOptimizer();
-    djOptimizeResult r, again;
     o.type = "lbfgsb";
     o.restarts = 0;
     o.iterations = 1000000;
@@ -361,8 +340,8 @@ static void testRuns(void** state) {
     djt_uniforms(x, N, &rng, -2, 2);
     memcpy(y, x, sizeof y);
     djOptimizeProblem p = {.n = N, .objective = kinked};
-    assert_true(dj_optimize(&r, x, &p, &o, NULL) >= 0);
-    assert_true(dj_optimize(&again, x, &p, &o, NULL) >= 0);
+    djOptimizeResult r = djt_optimize(x, &p, &o);
+    djOptimizeResult again = djt_optimize(x, &p, &o);
     assert_true(again.loss >= r.loss - 1e-11 * fabs(r.loss));
     p.objective = rosenbrock;
     assert_true(dj_optimize(&r, y, &p, &o, NULL) >= 0);
@@ -379,8 +358,7 @@ static void testRuns(void** state) {
 }
 
 // Texts of Fortran end in blanks.
-static void testTexts(void** state) {
-  (void)state;
+static void testTexts(void) {
   assert_int_equal(dj_fortranCompare(2, "FG", 4, "FG  "), 0);
   assert_int_equal(dj_fortranCompare(5, "FG_LN", 2, "FG"), 1);
   assert_int_equal(dj_fortranCompare(2, "FG", 5, "FG_LN"), -1);
@@ -413,8 +391,7 @@ static djStatus chain(void* user, double* loss, double* grad, const double* x) {
   return DJ_OK;
 }
 
-static void testManyVariables(void** state) {
-  (void)state;
+static void testManyVariables(void) {
   Chain c;
   for (int i = 0; i < CHAIN; i++) {
     c.lower[i] = i % 4 ? -2 : -INFINITY;
@@ -431,8 +408,7 @@ static void testManyVariables(void** state) {
     for (int i = 0; i < CHAIN; i++) x[i] = -1;
     djOptimizeProblem p = {.n = CHAIN, .lower = c.lower, .upper = c.upper, .objective = chain,
                            .user = &c};
-    djOptimizeResult r;
-    assert_int_equal(dj_optimize(&r, x, &p, &o, NULL), DJ_OK);
+    djOptimizeResult r = djt_optimize(x, &p, &o);
     assert_true(r.gradient_norm < 1e-5 && r.evaluations < 500);
     for (int i = 1; i < CHAIN; i += 3) nbound += x[i] == 0.7;
     least = fmin(least, r.loss);
@@ -441,16 +417,5 @@ static void testManyVariables(void** state) {
   assert_true(most - least < 1e-9 * least && nbound > 30);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testAdam),
-      cmocka_unit_test(testNormalize),
-      cmocka_unit_test(testTrustRegion),
-      cmocka_unit_test(testCoupledGroups),
-      cmocka_unit_test(testFirstStep),
-      cmocka_unit_test(testRuns),
-      cmocka_unit_test(testManyVariables),
-      cmocka_unit_test(testTexts),
-      cmocka_unit_test(testGroupsShrinkTogether)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testAdam, testNormalize, testTrustRegion, testCoupledGroups, testFirstStep, testRuns,
+         testManyVariables, testTexts, testGroupsShrinkTogether)

@@ -4,15 +4,13 @@
 #include "integrate/outside.h"
 
 #include "gradient/loss.h"
+#include "common/make_model.h"
 #include "common/room.h"
+#include "common/test.h"
 #include "scene/physics.h"
 
 #include <dijoco/gradient.h>
 #include <dijoco/io.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 typedef struct Toy {
   double mass, h;
@@ -160,9 +158,8 @@ static djModel* modelWith(const djPhysics* physics, int* alive) {
       "{\"name\":\"cart\",\"mass\":2,\"inertia\":[1,1,1]}],"
       "\"joints\":[{\"name\":\"x\",\"type\":\"slide\",\"body\":\"cart\",\"axis\":[1,0,0]}],"
       "\"geoms\":[],\"actuators\":[{\"name\":\"push\",\"joint\":\"x\"}]}";
-  djModel* m;
   djError err;
-  if (dj_loadModelText(&m, text, &err) < 0) fail_msg("%s", err.text);
+  djModel* m = djt_modelOf(text);
   if (physics && dj_setPhysics(m, physics, makeToy(alive), &err) < 0) fail_msg("%s", err.text);
   return m;
 }
@@ -181,20 +178,17 @@ static djModel* chosen(const djPhysics* physics, int* alive) {
 }
 
 static djParam massOf(const djModel* m) {
-  djParam mass;
-  djError err;
-  assert_int_equal(dj_paramId(&mass, m, "body/cart/mass", &err), DJ_OK);
+  djParam mass = djt_param(m, "body/cart/mass");
   return mass;
 }
 
-static void testSteps(void** state) {
-  (void)state;
+static void testSteps(void) {
   int alive = 0;
   djModel *m = chosen(&kMatrices, &alive), *copy;
-  djData *d, *e;
+  djData* e;
   djError err;
   djParam mass = massOf(m);
-  assert_int_equal(dj_makeData(&d, m, &err), DJ_OK);
+  djData* d = djt_data(m);
   assert_true(dj_dataBytes(d) >= 1000 && dj_isOutside(m));
   double heavy = 4, v = 1, q = 0;
   assert_int_equal(dj_setParam(m, &mass, &heavy, &err), DJ_OK);
@@ -211,13 +205,11 @@ static void testSteps(void** state) {
   assert_int_equal(dj_copyModel(&copy, m, &err), DJ_OK);
   assert_int_equal(dj_makeData(&e, copy, &err), DJ_OK);
   assert_int_equal(dj_copyData(e, copy, d), DJ_OK);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   v += 0.05 * (3 - v * v * v) / 4;
   assert_int_equal(dj_step(copy, e), DJ_OK);
   assert_true(fabs(e->qvel[0] - v) < 1e-14);
-  dj_deleteData(e);
-  dj_deleteModel(copy);
+  djt_delete(copy, e);
   assert_int_equal(alive, 0);
 }
 
@@ -263,18 +255,16 @@ static void residual(double* g, const djModel* m, djData* d, djTape* tape) {
 }
 
 // By start, mass and a shift of all controls.
-static void testGradients(void** state) {
-  (void)state;
+static void testGradients(void) {
   const djPhysics own = adjoints();
   const djPhysics* kind[2] = {&kMatrices, &own};
   double seen[2][HORIZON + 2];
   for (int k = 0; k < 2; k++) {
     int alive = 0;
     djModel* m = chosen(kind[k], &alive);
-    djData* d;
     djTape* tape;
     djError err;
-    assert_int_equal(dj_makeData(&d, m, &err), DJ_OK);
+    djData* d = djt_data(m);
     assert_int_equal(djd_makeTape(&tape, m, HORIZON, &err), DJ_OK);
     double x[4] = {0.1, 0.7, 2, 0.3}, g[4] = {0}, du[HORIZON];
     djRolloutResult plain = {0};
@@ -313,54 +303,44 @@ static void testGradients(void** state) {
     }
     residual(seen[k], m, d, tape);
     djd_deleteTape(tape);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
     assert_int_equal(alive, 0);
   }
   assert_true(seen[0][1] != 0 && seen[0][HORIZON + 1] != 0);
   for (int i = 0; i < HORIZON + 2; i++) assert_true(fabs(seen[0][i] - seen[1][i]) < 1e-15);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   int alive = 0;
   djError err;
   djModel* m = modelWith(&kMatrices, &alive);
   Toy* toy = m->physics_own;
   toy->refuses = true;
-  assert_int_equal(choose(m, &err), DJ_UNSUPPORTED);
-  assert_string_equal(err.text, "toy: options");
+  djt_refused(DJ_UNSUPPORTED, choose(m, &err), err, "toy: options");
   assert_int_equal(m->opt.contact, DJ_SEPARATING_PLANE);
   toy->refuses = false;
   assert_int_equal(choose(m, &err), DJ_OK);
   toy->refuses = true;
   djParam mass = massOf(m);
   double other = 5, now;
-  assert_int_equal(dj_setParam(m, &mass, &other, &err), DJ_UNSUPPORTED);
-  assert_string_equal(err.text, "toy: parameter");
+  djt_refused(DJ_UNSUPPORTED, dj_setParam(m, &mass, &other, &err), err, "toy: parameter");
   assert_int_equal(dj_getParam(&now, m, &mass), DJ_OK);
   assert_true(now == 2);
   assert_int_equal(dj_tellPhysics(m, &mass, &err), DJ_UNSUPPORTED);
   Toy* second = makeToy(&alive);
   assert_int_equal(dj_setPhysics(m, &kMatrices, second, &err), DJ_INVALID);
   deleteToy(second);
-  djData* d;
-  assert_int_equal(dj_makeData(&d, m, &err), DJ_OK);
+  djData* d = djt_data(m);
   d->qvel[0] = 200;
   d->qpos[0] = 1;
   assert_int_equal(dj_step(m, d), DJ_INVALID);
   assert_string_equal(dj_errorText(d), "toy: too fast");
   assert_true(d->qvel[0] == 200 && d->qpos[0] == 1 && d->time == 0 && d->stats.steps == 0);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   m = modelWith(NULL, NULL);
   assert_int_equal(choose(m, &err), DJ_UNSUPPORTED);
   dj_deleteModel(m);
   assert_int_equal(alive, 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testSteps), cmocka_unit_test(testGradients),
-                                     cmocka_unit_test(testRefused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSteps, testGradients, testRefused)

@@ -4,14 +4,7 @@
 #include "common/make_model.h"
 #include "common/scene.h"
 #include "common/random_shape.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "common/test.h"
 
 #include "math/so3.h"
 
@@ -125,8 +118,7 @@ static double stepFrom(djVec3* p, djQuat* q, djData* d, const djModel* m) {
   return d->stats.overlap;
 }
 
-static void test_search(void** state) {
-  (void)state;
+static void test_search(void) {
   static const double size[6][3] = {{0.1, 0, 0},        {0.05, 0.15, 0}, {0.2, 0.1, 0.06},
                                     {0.15, 0.1, 0},     {0.2, 0.1, 0.06}, {0, 0, 0}};
   static const int type[6] = {DJ_SPHERE, DJ_CAPSULE, DJ_ELLIPSOID, DJ_CYLINDER, DJ_BOX, DJ_MESH};
@@ -136,8 +128,7 @@ static void test_search(void** state) {
     int a = pair / 6, b = pair % 6;
     for (int k = 0; k < 6; k++) {
       djModel* m = twoGeoms(type[a], size[a], type[b], size[b], k % 2 ? 0.01 : -1);
-      djData* d = NULL;
-      assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+      djData* d = djt_data(m);
       // B moves away until the depth is a small one.
       Solid A = {type[a], size[a], {0, 0, 0}, dju_eye3()}, B = {type[b], size[b], {0, 0, 0}, {{0}}};
       djQuat q = turned(&rng);
@@ -154,25 +145,20 @@ static void test_search(void** state) {
       double reported = stepFrom(&B.p, &q, d, m);
       B.R = dju_quatToMat(q);
       double expected = fmax(searchDepth(&A, &B, 400, &rng), 0);
-      if (fabs(reported - expected) > 1e-6) {
-        fail_msg("types %d, %d: overlap %.9g, by search %.9g", type[a], type[b], reported,
-                 expected);
-      }
+      djt_failIf(fabs(reported - expected) > 1e-6, "types %d, %d: overlap %.9g, by search %.9g",
+                 type[a], type[b], reported, expected);
       hidden += d->npair == 0 && expected > 0;
-      dj_deleteData(d);
-      dj_deleteModel(m);
+      djt_delete(m, d);
     }
   }
   assert_true(hidden > 20);   // no contact acts: as thick a skin is beyond its range
 }
 
 // A ball in the rim of a cylinder: its radius less the distance of its centre from the rim.
-static void test_rim(void** state) {
-  (void)state;
+static void test_rim(void) {
   const double cylinder[3] = {1, 1, 0}, ball[3] = {0.1, 0, 0};
   djModel* m = twoGeoms(DJ_CYLINDER, cylinder, DJ_SPHERE, ball, -1);
-  djData* d = NULL;
-  assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+  djData* d = djt_data(m);
   for (int k = 0; k < 40; k++) {
     double away = 0.11 - 0.002 * k, angle = 0.1 * k;
     djVec3 p = {(1 + 0.6 * away) * cos(angle), (1 + 0.6 * away) * sin(angle), 1 + 0.8 * away};
@@ -182,11 +168,7 @@ static void test_rim(void** state) {
     if (fabs(reported - expected) > 1e-9) fail_msg("overlap %.9g of %.9g", reported, expected);
     assert_true(d->stats.deepest_overlap == reported);
   }
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_search), cmocka_unit_test(test_rim)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(test_search, test_rim)

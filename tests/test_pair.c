@@ -2,15 +2,10 @@
 // differences, geoms against their vertices, planes on either side, units, friction, bad input.
 
 #include "common/pair_case.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include <dijoco/contact.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 enum { MAXN = 24 };
 
@@ -79,14 +74,7 @@ static void byVertices(double* y, void* user, double e) {
   y[0] = result.value;
 }
 
-static double dot(const double* x, const double* y, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += x[i] * y[i];
-  return sum;
-}
-
-static void testVertexDerivatives(void** state) {
-  (void)state;
+static void testVertexDerivatives(void) {
   Random r = {1};
   static double hessian[36 * MAXN * MAXN];
   int tried = 0, good = 0;
@@ -103,8 +91,8 @@ static void testVertexDerivatives(void** state) {
     for (int j = 0; j < n; j++) v[j] = uniform(&r, -1, 1);
     memcpy(A.dir[0], v, (size_t)na * sizeof(double));
     memcpy(A.dir[1], v + na, (size_t)nb * sizeof(double));
-    for (int j = 0; j < n; j++) Hv[j] = dot(hessian + (size_t)j * n, v, n);
-    double gscale = 0, hscale = djt_largest(Hv, n), gv = dot(g, v, n);
+    for (int j = 0; j < n; j++) Hv[j] = djt_dot(hessian + (size_t)j * n, v, n);
+    double gscale = 0, hscale = djt_largest(Hv, n), gv = djt_dot(g, v, n);
     for (int j = 0; j < n; j++) gscale += fabs(g[j] * v[j]);
     bool passed = false;
     double range = rangeOf(&p.option);
@@ -129,8 +117,7 @@ static void testVertexDerivatives(void** state) {
 }
 
 // The twist gradient and Hessian are those of the vertices: g.J and J^T H J + second order.
-static void testTwists(void** state) {
-  (void)state;
+static void testTwists(void) {
   Random r = {2};
   static double hessian[36 * MAXN * MAXN];
   for (int i = 0; i < 100; i++) {
@@ -179,8 +166,7 @@ static void testTwists(void** state) {
 }
 
 // The plane separates, in metres, with b on its positive side; the value does not depend on units.
-static void testPlaneAndUnits(void** state) {
-  (void)state;
+static void testPlaneAndUnits(void) {
   Random r = {3};
   for (int i = 0; i < 200; i++) {
     Pair p;
@@ -191,13 +177,13 @@ static void testPlaneAndUnits(void** state) {
     assert_int_equal(result.status, DJ_OK);
     assert_true(result.message[0] == 0 && result.has_plane && result.value > 0);
     assert_true(result.iterations > 0 && result.iterations < 40);
-    double length = sqrt(dot(result.plane, result.plane, 3));
+    double length = sqrt(djt_dot(result.plane, result.plane, 3));
     assert_true(length < 1 && length > 1 - p.option.support);
     for (int j = 0; j < p.sa.nvert; j++) {
-      assert_true(dot(result.plane, p.a + 3 * j, 3) + result.plane[3] < -length * p.sa.radius);
+      assert_true(djt_dot(result.plane, p.a + 3 * j, 3) + result.plane[3] < -length * p.sa.radius);
     }
     for (int j = 0; j < p.sb.nvert; j++) {
-      assert_true(dot(result.plane, p.b + 3 * j, 3) + result.plane[3] > length * p.sb.radius);
+      assert_true(djt_dot(result.plane, p.b + 3 * j, 3) + result.plane[3] > length * p.sb.radius);
     }
     // millimetres
     double k = 1000;
@@ -235,8 +221,7 @@ static djcShape geomShape(djGeomType type, double x, double y, double z, Random*
 }
 
 // Geoms are their vertices with a radius; results turn round when the shapes change places.
-static void testGeoms(void** state) {
-  (void)state;
+static void testGeoms(void) {
   Random r = {4};
   static const djGeomType types[] = {DJ_SPHERE, DJ_CAPSULE,   DJ_BOX,
                                      DJ_PLANE,  DJ_ELLIPSOID, DJ_CYLINDER};
@@ -303,8 +288,7 @@ static void testGeoms(void** state) {
 }
 
 // An ellipsoid with equal axes is a sphere, with friction too.
-static void testRound(void** state) {
-  (void)state;
+static void testRound(void) {
   Random r = {12};
   for (int i = 0; i < 100; i++) {
     Pair p;
@@ -340,8 +324,7 @@ static void testRound(void** state) {
 }
 
 // Overlapping: status ok, infinite, derivatives zero, no plane. Apart: all zero.
-static void testOverlapAndApart(void** state) {
-  (void)state;
+static void testOverlapAndApart(void) {
   Random r = {5};
   static double hessian[36 * MAXN * MAXN];
   for (int i = 0; i < 100; i++) {
@@ -399,8 +382,7 @@ static void byMotion(double* y, void* user, double e) {
 
 // Wrenches are minus the derivative by twists of the moved bodies; they oppose the motion, balance,
 // and do not exceed the coefficient times the normal force.
-static void testFriction(void** state) {
-  (void)state;
+static void testFriction(void) {
   Random r = {6};
   for (int i = 0; i < 80; i++) {
     Pair p;
@@ -459,8 +441,7 @@ static void testFriction(void** state) {
 
 // ------------------------------------------ bad input ------------------------------------------
 
-static void testBadInput(void** state) {
-  (void)state;
+static void testBadInput(void) {
   Random r = {7};
   Pair good, p;
   djcResult result;
@@ -530,8 +511,7 @@ static void testBadInput(void** state) {
 }
 
 // Flat, straight and repeated vertices, one vertex; inner vertices; far from the origin.
-static void testDegenerate(void** state) {
-  (void)state;
+static void testDegenerate(void) {
   const double square[12] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0};
   const double line[9] = {0, 0, 0.03, 0.5, 0.5, 0.03, 1, 1, 0.03};
   const double same[9] = {0.5, 0.5, 0.03, 0.5, 0.5, 0.03, 0.5, 0.5, 0.03};
@@ -569,13 +549,5 @@ static void testDegenerate(void** state) {
   assert_true(isinf(result.value) && !result.has_plane);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testVertexDerivatives), cmocka_unit_test(testTwists),
-      cmocka_unit_test(testPlaneAndUnits),     cmocka_unit_test(testGeoms),
-      cmocka_unit_test(testRound),
-      cmocka_unit_test(testOverlapAndApart),   cmocka_unit_test(testFriction),
-      cmocka_unit_test(testBadInput),          cmocka_unit_test(testDegenerate),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testVertexDerivatives, testTwists, testPlaneAndUnits, testGeoms, testRound,
+         testOverlapAndApart, testFriction, testBadInput, testDegenerate)

@@ -3,20 +3,12 @@
 #include "contact/contact.h"
 #include "contact/plane/separating_plane.h"
 
+#include "common/make_model.h"
 #include "common/message.h"
 #include "common/near.h"
+#include "common/test.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { FLOOR, BOX, BALL, HEAVY };
 
@@ -63,8 +55,7 @@ static void expectSame(const djModel* m, const djModel* other) {
 }
 
 // The rules themselves, with numbers written out.
-static void testRule(void** state) {
-  (void)state;
+static void testRule(void) {
   djModel* m = load("", "", "");
   double x[DJ_MAX_OF_KERNEL];
   settingsOf(x, m, BOX, BALL);
@@ -81,8 +72,7 @@ static void testRule(void** state) {
 }
 
 // What is far away does not count, however small or heavy.
-static void testCoin(void** state) {
-  (void)state;
+static void testCoin(void) {
   djModel* m = load("", "", "");
   djModel* coin = load("", "", ", {\"body\": 4, \"size\": [1e-4, 0, 0]}");
   djModel* rock = load("", "", ", {\"body\": 4, \"size\": [30, 0, 0]}");
@@ -96,14 +86,12 @@ static void testCoin(void** state) {
 static void setParam(djModel* m, const char* name, const double* value) {
   djParam p;
   djError err = {""};
-  if (dj_paramId(&p, m, name, &err) != DJ_OK || dj_setParam(m, &p, value, &err) != DJ_OK) {
-    fail_msg("%s", err.text);
-  }
+  djt_failIf(dj_paramId(&p, m, name, &err) != DJ_OK || dj_setParam(m, &p, value, &err) != DJ_OK,
+             "%s", err.text);
 }
 
 // Parameters scale all pairs but those with settings of their own; the others' values stay.
-static void testFactors(void** state) {
-  (void)state;
+static void testFactors(void) {
   djModel* m = load("", ", \"stiffness\": 7", "");
   double before[2][DJ_MAX_OF_KERNEL], after[2][DJ_MAX_OF_KERNEL];
   for (int k = 0; k < 2; k++) settingsOf(before[k], m, k ? BOX : BALL, HEAVY);
@@ -147,8 +135,7 @@ static void checkKept(const char* settings) {
 
 // A design moves by the defaults of the model that it was made from, also when it is read again;
 // with a guide, by those that it follows, too.
-static void testKept(void** state) {
-  (void)state;
+static void testKept(void) {
   checkKept("");
   checkKept(", \"guide_factor\": 1");
 }
@@ -168,16 +155,14 @@ static void expectRange(const djModel* m) {
 }
 
 // It follows parameters and options, of copies alone, and not what is refused.
-static void testRange(void** state) {
-  (void)state;
+static void testRange(void) {
   djModel *m = load("", "", ""), *copy;
   djError err = {""};
-  djParam support;
   expectRange(m);
   double first = m->collision->range[0], value;
   assert_int_equal(dj_copyModel(&copy, m, &err), DJ_OK);
   assert_true(copy->collision->range != m->collision->range);
-  assert_int_equal(dj_paramId(&support, copy, "contact/support", &err), DJ_OK);
+  djParam support = djt_param(copy, "contact/support");
   dj_getParam(&value, copy, &support);
   value *= 8;
   assert_int_equal(dj_setParam(copy, &support, &value, &err), DJ_OK);
@@ -196,9 +181,4 @@ static void testRange(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testRule), cmocka_unit_test(testCoin),
-                                     cmocka_unit_test(testFactors), cmocka_unit_test(testKept),
-                                     cmocka_unit_test(testRange)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testRule, testCoin, testFactors, testKept, testRange)

@@ -3,27 +3,15 @@
 #include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/sample_model.h"
+#include "common/test.h"
 #include "model/param.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 static djParam find(const djModel* m, const char* name) {
-  djParam param;
-  djError err = {""};
-  if (dj_paramId(&param, m, name, &err) != DJ_OK) fail_msg("%s", err.text);
+  djParam param = djt_param(m, name);
   return param;
 }
 
-static void test_find(void** state) {
-  (void)state;
+static void test_find(void) {
   static const struct {
     const char* name;
     int id, nvalue, ntangent;
@@ -62,8 +50,7 @@ static void test_find(void** state) {
   };
   djSample sample;
   djModel* m = djt_sampleModel(&sample);
-  djModel* copy = NULL;
-  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
+  djModel* copy = djt_copy(m);
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     djParam p = find(m, list[i].name);
     assert_int_equal(p.id, list[i].id);
@@ -83,8 +70,7 @@ static void test_find(void** state) {
   dj_deleteModel(copy);
 }
 
-static void test_unknown(void** state) {
-  (void)state;
+static void test_unknown(void) {
   static const char* const list[][2] = {
       {"mass", "there is no parameter 'mass'"},
       {"", "there is no parameter ''"},
@@ -111,8 +97,7 @@ static void test_unknown(void** state) {
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     djParam p;
     djError err = {""};
-    assert_int_equal(dj_paramId(&p, m, list[i][0], &err), DJ_INVALID);
-    assert_string_equal(err.text, list[i][1]);
+    djt_refused(DJ_INVALID, dj_paramId(&p, m, list[i][0], &err), err, list[i][1]);
     double value[7];
     assert_int_equal(dj_getParam(value, m, &p), DJ_INVALID);
     assert_int_equal(dj_setParam(m, &p, value, NULL), DJ_INVALID);
@@ -127,8 +112,7 @@ static void test_unknown(void** state) {
   dj_deleteModel(m);
 }
 
-static void test_refused(void** state) {
-  (void)state;
+static void test_refused(void) {
   static const struct {
     const char* name;
     double value[7];
@@ -180,21 +164,18 @@ static void test_refused(void** state) {
   };
   djSample sample;
   djModel* m = djt_sampleModel(&sample);
-  djModel* copy = NULL;
-  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
+  djModel* copy = djt_copy(m);
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     djParam p = find(m, list[i].name);
     djError err = {""};
-    assert_int_equal(dj_setParam(m, &p, list[i].value, &err), DJ_INVALID);
-    assert_string_equal(err.text, list[i].text);
+    djt_refused(DJ_INVALID, dj_setParam(m, &p, list[i].value, &err), err, list[i].text);
     assert_null(djt_difference(m, copy));
   }
   dj_deleteModel(m);
   dj_deleteModel(copy);
 }
 
-static void test_set(void** state) {
-  (void)state;
+static void test_set(void) {
   djSample sample;
   djModel* m = djt_sampleModel(&sample);
   djParam p = find(m, "body/box/quat");
@@ -243,8 +224,7 @@ static const char* const kind_name[DJ_NOBJ] = {
 // Every parameter of every element: found by name and by number, the same either way; set to what
 // it is, it changes nothing; set to another value, it changes its own numbers and those that are
 // derived from them, but not the constants that defaults are made of.
-static void test_every(void** state) {
-  (void)state;
+static void test_every(void) {
   static const struct {
     djObject object;
     const char* name;
@@ -262,11 +242,10 @@ static void test_every(void** state) {
   };
   djSample sample;
   djModel* m = djt_sampleModel(&sample);
-  djModel* copy = NULL;
   // what is set counts in their place (test_param_rows.c)
   memset(m->geom_solref_restitution, 0, sizeof(double) * (size_t)m->ngeom);
   memset(m->pair_solref_restitution, 0, sizeof(double) * (size_t)m->npair);
-  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
+  djModel* copy = djt_copy(m);
   const int count[DJ_NOBJ] = {
       [DJ_OBJ_BODY] = m->nbody, [DJ_OBJ_JOINT] = m->njnt, [DJ_OBJ_GEOM] = m->ngeom,
       [DJ_OBJ_MESH] = m->nmesh, [DJ_OBJ_SITE] = m->nsite, [DJ_OBJ_ACTUATOR] = m->nu,
@@ -307,15 +286,13 @@ static void test_every(void** state) {
 }
 
 // Quaternions and axes of length 1 whatever is given; the range of a ball joint is its angle.
-static void test_normalised(void** state) {
-  (void)state;
+static void test_normalised(void) {
   djSample sample;
   djt_fillSample(&sample);
   sample.joint[3].limited = true;
   sample.joint[3].range[0] = 0;
   sample.joint[3].range[1] = 1;
-  djModel* m = NULL;
-  assert_int_equal(dj_makeModel(&m, &sample.def, NULL), DJ_OK);
+  djModel* m = djt_makeModel(&sample.def);
   static const char* const quats[] = {"body/box/quat", "body/box/iquat", "geom/foot/quat",
                                       "joint/#3/springref"};
   double value[7];
@@ -336,20 +313,18 @@ static void test_normalised(void** state) {
   p = find(m, "joint/#3/range");
   djError err = {""};
   assert_int_equal(dj_setParam(m, &p, (double[2]){5, 0.5}, &err), DJ_OK);
-  assert_int_equal(dj_setParam(m, &p, (double[2]){0, 0}, &err), DJ_INVALID);
-  assert_string_equal(err.text, "joint #3: range must end at a positive angle");
+  djt_refused(DJ_INVALID, dj_setParam(m, &p, (double[2]){0, 0}, &err), err,
+              "joint #3: range must end at a positive angle");
   assert_int_equal(dj_setParam(m, &p, (double[2]){-1, INFINITY}, &err), DJ_INVALID);
   dj_deleteModel(m);
 }
 
 // Sizes beyond those that the type uses: 0 in the model, whatever is given.
-static void test_unused_sizes(void** state) {
-  (void)state;
+static void test_unused_sizes(void) {
   djSample sample;
   djt_fillSample(&sample);
   for (int k = 0; k < 3; k++) sample.geom[2].size[k] = sample.geom[4].size[k] = 0.1 + k;
-  djModel* m = NULL;
-  assert_int_equal(dj_makeModel(&m, &sample.def, NULL), DJ_OK);
+  djModel* m = djt_makeModel(&sample.def);
   double value[3];
   for (int side = 0; side < 2; side++) {
     djParam foot = find(m, "geom/foot/size"), ball = find(m, "geom/robot/ball/size");
@@ -363,8 +338,7 @@ static void test_unused_sizes(void** state) {
   dj_deleteModel(m);
 }
 
-static void test_kinds(void** state) {
-  (void)state;
+static void test_kinds(void) {
   djSample sample;
   djModel* m = djt_sampleModel(&sample);
   djParam p = find(m, "joint/free/springref");
@@ -381,11 +355,5 @@ static void test_kinds(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_find), cmocka_unit_test(test_unknown), cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_set),  cmocka_unit_test(test_every), cmocka_unit_test(test_normalised),
-      cmocka_unit_test(test_unused_sizes), cmocka_unit_test(test_kinds),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(test_find, test_unknown, test_refused, test_set, test_every, test_normalised,
+         test_unused_sizes, test_kinds)

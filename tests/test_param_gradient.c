@@ -1,18 +1,11 @@
 // Derivatives by every parameter of a model: of one step against differences of steps, with and
 // without contact, and of losses over runs against differences of the losses.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
+#include "common/states.h"
+#include "common/test.h"
 #include "common/worst.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "common/scene.h"
 #include "integrate/work.h"
@@ -103,8 +96,7 @@ static void stepWith(double* out, djModel* moved, const djModel* m, const djData
   dj_getParam(value, m, p);
   moveValue(value, p, dir, e);
   if (dj_setParam(moved, p, value, &err) < 0) fail_msg("field %d: %s", p->field, err.text);
-  djData* d;
-  assert_int_equal(dj_makeData(&d, moved, NULL), DJ_OK);
+  djData* d = djt_data(moved);
   assert_int_equal(dj_copyData(d, m, like), DJ_OK);
   d->work->refinement_steps = 8;
   restart(m, d, s);
@@ -119,8 +111,7 @@ static void differ(double* coarse, double* fine, const djModel* m, const djData*
                    const djParam* p, const double* dir, double e) {
   static const double point[4] = {1, -1, 2, -2}, weight[4] = {8, -8, -1, 1};
   double out[160];
-  djModel* moved;
-  assert_int_equal(dj_copyModel(&moved, m, NULL), DJ_OK);
+  djModel* moved = djt_copy(m);
   for (int half = 0; half < 2; half++, e /= 2) {
     double* sum = half ? fine : coarse;
     memset(sum, 0, sizeof out);
@@ -167,8 +158,7 @@ static void checkModel(djModel* m, djData* d, djRng rng, const Tolerance* t, int
   memcpy(s.q, d->qpos, (size_t)m->nq * sizeof(double));
   memcpy(s.v, d->qvel, (size_t)m->nv * sizeof(double));
   memcpy(s.act, d->act, (size_t)m->na * sizeof(double));
-  djData* before;
-  assert_int_equal(dj_makeData(&before, m, NULL), DJ_OK);
+  djData* before = djt_data(m);
   assert_int_equal(dj_copyData(before, m, d), DJ_OK);
   d->work->refinement_steps = 8;
   assert_true(dj_step(m, d) >= 0);
@@ -199,8 +189,7 @@ static djEqualityLaw law;   // of equality constraints
 
 // Random constraints that are hard may contradict each other.
 static bool isSound(const djModel* m, const djData* d) {
-  djData* copy;
-  assert_int_equal(dj_makeData(&copy, m, NULL), DJ_OK);
+  djData* copy = djt_data(m);
   assert_int_equal(dj_copyData(copy, m, d), DJ_OK);
   djStatus status = dj_step(m, copy);
   assert_true(status >= 0);
@@ -219,16 +208,14 @@ static void checkRandom(int told[DJ_NFIELD], djIntegrator integrator, int featur
     m->opt.equality = law;
     m->opt.implicit = (djImplicitTerms)(trial % 3);
     if (integrator == DJ_EULER) djt_dropPathArmature(m);
-    djData* d;
-    assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+    djData* d = djt_data(m);
     djt_randomState(&rng, m, d, 1);
     if (hard) m->opt.tolerance = 1e-8;
     for (int e = 0; e < m->nequality && hard; e++) {
       d->eq_active[e] = e == trial % m->nequality;
     }
     if (isSound(m, d)) checkModel(m, d, rng, &tolerance, told, &worst);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
   print_message("%s: without contact %.1e\n", dj_integratorName(integrator), worst);
   assert_true(worst < tolerance.error);
@@ -330,9 +317,7 @@ static djModel* touching(bool surfaces) {
     s->def.option.support = 1e-3;
     s->def.option.stiffness_scale = 1e-3;
   }
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  return m;
+  return takeScene(s);
 }
 
 // Pairs of the last step whose friction depends on the poses a step earlier.
@@ -364,16 +349,14 @@ static void checkContact(int told[DJ_NFIELD], djIntegrator integrator, bool surf
     for (int k = 0; k < sunk; k++) assert_true(dj_step(m, d) >= 0);
     checkModel(m, d, rng, &tolerance, told, &worst);
     past += pastPairs(d);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
   assert_true((past > 0) == (integrator == DJ_EULER || integrator == DJ_POSITION));
   print_message("%s: with contact %.1e\n", dj_integratorName(integrator), worst);
   assert_true(worst < tolerance.error);
 }
 
-static void testSurfaces(void** state) {
-  (void)state;
+static void testSurfaces(void) {
   int told[DJ_NFIELD] = {0};
   checkContact(told, DJ_EULER, true);
   assert_true(told[DJ_FIELD_GEOM_SIZE] > 0 && told[DJ_FIELD_GEOM_POS] > 0);
@@ -402,8 +385,7 @@ static void testApart(void** state) {
     addBody(s, 0, DJ_FREE, b, 0, 1, b, 0.1);
     s->body[b].ipos[1] = 0.05;
   }
-  djModel* m = sceneModel(s);
-  freeScene(s);
+  djModel* m = takeScene(s);
   m->opt.integrator = integrator;
   djData* d = sceneData(m);
   djRng rng = {4};
@@ -422,31 +404,9 @@ static void testApart(void** state) {
     }
   }
   assert_true(own > 20);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-int main(void) {
-  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL;
-  djIntegrator euler = DJ_EULER;
-  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(testFree, &position),
-                                     cmocka_unit_test_prestate(testTendons, &position),
-                                     cmocka_unit_test_prestate(testContact, &position),
-                                     cmocka_unit_test_prestate(testFree, &variational),
-                                     cmocka_unit_test_prestate(testTendons, &variational),
-                                     cmocka_unit_test_prestate(testContact, &variational),
-                                     cmocka_unit_test_prestate(testApart, &position),
-                                     cmocka_unit_test_prestate(testApart, &variational),
-                                     cmocka_unit_test_prestate(testFree, &euler),
-                                     cmocka_unit_test_prestate(testTendons, &euler),
-                                     cmocka_unit_test_prestate(testWraps, &position),
-                                     cmocka_unit_test_prestate(testWraps, &variational),
-                                     cmocka_unit_test_prestate(testWraps, &euler),
-                                     cmocka_unit_test_prestate(testEqualities, &euler),
-                                     cmocka_unit_test_prestate(testHard, &euler),
-                                     cmocka_unit_test_prestate(testHard, &position),
-                                     cmocka_unit_test_prestate(testHard, &variational),
-                                     cmocka_unit_test_prestate(testContact, &euler),
-                                     cmocka_unit_test(testSurfaces)};
-  return cmocka_run_group_tests_name("param_gradient", tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_byThree(testFree), djt_byThree(testTendons), djt_byThree(testContact),
+              djt_byTwo(testApart), djt_byThree(testWraps), djt_by(testEqualities, DJ_EULER),
+              djt_byThree(testHard), djt_test(testSurfaces))

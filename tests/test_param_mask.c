@@ -5,14 +5,9 @@
 #include "common/random_model.h"
 #include "common/room.h"
 #include "common/scene.h"
+#include "common/test.h"
 #include "gradient/param_gradient.h"
 #include "model/param.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum { HORIZON = 4, MAX_PARAM = 1000 };
 
@@ -50,9 +45,7 @@ static djModel* touching(void) {
   int ball = addBody(s, 0, DJ_FREE, 0.299, 0.01, 0.0495, 0.5, 0.04);
   addGeom(s, ball, DJ_SPHERE, 0.05, 0, 0)->friction[0] = 0.8;
   s->def.option.timestep = 0.005;
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  return m;
+  return takeScene(s);
 }
 
 typedef struct Run {
@@ -85,8 +78,7 @@ static Run openRun(djModel* m, djRng* rng, double speed) {
 
 static void closeRun(Run* r) {
   djd_deleteTape(r->tape);
-  dj_deleteData(r->d);
-  dj_deleteModel(r->m);
+  djt_delete(r->m, r->d);
   free(r->ctrl);
 }
 
@@ -102,8 +94,7 @@ static void compareRun(int told[DJ_NFIELD], Run* r, bool follows) {
   int n = listParams(list, r->m), np = 0;
   for (int k = 0; k < n; k++) np += list[k].ntangent;
   double *all = djt_room((size_t)np), *one = djt_room((size_t)np);
-  djModel* compiled = NULL;
-  assert_int_equal(dj_copyModel(&compiled, r->m, NULL), DJ_OK);
+  djModel* compiled = djt_copy(r->m);
   r->rollout.compiled = follows ? compiled : NULL;
   gradient(all, r, n, list);
   for (int k = 0, at = 0; k < n; at += list[k++].ntangent) {
@@ -124,8 +115,7 @@ static void compareRun(int told[DJ_NFIELD], Run* r, bool follows) {
   free(one);
 }
 
-static void testAlone(void** state) {
-  (void)state;
+static void testAlone(void) {
   int told[DJ_NFIELD] = {0};
   djRng rng = {7};
   for (int k = 0; k < 2 * NMETHOD + 6; k++) {
@@ -150,8 +140,7 @@ static void testAlone(void** state) {
 }
 
 // With inertias that follow geoms, or not.
-static void testContact(void** state) {
-  (void)state;
+static void testContact(void) {
   static const djContactModel kernels[] = {DJ_SEPARATING_PLANE, DJ_IMPLICIT_SURFACE, DJ_PENALTY};
   int told[DJ_NFIELD] = {0};
   djRng rng = {8};
@@ -171,8 +160,7 @@ static void testContact(void** state) {
 }
 
 // Impacts of a ball on a wall, by the coefficients of geoms or of a pair.
-static void testImpacts(void** state) {
-  (void)state;
+static void testImpacts(void) {
   int told[DJ_NFIELD] = {0};
   djRng rng = {11};
   for (int k = 0; k < 2; k++) {
@@ -184,8 +172,7 @@ static void testImpacts(void** state) {
     addGeom(s, 1, DJ_SPHERE, 0.05, 0, 0)->restitution = 0.7;
     s->def.pair = &pair;
     s->def.npair = k;
-    djModel* m = sceneModel(s);
-    freeScene(s);
+    djModel* m = takeScene(s);
     Run r = openRun(m, &rng, 0);
     r.rollout.qpos0 = m->qpos0;
     r.rollout.qvel0 = (double[6]){1, 0, -2, 0, 0, 0};
@@ -235,8 +222,7 @@ static double largest(const djParamSums* s, const djModel* m, djField field) {
 
 // One parameter of each kind by balance of forces, where nothing is shared: of all other kinds the
 // sums stay empty, and those of other bodies.
-static void testWork(void** state) {
-  (void)state;
+static void testWork(void) {
   static const djField kinds[] = {DJ_FIELD_BODY_POS,  DJ_FIELD_BODY_QUAT,     DJ_FIELD_JOINT_POS,
                                   DJ_FIELD_JOINT_AXIS, DJ_FIELD_BODY_MASS,
                                   DJ_FIELD_JOINT_DAMPING, DJ_FIELD_GEOM_FRICTION};
@@ -270,13 +256,8 @@ static void testWork(void** state) {
     }
     free(memory);
     free(start);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testAlone), cmocka_unit_test(testContact),
-                                     cmocka_unit_test(testImpacts), cmocka_unit_test(testWork)};
-  return cmocka_run_group_tests_name("param_mask", tests, NULL, NULL);
-}
+DJT_MAIN(testAlone, testContact, testImpacts, testWork)

@@ -6,14 +6,10 @@
 
 #include "common/make_model.h"
 #include "common/near.h"
+#include "common/test.h"
 #include "model/geom_row.h"
 
 #include <dijoco/array.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 // A model in which coefficients of restitution are all given.
 static djModel* plainModel(void) {
@@ -70,8 +66,7 @@ static void forParams(ParamTest* test) {
 }
 
 // Elements lie one after the other and fill the array; so do gradients.
-static void testPlaces(void** state) {
-  (void)state;
+static void testPlaces(void) {
   djModel* m = plainModel();
   double* grad = calloc(dj_paramGradSize(m) + 1, sizeof(double));
   double* end = grad;
@@ -101,14 +96,12 @@ static void testPlaces(void** state) {
 }
 
 // Names are found, and belong to no other row; units and help are there.
-static void testNames(void** state) {
-  (void)state;
+static void testNames(void) {
   djModel* m = plainModel();
   for (int f = 0; f < DJ_FIELD_SETTING; f++) {
     const djFieldRow* row = &dj_paramRows[f];
     bool whole = row->object == DJ_NOBJ;
     char name[80];
-    djParam p;
     snprintf(name, sizeof name, whole ? "%s/%s" : "%s/N/%s", row->kind, row->name);
     assert_string_equal(row->entry.name, name);
     assert_true(row->entry.unit && row->entry.help && row->entry.help[0]);
@@ -117,7 +110,7 @@ static void testNames(void** state) {
     if (f == DJ_FIELD_GEOM_SURFACE || f == DJ_FIELD_GEOM_POINTS) last = 1;
     if (whole) snprintf(name, sizeof name, "%s/%s", row->kind, row->name);
     else snprintf(name, sizeof name, "%s/#%d/%s", row->kind, last, row->name);
-    assert_int_equal(dj_paramId(&p, m, name, NULL), DJ_OK);
+    djParam p = djt_param(m, name);
     assert_int_equal(p.field, f);
     assert_int_equal(p.id, last);
   }
@@ -185,17 +178,13 @@ static void expectWriting(djModel* copy, const djModel* m, const djParam* p) {
   assert_true((djt_difference(m, copy) != NULL) == (usedValues(m, p) > 0));
   memcpy(data, dj_paramData(m, p), sizeof(double) * (size_t)p->nvalue);
   const char* other = djt_difference(m, copy);
-  if (other && !isDerived(p, other)) {
-    fail_msg("%s changes %s", dj_paramRows[p->field].entry.name, other);
-  }
+  djt_failIf(other && !isDerived(p, other), "%s changes %s", dj_paramRows[p->field].entry.name,
+             other);
   assert_int_equal(dj_writeParam(copy, p, data, NULL), DJ_OK);   // and what is derived follows
   assert_null(djt_difference(m, copy));
 }
 
-static void testWriting(void** state) {
-  (void)state;
-  forParams(expectWriting);
-}
+static void testWriting(void) { forParams(expectWriting); }
 
 // ---- rules ------------------------------------------------------------------------------------
 
@@ -264,21 +253,18 @@ static void expectRule(djModel* copy, const djModel* m, const djParam* p) {
   }
 }
 
-static void testRules(void** state) {
-  (void)state;
-  forParams(expectRule);
-}
+static void testRules(void) { forParams(expectRule); }
 
 // Whether definitions take the numbers, too.
 static bool defined(const djModel* m, const djParam* p, bool all, double x) {
   double value[24];
-  djModel *copy = NULL, *made = NULL;
+  djModel* made = NULL;
   djModelDef def;
   void* storage;
   djError err = {""};
   goodValue(value, m, p);
   for (int k = all ? 0 : p->nvalue - 1; k < p->nvalue; k++) value[k] = x;
-  assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
+  djModel* copy = djt_copy(m);
   memcpy(dj_paramData(copy, p), value, sizeof(double) * (size_t)p->nvalue);
   assert_int_equal(dj_getDef(&def, &storage, copy, &err), DJ_OK);
   djStatus status = dj_makeModel(&made, &def, &err);
@@ -315,14 +301,10 @@ static void expectDefinition(djModel* copy, const djModel* m, const djParam* p) 
 }
 
 // A parameter takes what a definition takes.
-static void testDefinitions(void** state) {
-  (void)state;
-  forParams(expectDefinition);
-}
+static void testDefinitions(void) { forParams(expectDefinition); }
 
 // What kinds of values go with what rules, mirrors and contact shapes.
-static void testKinds(void** state) {
-  (void)state;
+static void testKinds(void) {
   for (int f = 0; f < DJ_NFIELD; f++) {
     const djFieldRow* row = &dj_paramRows[f];
     djParam p = {f, 0, 0, 0};
@@ -346,8 +328,7 @@ static void testKinds(void** state) {
 
 // A coefficient of restitution is the number that counts. What is set counts whatever solref is, and
 // what is there already stays where it is from.
-static void testRestitution(void** state) {
-  (void)state;
+static void testRestitution(void) {
   static const struct {
     djObject object;
     int id;
@@ -365,8 +346,7 @@ static void testRestitution(void** state) {
       assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
       int geom = k < 2 ? of[0].id : -1, pair = k < 2 ? -1 : of[1].id;
       double is = k % 2 ? of[k / 2].solref : of[k / 2].given, value;
-      djParam p;
-      assert_int_equal(dj_paramId(&p, m, of[k / 2].name, NULL), DJ_OK);
+      djParam p = djt_param(m, of[k / 2].name);
       assert_int_equal(dj_getParam(&value, m, &p), DJ_OK);
       assert_true(value == is && dj_restitution(m, geom, pair) == is);
       assert_ptr_equal(dj_restitutionPlace(m, of[k / 2].object, p.id), dj_paramData(m, &p));
@@ -384,12 +364,4 @@ static void testRestitution(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPlaces),  cmocka_unit_test(testNames),
-      cmocka_unit_test(testWriting), cmocka_unit_test(testRules),
-      cmocka_unit_test(testKinds),   cmocka_unit_test(testDefinitions),
-      cmocka_unit_test(testRestitution),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testPlaces, testNames, testWriting, testRules, testKinds, testDefinitions, testRestitution)

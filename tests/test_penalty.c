@@ -1,10 +1,12 @@
 // Penalty contact: points of geoms and their tree; which ways of a pair act; what scenes do, to
 // rounding: depth at rest, creep, sliding, momenta.
 
+#include "common/make_model.h"
 #include "common/near.h"
 #include "common/random.h"
 #include "common/scene.h"
 #include "common/solid_mesh.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "contact/penalty/penalty.h"
 #include "contact/penalty/penalty_law.h"
@@ -16,21 +18,12 @@
 #include "contact/shapes/points.h"
 #include "model/points.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #define G 9.81
 
 // ------------------------------------------ points ---------------------------------------------
 
 // Where the field of the geom itself says that they are; and symmetric.
-static void testSurfaces(void** state) {
-  (void)state;
+static void testSurfaces(void) {
   static const int type[] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_ELLIPSOID, DJ_CYLINDER};
   static const int wanted[] = {1, 2, 7, 50, 99, 300};
   const double size[3] = {0.3, 0.7, 0.5};
@@ -69,8 +62,7 @@ static void testSurfaces(void** state) {
 }
 
 // Balls hold their points, leaves all of them once; order is a permutation.
-static void testTree(void** state) {
-  (void)state;
+static void testTree(void) {
   djRng r = {3};
   for (int n = 1; n < 200; n = n * 5 / 4 + 1) {
     double point[600], first[600], id[200];
@@ -117,9 +109,8 @@ static djModel* model(Scene* s, djIntegrator integrator, double kn, double kt, d
   s->def.option.gravity[2] = -G;
   djModel* m = sceneModel(s);
   for (int k = 0; k < 3; k++) {
-    djParam p;
     djError err = {""};
-    if (dj_paramId(&p, m, name[k], &err) != DJ_OK) fail_msg("%s", err.text);
+    djParam p = djt_param(m, name[k]);
     if (dj_setParam(m, &p, &value[k], &err) != DJ_OK) fail_msg("%s", err.text);
   }
   return m;
@@ -147,8 +138,7 @@ static int pointsBelow(const djModel* m, int geom, const djData* d, double* leas
 static const djIntegrator methods[] = {DJ_POSITION, DJ_BDF1, DJ_MIDPOINT};
 
 // mg/(n kn), of any type.
-static void testRest(void** state) {
-  (void)state;
+static void testRest(void) {
   static const int type[] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_CYLINDER};
   static const int wanted[] = {1, 5, 25, 17};
   const double mass = 0.7, kn = 2000;
@@ -171,8 +161,7 @@ static void testRest(void** state) {
       djt_near(d->stats.overlap, most, 1e-12);
       djt_near(d->pair[0].normal_force, mass * G, 1e-8);
       assert_int_equal(d->stats.fallback_steps + d->stats.unconverged_steps, 0);
-      dj_deleteData(d);
-      dj_deleteModel(m);
+      djt_delete(m, d);
       freeScene(s);
     }
   }
@@ -205,13 +194,11 @@ static void onSlope(double angle, double mu, double* creep, double* acceleration
   for (int i = 0; i < 10; i++) assert_int_equal(dj_step(m, d), DJ_OK);
   *creep = d->qvel[0];
   *acceleration = (d->qvel[0] - v) / (10 * h);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   freeScene(s);
 }
 
-static void testSlope(void** state) {
-  (void)state;
+static void testSlope(void) {
   const double mass = 2, angle = 0.3;
   for (int k = 0; k < 3; k++) {
     double creep, acceleration;
@@ -266,14 +253,12 @@ static void meet(double worst[2], djIntegrator by) {
   assert_true(force > 10);
   worst[0] = worst[1] = 0;
   for (int k = 0; k < 6; k++) worst[k / 3] = djt_worst(worst[k / 3], fabs(last[k] - first[k]));
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   freeScene(s);
 }
 
 // The midpoint rule keeps angular momentum, too, as far as forces do.
-static void testMomenta(void** state) {
-  (void)state;
+static void testMomenta(void) {
   double worst[2];
   meet(worst, DJ_BDF1);
   assert_true(worst[0] < 1e-12 && worst[1] < 0.1);
@@ -300,8 +285,7 @@ static int ways(djPenaltyWay way[2], const djModel* m, int a, int b) {
 
 // A sphere alone stands for the contact; points that are given, in its place; two spheres once in
 // all; fields and points may be taken away.
-static void testWays(void** state) {
-  (void)state;
+static void testWays(void) {
   static const double given[3] = {0.1, 0, 0};
   Scene* s = newScene(6);
   addGeom(s, 0, DJ_PLANE, 0, 0, 0);
@@ -340,8 +324,7 @@ static void testWays(void** state) {
 
 // Balls about the points, where a margin grows them, lie in the bounds of the shape, in the box and
 // in the ball, which reach no farther than these and the geom do.
-static void testBounds(void** state) {
-  (void)state;
+static void testBounds(void) {
   djRng rng = {8};
   static const int type[5] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_ELLIPSOID, DJ_CYLINDER};
   for (int k = 0; k < 50; k++) {
@@ -379,8 +362,7 @@ static const double cube[24] = {-1, -1, -1, 1, -1, -1, -1, 1, -1, 1, 1, -1,
 
 // Balls and capsules on a mesh, of a radius that is large beside the cells of its grid, touch where
 // they do, also where they have grown since: height at rest is radius - mg/(n kn).
-static void testRadii(void** state) {
-  (void)state;
+static void testRadii(void) {
   const double mass = 0.7, kn = 20000;
   djMeshDef mesh = {.nvert = 8, .vert = cube};
   for (int k = 0; k < 4; k++) {
@@ -399,25 +381,22 @@ static void testRadii(void** state) {
     djModel* m = model(s, DJ_POSITION, kn, 50, 4000);
     djData* d = sceneData(m);
     for (int grown = 0; grown < 2; grown++) {
-      djParam p;
       djError err = {""};
       double size[3] = {radius, 0.3, 0};
-      if (dj_paramId(&p, m, "geom/#1/size", &err) != DJ_OK) fail_msg("%s", err.text);
+      djParam p = djt_param(m, "geom/#1/size");
       if (dj_setParam(m, &p, size, &err) != DJ_OK) fail_msg("%s", err.text);
       d->qpos[2] = 1.03 + radius;
       for (int i = 0; i < 3000; i++) assert_int_equal(dj_step(m, d), DJ_OK);
       djt_near(d->qpos[2], 1.02 + radius - mass * G / ((ball ? 1 : 2) * kn), 1e-9);
       radius *= 1.2;
     }
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
     freeScene(s);
   }
 }
 
 // Of a mesh so many vertices as are wanted, equally spaced in their order.
-static void testVertices(void** state) {
-  (void)state;
+static void testVertices(void) {
   djMeshDef mesh = {.nvert = 8, .vert = cube};
   static const int wanted[4] = {-1, 100, 4, 0}, found[4] = {8, 8, 4, 0};
   for (int k = 0; k < 4; k++) {
@@ -442,8 +421,7 @@ static void testVertices(void** state) {
 
 // Balls rest on a mesh as on what it bounds, whatever their size: also one that has been changed,
 // and on a mesh that has moved.
-static void testBallOnMesh(void** state) {
-  (void)state;
+static void testBallOnMesh(void) {
   SolidMesh box = makeBoxSolid(0.2, 0.15, 0.1);
   djMeshDef mesh = {.nvert = box.nvert, .vert = box.vert, .ntri = box.ntri, .tri = box.tri};
   const double mass = 0.3, kn = 3000, sink = mass * G / kn;
@@ -456,10 +434,9 @@ static void testBallOnMesh(void** state) {
   s->def.mesh = &mesh;
   s->def.nmesh = 1;
   djModel* m = model(s, DJ_BDF1, kn, 1, 800);
-  djParam size, vert;
   double top = 0.1, moved[24];
-  assert_int_equal(dj_paramId(&size, m, "geom/#1/size", NULL), DJ_OK);
-  assert_int_equal(dj_paramId(&vert, m, "mesh/#0/vert", NULL), DJ_OK);
+  djParam size = djt_param(m, "geom/#1/size");
+  djParam vert = djt_param(m, "mesh/#0/vert");
   static const double radius[] = {0.04, 0.05, 0.4, 0.01};
   for (int k = 0; k < 8; k++) {
     const double r[3] = {radius[k % 4], 0, 0};
@@ -483,8 +460,7 @@ static void testBallOnMesh(void** state) {
 }
 
 // Default coefficients: the weight sinks a single point by a thousandth of the radius.
-static void testDefaults(void** state) {
-  (void)state;
+static void testDefaults(void) {
   Scene* s = newScene(1);
   addGeom(s, 0, DJ_PLANE, 0, 0, 0);
   const int b = addBody(s, 0, DJ_FREE, 0, 0, 0.2, 3, 0.1);
@@ -501,13 +477,11 @@ static void testDefaults(void** state) {
   djData* d = sceneData(m);
   for (int i = 0; i < 2000; i++) assert_int_equal(dj_step(m, d), DJ_OK);
   djt_near(d->qpos[2], 0.2 * (1 - 1e-3), 1e-10);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   freeScene(s);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   static const double nan[3] = {0, NAN, 0}, good[3] = {0};
   const struct {
     int npoint;
@@ -534,20 +508,10 @@ static void testRefused(void** state) {
     g->point_count = bad[i].count;
     g->field = bad[i].field;
     g->contact_scale = bad[i].scale;
-    assert_int_equal(dj_makeModel(&m, &s->def, &err), DJ_INVALID);
-    assert_string_equal(err.text, bad[i].text);
+    djt_refused(DJ_INVALID, dj_makeModel(&m, &s->def, &err), err, bad[i].text);
     freeScene(s);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testSurfaces), cmocka_unit_test(testTree),
-      cmocka_unit_test(testRest),     cmocka_unit_test(testSlope),
-      cmocka_unit_test(testMomenta),  cmocka_unit_test(testWays),
-      cmocka_unit_test(testRadii),    cmocka_unit_test(testBounds),
-      cmocka_unit_test(testVertices), cmocka_unit_test(testDefaults),
-      cmocka_unit_test(testRefused),  cmocka_unit_test(testBallOnMesh),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSurfaces, testTree, testRest, testSlope, testMomenta, testWays, testRadii, testBounds,
+         testVertices, testDefaults, testRefused, testBallOnMesh)

@@ -3,19 +3,11 @@
 
 #include "common/message.h"
 #include "common/random.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "math/so3.h"
 
 #include <dijoco/penalty.h>
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { N = 4 };
 
@@ -110,12 +102,6 @@ static void difference(double w[12], const Case* c, const double* x, int j) {
   for (int i = 0; i < 12; i++) w[i] = (y[1][i] - y[0][i]) / (2 * e);
 }
 
-static double along(const double lambda[12], const double w[12]) {
-  double sum = 0;
-  for (int i = 0; i < 12; i++) sum += lambda[i] * w[i];
-  return sum;
-}
-
 static void checkDerivatives(const Case* c) {
   djcPenalty out;
   double by_point[3 * N], w[12], worst = 0;
@@ -134,19 +120,18 @@ static void checkDerivatives(const Case* c) {
   }
   for (int i = 0; i < 3 * N; i++) {
     difference(w, c, &c->point[i], 0);
-    worst = djt_worst(worst, fabs(along(c->q.lambda, w) - by_point[i]) / unit);
+    worst = djt_worst(worst, fabs(djt_dot(c->q.lambda, w, 12) - by_point[i]) / unit);
   }
   const double* number[5] = {&c->q.kn, &c->q.kt, &c->q.kd, &c->q.mu, &c->q.scale};
   const double by[5] = {out.by_kn, out.by_kt, out.by_kd, out.by_mu, out.by_scale};
   for (int k = 0; k < 5; k++) {
     difference(w, c, number[k], 0);
-    worst = djt_worst(worst, fabs(along(c->q.lambda, w) - by[k]) / unit);
+    worst = djt_worst(worst, fabs(djt_dot(c->q.lambda, w, 12) - by[k]) / unit);
   }
   assert_true(worst < 1e-7);
 }
 
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   static const djGeomType types[] = {DJ_PLANE, DJ_SPHERE,    DJ_CAPSULE,
                                      DJ_BOX,   DJ_ELLIPSOID, DJ_CYLINDER};
   djRng r = {5};
@@ -164,8 +149,7 @@ static void testDerivatives(void** state) {
 }
 
 // Of each geom at points whose distance, normal and kind are plain to see.
-static void testGeoms(void** state) {
-  (void)state;
+static void testGeoms(void) {
   const double h = sqrt(0.5);
   const struct {
     djGeomType geom;
@@ -259,8 +243,7 @@ static void openPrism(Case* c, djRng* r) {
 
 // Distances, also of the notch, to the error that is stated; all derivatives by differences; those
 // by the vertices of the notch, which are in no face of the mesh's box, of fields made anew.
-static void testMesh(void** state) {
-  (void)state;
+static void testMesh(void) {
   double vert[3 * NVERT], error, by_vert[3 * NVERT], worst = 0, unit;
   int tri[3 * NTRI];
   djRng r = {8};
@@ -301,7 +284,7 @@ static void testMesh(void** state) {
       wrenches(w[side], &c.q, &c.q);
       djc_deleteField(other);
     }
-    const double by = (along(c.q.lambda, w[1]) - along(c.q.lambda, w[0])) / 2e-6;
+    const double by = (djt_dot(c.q.lambda, w[1], 12) - djt_dot(c.q.lambda, w[0], 12)) / 2e-6;
     worst = djt_worst(worst, fabs(by - by_vert[j]) / unit);
   }
   assert_true(worst < 1e-6);
@@ -309,8 +292,7 @@ static void testMesh(void** state) {
   mesh = NULL;
 }
 
-static void testBadMeshes(void** state) {
-  (void)state;
+static void testBadMeshes(void) {
   double vert[3 * NVERT], error;
   int tri[3 * NTRI];
   djcField* field;
@@ -353,8 +335,7 @@ static void onPlane(djcPenaltyQuery* q, const double* point, double vx, double v
   q->twist_a[5] = vz;
 }
 
-static void testFormulas(void** state) {
-  (void)state;
+static void testFormulas(void) {
   const double point[3] = {0.1, 0.2, -0.03};
   djcPenaltyQuery q;
   djcPenalty out;
@@ -378,8 +359,7 @@ static void testFormulas(void** state) {
   assert_true(at.state == DJC_FREE && out.wrench_a[5] == 0);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   const double point[3] = {0, 0, -0.1}, nan[3] = {0, NAN, 0};
   djcPenalty out;
   djError err = {""};
@@ -411,10 +391,4 @@ static void testRefused(void** state) {
   assert_int_equal(djc_penalty(&out, NULL, NULL, NULL, &err), DJ_INVALID);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testDerivatives), cmocka_unit_test(testGeoms),
-      cmocka_unit_test(testMesh),        cmocka_unit_test(testBadMeshes),
-      cmocka_unit_test(testFormulas),    cmocka_unit_test(testRefused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testDerivatives, testGeoms, testMesh, testBadMeshes, testFormulas, testRefused)

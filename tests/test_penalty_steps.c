@@ -1,23 +1,16 @@
 // Steps of penalty contact that Newton's method misleads: friction has no energy, and work along
 // its path no end. They are solved by the residual's size, or else in parts, and differentiated.
 
+#include "common/make_model.h"
 #include "common/near.h"
 #include "common/random.h"
 #include "common/scene.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 #include "integrate/work.h"
 
 #include <dijoco/gradient.h>
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 // Thrown about on a floor: a torso, and on either side a leg of two links, all capsules.
 static djModel* openWalker(djIntegrator integrator) {
@@ -36,14 +29,11 @@ static djModel* openWalker(djIntegrator integrator) {
   s->def.option.contact = DJ_PENALTY;
   s->def.option.integrator = integrator;
   s->def.option.timestep = 0.01;
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  return m;
+  return takeScene(s);
 }
 
 // Of 1000 steps the path's work misleads Newton's method in some 20: all are solved, whole.
-static void testWalker(void** state) {
-  (void)state;
+static void testWalker(void) {
   static const djIntegrator by[] = {DJ_POSITION, DJ_EULER, DJ_BDF1};
   for (int k = 0; k < 3; k++) {
     djModel* m = openWalker(by[k]);
@@ -59,8 +49,7 @@ static void testWalker(void** state) {
     const djStats* t = &d->stats;
     assert_int_equal(t->unconverged_steps + t->impact_steps, 0);
     assert_true(t->fallback_steps <= 1);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
@@ -85,16 +74,14 @@ static djModel* openBall(djData** d, djContactModel contact, int most) {
   return m;
 }
 
-static void testParts(void** state) {
-  (void)state;
+static void testParts(void) {
   djData* d;
   for (int most = 0; most < 2; most++) { // they are not wanted
     djModel* m = openBall(&d, DJ_PENALTY, most);
     assert_int_equal(dj_step(m, d), DJ_NOT_CONVERGED);
     assert_int_equal(d->stats.unconverged_steps, 1);
     assert_int_equal(d->work->npart, 1);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
   djModel* m = openBall(&d, DJ_PENALTY, 32);
   assert_int_equal(dj_step(m, d), DJ_OK);
@@ -113,15 +100,12 @@ static void testParts(void** state) {
   for (int k = 0; k < n; k++) assert_int_equal(dj_step(fine, many), DJ_OK);
   for (int i = 0; i < m->nq; i++) djt_near(d->qpos[i], many->qpos[i], 1e-12);
   for (int i = 0; i < m->nv; i++) djt_near(d->qvel[i], many->qvel[i], 1e-9);
-  dj_deleteData(many);
-  dj_deleteModel(fine);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(fine, many);
+  djt_delete(m, d);
 }
 
 // A of a step in parts, beside differences.
-static void testTransition(void** state) {
-  (void)state;
+static void testTransition(void) {
   enum { NX = 12 };
   static double A[NX * NX];
   djData *d, *near[2];
@@ -149,13 +133,11 @@ static void testTransition(void** state) {
   assert_true(worst < 1e-5 * djt_largest(A, NX * NX));
   dj_deleteData(near[0]);
   dj_deleteData(near[1]);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // Others are as they were: a step that finds no solution is one.
-static void testOthers(void** state) {
-  (void)state;
+static void testOthers(void) {
   djData* d;
   djModel* m = openBall(&d, DJ_SEPARATING_PLANE, 32);
   djOption option = m->opt;
@@ -164,13 +146,7 @@ static void testOthers(void** state) {
   for (int k = 0; k < 3; k++) assert_true(dj_step(m, d) >= 0);
   assert_true(d->stats.unconverged_steps > 0);
   assert_int_equal(d->stats.impact_steps, 0);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testWalker), cmocka_unit_test(testParts),
-                                     cmocka_unit_test(testTransition),
-                                     cmocka_unit_test(testOthers)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testWalker, testParts, testTransition, testOthers)

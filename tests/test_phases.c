@@ -1,48 +1,38 @@
 // Losses over phases of a timestep: the moved start and its gradient, means over phases, threads.
 
 #include "common/design_case.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "common/optimize_case.h"
+#include "common/test.h"
 
 enum { NV = 11, NQ = 13 };
 
 // A brick that turns in the air above a table, a pendulum on a ball joint, a slide and a hinge.
 static const char scene[] =
-    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.01},\"bodies\":[{\"name\":\"world\"},"
-    "{\"name\":\"brick\",\"pos\":[0,0,0.2],\"mass\":0.5,\"inertia\":[0.002,0.003,0.004]},"
-    "{\"name\":\"tail\",\"pos\":[0,1,1],\"ipos\":[0,0,-0.1],\"mass\":0.3,"
-    "\"inertia\":[0.002,0.003,0.001]},"
-    "{\"name\":\"cart\",\"pos\":[1,1,1],\"mass\":0.3,\"inertia\":[0.002,0.003,0.001]},"
-    "{\"name\":\"arm\",\"parent\":\"cart\",\"ipos\":[0,0,-0.1],\"mass\":0.3,"
-    "\"inertia\":[0.002,0.003,0.001]}],"
-    "\"joints\":[{\"name\":\"free\",\"type\":\"free\",\"body\":\"brick\"},"
-    "{\"name\":\"ball\",\"type\":\"ball\",\"body\":\"tail\"},"
-    "{\"name\":\"slide\",\"type\":\"slide\",\"body\":\"cart\",\"axis\":[1,0,0],\"damping\":0.1},"
-    "{\"name\":\"hinge\",\"type\":\"hinge\",\"body\":\"arm\",\"axis\":[0,1,0]}],"
-    "\"geoms\":[{\"name\":\"floor\",\"type\":\"plane\",\"body\":\"world\",\"size\":[0,0,1]},"
-    "{\"name\":\"brick\",\"type\":\"box\",\"body\":\"brick\",\"size\":[0.06,0.05,0.04]}],"
-    "\"actuators\":[{\"name\":\"m\",\"joint\":\"slide\"}]}";
+    "{'dijoco_model':1,'option':{'timestep':0.01},'bodies':[{'name':'world'},"
+    "{'name':'brick','pos':[0,0,0.2],'mass':0.5,'inertia':[0.002,0.003,0.004]},"
+    "{'name':'tail','pos':[0,1,1],'ipos':[0,0,-0.1],'mass':0.3,'inertia':[0.002,0.003,0.001]},"
+    "{'name':'cart','pos':[1,1,1],'mass':0.3,'inertia':[0.002,0.003,0.001]},"
+    "{'name':'arm','parent':'cart','ipos':[0,0,-0.1],'mass':0.3,'inertia':[0.002,0.003,0.001]}],"
+    "'joints':[{'name':'free','type':'free','body':'brick'},"
+    "{'name':'ball','type':'ball','body':'tail'},"
+    "{'name':'slide','type':'slide','body':'cart','axis':[1,0,0],'damping':0.1},"
+    "{'name':'hinge','type':'hinge','body':'arm','axis':[0,1,0]}],"
+    "'geoms':[{'name':'floor','type':'plane','body':'world','size':[0,0,1]},"
+    "{'name':'brick','type':'box','body':'brick','size':[0.06,0.05,0.04]}],"
+    "'actuators':[{'name':'m','joint':'slide'}]}";
 
 static const char task[] =
-    "{\"scene\":\"s\",\"horizon\":25,\"initial\":{\"qpos\":[0,0,0.2,0.9,0.1,0.3,0.2,1,0.1,0.2,"
-    "-0.1,0.3,0.4],\"qvel\":[0.7,0.2,-1.5,4,-3,5,6,-4,2,0.8,-3]},\"ctrl\":[0.5],"
-    "\"loss\":[{\"type\":\"position\",\"body\":\"brick\",\"target\":[0.3,0.1,0.1]},"
-    "{\"type\":\"orientation\",\"body\":\"tail\",\"target\":[1,0,0,0]},"
-    "{\"type\":\"position\",\"body\":\"arm\",\"target\":[1,1,0.5],\"when\":\"running\"},"
-    "{\"type\":\"qvel\",\"joint\":\"hinge\"},{\"type\":\"effort\",\"weight\":0.1}],"
-    "\"variables\":[{\"name\":\"qpos0\"},{\"name\":\"qvel0\"},{\"name\":\"ctrl\"},"
-    "{\"name\":\"geom/brick/size\"},{\"name\":\"body/arm/mass\"}]}";
+    "{'scene':'s','horizon':25,'initial':{'qpos':[0,0,0.2,0.9,0.1,0.3,0.2,1,0.1,0.2,"
+    "-0.1,0.3,0.4],'qvel':[0.7,0.2,-1.5,4,-3,5,6,-4,2,0.8,-3]},'ctrl':[0.5],"
+    "'loss':[{'type':'position','body':'brick','target':[0.3,0.1,0.1]},"
+    "{'type':'orientation','body':'tail','target':[1,0,0,0]},"
+    "{'type':'position','body':'arm','target':[1,1,0.5],'when':'running'},"
+    "{'type':'qvel','joint':'hinge'},{'type':'effort','weight':0.1}],"
+    "'variables':[{'name':'qpos0'},{'name':'qvel0'},{'name':'ctrl'},"
+    "{'name':'geom/brick/size'},{'name':'body/arm/mass'}]}";
 
 // The start is where the flow takes it, at every point; phase 0 is the start itself.
-static void testStart(void** state) {
-  (void)state;
+static void testStart(void) {
   DesignCase c;
   djt_openDesign(&c, scene, task);
   double q[NQ], *x = malloc((size_t)c.d->n * sizeof *x);
@@ -65,8 +55,7 @@ static void testStart(void** state) {
 }
 
 // Gradients of moved starts are certified by all variables.
-static void testGradient(void** state) {
-  (void)state;
+static void testGradient(void) {
   static const double phase[] = {0.37, 5, -2.5};
   for (int k = 0; k < 3; k++) {
     DesignCase c;
@@ -77,10 +66,8 @@ static void testGradient(void** state) {
     for (int i = 0; i < c.p->nvariable; i++) {
       djdCertificate result;
       assert_int_equal(djd_certifyVariable(&result, c.d, i, loss, grad, 1), DJ_OK);
-      if (!result.passed) {
-        fail_msg("phase %g: %s: %g beside %g", phase[k], c.p->variable[i].name, result.analytic,
-                 result.difference);
-      }
+      djt_failIf(!result.passed, "phase %g: %s: %g beside %g", phase[k], c.p->variable[i].name,
+                 result.analytic, result.difference);
     }
     free(grad);
     djt_closeDesign(&c);
@@ -88,8 +75,7 @@ static void testGradient(void** state) {
 }
 
 // Means of single losses and gradients, the same bits by any number of threads.
-static void testMean(void** state) {
-  (void)state;
+static void testMean(void) {
   enum { PHASES = 5 };
   DesignCase c, single;
   djt_openDesign(&c, scene, task);
@@ -130,8 +116,7 @@ static void testMean(void** state) {
 }
 
 // Spread of gradients over phases, from single ones.
-static void testSpread(void** state) {
-  (void)state;
+static void testSpread(void) {
   enum { PHASES = 4, NVARIABLE = 5 };
   DesignCase c, single;
   djt_openDesign(&c, scene, task);
@@ -183,8 +168,7 @@ static bool noteLoss(void* user, const djOptimizeStep* step) {
 }
 
 // An optimizer takes its phases; with one it does what it does without.
-static void testOptimize(void** state) {
-  (void)state;
+static void testOptimize(void) {
   DesignCase c;
   djt_openDesign(&c, scene, task);
   size_t n = (size_t)c.d->n;
@@ -195,11 +179,11 @@ static void testOptimize(void** state) {
   o.iterations = 5;
   djOptimizeProblem p = {.n = c.d->n, .lower = c.d->lower, .upper = c.d->upper,
                          .group = c.d->group, .objective = djd_designObjective, .user = c.d};
-  djOptimizeResult r, phased;
+  djOptimizeResult phased;
   djError err = {""};
   memcpy(x, c.d->x0, n * sizeof *x);
   memcpy(y, c.d->x0, n * sizeof *x);
-  assert_int_equal(dj_optimize(&r, x, &p, &o, &err), DJ_OK);
+  djOptimizeResult r = djt_optimize(x, &p, &o);
   assert_int_equal(djd_optimizeDesign(&phased, y, c.d, &o, 1, noteLoss, &last, &err), DJ_OK);
   assert_memory_equal(x, y, n * sizeof *x);
   assert_true(phased.loss == r.loss && phased.evaluations == r.evaluations && last == r.loss);
@@ -217,8 +201,8 @@ static void testOptimize(void** state) {
   assert_true(djd_evaluatePhases(&loss, y, phases, x) < 0);
   assert_non_null(strstr(djd_designError(c.d), "mass"));
   djd_deletePhases(phases);
-  assert_int_equal(djd_optimizeDesign(&phased, x, c.d, &o, 2, NULL, NULL, &err), DJ_INVALID);
-  assert_non_null(strstr(err.text, "mass"));
+  djt_refusedWith(DJ_INVALID, djd_optimizeDesign(&phased, x, c.d, &o, 2, NULL, NULL, &err), err,
+                  "mass");
   assert_int_equal(djd_makePhases(&phases, c.d, 0, 1, &err), DJ_INVALID);
   assert_int_equal(djd_makePhases(&phases, c.d, 2, -1, &err), DJ_INVALID);
   assert_int_equal(djd_makePhases(&phases, NULL, 2, 1, &err), DJ_INVALID);
@@ -229,9 +213,4 @@ static void testOptimize(void** state) {
   djt_closeDesign(&c);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testStart), cmocka_unit_test(testGradient),
-                                     cmocka_unit_test(testMean), cmocka_unit_test(testSpread),
-                                     cmocka_unit_test(testOptimize)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testStart, testGradient, testMean, testSpread, testOptimize)

@@ -3,6 +3,7 @@
 
 #include "common/near.h"
 #include "common/pair_case.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "contact/plane/plane_solve.h"
 #include "contact/plane/plane_twist.h"
@@ -162,8 +163,7 @@ static void compareSums(const djPlaneSums* a, const djPlaneSums* b) {
   for (int i = 0; i < 16; i++) djt_near(a->sum[i], b->sum[i], 1e-11 * size);
 }
 
-static void testMinimum(void** state) {
-  (void)state;
+static void testMinimum(void) {
   Random r = {1};
   int curved = 0;
   for (int t = 0; t < 300; t++) {
@@ -209,8 +209,7 @@ static void testMinimum(void** state) {
 }
 
 // The start: midway, as long as is good, and what it returns.
-static void testCentre(void** state) {
-  (void)state;
+static void testCentre(void) {
   Random r = {2};
   for (int t = 0; t < 200; t++) {
     Cloud k;
@@ -246,8 +245,7 @@ static double valueOfLength(double length, double d, double s) {
   return a[0] + 4 * b[0];
 }
 
-static void testStartLength(void** state) {
-  (void)state;
+static void testStartLength(void) {
   for (double s = 0.01; s < 0.3; s *= 1.3) {
     for (double part = 0.01; part < 1; part += 0.07) {
       double d = part * 2 * s / (1 - s), length = dj_startLength(d, s), best = INFINITY;
@@ -260,8 +258,7 @@ static void testStartLength(void** state) {
   }
 }
 
-static void testEnds(void** state) {
-  (void)state;
+static void testEnds(void) {
   Random r = {3};
   for (int t = 0; t < 100; t++) {
     Cloud k;
@@ -327,12 +324,6 @@ static void twistCloud(Cloud* k, double ref[2][3], const Twisted* t, double e) {
   packCloud(k);
 }
 
-static double along(const double* g, const double* xi) {
-  double sum = 0;
-  for (int i = 0; i < 12; i++) sum += g[i] * xi[i];
-  return sum;
-}
-
 // K times the least U, and its slope along xi.
 static void leastAlong(double* y, void* user, double e) {
   const Twisted* t = user;
@@ -343,7 +334,7 @@ static void leastAlong(double* y, void* user, double e) {
   assert_int_equal(solveFrom(&sol, &k, dju_load3(t->p)), DJ_PLANE_DONE);
   dj_planeTwist(g, NULL, NULL, &sol, ref, k.c.r, t->K, t->L);
   y[0] = t->K * sol.value;
-  y[1] = along(g, t->xi);
+  y[1] = djt_dot(g, t->xi, 12);
 }
 
 // U_p of the plane p that stays.
@@ -356,8 +347,7 @@ static void pullAlong(double* g, void* user, double e) {
   energyOf(g, side, &k, t->p);
 }
 
-static void testTwist(void** state) {
-  (void)state;
+static void testTwist(void) {
   Random r = {4};
   double worst[3] = {0};
   for (int t = 0; t < 120; t++) {
@@ -383,15 +373,15 @@ static void testTwist(void** state) {
       djt_uniforms(w.xi, 12, &r, -1, 1);
       for (int i = 0; i < 12; i++) w.xi[i] *= i % 6 < 3 ? 1 : w.L;
       double bent = 0, e = 0.005 * fmin(sol.least[0], sol.least[1]);
-      for (int i = 0; i < 12; i++) bent += w.xi[i] * along(H + 12 * i, w.xi);
+      for (int i = 0; i < 12; i++) bent += w.xi[i] * djt_dot(H + 12 * i, w.xi, 12);
       extrapolate(d, 2, e, 1, leastAlong, &w);
       size[1] = fmax(size[1], fabs(d[1]));
-      worst[0] = djt_worst(worst[0], fabs(d[0] - along(g, w.xi)) / size[0]);
+      worst[0] = djt_worst(worst[0], fabs(d[0] - djt_dot(g, w.xi, 12)) / size[0]);
       worst[1] = djt_worst(worst[1], fabs(d[1] - bent) / size[1]);
       extrapolate(d, 4, e, 1, pullAlong, &w);
       for (int i = 0; i < 4; i++) size[2] = fmax(size[2], fabs(d[i]));
       for (int i = 0; i < 4; i++) {
-        worst[2] = djt_worst(worst[2], fabs(d[i] - along(mixed + 12 * i, w.xi)) / size[2]);
+        worst[2] = djt_worst(worst[2], fabs(d[i] - djt_dot(mixed + 12 * i, w.xi, 12)) / size[2]);
       }
     }
   }
@@ -400,8 +390,7 @@ static void testTwist(void** state) {
 }
 
 // Each output may be left out, and is the same without the others.
-static void testParts(void** state) {
-  (void)state;
+static void testParts(void) {
   Random r = {5};
   Cloud k;
   djPlaneSolution sol;
@@ -420,8 +409,7 @@ static void testParts(void** state) {
 }
 
 // Rows of lanes: by vectors, and what is written of them.
-static void testTwistLanes(void** state) {
-  (void)state;
+static void testTwistLanes(void) {
   Random r = {6};
   for (int t = 0; t < 20; t++) {
     djVec3 n = randomUnit(&r), ref = randomPoint(&r, 1, 1, 1), f = randomPoint(&r, 1, 1, 1);
@@ -463,12 +451,4 @@ static void testTwistLanes(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testMinimum),     cmocka_unit_test(testCentre),
-      cmocka_unit_test(testStartLength), cmocka_unit_test(testEnds),
-      cmocka_unit_test(testTwist),       cmocka_unit_test(testParts),
-      cmocka_unit_test(testTwistLanes),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testMinimum, testCentre, testStartLength, testEnds, testTwist, testParts, testTwistLanes)

@@ -1,23 +1,16 @@
 // libdijoco_plugin.so in a process with no MuJoCo, one, several, or another one. This program is
 // linked to none of them; each case runs in a process of its own, which loads what it needs.
 
+#include "common/test.h"
+
 #include <dijoco/mujoco.h>
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define PLUGIN DIJOCO_BUILD_DIR "/lib/libdijoco_plugin.so"
 #define OTHER DIJOCO_BUILD_DIR "/tests/libmujoco.so.9.9.9"         // another release
@@ -173,8 +166,7 @@ static void noneAsIfUnset(void) {
   none();
 }
 
-static void testNone(void** state) {
-  (void)state;
+static void testNone(void) {
   void (*const loud[])(void) = {none, noneAsIfUnset};
   for (int i = 0; i < 2; i++) {
     runCase(loud[i]);
@@ -216,8 +208,7 @@ static void unloaded(void) {
   checkWorks(plugin, mujoco);
 }
 
-static void testOne(void** state) {
-  (void)state;
+static void testOne(void) {
   void (*const cases[])(void) = {local, global, byMuJoCo, unloaded};
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
     runCase(cases[i]);
@@ -250,8 +241,7 @@ static void lateByThreads(void) {
   checkWorks(plugin, mujoco);
 }
 
-static void testLate(void** state) {
-  (void)state;
+static void testLate(void) {
   runCase(late);
   assert_string_equal(said, "");
   runCase(lateByThreads);
@@ -268,8 +258,7 @@ static void empty(void) {
   checkRefused(open_(PLUGIN, RTLD_LOCAL), "MuJoCo " FAMILY_TEXT ".999 has no function");
 }
 
-static void testUnusable(void** state) {
-  (void)state;
+static void testUnusable(void) {
   runCase(other);
   assert_non_null(strstr(said, "plugins are not registered: MuJoCo 9.9.9 is loaded"));
   assert_non_null(strstr(said, "this libdijoco_plugin.so is for " FAMILY_TEXT));
@@ -347,8 +336,7 @@ static void forty(void) {
   checkWorks(open_(PLUGIN, RTLD_LOCAL), mujoco);
 }
 
-static void testMany(void** state) {
-  (void)state;
+static void testMany(void) {
   runCase(letGo);
   assert_string_equal(said, "");
   runCase(otherName);
@@ -361,8 +349,7 @@ static void testMany(void** state) {
   }
 }
 
-static void testSeveral(void** state) {
-  (void)state;
+static void testSeveral(void) {
   runCase(otherToo);
   assert_non_null(strstr(said, "dijoco: 2 copies of MuJoCo are loaded; using "));
   assert_non_null(strstr(said, MUJOCO));
@@ -371,11 +358,4 @@ static void testSeveral(void** state) {
   assert_non_null(strstr(said, COPY));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testNone),     cmocka_unit_test(testOne),     cmocka_unit_test(testLate),
-      cmocka_unit_test(testUnusable), cmocka_unit_test(testSeveral),
-      cmocka_unit_test(testMany),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testNone, testOne, testLate, testUnusable, testSeveral, testMany)

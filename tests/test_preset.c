@@ -1,34 +1,26 @@
 // Presets of contact: what they set, that what is given is stronger, and files.
 
+#include "common/json.h"
 #include "common/same_run.h"
+#include "common/test.h"
 #include "model/kernel_setting.h"
 
 #include <dijoco/dijoco.h>
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 // A ball that falls and rolls.
 static const char kScene[] =
-    "{\"dijoco_model\":1%s,\"bodies\":[{\"name\":\"world\"},"
-    "{\"name\":\"ball\",\"parent\":0,\"pos\":[0,0,0.12],\"mass\":1,"
-    "\"inertia\":[0.004,0.004,0.004]}],"
-    "\"joints\":[{\"type\":\"free\",\"body\":\"ball\"}],"
-    "\"geoms\":[{\"type\":\"plane\",\"body\":\"world\",\"size\":[0,0,1]},"
-    "{\"name\":\"skin\",\"type\":\"sphere\",\"body\":\"ball\",\"size\":[0.1,0,0]%s}]}";
+    "{'dijoco_model':1%s,'bodies':[{'name':'world'},"
+    "{'name':'ball','parent':0,'pos':[0,0,0.12],'mass':1,'inertia':[0.004,0.004,0.004]}],"
+    "'joints':[{'type':'free','body':'ball'}],"
+    "'geoms':[{'type':'plane','body':'world','size':[0,0,1]},"
+    "{'name':'skin','type':'sphere','body':'ball','size':[0.1,0,0]%s}]}";
 
 static djModel* tryLoad(const char* option, const char* geom, djError* err) {
   char text[1000], more[300] = "";
   djModel* m = NULL;
-  if (option[0]) snprintf(more, sizeof more, ",\"option\":{%s}", option);
+  if (option[0]) snprintf(more, sizeof more, ",'option':{%s}", option);
   snprintf(text, sizeof text, kScene, more, geom);
-  djStatus status = dj_loadModelText(&m, text, err);
+  djStatus status = dj_loadModelText(&m, djt_json(text), err);
   assert_true((status == DJ_OK) == (m != NULL));
   return m;
 }
@@ -54,14 +46,13 @@ static void writeOut(char text[300], const djPreset* preset) {
   text[0] = 0;
   for (int i = 0; i < DJ_MAX_PRESET && (s = dj_contactSetting(NULL, i)); i++) {
     if (preset->value[i] == 0) continue;
-    n += (size_t)snprintf(text + n, 300 - n, "%s\"%s\":%.17g", n ? "," : "", s->name,
+    n += (size_t)snprintf(text + n, 300 - n, "%s'%s':%.17g", n ? "," : "", s->name,
                           preset->value[i]);
   }
 }
 
 // Rows are whole, and set what has no rule of its own.
-static void testRows(void** state) {
-  (void)state;
+static void testRows(void) {
   const djSetting *row = dj_findSetting("preset", 0), *s;
   const djPreset* preset;
   int n = 0, model;
@@ -87,15 +78,14 @@ static void testRows(void** state) {
 }
 
 // A preset is what it sets, written out; as a key of the option and in an object of contact.
-static void testValues(void** state) {
-  (void)state;
+static void testValues(void) {
   djModel* plain = load("");
   const djPreset* preset;
   for (int i = 0; (preset = dj_preset(i)); i++) {
     char by_hand[300], option[100], object[100];
     writeOut(by_hand, preset);
-    snprintf(option, sizeof option, "\"preset\":\"%s\"", preset->name);
-    snprintf(object, sizeof object, "\"contact\":{\"preset\":\"%s\"}", preset->name);
+    snprintf(option, sizeof option, "'preset':'%s'", preset->name);
+    snprintf(object, sizeof object, "'contact':{'preset':'%s'}", preset->name);
     djModel *a = load(by_hand), *b = load(option), *c = load(object);
     assertSame(a, b);
     assertSame(a, c);
@@ -112,12 +102,11 @@ static void testValues(void** state) {
 
 // What is given is stronger, be it the default itself; also later, and the preset can be taken
 // back.
-static void testStronger(void** state) {
-  (void)state;
+static void testStronger(void) {
   djError err;
-  djModel *smooth = load("\"preset\":\"smooth\""), *plain = load("");
-  djModel* one = load("\"preset\":\"smooth\",\"support_scale\":1");
-  djModel* given = load("\"contact\":{\"friction_eps\":1e-9,\"preset\":\"smooth\"}");
+  djModel *smooth = load("'preset':'smooth'"), *plain = load("");
+  djModel* one = load("'preset':'smooth','support_scale':1");
+  djModel* given = load("'contact':{'friction_eps':1e-9,'preset':'smooth'}");
   assert_true(one->contact.support_scale == 1);
   assert_true(one->contact.support == plain->contact.support);
   assert_true(one->contact.stiffness_scale == smooth->contact.stiffness_scale);
@@ -132,27 +121,24 @@ static void testStronger(void** state) {
   assert_int_equal(dj_setOption(smooth, &option, &err), DJ_OK);
   assertSame(smooth, plain);
   option.preset = 77;
-  assert_int_equal(dj_setOption(smooth, &option, &err), DJ_INVALID);
-  assert_non_null(strstr(err.text, "preset"));
+  djt_refusedWith(DJ_INVALID, dj_setOption(smooth, &option, &err), err, "preset");
   dj_deleteModel(smooth);
   dj_deleteModel(plain);
   dj_deleteModel(one);
   dj_deleteModel(given);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   static const struct {
     const char *option, *geom, *words;
   } row[] = {
-      {"\"preset\":\"smoth\"", "",
+      {"'preset':'smoth'", "",
        "option: preset: unknown value 'smoth', expected one of none, smooth"},
-      {"\"contact\":{\"preset\":\"smoth\"}", "", "contact: preset: unknown value 'smoth'"},
-      {"\"contact\":{\"colour\":1}", "", "contact: unknown key 'colour'"},
-      {"\"contact\":{\"preset\":\"smooth\"},\"preset\":\"none\"", "",
-       "option: preset: is given twice"},
-      {"", ",\"preset\":\"smooth\"", "geom 'skin': preset: is of the scene"},
-      {"", ",\"support_scale\":2", "geom 'skin': support_scale: is of the scene"},
+      {"'contact':{'preset':'smoth'}", "", "contact: preset: unknown value 'smoth'"},
+      {"'contact':{'colour':1}", "", "contact: unknown key 'colour'"},
+      {"'contact':{'preset':'smooth'},'preset':'none'", "", "option: preset: is given twice"},
+      {"", ",'preset':'smooth'", "geom 'skin': preset: is of the scene"},
+      {"", ",'support_scale':2", "geom 'skin': support_scale: is of the scene"},
   };
   for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
     djError err = {""};
@@ -162,11 +148,10 @@ static void testRefused(void** state) {
 }
 
 // Saved in short and read again; a changed parameter stays.
-static void testSaved(void** state) {
-  (void)state;
+static void testSaved(void) {
   djError err;
   const char* path = "preset_test.json";
-  djModel *m = load("\"preset\":\"smooth\",\"stiffness_scale\":0.01"), *again;
+  djModel *m = load("'preset':'smooth','stiffness_scale':0.01"), *again;
   for (int pass = 0; pass < 2; pass++) {
     djParam param;
     double support = 0.7 * m->contact.support;
@@ -186,10 +171,4 @@ static void testSaved(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testRows),    cmocka_unit_test(testValues), cmocka_unit_test(testStronger),
-      cmocka_unit_test(testRefused), cmocka_unit_test(testSaved),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testRows, testValues, testStronger, testRefused, testSaved)

@@ -5,14 +5,12 @@
 #include "common/make_model.h"
 #include "common/message.h"
 #include "common/sample_model.h"
+#include "common/test.h"
 #include "gradient/map.h"
 #include "gradient/problem.h"
 #include "model/param.h"
 
-#include <math.h>
-
-static void testParams(void** state) {
-  (void)state;
+static void testParams(void) {
   djModel* m = djt_sampleModel(NULL);
   djProblem p = {0};
   djPool pool = {0};
@@ -48,8 +46,7 @@ static void testParams(void** state) {
 }
 
 // Entries of the start: rotations are the last three of ball and free joints, velocities never.
-static void testRotations(void** state) {
-  (void)state;
+static void testRotations(void) {
   djModel* m = djt_sampleModel(NULL);
   djProblem p = {0};
   int count[2] = {0, 0};
@@ -74,8 +71,7 @@ static djVariable picked(const char* name, djVariableKind kind, int adr, int n, 
                       .ntangent = 10, .picked = true, .n = n, .index = index};
 }
 
-static void testListed(void** state) {
-  (void)state;
+static void testListed(void) {
   static const int low[] = {2, 0, 1}, high[] = {5, 3}, twice[] = {4, 1, 4}, one[] = {0};
   djVariable v[2];
   djProblem p = {.nvariable = 2, .variable = v};
@@ -112,8 +108,7 @@ static void testListed(void** state) {
 }
 
 // Maps compute parameters, or controls start, start + stride...
-static void testTargets(void** state) {
-  (void)state;
+static void testTargets(void) {
   static const int index[] = {7, 4};
   djMapTarget target[2] = {{.param = -1, .start = 1, .stride = 3, .n = 2}, {.param = 2, .n = 1}};
   djMap map[2] = {{.ntarget = 0}, {.ntarget = 2, .target = target}};
@@ -137,8 +132,7 @@ static void testTargets(void** state) {
 }
 
 // Mass and inertia of a body with mass and a solid geom follow it.
-static void testFollowers(void** state) {
-  (void)state;
+static void testFollowers(void) {
   static const djField inertial[] = {DJ_FIELD_BODY_MASS, DJ_FIELD_BODY_IPOS, DJ_FIELD_BODY_IQUAT,
                                      DJ_FIELD_BODY_INERTIA};
   djModelDef def = dj_defaultModelDef();
@@ -180,10 +174,4 @@ static void testFollowers(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testParams),  cmocka_unit_test(testRotations), cmocka_unit_test(testListed),
-      cmocka_unit_test(testTargets), cmocka_unit_test(testFollowers),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testParams, testRotations, testListed, testTargets, testFollowers)

@@ -3,18 +3,9 @@
 
 #include "common/random_model.h"
 #include "common/room.h"
+#include "common/test.h"
 
 #include "optimize/feasible.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 typedef struct Case {
   djFeasible s;
@@ -68,8 +59,7 @@ static void freeCase(Case* c) {
 }
 
 // The nearest point makes an obtuse angle at it with every feasible one.
-static void testNearest(void** state) {
-  (void)state;
+static void testNearest(void) {
   djRng rng = {31};
   static const int size[] = {3, DJ_MANY_EQUATIONS - 1, DJ_MANY_EQUATIONS, 50, 130};
   for (size_t k = 0; k < sizeof size / sizeof size[0]; k++) {
@@ -150,8 +140,7 @@ static void wholeBlock(double* out, const Case* c, int n, int m) {
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) free(all[k]);
 }
 
-static void testTies(void** state) {
-  (void)state;
+static void testTies(void) {
   djRng rng = {5};
   int ties = 0, blocks = 0;
   for (int k = 0; k < 200; k++) {
@@ -181,8 +170,7 @@ static void testTies(void** state) {
 }
 
 // Bounds that no shared value keeps, groups that a tie joins.
-static void testTold(void** state) {
-  (void)state;
+static void testTold(void) {
   double lower[3] = {0, -2, -5}, upper[3] = {1, -1, 5}, equal[3] = {1, -1, 0}, value = 0, out[3];
   const double point[3] = {3, -7, 9};
   const int group[4] = {0, 1, 1, 1};
@@ -202,8 +190,4 @@ static void testTold(void** state) {
   dj_poolFree(&pool);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testNearest), cmocka_unit_test(testTies),
-                                     cmocka_unit_test(testTold)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testNearest, testTies, testTold)

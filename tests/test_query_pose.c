@@ -4,18 +4,10 @@
 #include "common/implicit_case.h"
 #include "common/near.h"
 #include "common/random.h"
+#include "common/test.h"
 
 #include <dijoco/contact.h>
 #include <dijoco/penalty.h>
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const double FACTOR[] = {1 + 4e-7, 1 - 3e-9, 3, 1e-6};
 enum { NFACTOR = 4, MOST = 600 };
@@ -102,8 +94,7 @@ static int pair(double* out, const djtPose pose[2]) {
   return append(out, n, o.twist_gradient, 12);
 }
 
-static void testUnit(void** state) {
-  (void)state;
+static void testUnit(void) {
   static const Query query[] = {implicit, kept, penalty, pair};
   djRng rng = {3};
   for (int k = 0; k < 4; k++) {
@@ -135,7 +126,4 @@ static void testUnit(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testUnit)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testUnit)

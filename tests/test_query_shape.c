@@ -1,19 +1,16 @@
 // Shapes of contact queries: what is refused, vertices, and the order of a query's halves.
 
 #include "common/near.h"
+#include "common/test.h"
 #include "contact/kernel_query.h"
 #include "contact/query/query_shape.h"
 #include "model/geom_row.h"
-
-#include <math.h>
-#include <string.h>
 
 static djcShape geom(djGeomType type, double x, double y, double z) {
   return (djcShape){.geom = type, .size = {x, y, z}, .quat = {1, 0, 0, 0}};
 }
 
-static void testVertices(void** state) {
-  (void)state;
+static void testVertices(void) {
   djcShape box = geom(DJ_BOX, 1, 2, 3), ball = geom(DJ_SPHERE, 1, 0, 0),
            rod = geom(DJ_CAPSULE, 0.1, 2, 0), plane = geom(DJ_PLANE, 0, 0, 0);
   assert_int_equal(dj_queryVertices(&box), 8);
@@ -35,8 +32,7 @@ static void testVertices(void** state) {
   djt_near(dju_norm3(v), 0, 0);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   djError err;
   djcShape good = geom(DJ_BOX, 1, 2, 3), flat = geom(DJ_BOX, 1, -2, 3), odd = good;
   odd.quat[0] = 0;
@@ -51,8 +47,7 @@ static void testRefused(void** state) {
 }
 
 // Entry (i, j) goes to (i + 6, j + 6), modulo 12.
-static void testSwap(void** state) {
-  (void)state;
+static void testSwap(void) {
   double x[12], H[144];
   for (int i = 0; i < 12; i++) x[i] = i;
   for (int i = 0; i < 144; i++) H[i] = i;
@@ -64,11 +59,4 @@ static void testSwap(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testVertices),
-      cmocka_unit_test(testRefused),
-      cmocka_unit_test(testSwap),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testVertices, testRefused, testSwap)

@@ -1,9 +1,8 @@
 // A potential of a vector's length: gradient and Hessian against its formula and differences.
 
 #include "common/near.h"
+#include "common/test.h"
 #include "force/radial.h"
-
-#include <math.h>
 
 // V = r^4/4 + 3 r^2/2
 static djJet potential(double r) {
@@ -16,8 +15,7 @@ static double at(double y[3], double Y[9], djVec3 x) {
   return value;
 }
 
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   const double x[3] = {0.4, -0.7, 1.1}, h = 1e-5;
   double y[3] = {5, 0, 0}, Y[9] = {0};
   djt_near(at(y, Y, dju_load3(x)), potential(sqrt(0.16 + 0.49 + 1.21)).f, 1e-14);
@@ -35,18 +33,11 @@ static void testDerivatives(void** state) {
 }
 
 // At the origin the Hessian is V'' times the identity.
-static void testOrigin(void** state) {
-  (void)state;
+static void testOrigin(void) {
   double y[3] = {0}, Y[9] = {0};
   djt_near(at(y, Y, (djVec3){0, 0, 0}), 0, 0);
   for (int i = 0; i < 9; i++) djt_near(Y[i], i % 4 == 0 ? 3 : 0, 1e-15);
   djt_near(fabs(y[0]) + fabs(y[1]) + fabs(y[2]), 0, 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testDerivatives),
-      cmocka_unit_test(testOrigin),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testDerivatives, testOrigin)

@@ -2,16 +2,7 @@
 
 #define _GNU_SOURCE   // fopencookie
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "common/test.h"
 #include "io/read_file.h"
 
 static djStatus check(djError* err, const char* text) {
@@ -19,8 +10,7 @@ static djStatus check(djError* err, const char* text) {
   return dj_checkJson(text, strlen(text), false, err);
 }
 
-static void test_accepted(void** state) {
-  (void)state;
+static void test_accepted(void) {
   static const char* const list[] = {
       "{}", "[]", "0", "-0", "\"\"", " \t\r\n[ ] \n", "null", "true", "false", "\xef\xbb\xbf{}",
       "[0.5,-1e5,1E+05,12.25e-3,10]", "{\"a\":{\"a\":[{},[],\"a\"]},\"b\":1}",
@@ -34,8 +24,7 @@ static void test_accepted(void** state) {
   }
 }
 
-static void test_refused(void** state) {
-  (void)state;
+static void test_refused(void) {
   static const char* const list[][2] = {
       {"", "line 1, column 1: the text ends, a value expected"},
       {"  \n ", "line 2, column 2: the text ends, a value expected"},
@@ -86,23 +75,21 @@ static void test_refused(void** state) {
   };
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
     djError err;
-    assert_int_equal(check(&err, list[i][0]), DJ_INVALID);
-    assert_string_equal(err.text, list[i][1]);
+    djt_refused(DJ_INVALID, check(&err, list[i][0]), err, list[i][1]);
     assert_int_equal(dj_checkJson(list[i][0], strlen(list[i][0]), false, NULL), DJ_INVALID);
   }
   djError err;
-  assert_int_equal(dj_checkJson("{}\0{", 4, false, &err), DJ_INVALID);
-  assert_string_equal(err.text, "line 1, column 3: the end of the text expected, not byte 0x00");
-  assert_int_equal(dj_checkJson("\"\0\"", 3, false, &err), DJ_INVALID);
-  assert_string_equal(err.text, "line 1, column 2: a string holds NUL");
+  djt_refused(DJ_INVALID, dj_checkJson("{}\0{", 4, false, &err), err,
+              "line 1, column 3: the end of the text expected, not byte 0x00");
+  djt_refused(DJ_INVALID, dj_checkJson("\"\0\"", 3, false, &err), err,
+              "line 1, column 2: a string holds NUL");
   assert_int_equal(dj_checkJson(NULL, 0, false, &err), DJ_INVALID);
   assert_int_equal(dj_checkJson("[NaN,Infinity,-Infinity]", 24, true, &err), DJ_OK);
   assert_int_equal(dj_checkJson("[NaN,+Infinity]", 15, true, &err), DJ_INVALID);
 }
 
 // Every cut of a text is refused, without a look beyond its end.
-static void test_cuts(void** state) {
-  (void)state;
+static void test_cuts(void) {
   static const char text[] = "{\"a\":[1.5e-3,\"\\ud83d\\ude00\xe2\x82\xac\",{\"b\":null}],"
                              "\"c\":true}";
   djError err;
@@ -116,8 +103,7 @@ static void test_cuts(void** state) {
   assert_int_equal(dj_checkJson(text, sizeof text - 1, false, &err), DJ_OK);
 }
 
-static void test_depth(void** state) {
-  (void)state;
+static void test_depth(void) {
   char text[600];
   for (int depth = 255; depth <= 258; depth++) {
     memset(text, '[', (size_t)depth);
@@ -149,8 +135,7 @@ static FILE* endless(Endless* e) {
   return file;
 }
 
-static void test_bound(void** state) {
-  (void)state;
+static void test_bound(void) {
   static const size_t limits[] = {0, 1, 1000, 65535, 65536, 65537, 3 << 20};
   for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
     Endless blanks = {0, ' '};
@@ -172,15 +157,14 @@ static void test_bound(void** state) {
   char* text;
   size_t length;
   djError err = {""};
-  assert_int_equal(dj_readStream(&text, &length, file, (size_t)1 << 30, &err), DJ_INVALID);
-  assert_string_equal(err.text, "byte 1 is NUL: not a text");
+  djt_refused(DJ_INVALID, dj_readStream(&text, &length, file, (size_t)1 << 30, &err), err,
+              "byte 1 is NUL: not a text");
   assert_true(zeros.given <= 100000);
   fclose(file);
 }
 
 // A text as long as the limit comes whole, with a 0 after it.
-static void test_whole(void** state) {
-  (void)state;
+static void test_whole(void) {
   static const size_t sizes[] = {0, 1, 65534, 65535, 65536, 65537, 200000};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     size_t n = sizes[i], length;
@@ -199,10 +183,4 @@ static void test_whole(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_accepted), cmocka_unit_test(test_refused), cmocka_unit_test(test_cuts),
-      cmocka_unit_test(test_depth),    cmocka_unit_test(test_bound),   cmocka_unit_test(test_whole),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(test_accepted, test_refused, test_cuts, test_depth, test_bound, test_whole)

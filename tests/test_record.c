@@ -3,6 +3,7 @@
 
 #include "common/counted_memory.h"
 #include "common/make_model.h"
+#include "common/test.h"
 
 #include "integrate/recorder.h"
 #include "io/record_row.h"
@@ -11,9 +12,6 @@
 #include <dijoco/record.h>
 
 #include <fcntl.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,10 +65,8 @@ static Outcome replay(const char* from) {
 
 static void same(const Outcome* o, long calls) {
   if (o->status < 0) fail_msg("%s", o->err.text);
-  if (o->first.what) {
-    fail_msg("call %ld: %s[%d]: %s, not %s", o->first.call, o->first.array, o->first.entry,
-             o->first.found, o->first.recorded);
-  }
+  djt_failIf(o->first.what, "call %ld: %s[%d]: %s, not %s", o->first.call, o->first.array,
+             o->first.entry, o->first.found, o->first.recorded);
   assert_int_equal(o->last.call, calls);
 }
 
@@ -159,7 +155,7 @@ static long useAll(djModel* m, djData* d) {
   return calls + 10;
 }
 
-static void testRepeated(void** state) {
+static void testRepeated(void) {
   static const djIntegrator methods[] = {DJ_EULER, DJ_BDF2, DJ_POSITION, DJ_MIDPOINT};
   for (size_t k = 0; k < sizeof methods / sizeof methods[0]; k++) {
     djModel* m = boxModel(methods[k]);
@@ -173,11 +169,10 @@ static void testRepeated(void** state) {
     assert_int_equal(o.models, 1);
     assert_true(o.last.ended);
   }
-  (void)state;
 }
 
 // Each number of each row makes a difference to the file, and comes back.
-static void testRows(void** state) {
+static void testRows(void) {
   djModel* m = djt_sampleModel(NULL);
   for (int row = 0; row < DJ_NRECORDROW; row++) {
     djData* d = record(m, path);
@@ -200,11 +195,10 @@ static void testRows(void** state) {
     same(&o, dj_recordRows[row].kind == DJ_RECORD_RESULT ? 0 : n + 1);
   }
   dj_deleteModel(m);
-  (void)state;
 }
 
 // Another model, or the same with other numbers: it is written anew. Unconverged steps, too.
-static void testModels(void** state) {
+static void testModels(void) {
   djModel *m = boxModel(DJ_EULER), *other = NULL;
   djError err = {""};
   static const char* const names[] = {"body/box/mass", "geom/cube/size", "joint/hinge/armature"};
@@ -237,11 +231,10 @@ static void testModels(void** state) {
   same(&o, 71);
   assert_int_equal(o.models, 6);
   assert_int_equal(o.unconverged, unconverged);
-  (void)state;
 }
 
 // Each array of results is in a hash.
-static void testHashes(void** state) {
+static void testHashes(void) {
   static const char* const names[] = {
       "xpos",          "xquat",          "xmat",         "xipos",      "site_xpos",
       "geom_xpos",     "geom_xmat",      "contact.body1", "contact.body2", "contact.force",
@@ -270,12 +263,11 @@ static void testHashes(void** state) {
   }
   dj_deleteModel(box);
   dj_deleteModel(sample);
-  (void)state;
 }
 
 // Data of another size are left alone, a last transition without its step is not written, data that
 // take another's place go on.
-static void testTurns(void** state) {
+static void testTurns(void) {
   djModel *m = boxModel(DJ_EULER), *other = djt_sampleModel(NULL);
   djData *d = NULL, *next = NULL;
   djError err = {""};
@@ -295,12 +287,11 @@ static void testTurns(void** state) {
   dj_deleteModel(other);
   Outcome o = replay(path);
   same(&o, 2);
-  (void)state;
 }
 
 // ---- the file ---------------------------------------------------------------------------------
 
-static void testRefused(void** state) {
+static void testRefused(void) {
   djModel* m = boxModel(DJ_EULER);
   djData *d = record(m, path), *e = NULL;
   djError err = {""};
@@ -313,24 +304,22 @@ static void testRefused(void** state) {
   good(dj_stopRecord(e, &err), &err);
   good(dj_stopRecord(e, &err), &err);
   assert_int_equal(remove("test_record.tmp.2"), 0);
-  assert_int_equal(dj_startRecordBeside(e, m, "no/such/folder", &err), DJ_FILE);
-  assert_non_null(strstr(err.text, "no/such/folder: "));
+  djt_refusedWith(DJ_FILE, dj_startRecordBeside(e, m, "no/such/folder", &err), err,
+                  "no/such/folder: ");
   assert_int_equal(dj_startRecord(NULL, m, path, &err), DJ_INVALID);
   m->opt.contact = DJ_CONTACT_MUJOCO;
   assert_int_equal(dj_startRecord(e, m, "mujoco.tmp", &err), DJ_UNSUPPORTED);
   m->opt.contact = DJ_SEPARATING_PLANE;
   good(dj_startRecord(e, m, "/dev/full", &err), &err);
   assert_int_equal(dj_step(m, e), DJ_OK);
-  assert_int_equal(dj_stopRecord(e, &err), DJ_FILE);
-  assert_non_null(strstr(err.text, "/dev/full: "));
+  djt_refusedWith(DJ_FILE, dj_stopRecord(e, &err), err, "/dev/full: ");
   dj_deleteData(e);
   stop(d);
   dj_deleteModel(m);
-  (void)state;
 }
 
 // What a process leaves that is killed, also within a step.
-static void testKilled(void** state) {
+static void testKilled(void) {
   djModel* m = boxModel(DJ_EULER);
   pid_t child = fork();
   if (child == 0) {
@@ -347,11 +336,10 @@ static void testKilled(void** state) {
   same(&o, 8);
   assert_false(o.last.ended);
   assert_int_equal(o.last.step, 8);
-  (void)state;
 }
 
 #if DJT_COUNTED_MEMORY
-static void testMemory(void** state) {
+static void testMemory(void) {
   djModel* m = boxModel(DJ_EULER);
   djData* d = record(m, path);
   for (int k = 0; k < 20; k++) dj_step(m, d);
@@ -363,7 +351,6 @@ static void testMemory(void** state) {
   assert_int_equal(allocations, before);
   stop(d);
   dj_deleteModel(m);
-  (void)state;
 }
 #endif
 
@@ -415,12 +402,11 @@ static void differs(const Outcome* o, const char* array, int entry, long call) {
 
 static void refuses(const Outcome* o, const char* line, const char* why) {
   assert_true(o->status < 0);
-  if (!strstr(o->err.text, path) || !strstr(o->err.text, line) || !strstr(o->err.text, why)) {
-    fail_msg("%s", o->err.text);
-  }
+  djt_failIf(!strstr(o->err.text, path) || !strstr(o->err.text, line) || !strstr(o->err.text, why),
+             "%s", o->err.text);
 }
 
-static void testChanged(void** state) {
+static void testChanged(void) {
   size_t n;
   char* text = shortRecord(&n);
   Outcome o = replay(path);
@@ -482,11 +468,10 @@ static void testChanged(void** state) {
   refuses(&o, "line 1", "empty");
   o = replay("no such file");
   assert_int_equal(o.status, DJ_FILE);
-  (void)state;
 }
 
 // Cut off anywhere: at the end of a line what is before it is whole, elsewhere the line is named.
-static void testCut(void** state) {
+static void testCut(void) {
   size_t n;
   char* text = shortRecord(&n);
   const char* hashes = strstr(text, "\"arrays\"");
@@ -503,11 +488,10 @@ static void testCut(void** state) {
       fail_msg("cut at %zu: %s", k, o.err.text);
   }
   free(text);
-  (void)state;
 }
 
 // Any byte another one: it is read as it then stands, or refused.
-static void testFlipped(void** state) {
+static void testFlipped(void) {
   size_t n;
   char* text = shortRecord(&n);
   const int file = open(path, O_WRONLY);
@@ -532,7 +516,6 @@ static void testFlipped(void** state) {
   assert_true(refused > 50 && told > 50);
   assert_true(passed < (refused + told) / 4);
   free(text);
-  (void)state;
 }
 
 static int clean(void** state) {
@@ -543,18 +526,19 @@ static int clean(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(testRepeated),
-    cmocka_unit_test(testRows),
-    cmocka_unit_test(testModels),
-    cmocka_unit_test(testTurns),    cmocka_unit_test(testHashes),
-    cmocka_unit_test(testRefused),
-    cmocka_unit_test(testKilled),
+    djt_test(testRepeated),
+    djt_test(testRows),
+    djt_test(testModels),
+    djt_test(testTurns),
+    djt_test(testHashes),
+    djt_test(testRefused),
+    djt_test(testKilled),
 #if DJT_COUNTED_MEMORY
-    cmocka_unit_test(testMemory),
+    djt_test(testMemory),
 #endif
-    cmocka_unit_test(testChanged),
-    cmocka_unit_test(testCut),
-    cmocka_unit_test(testFlipped),
+    djt_test(testChanged),
+    djt_test(testCut),
+    djt_test(testFlipped),
   };
   return cmocka_run_group_tests(tests, NULL, clean);
 }

@@ -1,17 +1,12 @@
 // Recovery's erosion: what it does to a shape in each of its phases, the gap that it makes and how
 // fast, and derivatives by the shapes.
 
+#include "common/test.h"
 #include "common/varied_shape.h"
 #include "contact/friction/recovering.h"
 #include "contact/plane/plane_lag.h"
 #include "contact/plane/plane_pair.h"
 #include "contact/plane/separating_plane.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 static const djKernel* const kernel = &dj_separatingPlane;
 
@@ -85,8 +80,7 @@ static void expectEroded(const djShape* out, const djShape* s, const djErosion* 
   }
 }
 
-static void testShape(void** state) {
-  (void)state;
+static void testShape(void) {
   Random r = {21};
   for (int i = 0; i < 240; i++) {
     TestShape t;
@@ -105,8 +99,7 @@ static void testShape(void** state) {
 
 // Nothing jumps where one phase follows another: over a step of d in e nothing moves by more than
 // the fastest of the rates does.
-static void testContinuous(void** state) {
-  (void)state;
+static void testContinuous(void) {
   Random r = {22};
   const double d = 1e-9;
   for (int i = 0; i < 120; i++) {
@@ -141,8 +134,7 @@ static void gapFunction(double* y, void* user, double e) {
 }
 
 // g_eff: identity to second order at 0.8, between 0.6 and 0.8, rising.
-static void testRecoveryFunctions(void** state) {
-  (void)state;
+static void testRecoveryFunctions(void) {
   double derivative, d[2];
   CLOSE(dj_recoveryGap(&derivative, 0.8), 0.8, 1e-15);
   CLOSE(derivative, 1.0, 1e-15);
@@ -183,8 +175,7 @@ static void factorFunction(double* y, void* user, double e) {
 
 // What lagged forces are multiplied by: 1 where nothing recovers, a bound in recovery, none of what
 // a pair that has left it was not pressed with; and its derivatives.
-static void testLagFactor(void** state) {
-  (void)state;
+static void testLagFactor(void) {
   const djLagLaw plane = {0.8, 0.6, log(8e-6), 0.1, 1, 2.5}, surface = {0.2, 0.1, 0, 0, 1, 2.5};
   Random r = {81};
   int shares = 0, bounds = 0;
@@ -252,8 +243,7 @@ static void expectPath(const djErosion* er, const PairCase* c) {
   double length = dju_norm3(between);
   if (length < 0.99e-6 * er->span) {   // as good as none: along the least separation
     djDistance d;
-    dj_distance(&d, NULL, &c->shape[0].shape, &c->start[0], 0, &c->shape[1].shape, &c->start[1],
-                0);
+    dj_distance(&d, NULL, &c->shape[0].shape, &c->start[0], 0, &c->shape[1].shape, &c->start[1], 0);
     assert_true(dju_dot3(er->apart, d.normal) > 1 - 1e-9 && er->centres == 0);
   }
   if (length < 1.01e-6 * er->span) return;
@@ -263,8 +253,7 @@ static void expectPath(const djErosion* er, const PairCase* c) {
 
 // The eroded shapes are g_eff range apart, from the threshold to coincident centres; erosion grows
 // with the overlap; nothing is eroded above the threshold.
-static void testErosion(void** state) {
-  (void)state;
+static void testErosion(void) {
   Random r = {8};
   const int kinds[] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_MESH, DJ_PLANE};
   int phases[4] = {0};
@@ -307,8 +296,7 @@ static void testErosion(void** state) {
 }
 
 // Vertices and radii of the eroded shape move at the given rate.
-static void testErosionRate(void** state) {
-  (void)state;
+static void testErosionRate(void) {
   Random r = {9};
   for (int i = 0; i < 200; i++) {
     TestShape t;
@@ -362,8 +350,7 @@ static void gapAt(double* y, void* user, double d) {
 
 // d gap/de in all phases, with inflation that makes the radii vanish or not. Erosion may be any
 // that is on the pair's path.
-static void testSlope(void** state) {
-  (void)state;
+static void testSlope(void) {
   Random r = {23};
   int clamped = 0, cases = 0, sure = 0;
   for (int i = 0; i < 800; i++) {
@@ -502,8 +489,7 @@ static double product(Moving* x) {
 }
 
 // In each phase, either cap the larger one, seen from either shape.
-static void testShapeVjp(void** state) {
-  (void)state;
+static void testShapeVjp(void) {
   Random r = {24};
   int larger[2] = {0, 0};
   for (int i = 0; i < 480; i++) {
@@ -559,8 +545,7 @@ static void weighted(double* y, void* user, double e) {
 }
 
 // Every number of the erosion, in each phase, by every number of the shapes and the support.
-static void testErosionVjp(void** state) {
-  (void)state;
+static void testErosionVjp(void) {
   Random r = {25};
   int phases[NPHASE] = {0}, sure = 0, cases = 0;
   for (int i = 0; i < 400; i++) {
@@ -616,14 +601,5 @@ static void testErosionVjp(void** state) {
   for (int k = 0; k < NPHASE; k++) assert_true(phases[k] > 30);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testShape),       cmocka_unit_test(testContinuous),
-      cmocka_unit_test(testRecoveryFunctions),
-      cmocka_unit_test(testLagFactor),
-      cmocka_unit_test(testErosion),     cmocka_unit_test(testErosionRate),
-      cmocka_unit_test(testSlope),       cmocka_unit_test(testShapeVjp),
-      cmocka_unit_test(testErosionVjp),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testShape, testContinuous, testRecoveryFunctions, testLagFactor, testErosion,
+         testErosionRate, testSlope, testShapeVjp, testErosionVjp)

@@ -2,13 +2,7 @@
 // element and what is wrong with it. Of arrays the last number is the bad one.
 
 #include "common/scene.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "common/test.h"
 
 enum { OPTION, BODY, JOINT, GEOM, ACTUATOR, PAIR };
 
@@ -125,8 +119,7 @@ static const Row rows[] = {
     NUMBER(PAIR, 0, djPairDef, gap, 0, NAN, "pair #0: gap is not finite"),
 };
 
-static void testEach(void** state) {
-  (void)state;
+static void testEach(void) {
   Scene* s = newScene(3);
   int a = addBody(s, 0, DJ_FREE, 0, 0, 1, 1, 0.1), b = addBody(s, a, DJ_HINGE, 0.5, 0, 0, 1, 0.1);
   addBody(s, b, DJ_BALL, 0.5, 0, 0, 1, 0.1);
@@ -163,9 +156,8 @@ static void testEach(void** state) {
     djModel* m = NULL;
     djError err = {""};
     djStatus status = dj_makeModel(&m, &s->def, &err);
-    if (status != DJ_INVALID || !strstr(err.text, row->text)) {
-      fail_msg("status %d, '%s' for: %s", status, err.text, row->text);
-    }
+    djt_failIf(status != DJ_INVALID || !strstr(err.text, row->text), "status %d, '%s' for: %s",
+               status, err.text, row->text);
     assert_null(m);
     memcpy(place, kept, size);
   }
@@ -173,7 +165,4 @@ static void testEach(void** state) {
   freeScene(s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testEach)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testEach)

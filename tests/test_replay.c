@@ -2,16 +2,12 @@
 // derivatives are those that the step had, whatever was done between. And what a step or a replay
 // that fails leaves behind.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/scene.h"
+#include "common/states.h"
+#include "common/test.h"
 #include "integrate/work.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 enum { NX = 6, STEPS = 4, MAX_NUMBERS = 64 };
 
@@ -35,9 +31,7 @@ static djModel* pendulums(djIntegrator integrator) {
   s->def.nu = 1;
   s->def.option.timestep = 0.01;
   s->def.option.integrator = integrator;
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  return m;
+  return takeScene(s);
 }
 
 // Gathers state and inputs, or puts them back.
@@ -139,8 +133,7 @@ static void testReplay(void** state) {
       replay(&next, m, d);
       replay(&first, m, d);
     }
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
@@ -159,8 +152,7 @@ static void testRefusedStart(void** state) {
   m->opt.integrator = *(const djIntegrator*)*state;
   assert_string_equal(dj_errorText(d), "integrator: unknown");
   replay(&step[2], m, d);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 static void expectNoStep(const djModel* m, djData* d) {
@@ -207,22 +199,7 @@ static void testFailures(void** state) {
   assert_memory_equal(d->qpos, step[2].end, sizeof step[2].end);
   assert_int_equal(dj_forward(m, d), DJ_OK);   // sets the state
   expectNoStep(m, d);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-int main(void) {
-  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, euler = DJ_EULER;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_prestate(testReplay, &position),
-      cmocka_unit_test_prestate(testReplay, &variational),
-      cmocka_unit_test_prestate(testReplay, &euler),
-      cmocka_unit_test_prestate(testRefusedStart, &position),
-      cmocka_unit_test_prestate(testRefusedStart, &variational),
-      cmocka_unit_test_prestate(testRefusedStart, &euler),
-      cmocka_unit_test_prestate(testFailures, &position),
-      cmocka_unit_test_prestate(testFailures, &variational),
-      cmocka_unit_test_prestate(testFailures, &euler),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_byThree(testReplay), djt_byThree(testRefusedStart), djt_byThree(testFailures))

@@ -1,18 +1,11 @@
 // A heap that rests: its steps are looked for from the start, without easing, and found in one or two
 // iterations (integrate/solve_stage.h).
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/scene.h"
+#include "common/test.h"
 
 #include "integrate/solve_stage.h"
-
-#include <math.h>
 
 enum { SIDE = 3, LAYERS = 3, SETTLE = 150, STEPS = 20 };
 
@@ -36,8 +29,7 @@ static djModel* heap(djData** d, djIntegrator integrator, djFriction friction) {
   return m;
 }
 
-static void testRest(void** state) {
-  (void)state;
+static void testRest(void) {
   static const djIntegrator integrators[] = {DJ_EULER, DJ_POSITION};
   for (int k = 0; k < 2; k++) {
     djData* d;
@@ -53,23 +45,17 @@ static void testRest(void** state) {
     for (int b = 0; b < SIDE * LAYERS; b++) d->qvel[6 * b] = 0.2;
     assert_int_equal(dj_step(m, d), DJ_OK);
     assert_true(fabs(d->qvel[0] - 0.2) < 0.1 && d->stats.iterations > 2);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
-static void testEnd(void** state) {
-  (void)state;
+static void testEnd(void) {
   for (int implicit = 0; implicit <= 1; implicit++) {
     djData* d;
     djModel* m = heap(&d, DJ_POSITION, implicit ? DJ_FRICTION_IMPLICIT : DJ_FRICTION_LAGGED);
     assert_int_equal(dj_lagsEnd(d->work, m), implicit);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testRest), cmocka_unit_test(testEnd)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testRest, testEnd)

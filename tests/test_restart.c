@@ -2,16 +2,10 @@
 // after derivatives were asked for, or in a copied data give the bits of the run that was not
 // disturbed. With geoms of all types and both integrators.
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/scene.h"
+#include "common/states.h"
+#include "common/test.h"
 
 enum { STEPS = 160 };
 
@@ -61,8 +55,7 @@ static void testContinued(void** state) {
   }
   assert_true(in_contact > 0);
   free(straight);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 static void testDisturbed(void** state) {
@@ -92,22 +85,15 @@ static void testDisturbed(void** state) {
   free(straight);
   dj_deleteData(copy);
   dj_deleteData(d);
-  dj_deleteData(e);
-  dj_deleteModel(m);
+  djt_delete(m, e);
   dj_deleteModel(same);
 }
 
-int main(void) {
-  static Case simple = {6, false, DJ_POSITION}, mixed = {7, true, DJ_POSITION},
-              variational = {7, true, DJ_VARIATIONAL}, euler = {7, true, DJ_EULER};
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_prestate(testContinued, &simple),
-      cmocka_unit_test_prestate(testContinued, &mixed),
-      cmocka_unit_test_prestate(testContinued, &variational),
-      cmocka_unit_test_prestate(testContinued, &euler),
-      cmocka_unit_test_prestate(testDisturbed, &simple),
-      cmocka_unit_test_prestate(testDisturbed, &mixed),
-      cmocka_unit_test_prestate(testDisturbed, &variational),
-      cmocka_unit_test_prestate(testDisturbed, &euler)};
-  return cmocka_run_group_tests_name("restart", tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_of(testContinued, Case, 6, false, DJ_POSITION),
+              djt_of(testContinued, Case, 7, true, DJ_POSITION),
+              djt_of(testContinued, Case, 7, true, DJ_VARIATIONAL),
+              djt_of(testContinued, Case, 7, true, DJ_EULER),
+              djt_of(testDisturbed, Case, 6, false, DJ_POSITION),
+              djt_of(testDisturbed, Case, 7, true, DJ_POSITION),
+              djt_of(testDisturbed, Case, 7, true, DJ_VARIATIONAL),
+              djt_of(testDisturbed, Case, 7, true, DJ_EULER))

@@ -1,17 +1,10 @@
 // Gradients of losses over rollouts without contact, against extrapolated differences.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/random_terms.h"
+#include "common/test.h"
 #include "common/worst.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define HORIZON 12
 
@@ -84,8 +77,7 @@ static void makeCase(Case* c, djRng* rng, int features) {
 
 static void freeCase(Case* c) {
   djd_deleteTape(c->tape);
-  dj_deleteData(c->d);
-  dj_deleteModel(c->m);
+  djt_delete(c->m, c->d);
   free(c->memory);
 }
 
@@ -110,8 +102,7 @@ static double lossAt(Case* c, const double* dir, double s) {
   return result.loss;
 }
 
-static void testGradient(void** state) {
-  (void)state;
+static void testGradient(void) {
   djRng rng = {11};
   double worst = 0;
   for (int trial = 0; trial < 30; trial++) {
@@ -137,8 +128,7 @@ static void testGradient(void** state) {
     free(dir);
     freeCase(&c);
   }
-  print_message("rollout gradient %.1e\n", worst);
-  assert_true(worst < 1e-6);
+  djt_below("rollout gradient", worst, 1e-6);
 }
 
 static void checkBytes(const double* x, const double* y, size_t n) {
@@ -147,8 +137,7 @@ static void checkBytes(const double* x, const double* y, size_t n) {
 
 // Cotangents worked out from the recorded trajectory give what the callback gives, to the last bit,
 // and may be replaced or dropped without another forward pass.
-static void testCotangents(void** state) {
-  (void)state;
+static void testCotangents(void) {
   djRng rng = {13};
   for (int trial = 0; trial < 10; trial++) {
     Case c;
@@ -224,8 +213,7 @@ static void testCotangents(void** state) {
 }
 
 // A run may start from data's own state, and goes on from there; without one, from the model's.
-static void testStart(void** state) {
-  (void)state;
+static void testStart(void) {
   djRng rng = {15};
   for (int trial = 0; trial < 20; trial++) {
     Case c;
@@ -259,8 +247,7 @@ static void testStart(void** state) {
   }
 }
 
-static void testMisuse(void** state) {
-  (void)state;
+static void testMisuse(void) {
   djRng rng = {12};
   Case c;
   makeCase(&c, &rng, DJT_ALL);
@@ -283,8 +270,7 @@ static void testMisuse(void** state) {
 }
 
 // A tape serves every integrator; and without actuators there are no controls.
-static void testOtherModels(void** state) {
-  (void)state;
+static void testOtherModels(void) {
   djRng rng = {17};
   Case c;
   djError err;
@@ -318,10 +304,4 @@ static void testOtherModels(void** state) {
   freeCase(&c);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testGradient),
-                                     cmocka_unit_test(testCotangents), cmocka_unit_test(testStart),
-                                     cmocka_unit_test(testMisuse),
-                                     cmocka_unit_test(testOtherModels)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testGradient, testCotangents, testStart, testMisuse, testOtherModels)

@@ -1,17 +1,12 @@
 // Memory of many bodies follows their couplings; it grows where there are more, and nothing shows
 // of that but its size.
 
+#include "common/make_model.h"
 #include "common/scene.h"
+#include "common/states.h"
+#include "common/test.h"
 
 #include "integrate/work.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum { MIB = 1 << 20 };
 
@@ -32,10 +27,7 @@ static djModel* boxPile(djData** d, int n, int side, double gap, djIntegrator in
     s->def.nu++;
   }
   s->def.option.integrator = integrator;
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  *d = sceneData(m);
-  return m;
+  return startScene(d, s);
 }
 
 // With room for next to nothing.
@@ -81,13 +73,11 @@ static void testSameBits(void** state) {
   assert_true(coupled > 100);
   assert_true(dj_dataGrowths(easy) <= (integrator == DJ_EULER));   // what inputs do to rows
   dj_deleteData(easy);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // Data of many bodies starts small and grows by what they couple; then it stays.
-static void testGrowth(void** state) {
-  (void)state;
+static void testGrowth(void) {
   djData* d;
   djModel* m = boxPile(&d, 216, 6, 0.0005, DJ_VARIATIONAL);
   assert_true(dj_dataBytes(d) == dj_dataSize(m));
@@ -103,8 +93,7 @@ static void testGrowth(void** state) {
   for (int k = 0; k < 2; k++) assert_true(dj_step(m, d) >= 0);
   assert_int_equal(dj_dataGrowths(d), growths);
   assert_true(dj_dataBytes(d) == before);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // The gradient of the last height of the first body by the start's heights.
@@ -154,8 +143,7 @@ static void testThousandBoxes(void** state) {
   differentiate(m, d, tape, 2);   // the same memory again
   assert_true(djd_tapeBytes(tape) == bytes);
   djd_deleteTape(tape);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // Nodes on three slides each, of which some touch: 100 MiB of data, 1 GiB of tape for 80 steps.
@@ -177,9 +165,8 @@ static void testNodes(void** state) {
     if (i % 8 < 2) addGeom(s, b, DJ_SPHERE, 0.0501, 0, 0);
   }
   s->def.option.integrator = integrator;
-  djModel* m = sceneModel(s);
-  freeScene(s);
-  djData* d = sceneData(m);
+  djData* d;
+  djModel* m = startScene(&d, s);
   assert_int_equal(m->nv, 3 * N);
   assert_int_equal(dj_step(m, d), DJ_OK);
   assert_true(d->work->pattern.npair > N / 10);
@@ -190,24 +177,8 @@ static void testNodes(void** state) {
   assert_true(dj_dataBytes(d) < (size_t)110 * MIB);
   assert_true(djd_tapeBytes(tape) < (size_t)1024 * MIB);
   djd_deleteTape(tape);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-// What a run of each integrator starts from.
-static djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, euler = DJ_EULER;
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_prestate(testSameBits, &position),
-      cmocka_unit_test_prestate(testSameBits, &variational),
-      cmocka_unit_test_prestate(testSameBits, &euler),
-      cmocka_unit_test(testGrowth),
-      cmocka_unit_test_prestate(testThousandBoxes, &position),
-      cmocka_unit_test_prestate(testThousandBoxes, &variational),
-      cmocka_unit_test_prestate(testThousandBoxes, &euler),
-      cmocka_unit_test_prestate(testNodes, &position),
-      cmocka_unit_test_prestate(testNodes, &variational),
-      cmocka_unit_test_prestate(testNodes, &euler)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_byThree(testSameBits), djt_test(testGrowth), djt_byThree(testThousandBoxes),
+              djt_byThree(testNodes))

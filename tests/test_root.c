@@ -4,11 +4,10 @@
 
 #include "common/near.h"
 #include "common/random.h"
+#include "common/test.h"
+#include "common/worst.h"
 
 #include "solve/root.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { MOST = 6 };
 
@@ -108,8 +107,7 @@ static void turned(double* r, double* J, const double* x, int n) {
   for (int i = 0; i < 2; i++) r[i] = M[2 * i] * (x[0] - 3) + M[2 * i + 1] * (x[1] + 2);
 }
 
-static void testLinear(void** state) {
-  (void)state;
+static void testLinear(void) {
   Problem p = {.n = 2, .system = turned, .x = {10, 20}, .cap = 1};
   djNewtonResult r;
   assert_int_equal(run(&r, &p, 1e-9, 0), DJ_OK);
@@ -134,8 +132,7 @@ static void bent(double* r, double* J, const double* x, int n) {
   }
 }
 
-static void testSearch(void** state) {
-  (void)state;
+static void testSearch(void) {
   Problem p = {.n = 3, .system = bent, .x = {20, -3, 8}, .cap = 1};
   djNewtonResult r;
   assert_int_equal(run(&r, &p, 1e-6, 0), DJ_OK);
@@ -169,8 +166,7 @@ static void rubbed(double* r, double* J, const double* x, int n) {
   J[3] = 1 + by;
 }
 
-static void testKinks(void** state) {
-  (void)state;
+static void testKinks(void) {
   djRng rng = {1};
   for (int k = 0; k < 2000; k++) {
     double x[2];
@@ -189,11 +185,6 @@ static void testKinks(void** state) {
 
 // Three such contacts of a body of six freedoms, in ways that are coupled.
 static double normal[3][MOST], along[3][MOST], free_motion[MOST];
-static double dot(const double* a, const double* b) {
-  double sum = 0;
-  for (int i = 0; i < MOST; i++) sum += a[i] * b[i];
-  return sum;
-}
 static void add(double* r, double* J, double f, const double* way, double by, const double* of) {
   for (int i = 0; i < MOST; i++) {
     r[i] += f * way[i];
@@ -208,7 +199,7 @@ static void crowded(double* r, double* J, const double* x, int n) {
     J[i * MOST + i] = 1;
   }
   for (int c = 0; c < 3; c++) {
-    const double y = dot(normal[c], x), t = dot(along[c], x), k = 0.1 * stiff;
+    const double y = djt_dot(normal[c], x, MOST), t = djt_dot(along[c], x, MOST), k = 0.1 * stiff;
     if (!(y > 0)) continue;
     add(r, J, stiff * y, normal[c], stiff, normal[c]);
     if (fabs(k * t) > mu * stiff * y) {
@@ -220,8 +211,7 @@ static void crowded(double* r, double* J, const double* x, int n) {
 }
 
 // Nearly all are solved: 997, and 963 where no step may rise.
-static void testCrossing(void** state) {
-  (void)state;
+static void testCrossing(void) {
   enum { N = 1000 };
   djRng rng = {5};
   int solved = 0;
@@ -258,8 +248,7 @@ static void nothing(double* r, double* J, const double* x, int n) {
   J[0] = 0;
 }
 
-static void testNone(void** state) {
-  (void)state;
+static void testNone(void) {
   const System system[] = {jump, square, nothing};
   for (int k = 0; k < 3; k++) {
     Problem p = {.n = 1, .system = system[k], .x = {1.7}, .cap = 1};
@@ -270,8 +259,7 @@ static void testNone(void** state) {
 }
 
 // Any call may fail.
-static void testErrors(void** state) {
-  (void)state;
+static void testErrors(void) {
   for (int k = 1;; k++) {
     Problem p = {.n = 3, .system = bent, .x = {20, -3, 8}, .cap = 1, .fail_at = k};
     djNewtonResult r;
@@ -281,9 +269,4 @@ static void testErrors(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testLinear), cmocka_unit_test(testSearch),
-                                     cmocka_unit_test(testKinks),  cmocka_unit_test(testCrossing),
-                                     cmocka_unit_test(testNone),   cmocka_unit_test(testErrors)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testLinear, testSearch, testKinks, testCrossing, testNone, testErrors)

@@ -1,20 +1,12 @@
 // Passes over rows (integrate/row_pass.h) beside Newton's method alone: the same steps, in fewer of
 // its iterations; and what passes cannot do is left to it.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/scene.h"
+#include "common/test.h"
 
 #include "integrate/row_pass.h"
 #include "integrate/work.h"
-
-#include <math.h>
 
 typedef struct Shapes {
   const char* name;
@@ -55,13 +47,11 @@ static double difference(const djModel* m, const djData* a, const djData* b) {
 }
 
 // From the same state, each step with passes and without.
-static void testSameSteps(void** state) {
-  (void)state;
+static void testSameSteps(void) {
   for (int k = 0; k < NSHAPE; k++) {
-    djData *d, *alone;
+    djData* d;
     djModel* m = fallers(&d, &shapes[k], 0.002);
-    djError err;
-    assert_int_equal(dj_makeData(&alone, m, &err), DJ_OK);
+    djData* alone = djt_data(m);
     alone->work->pass.room = 0;
     long with = 0, without = 0;
     int most = 0;
@@ -80,32 +70,24 @@ static void testSameSteps(void** state) {
                   shapes[k].name, (double)with / STEPS, most, (double)without / STEPS, worst);
     assert_true(worst < 1e-9 && 3 * with < without);
     dj_deleteData(alone);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // More pairs than there is room for.
-static void testCrowd(void** state) {
-  (void)state;
+static void testCrowd(void) {
   enum { N = DJ_PASS_PAIRS + 4 };
   Scene* s = newScene(N);
   addGeom(s, 0, DJ_PLANE, 0, 0, 0);
   for (int b = 0; b < N; b++) {
     addGeom(s, addBody(s, 0, DJ_FREE, 0.3 * b, 0, 0.1, 1, 0.1), DJ_SPHERE, 0.1, 0, 0);
   }
-  djModel* m = sceneModel(s);
-  djData* d = sceneData(m);
-  freeScene(s);
+  djData* d;
+  djModel* m = startScene(&d, s);
   for (int i = 0; i < 20; i++) assert_int_equal(dj_step(m, d), DJ_OK);
   for (int b = 0; b < N; b++) assert_true(fabs(d->qpos[7 * b + 2] - 0.1) < 1e-3);
   assert_true(d->work->pass.npair < 0);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testSameSteps),
-                                     cmocka_unit_test(testCrowd)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSameSteps, testCrowd)

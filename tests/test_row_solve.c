@@ -1,21 +1,12 @@
 // The solver for rows (integrate/row_solve.h): laws by differences, and that random problems, with
 // planes' unknowns and without, are solved.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "common/random.h"
+#include "common/states.h"
+#include "common/test.h"
 
 #include "integrate/row_law.h"
 #include "math/barrier.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { N = 24, M = 6, NV = 12 };
 
@@ -24,8 +15,7 @@ static djLawRow barrier(double weight, double support) {
                     .turn = -1};
 }
 
-static void testBarrier(void** state) {
-  (void)state;
+static void testBarrier(void) {
   djLawRow r = barrier(3, 0.01);
   for (double x = 1e-5; x < 0.01; x *= 1.3) {
     double p[3];
@@ -45,8 +35,7 @@ static void testBarrier(void** state) {
 }
 
 // One row against the line x = a + g F, from everywhere.
-static void testRow(void** state) {
-  (void)state;
+static void testRow(void) {
   djLawRow r = barrier(2, 0.01);
   for (int i = 0; i < 400; i++) {
     double a = -0.1 + 5e-4 * i, g = pow(10, -8 + i % 9);
@@ -57,8 +46,7 @@ static void testRow(void** state) {
   }
 }
 
-static void testDisc(void** state) {
-  (void)state;
+static void testDisc(void) {
   djRng random = {3};
   for (int i = 0; i < 400; i++) {
     double weight = pow(10, djt_uniform(&random, -3, 7));
@@ -199,11 +187,5 @@ static void testProblems(void** state) {
   assert_true(failed <= (planes ? count / 20 : 3) && total < 12 * count);
 }
 
-int main(void) {
-  static bool no = false, yes = true;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testBarrier), cmocka_unit_test(testRow), cmocka_unit_test(testDisc),
-      cmocka_unit_test_prestate(testProblems, &no),
-      cmocka_unit_test_prestate(testProblems, &yes)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_test(testBarrier), djt_test(testRow), djt_test(testDisc),
+              djt_of(testProblems, bool, false), djt_of(testProblems, bool, true))

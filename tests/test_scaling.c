@@ -4,14 +4,10 @@
 // Newton's method takes as many steps and leaves the same relative residual. Where c is a power of
 // 4 and k one of 2, every rounding is the same, and so is every bit.
 
+#include "common/make_model.h"
 #include "common/scene.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "common/states.h"
+#include "common/test.h"
 
 enum { NBODY = 6, STEPS = 120, NX = 13 * NBODY };
 
@@ -89,8 +85,7 @@ static void run(Track* t, djIntegrator integrator, const Units* u, bool given) {
     t->iterations[k] = d->stats.iterations;
   }
   t->worst = d->stats.worst_residual;
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   freeScene(s);
 }
 
@@ -122,13 +117,4 @@ static void testLength(void** state) {
   compare(*(const djIntegrator*)*state, units, 3, true);
 }
 
-int main(void) {
-  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, euler = DJ_EULER;
-  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(testMass, &position),
-                                     cmocka_unit_test_prestate(testMass, &variational),
-                                     cmocka_unit_test_prestate(testMass, &euler),
-                                     cmocka_unit_test_prestate(testLength, &position),
-                                     cmocka_unit_test_prestate(testLength, &variational),
-                                     cmocka_unit_test_prestate(testLength, &euler)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_byThree(testMass), djt_byThree(testLength))

@@ -4,8 +4,7 @@
 
 #include "common/near.h"
 #include "common/random.h"
-
-#include <string.h>
+#include "common/test.h"
 
 static double product(const double* A, const double* B, int n, int r, int c) {
   double sum = 0;
@@ -36,8 +35,7 @@ static void checkSplit(const double* A, const double* P, int n, double scale, dj
   }
 }
 
-static void testRandom(void** state) {
-  (void)state;
+static void testRandom(void) {
   djRng rng = {4};
   for (int k = 0; k < 200; k++) {
     int n = 1 + k % 12;
@@ -56,8 +54,7 @@ static void testRandom(void** state) {
 }
 
 // |A| for A = Q diag(d) Q^T with a known Q: a reflection about u.
-static void testKnown(void** state) {
-  (void)state;
+static void testKnown(void) {
   const double d[4] = {3, -2, 0, 5}, u[4] = {0.5, -0.5, 0.5, 0.5};
   double A[16], P[16];
   for (int r = 0; r < 4; r++) {
@@ -76,8 +73,7 @@ static void testKnown(void** state) {
   for (int i = 0; i < 16; i++) assert_true(fabs(A[i] - P[i]) < 1e-14);
 }
 
-static void testKept(void** state) {
-  (void)state;
+static void testKept(void) {
   double zero[144] = {0}, kept[4] = {2, -1, -1, 2}, tiny[4] = {-0x1p-1030, 0, 0, 1};
   dju_semidefinite(zero, 12);
   for (int i = 0; i < 144; i++) assert_true(zero[i] == 0);
@@ -87,8 +83,4 @@ static void testKept(void** state) {
   assert_true(tiny[0] == 0 && tiny[3] == 1);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testRandom), cmocka_unit_test(testKnown),
-                                     cmocka_unit_test(testKept)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testRandom, testKnown, testKept)

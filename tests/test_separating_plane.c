@@ -3,6 +3,7 @@
 // starts, lagged forces.
 
 #include "common/pair_case.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "math/barrier.h"
 #include "contact/plane/plane_lag.h"
@@ -11,12 +12,6 @@
 #include "math/small.h"
 
 #include <dijoco/contact.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 static const djKernel* const kernel = &dj_separatingPlane;
 
@@ -31,8 +26,7 @@ static void barrierAt(double* y, void* user, double e) {
   dj_barrier(y, x[0] + e, x[1]);
 }
 
-static void testBarrier(void** state) {
-  (void)state;
+static void testBarrier(void) {
   Random r = {1};
   for (int i = 0; i < 300; i++) {
     double x[2], p[3], d[3];
@@ -64,8 +58,7 @@ static void testBarrier(void** state) {
   assert_true(isinf(p[0]));
 }
 
-static void testSmallMatrices(void** state) {
-  (void)state;
+static void testSmallMatrices(void) {
   Random r = {2};
   for (int i = 0; i < 500; i++) {
     // A = sum of columns g g^T, condition up to 1e12
@@ -113,8 +106,7 @@ static void testSmallMatrices(void** state) {
   assert_false(dju_solveSpd4(x, A, b));
 }
 
-static void testLanes(void** state) {
-  (void)state;
+static void testLanes(void) {
   double x[8][8], sum[8];
   djLanes v[8];
   for (int i = 0; i < 8; i++) {
@@ -183,8 +175,7 @@ static djcShape vertexShape(int n, const double* vert, double radius) {
   return (djcShape){.nvert = n, .vert = vert, .radius = radius};
 }
 
-static void testReferences(void** state) {
-  (void)state;
+static void testReferences(void) {
   for (int i = 0; i < NREFERENCE; i++) {
     const Reference* ref = &references[i];
     djcShape a = vertexShape(ref->na, ref->a, ref->ra), b = vertexShape(ref->nb, ref->b, ref->rb);
@@ -210,8 +201,7 @@ static void testReferences(void** state) {
   }
 }
 
-static void testReferenceHessian(void** state) {
-  (void)state;
+static void testReferenceHessian(void) {
   static const struct {
     int i, j;
     double value;
@@ -232,8 +222,7 @@ static void testReferenceHessian(void** state) {
 }
 
 // The minimiser over (t, o), also in 60 digits: vertices at heights 0.09375, 0.125, 0.15625, 1.5.
-static void testHalfSpaceReference(void** state) {
-  (void)state;
+static void testHalfSpaceReference(void) {
   const double vert[12] = {0, 0, 0.09375, 1, 0, 0.125, 0, 1, 0.15625, 0, 0, 1.5};
   djcShape a = vertexShape(4, vert, 0), b = {.geom = DJ_PLANE, .quat = {1, 0, 0, 0}};
   djcOption option = djc_defaultOption();
@@ -246,8 +235,7 @@ static void testHalfSpaceReference(void** state) {
 }
 
 // A box of half size R, and the plane that is its face for R to infinity: differences fall as 1/R.
-static void testHalfSpaceLimit(void** state) {
-  (void)state;
+static void testHalfSpaceLimit(void) {
   const double vert[12] = {0, 0, 0.0375, 1, 0.25, 0.05, -0.5, 1, 0.042, 0, 0, 1.5};
   double values[2], error[2];
   for (int i = 0; i < 2; i++) {
@@ -277,8 +265,7 @@ static void testHalfSpaceLimit(void** state) {
 
 // Forces and torques on both bodies balance to rounding because the plane is at its minimum, also
 // where the problem is ill-conditioned: corner to corner, edge to edge, far from the origin.
-static void testBalance(void** state) {
-  (void)state;
+static void testBalance(void) {
   Random r = {3};
   const int types[] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_MESH};
   double worst = 0;
@@ -303,8 +290,7 @@ static void testBalance(void** state) {
 
 // Beyond 2sL/(1-s) nothing acts; just inside, U falls as the fourth power of the depth, the
 // gradient as the third, the Hessian as the second.
-static void testRangeEnd(void** state) {
-  (void)state;
+static void testRangeEnd(void) {
   Random r = {4};
   const int types[] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_MESH, DJ_PLANE};
   for (int i = 0; i < 60; i++) {
@@ -336,8 +322,7 @@ static void testRangeEnd(void** state) {
 }
 
 // Any start gives the same minimum: planes turned, shifted, shortened, or no numbers at all.
-static void testStarts(void** state) {
-  (void)state;
+static void testStarts(void) {
   Random r = {5};
   int worst = 0;
   for (int i = 0; i < 400; i++) {
@@ -371,8 +356,7 @@ static void testStarts(void** state) {
 }
 
 // Slender and flat shapes, and all ratios of sizes.
-static void testNeedles(void** state) {
-  (void)state;
+static void testNeedles(void) {
   Random r = {6};
   for (int i = 0; i < 1500; i++) {
     PairCase c;
@@ -396,8 +380,7 @@ static void testNeedles(void** state) {
 }
 
 // Inflation is a change of radii; it never makes them negative.
-static void testInflation(void** state) {
-  (void)state;
+static void testInflation(void) {
   Random r = {7};
   for (int i = 0; i < 100; i++) {
     PairCase c;
@@ -437,8 +420,7 @@ static void testInflation(void** state) {
 
 // Friction's normal forces add up to the normal force on either side, few points or many, and are
 // bounded in recovery.
-static void testLaggedForces(void** state) {
-  (void)state;
+static void testLaggedForces(void) {
   Random r = {10};
   for (int i = 0; i < 200; i++) {
     PairCase c;
@@ -493,8 +475,7 @@ static void testLaggedForces(void** state) {
 }
 
 // The report adds up: forces are opposite, the point lies between the shapes.
-static void testReport(void** state) {
-  (void)state;
+static void testReport(void) {
   Random r = {11};
   const int types[] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_MESH, DJ_PLANE};
   for (int i = 0; i < 200; i++) {
@@ -528,15 +509,6 @@ static void testReport(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testBarrier),           cmocka_unit_test(testSmallMatrices),
-      cmocka_unit_test(testLanes),             cmocka_unit_test(testReferences),
-      cmocka_unit_test(testReferenceHessian),  cmocka_unit_test(testHalfSpaceReference),
-      cmocka_unit_test(testHalfSpaceLimit),    cmocka_unit_test(testBalance),
-      cmocka_unit_test(testRangeEnd),          cmocka_unit_test(testStarts),
-      cmocka_unit_test(testNeedles),           cmocka_unit_test(testInflation),
-      cmocka_unit_test(testLaggedForces),      cmocka_unit_test(testReport),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testBarrier, testSmallMatrices, testLanes, testReferences, testReferenceHessian,
+         testHalfSpaceReference, testHalfSpaceLimit, testBalance, testRangeEnd, testStarts,
+         testNeedles, testInflation, testLaggedForces, testReport)

@@ -3,16 +3,10 @@
 
 #include "common/make_model.h"
 #include "common/random_shape.h"
+#include "common/test.h"
 #include "contact/contact.h"
 #include "math/so3.h"
 #include "model/param.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 
 enum { NBODY = 4, NGEOM = 12, NMESH = 3, NPOINT = 24 };
 
@@ -138,8 +132,7 @@ static const char* difference(const djModel* x, const djModel* y, double toleran
 
 // The compiled model with all that m has now, at once.
 static djModel* madeAnew(const djModel* compiled, const djModel* m) {
-  djModel* fresh = NULL;
-  assert_int_equal(dj_copyModel(&fresh, compiled, NULL), DJ_OK);
+  djModel* fresh = djt_copy(compiled);
   for (int k = 0; k < m->nmesh; k++) {
     djParam p;
     assert_true(dj_makeParam(&p, m, DJ_FIELD_MESH_VERT, k));
@@ -188,8 +181,7 @@ static void runChanges(int kind, double tolerance, bool all) {
       const djHull* h = &m->collision->hull[1];
       int before = h->nvert, *face = malloc(3 * (size_t)h->nface * sizeof *face);
       memcpy(face, h->face, 3 * (size_t)h->nface * sizeof *face);
-      djModel* copy = NULL;
-      assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
+      djModel* copy = djt_copy(m);
       djStatus status = dj_setParam(m, &p, value, NULL);
       const char* what = NULL;
       if (status == DJ_OK) {
@@ -213,8 +205,7 @@ static void runChanges(int kind, double tolerance, bool all) {
       assert_true(!moved || version != m->collision->version);
       dj_deleteModel(copy);
     }
-    djModel* copy = NULL;
-    assert_int_equal(dj_copyModel(&copy, m, NULL), DJ_OK);
+    djModel* copy = djt_copy(m);
     assert_null(difference(m, copy, 0));
     assert_true(m->collision->shape[3].vert[0] != copy->collision->shape[3].vert[0]);
     dj_freeHull(&s.hull);
@@ -226,24 +217,18 @@ static void runChanges(int kind, double tolerance, bool all) {
   assert_true(done > 200 && vertices > 3 && (kind == 3 || facets > 3) && (!all || kept == vertices));
 }
 
-static void testGeneral(void** state) {
-  (void)state;
+static void testGeneral(void) {
   for (int kind = 0; kind < 3; kind++) runChanges(kind, 0, false);
 }
 
-static void testCoplanar(void** state) {
-  (void)state;
-  runChanges(3, 1e-11, false);
-}
+static void testCoplanar(void) { runChanges(3, 1e-11, false); }
 
-static void testAllVertices(void** state) {
-  (void)state;
+static void testAllVertices(void) {
   for (int kind = 0; kind < 3; kind++) runChanges(kind, 0, true);
 }
 
 // A mesh that becomes flat is refused, and nothing changes.
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   Random r = {4};
   static Scene s;
   djModel *m = randomModel(&s, &r, 0), *copy = NULL;
@@ -254,8 +239,7 @@ static void testRefused(void** state) {
   assert_true(dj_makeParam(&p, m, DJ_FIELD_MESH_VERT, 1));
   assert_int_equal(dj_getParam(value, m, &p), DJ_OK);
   for (int i = 0; i < NPOINT; i++) value[3 * i + 2] = 1;
-  assert_int_equal(dj_setParam(m, &p, value, &err), DJ_INVALID);
-  assert_non_null(strstr(err.text, "the points are flat"));
+  djt_refusedWith(DJ_INVALID, dj_setParam(m, &p, value, &err), err, "the points are flat");
   assert_int_equal(dj_getParam(got, m, &p), DJ_OK);
   assert_memory_equal(got, copy->mesh_vert + 3 * m->mesh_vertadr[1], sizeof got);
   assert_null(difference(m, copy, 0));
@@ -275,12 +259,4 @@ static void testRefused(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testGeneral),
-      cmocka_unit_test(testCoplanar),
-      cmocka_unit_test(testAllVertices),
-      cmocka_unit_test(testRefused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testGeneral, testCoplanar, testAllVertices, testRefused)

@@ -3,18 +3,12 @@
 
 #include "common/make_model.h"
 #include "common/random_shape.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "contact/pairs/shape_grad.h"
 #include "math/so3.h"
 #include "model/param.h"
 #include "shape/hull_param.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 
 #define TOLERANCE 5e-7
 
@@ -161,10 +155,9 @@ static double sumOf(const djModel* m, const Cotangents* c) {
 // The sum with a parameter moved by t along the direction.
 static double sumAt(const djModel* m, const Cotangents* c, const djParam* p, const double* value,
                     const double* direction, double t) {
-  djModel* copy = NULL;
   djError err = {""};
   double moved[3 * NPOINT];
-  assert_int_equal(dj_copyModel(&copy, m, &err), DJ_OK);
+  djModel* copy = djt_copy(m);
   if (p->nvalue == 4) {
     djQuat turn = dju_expQuat(dju_scale3(t, dju_load3(direction)));
     dju_storeQuat(moved, dju_mulQuat(dju_loadQuat(value), turn));
@@ -239,8 +232,7 @@ static int verticesInside(const djModel* m) {
   return sum;
 }
 
-static void testDifferences(void** state) {
-  (void)state;
+static void testDifferences(void) {
   Random r = {11};
   int inside = 0;
   for (int trial = 0; trial < 25; trial++) {
@@ -270,8 +262,7 @@ static void testDifferences(void** state) {
 }
 
 // Leaving out any kind of cotangent shows.
-static void testWrong(void** state) {
-  (void)state;
+static void testWrong(void) {
   Random r = {5};
   djModel* m = randomModel(&r, DJ_VERTICES_HULL);
   Cotangents c;
@@ -309,8 +300,7 @@ static void testWrong(void** state) {
 }
 
 // A box as a mesh has coplanar triangles: derivatives are of one side, finite and linear.
-static void testCoplanar(void** state) {
-  (void)state;
+static void testCoplanar(void) {
   double box[24], cov[48], vert[24];
   Random r = {3};
   boxVertices(box, 0.1, 0.2, 0.3);
@@ -332,11 +322,4 @@ static void testCoplanar(void** state) {
   dj_freeHull(&h);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testDifferences),
-      cmocka_unit_test(testWrong),
-      cmocka_unit_test(testCoplanar),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testDifferences, testWrong, testCoplanar)

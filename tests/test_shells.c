@@ -4,11 +4,10 @@
 #include "common/near.h"
 #include "common/random.h"
 #include "common/solid_mesh.h"
+#include "common/test.h"
 #include "shape/shells.h"
 
 #include <dijoco/decompose.h>
-
-#include <stdio.h>
 
 enum { MOST_PARTS = 30 };
 
@@ -262,8 +261,7 @@ static void checkParts(const char* name, const Parts* p, const djTriangles* mesh
   dj_freeShells(&shells);
 }
 
-static void testParts(void** state) {
-  (void)state;
+static void testParts(void) {
   djRng rng = {17};
   for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
     Parts p = {0};
@@ -302,8 +300,7 @@ static void expectBad(const Parts* p, int drop, const char* const* words) {
 #define WORDS(...) ((const char* const[]){__VA_ARGS__, NULL})
 
 // A cavity has no hull; what is in it has.
-static void testCavity(void** state) {
-  (void)state;
+static void testCavity(void) {
   Parts parts = {0}, *p = &parts;
   djPieces pieces;
   djError err = {""};
@@ -335,8 +332,7 @@ static void testCavity(void** state) {
   freeParts(p);
 }
 
-static void testBad(void** state) {
-  (void)state;
+static void testBad(void) {
   Parts parts = {0}, *p = &parts;
   BOX(0, 0, 0, 1, 1, 1);
   BOX(2, 0, 0, 3, 1, 1);
@@ -403,8 +399,7 @@ static void nearFace(Parts* p) {
   BOX(0, 0, 0, 1, 2, 1);
 }
 
-static void testCompare(void** state) {
-  (void)state;
+static void testCompare(void) {
   static const struct {
     const char* name;
     Maker* make;
@@ -465,8 +460,7 @@ static void testCompare(void** state) {
 }
 
 // What hulls lack of the union, and what they have beyond it.
-static void testWrongHulls(void** state) {
-  (void)state;
+static void testWrongHulls(void) {
   Parts p = {0};
   djPieces pieces;
   djPieceReport r;
@@ -488,8 +482,8 @@ static void testWrongHulls(void** state) {
   djt_near(r.hausdorff, .25, 1e-5);
   mesh.ntri--;
   djError err = {""};
-  assert_int_equal(dj_compareShells(&r, &volume, &pieces, &mesh, &err), DJ_INVALID);
-  assert_non_null(strstr(err.text, "shell 1 (triangle 12 first): the mesh is open"));
+  djt_refusedWith(DJ_INVALID, dj_compareShells(&r, &volume, &pieces, &mesh, &err), err,
+                  "shell 1 (triangle 12 first): the mesh is open");
   assert_int_equal(dj_compareShells(&r, NULL, &pieces, &mesh, &err), DJ_INVALID);
   assert_int_equal(dj_compareShells(NULL, &volume, &pieces, &mesh, &err), DJ_INVALID);
   dj_freePieces(&pieces);
@@ -497,10 +491,4 @@ static void testWrongHulls(void** state) {
   freeParts(&p);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testParts),   cmocka_unit_test(testCavity),     cmocka_unit_test(testBad),
-      cmocka_unit_test(testCompare), cmocka_unit_test(testWrongHulls),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testParts, testCavity, testBad, testCompare, testWrongHulls)

@@ -2,10 +2,9 @@
 
 #include "common/near.h"
 #include "common/random_shape.h"
+#include "common/test.h"
 #include "shape/minkowski.h"
 #include "shape/simplex.h"
-
-#include <math.h>
 
 static void checkVector(djVec3 v, double x, double y, double z) {
   djt_near(v.x, x, 1e-14);
@@ -13,8 +12,7 @@ static void checkVector(djVec3 v, double x, double y, double z) {
   djt_near(v.z, z, 1e-14);
 }
 
-static void testMinNorm(void** state) {
-  (void)state;
+static void testMinNorm(void) {
   djVec3 v;
   // a segment past which the origin lies, one beside it, a triangle, a tetrahedron around it
   const double segment[] = {1, 2, 0, 1, 5, 0}, beside[] = {1, -2, 0, 1, 5, 0},
@@ -43,8 +41,7 @@ static void testMinNorm(void** state) {
 }
 
 // A face that holds the nearest point is kept, the rest goes.
-static void testReduce(void** state) {
-  (void)state;
+static void testReduce(void) {
   djSimplex s = {.n = 4};
   const djVec3 p[4] = {{2, 1, 0}, {2, -1, 0}, {5, 0, 1}, {5, 0, -1}};
   djVec3 v;
@@ -70,8 +67,7 @@ static void setBox(TestShape* t, double x, double y, double z) {
   setVertices(t, 8, vert, NULL);
 }
 
-static void testBoxes(void** state) {
-  (void)state;
+static void testBoxes(void) {
   TestShape a, b;
   setBox(&a, 1, 2, 3);
   setBox(&b, 0.5, 0.5, 0.5);
@@ -102,11 +98,4 @@ static void testBoxes(void** state) {
   free(b.buffer);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testMinNorm),
-      cmocka_unit_test(testReduce),
-      cmocka_unit_test(testBoxes),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testMinNorm, testReduce, testBoxes)

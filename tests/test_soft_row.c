@@ -2,21 +2,16 @@
 // far from corners, and that corners are as wide as they say. Rows of a step: a hinge beside its
 // limit in closed form, with damping at the end of the step.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
 #include "common/scene.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "force/soft_row.h"
 #include "integrate/euler_row.h"
 #include "integrate/work.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 static const double impedance[5] = {0.7, 0.95, 0.1, 0.4, 3};
 static const double corner = 0.5;   // of z
@@ -59,8 +54,7 @@ static double slopeError(double x, double v, double z, double loss, double wrong
   return worst / (1 + fabs(s.d));
 }
 
-static void testSlopes(void** state) {
-  (void)state;
+static void testSlopes(void) {
   djRng rng = {5};
   double worst = 0, wrong = INFINITY;
   for (int k = 0; k < 2000; k++) {
@@ -78,8 +72,7 @@ static void testSlopes(void** state) {
 }
 
 // Far from corners: D (z - aref) of a limit that presses, 0 of one that does not, and the loss.
-static void testBranches(void** state) {
-  (void)state;
+static void testBranches(void) {
   djLimitDef l = limitAt(-1, 1);
   djSoftRow row = rowAt(&l, 0, 1.2, 0.3);
   djRowSide s = row.side[1];
@@ -98,8 +91,7 @@ static void testBranches(void** state) {
 }
 
 // I a_M = D (-aref - a_M) of a hinge beyond its limit; (I + h c) a = I a_M.
-static void testHinge(void** state) {
-  (void)state;
+static void testHinge(void) {
   Scene* scene = newScene(1);
   addBody(scene, 0, DJ_HINGE, 0, 0, 0, 1, 0.2);
   djJointDef* j = &scene->joint[0];
@@ -107,15 +99,13 @@ static void testHinge(void** state) {
   j->range[0] = -1;
   j->range[1] = 0.5;
   j->damping = 0.3;
-  djModel* m = sceneModel(scene);
-  freeScene(scene);
+  djModel* m = takeScene(scene);
   djOption option = m->opt;
   djError err;
   option.integrator = DJ_EULER;
   option.timestep = 0.01;
   if (dj_setOption(m, &option, &err) < 0) fail_msg("%s", err.text);
-  djData* d = NULL;
-  assert_int_equal(dj_makeData(&d, m, &err), DJ_OK);
+  djData* d = djt_data(m);
   m->opt.gravity[2] = 0;
   d->qpos[0] = 0.6;
   d->qvel[0] = 0.4;
@@ -136,12 +126,7 @@ static void testHinge(void** state) {
   if (dj_setOption(m, &option, &err) < 0) fail_msg("%s", err.text);
   assert_int_equal(dj_step(m, d), DJ_OK);
   near(d->work->rows.row->law.corner, 0.025, 1e-15);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testSlopes), cmocka_unit_test(testBranches),
-                                     cmocka_unit_test(testHinge)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSlopes, testBranches, testHinge)

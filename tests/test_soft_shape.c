@@ -2,10 +2,9 @@
 
 #include "common/near.h"
 #include "common/random_shape.h"
+#include "common/test.h"
 #include "shape/soft.h"
 #include "shape/soft_distance.h"
-
-#include <math.h>
 
 enum { NPAD = 8 };
 
@@ -33,8 +32,7 @@ static double support(const djSoft* s, djVec3 x) {
   return r * p.h;
 }
 
-static void testSupport(void** state) {
-  (void)state;
+static void testSupport(void) {
   TestShape t;
   setBox(&t);
   double mem[4 * NPAD], smoothing = 0.2, h = 1e-4;
@@ -63,8 +61,7 @@ static void testSupport(void** state) {
 }
 
 // Spheres are as they were: the gap is that of the centres, less the radii.
-static void testSpheres(void** state) {
-  (void)state;
+static void testSpheres(void) {
   TestShape a, b;
   const double zero[3] = {0, 0, 0};
   double mem[2][4 * NPAD];
@@ -96,10 +93,4 @@ static void testSpheres(void** state) {
   free(b.buffer);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testSupport),
-      cmocka_unit_test(testSpheres),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSupport, testSpheres)

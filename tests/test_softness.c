@@ -1,14 +1,8 @@
 // Softness = mujoco: contact begins as much deeper as soft_depth of both geoms or of the pair says.
 
+#include "common/make_model.h"
 #include "common/scene.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include <math.h>
+#include "common/test.h"
 
 typedef struct Case {
   djGeomType type;         // of a body of .1 m
@@ -38,14 +32,12 @@ static double restHeight(const Case* c, djSoftness softness, djContactModel cont
   djData* d = sceneData(m);
   for (int k = 0; k < 1000; k++) assert_true(dj_step(m, d) >= 0);
   double z = d->xpos[3 * top + 2] - (b > 0 ? d->xpos[3 * b + 2] : 0);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   freeScene(s);
   return z;
 }
 
-static void testRest(void** state) {
-  (void)state;
+static void testRest(void) {
   static const Case cases[] = {
       {DJ_SPHERE, DJ_PLANE, {0.02, 0}, -1, 0.02},
       {DJ_BOX, DJ_PLANE, {0.003, 0}, -1, 0.003},
@@ -60,9 +52,8 @@ static void testRest(void** state) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     double hard = restHeight(&cases[i], DJ_SOFTNESS_HARD, DJ_SEPARATING_PLANE);
     double soft = restHeight(&cases[i], DJ_SOFTNESS_MUJOCO, DJ_SEPARATING_PLANE);
-    if (!(fabs(hard - soft - cases[i].sinks) < 5e-6)) {
-      fail_msg("%zu: sinks by %g, not %g", i, hard - soft, cases[i].sinks);
-    }
+    djt_failIf(!(fabs(hard - soft - cases[i].sinks) < 5e-6), "%zu: sinks by %g, not %g", i,
+               hard - soft, cases[i].sinks);
   }
   // Laws with a depth of their own keep that.
   double hertz[2];
@@ -70,7 +61,4 @@ static void testRest(void** state) {
   assert_true(hertz[0] == hertz[1]);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testRest)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testRest)

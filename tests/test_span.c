@@ -3,16 +3,10 @@
 
 #include "model/span.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/kin_case.h"
 #include "common/make_model.h"
 #include "common/near.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "model/coordinate.h"
 #include "model/coordinate_list.h"
@@ -53,8 +47,7 @@ static double lengthOf(const djModel* m, const djKin* kin, int t) {
   return sum;
 }
 
-static void testValues(void** state) {
-  (void)state;
+static void testValues(void) {
   djRng rng = {1};
   int cranks = 0, parts = 0, far = 0;
   for (int trial = 0; trial < 150; trial++) {
@@ -138,8 +131,7 @@ static bool isSound(const djtKins* c, const djSpan* span) {
   return dju_norm3(dju_cross3(y[0], y[1])) > 0.05 * r[0] * r[1];
 }
 
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   djRng rng = {2};
   double worst[3] = {0, 0, 0};
   int seen[4] = {0};   // straight parts, cranks, around geoms with two bodies, with three
@@ -218,8 +210,7 @@ static void addWrap(Scene* s, djWrap type, int id, double prm) {
 }
 
 // Sites that meet: no length, and derivatives that are finite.
-static void testMeeting(void** state) {
-  (void)state;
+static void testMeeting(void) {
   Scene s;
   djRng rng = {3};
   fillScene(&s);
@@ -275,8 +266,7 @@ static djCoordinateList listOf(const djModelDef* def) {
 }
 
 // Scalar joints in order; of tendons dofs once each and ascending, those above both sites not.
-static void testPath(void** state) {
-  (void)state;
+static void testPath(void) {
   Scene s;
   fillScene(&s);
   addWrap(&s, DJ_WRAP_SITE, 5, 0);   // free body to 4: 7 to 12, 0, 1, 2 and 6
@@ -311,8 +301,7 @@ static void testPath(void** state) {
 
 // Of fixed tendons the dofs of their joints; of cranks those between both sites. Without any
 // coordinate the list is empty.
-static void testOthers(void** state) {
-  (void)state;
+static void testOthers(void) {
   Scene s;
   fillScene(&s);
   addWrap(&s, DJ_WRAP_JOINT, 4, 1);
@@ -357,8 +346,7 @@ static void markGeoms(char* wanted, const djModel* m, int k) {
 
 // What models keep of the list: every bent coordinate has the dofs that move one body of a span
 // and not the other.
-static void testFilled(void** state) {
-  (void)state;
+static void testFilled(void) {
   djRng rng = {4};
   int bent = 0;
   for (int trial = 0; trial < 40; trial++) {
@@ -402,11 +390,4 @@ static void testFilled(void** state) {
   assert_true(bent > 60);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testValues),  cmocka_unit_test(testDerivatives),
-      cmocka_unit_test(testMeeting), cmocka_unit_test(testPath),
-      cmocka_unit_test(testOthers),  cmocka_unit_test(testFilled),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testValues, testDerivatives, testMeeting, testPath, testOthers, testFilled)

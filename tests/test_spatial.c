@@ -1,15 +1,13 @@
 // 3 x 3 blocks of 6 x 6 matrices, twists, wrenches and inertias of one body.
 
 #include "common/near.h"
+#include "common/test.h"
 #include "math/block6.h"
 #include "math/spatial.h"
 
-#include <string.h>
-
 static const djVec3 u = {0.3, -1.2, 0.7}, v = {-0.4, 0.5, 2};
 
-static void testOuter(void** state) {
-  (void)state;
+static void testOuter(void) {
   djMat3 A = {{1, 2, 3, 4, 5, 6, 7, 8, 9}}, B = A;
   dju_addOuter3(&A, 2, u, v);
   djt_near(A.m[1], 2 + 2 * u.x * v.y, 1e-15);
@@ -19,8 +17,7 @@ static void testOuter(void** state) {
   for (int i = 0; i < 9; i++) djt_near(B.m[i], i + 1 - 1.5 * XY.m[i], 1e-14);
 }
 
-static void testBlocks(void** state) {
-  (void)state;
+static void testBlocks(void) {
   double B[36] = {0}, y[6] = {0}, z[6] = {1, 1, 1, 1, 1, 1};
   djMat3 A = {{1, 2, 3, 4, 5, 6, 7, 8, 9}};
   dju_addBlock6(B, 0, 3, 2, &A);
@@ -34,8 +31,7 @@ static void testBlocks(void** state) {
 }
 
 // The rate of a wrench keeps its power with twists that move along: x . (y X f) = -(y x) . f.
-static void testRates(void** state) {
-  (void)state;
+static void testRates(void) {
   djSix x = {u, v}, y = {v, {1, 0.2, -3}}, f = {{2, -1, 0.5}, {0.1, 4, -2}};
   djt_near(dju_dot6(x, dju_crossWrench(y, f)), -dju_dot6(dju_crossTwist(y, x), f), 1e-14);
   djSix back = dju_crossTwist(x, y), forth = dju_crossTwist(y, x);
@@ -48,8 +44,7 @@ static void testRates(void** state) {
 }
 
 // Momentum of a body by its formula and by the matrix; twice the kinetic energy by parts.
-static void testInertia(void** state) {
-  (void)state;
+static void testInertia(void) {
   djInertia I = {2.5, {0.1, -0.3, 0.2}, {{0.4, 0.01, 0, 0.01, 0.5, 0.02, 0, 0.02, 0.3}}};
   djSix x = {u, v}, p = dju_mulInertia(&I, x);
   double N[36] = {0}, q[6] = {0}, six[6];
@@ -62,12 +57,4 @@ static void testInertia(void** state) {
   djt_near(dju_dot6(x, p), 2.5 * dju_dot3(c, c) + dju_dot3(u, dju_mulMV(I.I, u)), 1e-13);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testOuter),
-      cmocka_unit_test(testBlocks),
-      cmocka_unit_test(testRates),
-      cmocka_unit_test(testInertia),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testOuter, testBlocks, testRates, testInertia)

@@ -2,22 +2,13 @@
 // and meet, and the step is its own inverse in time. Derivatives: test_methods,
 // test_param_gradient.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/near.h"
+#include "common/test.h"
 #include "integrate/spin.h"
 #include "math/so3.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <string.h>
 
 enum { NBODY = 2 };
 
@@ -55,8 +46,7 @@ static djVec3 angularMomentum(const djModel* m, const djData* d) {
 
 static double drift(const char* integrator, bool* met) {
   djModel* m = twoBodies(integrator);
-  djData* d;
-  assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+  djData* d = djt_data(m);
   const double v[12] = {0.8, 0, 0.1, 3, -2, 5, -0.8, 0.1, 0, -4, 1, 2};
   memcpy(d->qvel, v, sizeof v);
   const djVec3 before = angularMomentum(m, d);
@@ -71,20 +61,15 @@ static double drift(const char* integrator, bool* met) {
     *met |= d->ncontact > 0;
   }
   const djVec3 change = dju_sub3(angularMomentum(m, d), before);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
   return dju_norm3(change) / dju_norm3(before);
 }
 
-static void testKept(void** state) {
-  (void)state;
+static void testKept(void) {
   bool met;
   assert_true(drift("midpoint", &met) < 1e-8);
   assert_true(met);
   assert_true(drift("position", &met) > 1e-3); // what the measure tells
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testKept)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testKept)

@@ -2,32 +2,31 @@
 // goes on where it was interrupted; and what is refused.
 
 #include "common/design_case.h"
+#include "common/json.h"
+#include "common/make_model.h"
 #include "common/near.h"
+#include "common/refused_text.h"
+#include "common/test.h"
 #include "gradient/stages.h"
 
 #include <dijoco/dijoco.h>
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 // A pendulum with a motor.
 static const char scene[] =
-    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.02},\"bodies\":[{\"name\":\"world\"},"
-    "{\"name\":\"arm\",\"ipos\":[0,0,-0.5],\"mass\":0.5,\"inertia\":[0.02,0.02,0.001]},"
-    "{\"name\":\"end\",\"parent\":\"arm\",\"pos\":[0,0,-1],\"mass\":0.1,"
-    "\"inertia\":[0.001,0.001,0.001]}],"
-    "\"joints\":[{\"name\":\"hinge\",\"type\":\"hinge\",\"body\":\"arm\",\"axis\":[0,1,0]}],"
-    "\"actuators\":[{\"name\":\"motor\",\"joint\":\"hinge\"}]}";
+    "{'dijoco_model':1,'option':{'timestep':0.02},'bodies':[{'name':'world'},"
+    "{'name':'arm','ipos':[0,0,-0.5],'mass':0.5,'inertia':[0.02,0.02,0.001]},"
+    "{'name':'end','parent':'arm','pos':[0,0,-1],'mass':0.1,'inertia':[0.001,0.001,0.001]}],"
+    "'joints':[{'name':'hinge','type':'hinge','body':'arm','axis':[0,1,0]}],"
+    "'actuators':[{'name':'motor','joint':'hinge'}]}";
 
-#define TASK(optimizer)                                                                       \
-  "{\"scene\":\"s\",\"horizon\":15,\"loss\":[{\"type\":\"position\",\"body\":\"end\","          \
-  "\"target\":[0.5,0,-0.5]},{\"type\":\"effort\",\"weight\":1e-3}],\"variables\":[{\"name\":" \
-  "\"ctrl\",\"min\":-4,\"max\":4}],\"optimizer\":{" optimizer "}}"
-#define LIST_WITH(last)                                                                   \
-  "\"stages\":[{\"set\":{\"joint/hinge/damping\":[0.5],\"body/*/mass\":[0.3]},\"iterations\":3}," \
-  "{\"set\":{\"joint/hinge/damping\":[0.1]}},{\"set\":{\"body/arm/mass\":[0.6]" last "}," \
-  "\"iterations\":2}]"
+#define TASK(optimizer)                                                                            \
+  "{'scene':'s','horizon':15,'loss':[{'type':'position','body':'end',"                             \
+  "'target':[0.5,0,-0.5]},{'type':'effort','weight':1e-3}],'variables':[{'name':"                  \
+  "'ctrl','min':-4,'max':4}],'optimizer':{" optimizer "}}"
+#define LIST_WITH(last)                                                                            \
+  "'stages':[{'set':{'joint/hinge/damping':[0.5],'body/*/mass':[0.3]},'iterations':3},"            \
+  "{'set':{'joint/hinge/damping':[0.1]}},{'set':{'body/arm/mass':[0.6]" last "},"                  \
+  "'iterations':2}]"
 #define LIST LIST_WITH("")
 
 enum { N = 15, STAGES = 3 };
@@ -62,20 +61,18 @@ static void run(double x[N], djOptimizeResult* r, Seen* s, DesignCase* c, const 
 }
 
 static void setNumber(djModel* m, const char* name, double value) {
-  djParam p;
-  assert_int_equal(dj_paramId(&p, m, name, NULL), DJ_OK);
+  djParam p = djt_param(m, name);
   assert_int_equal(dj_setParam(m, &p, &value, NULL), DJ_OK);
 }
 
 // The same by single runs.
-static void testSingle(void** state) {
-  (void)state;
+static void testSingle(void) {
   static const char* const types[] = {"lbfgsb", "adam", "gauss_newton"};
   for (int t = 0; t < 3; t++) {
     char text[2000];
     snprintf(text, sizeof text,
-             TASK("\"type\":\"%s\",\"iterations\":4,"
-                  LIST_WITH(",\"joint/hinge/armature\":[0.05]")), types[t]);
+             TASK("'type':'%s','iterations':4," LIST_WITH(",'joint/hinge/armature':[0.05]")),
+             types[t]);
     DesignCase c, single;
     djt_openDesign(&c, scene, text);
     djt_openDesign(&single, scene, TASK(""));
@@ -114,9 +111,8 @@ static void testSingle(void** state) {
 }
 
 // Ended within a stage, the run goes on with `first_stage` and where that began: the same bits.
-static void testGoingOn(void** state) {
-  (void)state;
-  const char* task = TASK("\"type\":\"lbfgsb\",\"iterations\":4," LIST);
+static void testGoingOn(void) {
+  const char* task = TASK("'type':'lbfgsb','iterations':4," LIST);
   DesignCase c;
   djt_openDesign(&c, scene, task);
   Seen s = {0}, part = {.end_at = 7}, rest = {0};
@@ -140,8 +136,8 @@ static void testGoingOn(void** state) {
     size_t n = strlen(numbers);
     snprintf(numbers + n, sizeof numbers - n, "%s%.17g", k ? "," : "", part.begun[1][k]);
   }
-  snprintf(text, sizeof text,
-           TASK("\"type\":\"lbfgsb\",\"iterations\":4,\"stage\":1,\"start\":[%s]," LIST), numbers);
+  snprintf(text, sizeof text, TASK("'type':'lbfgsb','iterations':4,'stage':1,'start':[%s]," LIST),
+           numbers);
   djt_openDesign(&c, scene, text);
   rest = (Seen){0};
   run(y, &r, &rest, &c, &c.task->optimizer, 1);
@@ -150,10 +146,9 @@ static void testGoingOn(void** state) {
 }
 
 // Phases all have what the stages set.
-static void testPhases(void** state) {
-  (void)state;
+static void testPhases(void) {
   DesignCase c;
-  djt_openDesign(&c, scene, TASK("\"type\":\"lbfgsb\",\"iterations\":4," LIST));
+  djt_openDesign(&c, scene, TASK("'type':'lbfgsb','iterations':4," LIST));
   djPhases* phases;
   assert_int_equal(djd_makePhases(&phases, c.d, 3, 2, NULL), DJ_OK);
   djOptimizeResult r;
@@ -168,33 +163,21 @@ static void testPhases(void** state) {
   djt_closeDesign(&c);
 }
 
-static void refuse(const char* task, const char* words) {
-  DesignCase c;
-  djError err = {""};
-  djOptimizeResult r;
-  double x[N];
-  djt_openDesign(&c, scene, task);
-  memcpy(x, c.d->x0, (size_t)c.d->n * sizeof *x);
-  assert_true(djd_optimizeDesign(&r, x, c.d, &c.task->optimizer, 1, NULL, NULL, &err) < 0);
-  if (!strstr(err.text, words) || strchr(err.text, '\n')) fail_msg("%s, not %s", err.text, words);
-  djt_closeDesign(&c);
-}
-
-static void testRefused(void** state) {
-  (void)state;
-  refuse(TASK("\"stages\":[{},{\"set\":{\"joint/knee/damping\":[1]}}]"),
-         "optimizer: stages[1]: set: 'joint/knee/damping'");
-  refuse(TASK("\"stages\":[{\"set\":{\"joint/hinge/damping\":[1,2]}}]"),
-         "optimizer: stages[0]: set: 'joint/hinge/damping': must be 1 numbers");
-  refuse(TASK("\"stages\":[{\"set\":{\"body/arm/mass\":[-1]}}]"), "optimizer: stages[0]: set");
-  refuse(TASK("\"start\":[1,2],\"stages\":[{}]"), "optimizer: start: must be 15 numbers");
-  refuse(TASK("\"anneal\":{\"joint/hinge/damping\":[1,2]},\"stages\":[{}]"),
-         "stages: not with anneal");
+static void testRefused(void) {
+  djt_refuseOptimize(scene, TASK("'stages':[{},{'set':{'joint/knee/damping':[1]}}]"),
+                     "optimizer: stages[1]: set: 'joint/knee/damping'");
+  djt_refuseOptimize(scene, TASK("'stages':[{'set':{'joint/hinge/damping':[1,2]}}]"),
+                     "optimizer: stages[0]: set: 'joint/hinge/damping': must be 1 numbers");
+  djt_refuseOptimize(scene, TASK("'stages':[{'set':{'body/arm/mass':[-1]}}]"),
+                     "optimizer: stages[0]: set");
+  djt_refuseOptimize(scene, TASK("'start':[1,2],'stages':[{}]"),
+                     "optimizer: start: must be 15 numbers");
+  djt_refuseOptimize(scene, TASK("'anneal':{'joint/hinge/damping':[1,2]},'stages':[{}]"),
+                     "stages: not with anneal");
   DesignCase c;
   djt_openDesign(&c, scene,
-                 "{\"scene\":\"s\",\"horizon\":2,\"loss\":[],\"variables\":[{\"name\":"
-                 "\"body/arm/mass\"}],\"optimizer\":{\"stages\":[{\"set\":{\"body/arm/mass\":"
-                 "[1]}}]}}");
+                 "{'scene':'s','horizon':2,'loss':[],'variables':[{'name':"
+                 "'body/arm/mass'}],'optimizer':{'stages':[{'set':{'body/arm/mass':[1]}}]}}");
   djError err;
   djOptimizeResult r;
   double x[1] = {1};
@@ -202,22 +185,16 @@ static void testRefused(void** state) {
   assert_string_equal(err.text, "optimizer: stages[0]: set: 'body/arm/mass' varies");
   djt_closeDesign(&c);
   static const char* const bad[][2] = {
-      {TASK("\"stages\":{}"), "optimizer: stages: must be a list of stages"},
-      {TASK("\"stages\":[]"), "optimizer: stages: must be a list of stages"},
-      {TASK("\"stages\":[{\"iterations\":0}]"),
-       "optimizer: stages[0]: iterations: must be positive"},
-      {TASK("\"stages\":[{},{\"rate\":1}]"), "optimizer: stages[1]: unknown key 'rate'"},
-      {TASK("\"stages\":[{}],\"stage\":1"), "optimizer: stage: is not that of a stage"},
-      {TASK("\"stage\":0"), "optimizer: stage: goes with stages"},
-      {TASK("\"shrink\":0.6"), "optimizer: shrink: goes with stages"},
-      {TASK("\"stages\":[{}],\"shrink\":1.1"),
-       "optimizer: shrink: must be positive and at most 1"},
-      {TASK("\"start\":[0]"), "optimizer: start: goes with stages"}};
-  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-    djTask* task;
-    assert_true(dj_loadTaskText(&task, bad[i][0], NULL, &err) < 0);
-    if (!strstr(err.text, bad[i][1])) fail_msg("%s, not %s", err.text, bad[i][1]);
-  }
+      {TASK("'stages':{}"), "~optimizer: stages: must be a list of stages"},
+      {TASK("'stages':[]"), "~optimizer: stages: must be a list of stages"},
+      {TASK("'stages':[{'iterations':0}]"), "~optimizer: stages[0]: iterations: must be positive"},
+      {TASK("'stages':[{},{'rate':1}]"), "~optimizer: stages[1]: unknown key 'rate'"},
+      {TASK("'stages':[{}],'stage':1"), "~optimizer: stage: is not that of a stage"},
+      {TASK("'stage':0"), "~optimizer: stage: goes with stages"},
+      {TASK("'shrink':0.6"), "~optimizer: shrink: goes with stages"},
+      {TASK("'stages':[{}],'shrink':1.1"), "~optimizer: shrink: must be positive and at most 1"},
+      {TASK("'start':[0]"), "~optimizer: start: goes with stages"}};
+  djt_refuseTasks(DJ_INVALID, NULL, "%s", bad);
 }
 
 // By the function of the core alone: of another objective than the design's loss.
@@ -232,10 +209,9 @@ static djStatus square(void* user, double* loss, double* grad, const double* x) 
   return DJ_OK;
 }
 
-static void testObjective(void** state) {
-  (void)state;
+static void testObjective(void) {
   DesignCase c;
-  djt_openDesign(&c, scene, TASK("\"type\":\"lbfgsb\",\"iterations\":50," LIST));
+  djt_openDesign(&c, scene, TASK("'type':'lbfgsb','iterations':50," LIST));
   djPhases* phases;
   assert_int_equal(djd_makePhases(&phases, c.d, 1, 1, NULL), DJ_OK);
   djOptimizeProblem p = {.n = N, .objective = square, .user = phases};
@@ -274,15 +250,15 @@ static bool measure(void* user, const djOptimizeStep* step) {
 
 // A stage that sets nothing does not take the steps again with which the one before found nothing,
 // and an interrupted run goes on with as short ones.
-static void testShrink(void** state) {
-  (void)state;
-  static const char* const types[] = {"trust_region\",\"radius\":0.5", "adam\",\"rate\":0.5"};
+static void testShrink(void) {
+  static const char* const types[] = {"trust_region','radius':0.5", "adam','rate':0.5"};
   static const double want[6] = {1, 0.6, 0.36, 1, 0.6, 0.36};
   for (int t = 0; t < 2; t++) {
     char text[1500];
     snprintf(text, sizeof text,
-             TASK("\"type\":\"%s,\"iterations\":1,\"stages\":[{},{},{},"
-                  "{\"set\":{\"joint/hinge/damping\":[0.5]}},{},{}]"), types[t]);
+             TASK("'type':'%s,'iterations':1,'stages':[{},{},{},"
+                  "{'set':{'joint/hinge/damping':[0.5]}},{},{}]"),
+             types[t]);
     DesignCase c;
     djt_openDesign(&c, scene, text);
     djPhases* phases;
@@ -309,10 +285,4 @@ static void testShrink(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testSingle), cmocka_unit_test(testGoingOn),
-                                     cmocka_unit_test(testPhases), cmocka_unit_test(testObjective),
-                                     cmocka_unit_test(testShrink),
-                                     cmocka_unit_test(testRefused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSingle, testGoingOn, testPhases, testObjective, testShrink, testRefused)

@@ -1,17 +1,12 @@
 // The position-level step without contact: gradient and Hessian of its energy, and momentum; and
 // the derivatives of a step, of every integrator.
 
+#include "common/make_model.h"
 #include "common/random_model.h"
+#include "common/scene.h"
+#include "common/states.h"
+#include "common/test.h"
 #include "common/worst.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "common/step_energy.h"
 
@@ -64,13 +59,12 @@ static void testGradientAndHessian(void** state) {
         Hfd[i * nv + j] = Hfd[j * nv + i] = s;
       }
     }
-    worst_g = djt_worst(worst_g, relative(g, fd, nv));
-    worst_H = djt_worst(worst_H, relative(H, Hfd, nv * nv));
+    worst_g = djt_worst(worst_g, djt_relative(g, fd, nv));
+    worst_H = djt_worst(worst_H, djt_relative(H, Hfd, nv * nv));
     g[nv / 2] *= 1.001;   // a wrong gradient must show
-    if (fabs(g[nv / 2]) > 0.1 * fabs(g[0])) assert_true(relative(g, fd, nv) > 1e-6);
+    if (fabs(g[nv / 2]) > 0.1 * fabs(g[0])) assert_true(djt_relative(g, fd, nv) > 1e-6);
     free(mem);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
   print_message("gradient %.1e, Hessian %.1e\n", worst_g, worst_H);
   assert_true(worst_g < 1e-6);
@@ -146,8 +140,7 @@ static void testTransition(void** state) {
     worst = djt_worst(worst, diff / size);
     assert_true(product < 1e-10 * size);
     free(mem);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
   print_message("%s: transition %.1e\n", dj_integratorName(integrator), worst);
   assert_true(worst < 1e-6);
@@ -181,37 +174,23 @@ static void testVectorProducts(void** state) {
     for (int i = 0; i < nx; i++) size += fabs(l[i] * y[i]);
     assert_true(fabs(left - right) < 1e-10 * size);
     free(mem);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // A free body by `position`: linear momentum to rounding; spin about a principal axis decays as
 // w = w0/sqrt(1 + 2 h w0^2 t).
-static void testMomentum(void** state) {
-  (void)state;
-  djBodyDef body[2] = {dj_defaultBodyDef(), dj_defaultBodyDef()};
-  body[1].mass = 2;
-  body[1].inertia[0] = 0.02;
-  body[1].inertia[1] = 0.03;
-  body[1].inertia[2] = 0.045;
-  djJointDef joint = dj_defaultJointDef();
-  joint.type = DJ_FREE;
-  joint.body = 1;
-  joint.qpos0[3] = joint.springref[3] = 1;
-  djModelDef def = dj_defaultModelDef();
-  def.option.gravity[2] = 0;
-  def.option.contact = DJ_CONTACT_NONE;
-  def.option.timestep = 0.002;
-  def.option.integrator = DJ_POSITION;
-  def.option.tolerance = 1e-9;
-  def.nbody = 2;
-  def.njnt = 1;
-  def.body = body;
-  def.joint = &joint;
-  djModel* m;
-  djError err;
-  assert_int_equal(dj_makeModel(&m, &def, &err), DJ_OK);
+static void testMomentum(void) {
+  Scene* s = newScene(1);
+  djBodyDef* body = &s->body[addBody(s, 0, DJ_FREE, 0, 0, 0, 2, 0)];
+  for (int k = 0; k < 3; k++) body->inertia[k] = 0.02 * pow(1.5, k);
+  djOption* o = &s->def.option;
+  o->gravity[2] = 0;
+  o->contact = DJ_CONTACT_NONE;
+  o->timestep = 0.002;
+  o->integrator = DJ_POSITION;
+  o->tolerance = 1e-9;
+  djModel* m = takeScene(s);
   djData* d = makeData(m);
   double w0 = 4;
   d->qvel[0] = 1;
@@ -222,21 +201,8 @@ static void testMomentum(void** state) {
   double expected = w0 / sqrt(1 + 2 * 0.002 * w0 * w0 * d->time);
   print_message("spin %.6f, predicted %.6f\n", d->qvel[5], expected);
   assert_true(fabs(d->qvel[5] - expected) < 0.1 * (w0 - expected));
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-int main(void) {
-  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL, euler = DJ_EULER;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_prestate(testGradientAndHessian, &position),
-      cmocka_unit_test_prestate(testGradientAndHessian, &euler),
-      cmocka_unit_test(testMomentum),
-      cmocka_unit_test_prestate(testTransition, &position),
-      cmocka_unit_test_prestate(testTransition, &variational),
-      cmocka_unit_test_prestate(testTransition, &euler),
-      cmocka_unit_test_prestate(testVectorProducts, &position),
-      cmocka_unit_test_prestate(testVectorProducts, &variational),
-      cmocka_unit_test_prestate(testVectorProducts, &euler)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_by(testGradientAndHessian, DJ_POSITION), djt_by(testGradientAndHessian, DJ_EULER),
+              djt_test(testMomentum), djt_byThree(testTransition), djt_byThree(testVectorProducts))

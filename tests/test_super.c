@@ -3,6 +3,7 @@
 
 #include "common/random_model.h"
 #include "common/room.h"
+#include "common/test.h"
 
 #include "math/factor.h"
 #include "math/block_row.h"
@@ -11,15 +12,7 @@
 #include "math/ldu.h"
 #include "math/super.h"
 
-#include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { NCOL = 21 };
 
@@ -183,8 +176,7 @@ static void checkFactor(Case* c, djRng* rng, bool symmetric) {
   free(y);
 }
 
-static void testSupernodes(void** state) {
-  (void)state;
+static void testSupernodes(void) {
   djRng rng = {21};
   static Couple* const kind[] = {atRandom, asGrid, asStar};
   int large = 0, merged = 0;
@@ -218,8 +210,7 @@ static void testSupernodes(void** state) {
 
 // Rows of blocks and of supernodes are those of the pattern; a factor by supernodes, asked for
 // directly, solves what it was made of.
-static void testRows(void** state) {
-  (void)state;
+static void testRows(void) {
   djRng rng = {5};
   Case c;
   makeCase(&c, &rng, DJ_MANY + 20, 4);
@@ -271,8 +262,7 @@ static void testRows(void** state) {
 
 // The order depends on the set of pairs alone, and what is copied solves as what it was copied
 // from.
-static void testSameBits(void** state) {
-  (void)state;
+static void testSameBits(void) {
   djRng rng = {22};
   Case c;
   makeCase(&c, &rng, 160, 6);
@@ -316,8 +306,7 @@ static void testSameBits(void** state) {
 }
 
 // Dense matrices of all sizes around the crossover, full ones and sparse ones.
-static void testBig(void** state) {
-  (void)state;
+static void testBig(void) {
   djRng rng = {23};
   static const int size[] = {DJ_BIG - 1, DJ_BIG, DJ_BIG + 1, DJ_BIG + 31, 2 * DJ_BIG + 5};
   for (size_t k = 0; k < sizeof size / sizeof size[0]; k++) {
@@ -372,8 +361,7 @@ static void* factorAndSolve(void* user) {
 }
 
 // Threads that call at once get the bits of one that calls alone.
-static void testThreads(void** state) {
-  (void)state;
+static void testThreads(void) {
   enum { THREADS = 6, ROUNDS = 4 };
   djRng rng = {24};
   for (int symmetric = 0; symmetric < 2; symmetric++) {
@@ -406,9 +394,4 @@ static void testThreads(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testSupernodes), cmocka_unit_test(testRows),
-                                     cmocka_unit_test(testSameBits), cmocka_unit_test(testBig),
-                                     cmocka_unit_test(testThreads)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSupernodes, testRows, testSameBits, testBig, testThreads)

@@ -2,14 +2,9 @@
 // eroded by as much as one likes; and the lists are short.
 
 #include "common/random_shape.h"
+#include "common/test.h"
 #include "contact/plane/recovery.h"
 #include "shape/support.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 enum { SPREAD, RANDOM, FLAT, NEEDLE, TURNED, ROUNDED, BOX, KINDS };
 
@@ -83,8 +78,7 @@ static void checkSupports(Random* r, const TestShape* t, const djShape* s, doubl
   }
 }
 
-static void scans(void** state) {
-  (void)state;
+static void scans(void) {
   Random r = {20};
   int listed = 0;
   for (int k = 0; k < 60; k++) {
@@ -105,8 +99,7 @@ static void scans(void** state) {
 }
 
 // Recovery moves the vertices of a copy: also beyond what lists hold for.
-static void recovered(void** state) {
-  (void)state;
+static void recovered(void) {
   Random r = {21};
   for (int k = 0; k < 20; k++) {
     TestShape t;
@@ -137,8 +130,7 @@ static double meanLength(Random* r, const TestShape* t, double e) {
 }
 
 // A support looks at fewer vertices of a hull of 800 than of all of one of 200.
-static void areShort(void** state) {
-  (void)state;
+static void areShort(void) {
   Random r = {22};
   for (int kind = SPREAD; kind <= ROUNDED; kind++) {
     for (int n = 300; n <= 800; n += 250) {
@@ -154,8 +146,7 @@ static void areShort(void** state) {
 }
 
 // Directions that are none end somewhere in the shape.
-static void anyDirection(void** state) {
-  (void)state;
+static void anyDirection(void) {
   static const double odd[] = {0, NAN, INFINITY, -INFINITY, 1e308, 1e-320, -0.0, 1};
   Random r = {23};
   TestShape t;
@@ -167,12 +158,4 @@ static void anyDirection(void** state) {
   freeShape(&t);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(scans),
-      cmocka_unit_test(recovered),
-      cmocka_unit_test(areShort),
-      cmocka_unit_test(anyDirection),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(scans, recovered, areShort, anyDirection)

@@ -1,7 +1,9 @@
 // Implicit surfaces as given for geoms: definitions, their checks, contact shapes and bounds,
 // meshes.
 
+#include "common/make_model.h"
 #include "common/random.h"
+#include "common/test.h"
 
 #include "contact/contact.h"
 #include "contact/implicit/implicit_fit.h"
@@ -10,15 +12,6 @@
 #include "model/surface.h"
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 // A static geom and a free body with another, of which the first has a surface.
 typedef struct Case {
@@ -60,16 +53,13 @@ static void makeCase(Case* c, const char* family, int n, const double* size) {
 static const double cone[] = {0.4, 0.2, 0.3, 0.25, 12}, egg[] = {0.4, 0.2, 0.1, 3};
 
 static djModel* make(Case* c) {
-  djModel* m;
-  djError err = {""};
   makeCase(c, "truncated_cone", 5, cone);
   assert_string_equal(dj_contactName(c->def.option.contact), "implicit_surface");
-  assert_int_equal(dj_makeModel(&m, &c->def, &err), DJ_OK);
+  djModel* m = djt_makeModel(&c->def);
   return m;
 }
 
-static void test_names(void** state) {
-  (void)state;
+static void test_names(void) {
   for (int i = 0; *djc_implicitFamily(i); i++) {
     assert_int_equal(dj_familyNamed(djc_implicitFamily(i)), i);
     assert_int_equal(djc_implicitNamed(djc_implicitFamily(i)), i);
@@ -84,8 +74,7 @@ static void test_names(void** state) {
 }
 
 // What is given arrives, is copied, and comes out again.
-static void test_definition(void** state) {
-  (void)state;
+static void test_definition(void) {
   Case c;
   djModel *m = make(&c), *copy, *again;
   assert_int_equal(m->geom_family[0], dj_familyNamed("truncated_cone"));
@@ -108,8 +97,7 @@ static void test_definition(void** state) {
   dj_deleteModel(m);
 }
 
-static void test_refused(void** state) {
-  (void)state;
+static void test_refused(void) {
   const double bad[] = {0.4, 0, 0.3, 0.25, 12};
   const struct {
     const char* family;
@@ -126,28 +114,24 @@ static void test_refused(void** state) {
     djModel* m;
     djError err = {""};
     makeCase(&c, list[i].family, list[i].n, list[i].size);
-    assert_int_equal(dj_makeModel(&m, &c.def, &err), DJ_INVALID);
-    assert_non_null(strstr(err.text, list[i].names));
+    djt_refusedWith(DJ_INVALID, dj_makeModel(&m, &c.def, &err), err, list[i].names);
     assert_non_null(strstr(err.text, "geom #0"));
   }
 }
 
 // A parameter that cannot be set leaves the model as it was, to the last bit.
-static void test_restored(void** state) {
-  (void)state;
+static void test_restored(void) {
   Case c;
   djModel* m = make(&c);
   const djShape* s = &m->collision->shape[0];
   djGeomSource from = {.model = m, .geom = 0};
   const int n = dj_surfaceSize(&from);
   double* own = malloc((size_t)n * sizeof *own);
-  djParam p;
   djError err = {""};
   const double bad[] = {0.4, 0.2, 0.3, -1};
   memcpy(own, s->own, (size_t)n * sizeof *own);
-  assert_int_equal(dj_paramId(&p, m, "geom/#0/surface", &err), DJ_OK);
-  assert_int_equal(dj_setParam(m, &p, bad, &err), DJ_INVALID);
-  assert_non_null(strstr(err.text, "geom #0"));
+  djParam p = djt_param(m, "geom/#0/surface");
+  djt_refusedWith(DJ_INVALID, dj_setParam(m, &p, bad, &err), err, "geom #0");
   assert_non_null(s->fit);
   assert_memory_equal(s->own, own, (size_t)n * sizeof *own);
   assert_memory_equal(m->surface_number, cone, 4 * sizeof(double));
@@ -156,8 +140,7 @@ static void test_restored(void** state) {
 }
 
 // The list of near pairs sees all of the surface; meshes have their points on it.
-static void test_bounds(void** state) {
-  (void)state;
+static void test_bounds(void) {
   Case c;
   djModel* m;
   for (int k = 0; k < 2; k++) {
@@ -199,8 +182,7 @@ static void test_bounds(void** state) {
 }
 
 // Edges by the rule lie as deep as it says.
-static void test_rule(void** state) {
-  (void)state;
+static void test_rule(void) {
   assert_true(dj_ruleOfSharpness(DJ_SPHERE, 1, 1) == 1);
   for (double r = 1e-3; r < 1e3; r *= 10) {
     const double n = dj_ruleOfSharpness(DJ_BOX, r * sqrt(3), r);
@@ -210,11 +192,4 @@ static void test_rule(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),   cmocka_unit_test(test_definition),
-      cmocka_unit_test(test_refused), cmocka_unit_test(test_restored),
-      cmocka_unit_test(test_bounds),  cmocka_unit_test(test_rule),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(test_names, test_definition, test_refused, test_restored, test_bounds, test_rule)

@@ -2,64 +2,55 @@
 // inertia and centre; derivatives against differences; and what is refused.
 
 #include "common/design_case.h"
+#include "common/json.h"
+#include "common/make_model.h"
 #include "common/near.h"
+#include "common/refused_text.h"
+#include "common/test.h"
 #include "gradient/map_box.h"
 #include "model/param.h"
 
 #include <dijoco/dijoco.h>
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 // Of `arm` the box has x from -0.1 to 0.3, ends 0.2 x 0.4 and 0.4 x 0.2. The mesh is turned by a
 // quarter about z: its (x, y) is (y, -x) in the body.
 static const char scene[] =
-    "{\"dijoco_model\":1,\"option\":{\"gravity\":[0,0,-9.81]},\"bodies\":[{\"name\":\"world\"},"
-    "{\"name\":\"arm\",\"mass\":3,\"inertia\":[0.2,0.3,0.4],\"pos\":[0,0,1],"
-    "\"iquat\":[0.7071067811865476,0,0,0.7071067811865476]},"
-    "{\"name\":\"hand\",\"parent\":\"arm\",\"pos\":[0.3,0.1,0],\"mass\":0.5,"
-    "\"inertia\":[0.01,0.02,0.02]},"
-    "{\"name\":\"other\",\"parent\":\"arm\",\"pos\":[0.4,0,0],\"mass\":0.5,"
-    "\"inertia\":[0.01,0.02,0.02]}],"
-    "\"joints\":[{\"name\":\"swing\",\"type\":\"hinge\",\"body\":\"arm\",\"axis\":[0,1,0],"
-    "\"pos\":[0.1,0.05,0]},"
-    "{\"name\":\"bend\",\"type\":\"hinge\",\"body\":\"hand\",\"axis\":[0,1,0]}],"
-    "\"meshes\":[{\"name\":\"block\",\"vert\":[[-0.05,0,0],[0.05,0,0],[0,0.1,0],[0,0.1,0.05],"
+    "{'dijoco_model':1,'option':{'gravity':[0,0,-9.81]},'bodies':[{'name':'world'},"
+    "{'name':'arm','mass':3,'inertia':[0.2,0.3,0.4],'pos':[0,0,1],"
+    "'iquat':[0.7071067811865476,0,0,0.7071067811865476]},"
+    "{'name':'hand','parent':'arm','pos':[0.3,0.1,0],'mass':0.5,'inertia':[0.01,0.02,0.02]},"
+    "{'name':'other','parent':'arm','pos':[0.4,0,0],'mass':0.5,'inertia':[0.01,0.02,0.02]}],"
+    "'joints':[{'name':'swing','type':'hinge','body':'arm','axis':[0,1,0],"
+    "'pos':[0.1,0.05,0]},"
+    "{'name':'bend','type':'hinge','body':'hand','axis':[0,1,0]}],"
+    "'meshes':[{'name':'block','vert':[[-0.05,0,0],[0.05,0,0],[0,0.1,0],[0,0.1,0.05],"
     "[0.7,0,0]]}],"
-    "\"geoms\":[{\"name\":\"floor\",\"type\":\"plane\",\"body\":\"world\",\"pos\":[0,0,0.85]},"
-    "{\"name\":\"head\",\"type\":\"mesh\",\"mesh\":\"block\",\"body\":\"arm\","
-    "\"pos\":[0.1,0,0],\"quat\":[0.7071067811865476,0,0,0.7071067811865476],"
-    "\"points\":[[0.03,0.02,0.04]],\"contact_scale\":2,\"field\":0},"
-    "{\"name\":\"ball\",\"type\":\"sphere\",\"body\":\"arm\",\"pos\":[-0.1,0.1,-0.2],"
-    "\"size\":[0.02,0,0]},"
-    "{\"name\":\"off\",\"type\":\"sphere\",\"body\":\"arm\",\"pos\":[2,0,0],\"size\":[0.02,0,0]}],"
-    "\"sites\":[{\"name\":\"tip\",\"body\":\"arm\",\"pos\":[0.2,0.1,0.05]},"
-    "{\"name\":\"far\",\"body\":\"arm\",\"pos\":[0.2,0.3,0.05]},"
-    "{\"name\":\"end\",\"body\":\"hand\",\"pos\":[0.1,0,0.1]}],"
-    "\"actuators\":[{\"name\":\"m0\",\"joint\":\"swing\"},{\"name\":\"m1\",\"joint\":\"bend\"}]}";
+    "'geoms':[{'name':'floor','type':'plane','body':'world','pos':[0,0,0.85]},"
+    "{'name':'head','type':'mesh','mesh':'block','body':'arm',"
+    "'pos':[0.1,0,0],'quat':[0.7071067811865476,0,0,0.7071067811865476],"
+    "'points':[[0.03,0.02,0.04]],'contact_scale':2,'field':0},"
+    "{'name':'ball','type':'sphere','body':'arm','pos':[-0.1,0.1,-0.2],"
+    "'size':[0.02,0,0]},"
+    "{'name':'off','type':'sphere','body':'arm','pos':[2,0,0],'size':[0.02,0,0]}],"
+    "'sites':[{'name':'tip','body':'arm','pos':[0.2,0.1,0.05]},"
+    "{'name':'far','body':'arm','pos':[0.2,0.3,0.05]},"
+    "{'name':'end','body':'hand','pos':[0.1,0,0.1]}],"
+    "'actuators':[{'name':'m0','joint':'swing'},{'name':'m1','joint':'bend'}]}";
 
-#define BOX "\"box\":[[-0.1,-0.1,-0.2],[-0.1,0.1,0.2],[0.3,-0.2,-0.1],[0.3,0.2,0.1]]"
-#define TAPER(more) "{\"type\":\"taper\",\"from\":\"c\",\"body\":\"arm\"," more "}"
-#define SCALED BOX ",\"density\":100,\"length\":[0],\"y0\":[1],\"z0\":[2],\"y1\":[3,1],\"z1\":[4,4]"
+#define BOX "'box':[[-0.1,-0.1,-0.2],[-0.1,0.1,0.2],[0.3,-0.2,-0.1],[0.3,0.2,0.1]]"
+#define TAPER(more) "{'type':'taper','from':'c','body':'arm'," more "}"
+#define SCALED BOX ",'density':100,'length':[0],'y0':[1],'z0':[2],'y1':[3,1],'z1':[4,4]"
 
 static void makeCaseOf(DesignCase* c, const char* model, const char* maps, const char* rest) {
   char text[4096];
   snprintf(text, sizeof text,
-           "{\"scene\":\"s\",\"horizon\":4,\"integrator\":\"bdf1\",\"ctrl\":[0.3,-0.2],\"free\":{"
-           "\"c\":{\"value\":[1,1,1,1,1]}},\"maps\":[%s],%s,"
-           "\"variables\":[{\"name\":\"c\"}]}",
+           "{'scene':'s','horizon':4,'integrator':'bdf1','ctrl':[0.3,-0.2],'free':{"
+           "'c':{'value':[1,1,1,1,1]}},'maps':[%s],%s,'variables':[{'name':'c'}]}",
            maps, rest);
   djError err = {""};
   *c = (DesignCase){0};
-  if (dj_loadModelText(&c->m, model, &err) != DJ_OK) fail_msg("%s", err.text);
-  if (dj_loadTaskText(&c->task, text, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
+  if (dj_loadModelText(&c->m, djt_json(model), &err) != DJ_OK) fail_msg("%s", err.text);
+  if (dj_loadTaskText(&c->task, djt_json(text), NULL, &err) != DJ_OK) fail_msg("%s", err.text);
   if (dj_applyTask(c->m, c->task, &err) != DJ_OK) fail_msg("%s", err.text);
   if (dj_resolveTask(&c->p, c->task, c->m, &err) != DJ_OK) fail_msg("%s", err.text);
   if (djd_makeDesign(&c->d, c->m, c->p, &err) != DJ_OK) fail_msg("%s", err.text);
@@ -88,10 +79,9 @@ static void expectAt(const double* got, double px, double py, double pz) {
   for (int k = 0; k < 3; k++) djt_near(got[k], want[k], 1e-12);
 }
 
-static void testMoves(void** state) {
-  (void)state;
+static void testMoves(void) {
   DesignCase c;
-  makeCase(&c, TAPER(SCALED), "\"loss\":[]");
+  makeCase(&c, TAPER(SCALED), "'loss':[]");
   const djModel *m = c.m, *moved = c.d->model;
   for (int k = 0; k < 2; k++) { // at 1 all is where it was, but for the mass
     if (k == 1) assert_int_equal(djd_moveDesign(c.d, x), DJ_OK);
@@ -141,10 +131,9 @@ static void testMoves(void** state) {
 }
 
 // A box that does not reach to the origin keeps the end next to it.
-static void testFixedEnd(void** state) {
-  (void)state;
+static void testFixedEnd(void) {
   DesignCase c;
-  makeCase(&c, TAPER("\"box\":[[0.05,-0.2,-0.2],[0.3,0.2,0.2]],\"length\":[0]"), "\"loss\":[]");
+  makeCase(&c, TAPER("'box':[[0.05,-0.2,-0.2],[0.3,0.2,0.2]],'length':[0]"), "'loss':[]");
   assert_int_equal(djd_moveDesign(c.d, x), DJ_OK);
   djt_near(c.d->model->jnt_pos[0], 0.05 + 1.2 * 0.05, 1e-12);
   djt_near(c.d->model->body_pos[6], 0.05 + 1.2 * 0.25, 1e-12);
@@ -172,11 +161,9 @@ static double checkSlopes(DesignCase* c) {
 }
 
 // What lies on a face but for single precision is inside.
-static void testFaces(void** state) {
-  (void)state;
+static void testFaces(void) {
   DesignCase c;
-  makeCase(&c, TAPER("\"box\":[[-0.1,-0.2,-0.2],[0.3,0.09999998,0.2]],\"length\":[0]"),
-           "\"loss\":[]");
+  makeCase(&c, TAPER("'box':[[-0.1,-0.2,-0.2],[0.3,0.09999998,0.2]],'length':[0]"), "'loss':[]");
   assert_int_equal(djd_moveDesign(c.d, x), DJ_OK);
   djt_near(c.d->model->site_pos[0], 1.2 * 0.2, 1e-12);
   djt_closeDesign(&c);
@@ -184,21 +171,19 @@ static void testFaces(void** state) {
 
 // Points that are given of a geom that is no mesh go where they are in the body, it with its
 // middle.
-static void testPoints(void** state) {
-  (void)state;
-  static const char at[] = "\"pos\":[-0.1,0.1,-0.2],";
+static void testPoints(void) {
+  static const char at[] = "'pos':[-0.1,0.1,-0.2],";
   char text[sizeof scene + 200];
   const char* found = strstr(scene, at);
   snprintf(text, sizeof text,
-           "%.*s%s\"quat\":[0.7071067811865476,0,0,0.7071067811865476],"
-           "\"points\":[[-0.06,-0.05,0.03],[5,0,0]],%s",
+           "%.*s%s'quat':[0.7071067811865476,0,0,0.7071067811865476],"
+           "'points':[[-0.06,-0.05,0.03],[5,0,0]],%s",
            (int)(found - scene), scene, at, found + strlen(at));
   DesignCase c;
   makeCaseOf(&c, text, TAPER(SCALED),
-             "\"contact\":\"penalty\",\"loss\":[{\"type\":\"position\",\"site\":\"end\",\"target\":"
-             "[1,1,1]},"
-             "{\"type\":\"distance\",\"site\":\"tip\",\"geom2\":\"ball\"},"
-             "{\"type\":\"velocity\",\"body\":\"hand\",\"when\":\"running\",\"weight\":30}]");
+             "'contact':'penalty','loss':[{'type':'position','site':'end','target':[1,1,1]},"
+             "{'type':'distance','site':'tip','geom2':'ball'},"
+             "{'type':'velocity','body':'hand','when':'running','weight':30}]");
   assert_int_equal(djd_moveDesign(c.d, x), DJ_OK);
   const djModel* m = c.d->model;
   const double *pos = m->geom_pos + 6, *p = m->point_pos + 3 * m->geom_pointadr[2];
@@ -212,16 +197,15 @@ static void testPoints(void** state) {
 }
 
 // Principal axes that are not along the body's become so, and the inertia that of the box.
-static void testAxes(void** state) {
-  (void)state;
+static void testAxes(void) {
   char text[sizeof scene];
   static const char turn[] = "[0.7071067811865476,0,0,0.7071067811865476]";
   memcpy(text, scene, sizeof scene);
   memcpy(strstr(text, turn), "[0.9,0.1,0.3,0.2]                          ", sizeof turn - 1);
   DesignCase c;
   makeCaseOf(&c, text, TAPER(SCALED),
-             "\"loss\":[{\"type\":\"com\",\"target\":[1,0,0]},"
-             "{\"type\":\"qvel\",\"joint\":\"swing\"}]");
+             "'loss':[{'type':'com','target':[1,0,0]},"
+             "{'type':'qvel','joint':'swing'}]");
   assert_int_equal(djd_moveDesign(c.d, x), DJ_OK);
   const djModel* m = c.d->model;
   double w = (0.2 * x[1] + 0.4 * x[3] * x[1]) / 2, h = (0.4 * x[2] + 0.2 * x[4] * x[4]) / 2;
@@ -239,9 +223,9 @@ static void testAxes(void** state) {
 static void checkGradient(const char* contact) {
   char rest[1000];
   snprintf(rest, sizeof rest,
-           "\"contact\":\"%s\",\"loss\":[{\"type\":\"position\",\"site\":\"end\",\"target\":"
-           "[1,1,1]},{\"type\":\"distance\",\"site\":\"tip\",\"geom2\":\"ball\",\"norm\":true},"
-           "{\"type\":\"velocity\",\"body\":\"hand\",\"when\":\"running\",\"weight\":30}]",
+           "'contact':'%s','loss':[{'type':'position','site':'end','target':"
+           "[1,1,1]},{'type':'distance','site':'tip','geom2':'ball','norm':true},"
+           "{'type':'velocity','body':'hand','when':'running','weight':30}]",
            contact);
   DesignCase c;
   makeCase(&c, TAPER(SCALED), rest);
@@ -249,8 +233,7 @@ static void checkGradient(const char* contact) {
   djt_closeDesign(&c);
 }
 
-static void testGradient(void** state) {
-  (void)state;
+static void testGradient(void) {
   checkGradient("none");
   checkGradient("penalty");
 }
@@ -271,11 +254,8 @@ static djStatus visit(void* user, const djParam* param, const djPose* pose) {
   return v->n < 100 ? DJ_OK : DJ_INVALID;
 }
 
-static void testPlaces(void** state) {
-  (void)state;
-  djModel* m;
-  djError err;
-  assert_int_equal(dj_loadModelText(&m, scene, &err), DJ_OK);
+static void testPlaces(void) {
+  djModel* m = djt_modelOf(scene);
   Visits v = {0};
   assert_int_equal(dj_visitPlaces(m, 1, visit, &v), DJ_OK);
   // mesh and point, two spheres, two sites, two children, one joint
@@ -289,20 +269,18 @@ static void testPlaces(void** state) {
 }
 
 // A mask leaves out what the map computes; a name that is given may not.
-static void testMask(void** state) {
-  (void)state;
-  djModel* m;
+static void testMask(void) {
   djError err;
-  assert_int_equal(dj_loadModelText(&m, scene, &err), DJ_OK);
+  djModel* m = djt_modelOf(scene);
   for (int k = 0; k < 2; k++) {
     char text[1000];
     snprintf(text, sizeof text,
-             "{\"scene\":\"s\",\"horizon\":4,\"free\":{\"c\":{\"value\":[1,1,1,1,1]}},\"loss\":[],"
-             "\"maps\":[" TAPER(SCALED) "],\"variables\":[{\"name\":\"body/%s/mass\"}]}",
+             "{'scene':'s','horizon':4,'free':{'c':{'value':[1,1,1,1,1]}},'loss':[],"
+             "'maps':[" TAPER(SCALED) "],'variables':[{'name':'body/%s/mass'}]}",
              k ? "arm" : "*");
     djTask* task;
     djProblem* problem;
-    assert_int_equal(dj_loadTaskText(&task, text, NULL, &err), DJ_OK);
+    assert_int_equal(dj_loadTaskText(&task, djt_json(text), NULL, &err), DJ_OK);
     djStatus status = dj_resolveTask(&problem, task, m, &err);
     assert_int_equal(status, k ? DJ_INVALID : DJ_OK);
     if (k == 0) {
@@ -317,67 +295,36 @@ static void testMask(void** state) {
   dj_deleteModel(m);
 }
 
-static void testRefused(void** state) {
-  (void)state;
-  static const struct {
-    const char *maps, *text;
-  } bad[] = {
-      {TAPER("\"box\":[[0.3,-0.1,-0.1],[-0.1,0.1,0.1]]"), "maps[0]: box: is empty or inverted"},
-      {TAPER("\"box\":[[-0.1,0.1,-0.1],[0.3,-0.1,0.1]]"), "maps[0]: box: is empty or inverted"},
-      {TAPER("\"box\":[[0,0,0]]"), "maps[0]: box: must be two points, or two of each end"},
-      {TAPER("\"box\":[[0,-1,-1],[1,1,1],[2,-1,-1],[2,1,1]]"),
+static void testRefused(void) {
+  static const char* const bad[][2] = {
+      {TAPER("'box':[[0.3,-0.1,-0.1],[-0.1,0.1,0.1]]"), "maps[0]: box: is empty or inverted"},
+      {TAPER("'box':[[-0.1,0.1,-0.1],[0.3,-0.1,0.1]]"), "maps[0]: box: is empty or inverted"},
+      {TAPER("'box':[[0,0,0]]"), "maps[0]: box: must be two points, or two of each end"},
+      {TAPER("'box':[[0,-1,-1],[1,1,1],[2,-1,-1],[2,1,1]]"),
        "maps[0]: box: an end is not at one x"},
-      {TAPER(BOX ",\"y0\":[5]"), "maps[0]: y0: 'c' has no entry 5"},
-      {TAPER(BOX ",\"z1\":[0.5]"), "maps[0]: z1: 'c' has no entry 0.5"},
-      {TAPER(BOX ",\"density\":-1"), "maps[0]: density: must be a positive number"},
-      {TAPER(BOX ",\"density\":0"), "maps[0]: density: must be a positive number"},
-      {TAPER(BOX ",\"to\":\"body/hand/pos\""), "maps[0]: to: taper takes none"},
-      {"{\"type\":\"taper\",\"from\":\"c\",\"body\":\"leg\"," BOX "}",
-       "maps[0]: body: there is no 'leg'"},
-      {TAPER("\"box\":[[5,-1,-1],[6,1,1]]"), "maps[0]: box: nothing of the body is inside"},
-      {TAPER(BOX) "," TAPER("\"box\":[[0.29,-0.2,-0.2],[0.31,0.2,0.2]]"),
+      {TAPER(BOX ",'y0':[5]"), "maps[0]: y0: 'c' has no entry 5"},
+      {TAPER(BOX ",'z1':[0.5]"), "maps[0]: z1: 'c' has no entry 0.5"},
+      {TAPER(BOX ",'density':-1"), "maps[0]: density: must be a positive number"},
+      {TAPER(BOX ",'density':0"), "maps[0]: density: must be a positive number"},
+      {TAPER(BOX ",'to':'body/hand/pos'"), "maps[0]: to: taper takes none"},
+      {"{'type':'taper','from':'c','body':'leg'," BOX "}", "maps[0]: body: there is no 'leg'"},
+      {TAPER("'box':[[5,-1,-1],[6,1,1]]"), "maps[0]: box: nothing of the body is inside"},
+      {TAPER(BOX) "," TAPER("'box':[[0.29,-0.2,-0.2],[0.31,0.2,0.2]]"),
        "maps[1]: 'body/hand/pos' is computed by maps[0], too"},
-      {"{\"type\":\"affine\",\"from\":\"c\",\"to\":\"site/tip/pos\",\"matrix\":[[1,0,0,0,0],"
+      {"{'type':'affine','from':'c','to':'site/tip/pos','matrix':[[1,0,0,0,0],"
        "[0,1,0,0,0],[0,0,1,0,0]]}," TAPER(BOX),
        "maps[1]: 'site/tip/pos' is computed by maps[0], too"}};
-  djModel* m;
-  djError err;
-  assert_int_equal(dj_loadModelText(&m, scene, &err), DJ_OK);
-  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-    char text[2000];
-    snprintf(text, sizeof text,
-             "{\"scene\":\"s\",\"horizon\":4,\"free\":{\"c\":{\"value\":[1,1,1,1,1]}},"
-             "\"loss\":[],\"maps\":[%s]}",
-             bad[i].maps);
-    djTask* task;
-    djProblem* problem;
-    if (dj_loadTaskText(&task, text, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
-    assert_int_equal(dj_resolveTask(&problem, task, m, &err), DJ_INVALID);
-    assert_string_equal(err.text, bad[i].text);
-    dj_deleteTask(task);
-  }
   // entries that scale by nothing or less
-  static const char* const start[] = {"0", "-1"};
-  for (int i = 0; i < 2; i++) {
-    char text[2000];
-    snprintf(text, sizeof text,
-             "{\"scene\":\"s\",\"horizon\":4,\"free\":{\"c\":{\"value\":[%s,1]}},\"loss\":[],"
-             "\"maps\":[" TAPER(BOX ",\"y1\":[1,0]") "]}",
-             start[i]);
-    djTask* task;
-    djProblem* problem;
-    assert_int_equal(dj_loadTaskText(&task, text, NULL, &err), DJ_OK);
-    assert_int_equal(dj_resolveTask(&problem, task, m, &err), DJ_INVALID);
-    assert_string_equal(err.text, "maps[0]: y1: the taper is inverted");
-    dj_deleteTask(task);
-  }
+  static const char* const start[][2] = {{"0", "maps[0]: y1: the taper is inverted"},
+                                         {"-1", "maps[0]: y1: the taper is inverted"}};
+  djModel* m = djt_modelOf(scene);
+#define TASK(free, maps)                                                                           \
+  "{'scene':'s','horizon':4,'free':{'c':{'value':" free "}},'loss':[],'maps':[" maps "]}"
+  djt_refuseTasks(DJ_INVALID, m, TASK("[1,1,1,1,1]", "%s"), bad);
+  djt_refuseTasks(DJ_INVALID, m, TASK("[%s,1]", TAPER(BOX ",'y1':[1,0]")), start);
+#undef TASK
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testMoves),  cmocka_unit_test(testPlaces),   cmocka_unit_test(testFixedEnd),
-      cmocka_unit_test(testFaces),  cmocka_unit_test(testAxes),     cmocka_unit_test(testMask),
-      cmocka_unit_test(testPoints), cmocka_unit_test(testGradient), cmocka_unit_test(testRefused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testMoves, testPlaces, testFixedEnd, testFaces, testAxes, testMask, testPoints,
+         testGradient, testRefused)

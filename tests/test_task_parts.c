@@ -1,20 +1,17 @@
 // Parts of both stages of tasks: what each key's reader makes of JSON, and what names become in a
 // model.
 
+#include "common/json.h"
 #include "common/make_model.h"
 #include "common/message.h"
 #include "common/near.h"
 #include "common/random.h"
+#include "common/test.h"
 #include "gradient/map.h"
 #include "io/task_parse.h"
 #include "io/task_resolve.h"
 #include "math/vec.h"
 #include "model/param.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 // A task that is read part by part, and its problem.
 typedef struct Parts {
@@ -30,7 +27,7 @@ typedef djStatus (*Reader)(djTask* task, const cJSON* item, djPool* pool, djErro
 
 static djStatus readPart(Parts* p, Reader reader, const char* text) {
   char object[2000];
-  snprintf(object, sizeof object, "{\"x\": %s}", text);
+  snprintf(object, sizeof object, "{\"x\": %s}", djt_json(text));
   cJSON** root = &p->root[p->nroot++];
   assert_true(p->nroot <= 8);
   if (dj_parseJson(root, object, strlen(object), &p->err) != DJ_OK) fail_msg("%s", p->err.text);
@@ -55,14 +52,13 @@ static void refuse(Reader reader, const char* text, const char* message) {
 
 // ---- reading ----------------------------------------------------------------------------------
 
-static void testLosses(void** state) {
-  (void)state;
+static void testLosses(void) {
   Parts p = {.task = {.horizon = 4}};
   mustRead(&p, dj_parseLosses,
-           "[{\"type\": \"distance\", \"body\": \"a\", \"body2\": \"b\", \"target\": 2,"
-           "  \"weight\": -3, \"tolerance\": 0.5, \"when\": {\"step\": 4}},"
-           " {\"type\": \"orientation\", \"body\": \"c\", \"target\": [0, 0, 3, 4]},"
-           " {\"type\": \"com\", \"target\": [1, 2, 3], \"when\": \"running\"}]");
+           "[{'type': 'distance', 'body': 'a', 'body2': 'b', 'target': 2,"
+           "  'weight': -3, 'tolerance': 0.5, 'when': {'step': 4}},"
+           " {'type': 'orientation', 'body': 'c', 'target': [0, 0, 3, 4]},"
+           " {'type': 'com', 'target': [1, 2, 3], 'when': 'running'}]");
   const djTaskLoss* l = p.task.loss;
   assert_int_equal(p.task.nloss, 3);
   assert_true(l[0].term.type == DJ_LOSS_DISTANCE && l[0].object == DJ_OBJ_BODY);
@@ -76,12 +72,12 @@ static void testLosses(void** state) {
   closeParts(&p);
   p = (Parts){.task = {.horizon = 40}};
   mustRead(&p, dj_parseLosses,
-           "[{\"type\": \"position\", \"geom\": \"a\", \"index\": [2, 0], \"target\": [5, 6],"
-           "  \"norm\": true, \"when\": {\"every\": 5, \"from\": 3, \"to\": 30}},"
-           " {\"type\": \"position\", \"body\": \"a\", \"index\": [1], \"target\": [5, 6, 7],"
-           "  \"when\": {\"to\": 9}},"
-           " {\"type\": \"distance\", \"site\": \"a\", \"geom2\": \"b\", \"when\": {\"every\": 2}},"
-           " {\"type\": \"qpos\", \"joint\": \"a\", \"joint2\": \"b\", \"target\": 1}]");
+           "[{'type': 'position', 'geom': 'a', 'index': [2, 0], 'target': [5, 6],"
+           "  'norm': true, 'when': {'every': 5, 'from': 3, 'to': 30}},"
+           " {'type': 'position', 'body': 'a', 'index': [1], 'target': [5, 6, 7],"
+           "  'when': {'to': 9}},"
+           " {'type': 'distance', 'site': 'a', 'geom2': 'b', 'when': {'every': 2}},"
+           " {'type': 'qpos', 'joint': 'a', 'joint2': 'b', 'target': 1}]");
   l = p.task.loss;
   const djLossTerm* t = &l[0].term;
   assert_true(t->norm && t->nindex == 2 && t->index[0] == 2 && t->index[1] == 0);
@@ -96,24 +92,22 @@ static void testLosses(void** state) {
   assert_true(l[1].object2 == DJ_NOBJ && !l[1].name2);
   closeParts(&p);
   static const char* const bad[][2] = {
-      {"\"effort\", \"when\": {}", "step: is missing"},
-      {"\"effort\", \"when\": {\"step\": 1, \"every\": 2}", "step: stands alone"},
-      {"\"effort\", \"when\": {\"every\": 0}", "every: must be between 1 and the horizon, 4"},
-      {"\"effort\", \"when\": {\"from\": 4, \"to\": 3}", "from: is larger than to"},
-      {"\"effort\", \"when\": {\"to\": 5}", "to: must be between 1 and the horizon, 4"},
-      {"\"effort\", \"norm\": 1", "norm: must be true or false"},
-      {"\"position\", \"body\": \"a\", \"target\": [1, 2], \"index\": [0, 3]",
+      {"'effort', 'when': {}", "step: is missing"},
+      {"'effort', 'when': {'step': 1, 'every': 2}", "step: stands alone"},
+      {"'effort', 'when': {'every': 0}", "every: must be between 1 and the horizon, 4"},
+      {"'effort', 'when': {'from': 4, 'to': 3}", "from: is larger than to"},
+      {"'effort', 'when': {'to': 5}", "to: must be between 1 and the horizon, 4"},
+      {"'effort', 'norm': 1", "norm: must be true or false"},
+      {"'position', 'body': 'a', 'target': [1, 2], 'index': [0, 3]",
        "index: must be some of 0, 1, 2"},
-      {"\"position\", \"body\": \"a\", \"target\": [1, 2], \"index\": [0, 0]",
+      {"'position', 'body': 'a', 'target': [1, 2], 'index': [0, 0]",
        "index: must be some of 0, 1, 2"},
-      {"\"position\", \"body\": \"a\", \"target\": [1, 2], \"index\": []",
-       "index: must be some of 0, 1, 2"},
-      {"\"distance\", \"body\": \"a\"", "body2: is missing"},
-      {"\"distance\", \"body\": \"a\", \"body2\": \"b\", \"site2\": \"c\"",
-       "names more than one element"}};
+      {"'position', 'body': 'a', 'target': [1, 2], 'index': []", "index: must be some of 0, 1, 2"},
+      {"'distance', 'body': 'a'", "body2: is missing"},
+      {"'distance', 'body': 'a', 'body2': 'b', 'site2': 'c'", "names more than one element"}};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     char text[300], message[200];
-    snprintf(text, sizeof text, "[{\"type\": %s}]", bad[i][0]);
+    snprintf(text, sizeof text, "[{'type': %s}]", bad[i][0]);
     snprintf(message, sizeof message, "loss[0]: %s", bad[i][1]);
     refuse(dj_parseLosses, text, message);
   }
@@ -123,23 +117,22 @@ static void testLosses(void** state) {
   closeParts(&p);
   refuse(dj_parseLosses, "{}", "loss: must be a list");
   refuse(dj_parseLosses, "[3]", "loss[0]: must be an object");
-  refuse(dj_parseLosses, "[{\"type\": \"effort\"}, {}]", "loss[1]: type: is missing");
-  refuse(dj_parseLosses, "[{\"type\": \"effort\", \"when\": {\"step\": 5}}]",
+  refuse(dj_parseLosses, "[{'type': 'effort'}, {}]", "loss[1]: type: is missing");
+  refuse(dj_parseLosses, "[{'type': 'effort', 'when': {'step': 5}}]",
          "loss[0]: step: must be between 1 and the horizon, 4");
-  refuse(dj_parseLosses, "[{\"type\": \"effort\", \"when\": {\"step\": 0}}]",
+  refuse(dj_parseLosses, "[{'type': 'effort', 'when': {'step': 0}}]",
          "loss[0]: step: must be between 1 and the horizon, 4");
-  refuse(dj_parseLosses, "[{\"type\": \"orientation\", \"body\": \"c\", \"target\": [0,0,0,0]}]",
+  refuse(dj_parseLosses, "[{'type': 'orientation', 'body': 'c', 'target': [0,0,0,0]}]",
          "loss[0]: target: is a zero quaternion");
-  refuse(dj_parseLosses, "[{\"type\": \"effort\", \"tolerance\": -1}]",
+  refuse(dj_parseLosses, "[{'type': 'effort', 'tolerance': -1}]",
          "loss[0]: tolerance: must not be negative");
 }
 
-static void testFree(void** state) {
-  (void)state;
+static void testFree(void) {
   Parts p = {0};
   mustRead(&p, dj_parseFree,
-           "{\"z\": {\"value\": [[1, 2], [3, 4]], \"min\": [[0, 1], [2, 3]], \"max\": 5},"
-           " \"y\": {\"value\": 7}}");
+           "{'z': {'value': [[1, 2], [3, 4]], 'min': [[0, 1], [2, 3]], 'max': 5},"
+           " 'y': {'value': 7}}");
   const djTaskFree* f = p.task.free;
   assert_int_equal(p.task.nfree, 2);
   assert_true(f[0].n == 4 && f[0].nmin == 4 && f[0].nmax == 1 && f[0].max[0] == 5);
@@ -148,23 +141,22 @@ static void testFree(void** state) {
   assert_string_equal(f[1].name, "y");
   closeParts(&p);
   refuse(dj_parseFree, "[]", "free: must be an object");
-  refuse(dj_parseFree, "{\"z\": {}}", "free: z: value: is missing");
-  refuse(dj_parseFree, "{\"z\": {\"value\": []}}", "free: z: value: has no numbers");
-  refuse(dj_parseFree, "{\"z\": {\"value\": [1, 2, 3], \"min\": [1, 2]}}",
+  refuse(dj_parseFree, "{'z': {}}", "free: z: value: is missing");
+  refuse(dj_parseFree, "{'z': {'value': []}}", "free: z: value: has no numbers");
+  refuse(dj_parseFree, "{'z': {'value': [1, 2, 3], 'min': [1, 2]}}",
          "free: z: min: must be 1 or 3 numbers");
-  refuse(dj_parseFree, "{\"z\": {\"value\": [1, 2], \"min\": [0, 3], \"max\": 2}}",
+  refuse(dj_parseFree, "{'z': {'value': [1, 2], 'min': [0, 3], 'max': 2}}",
          "free: z: min is larger than max");
-  refuse(dj_parseFree, "{\"z\": {\"value\": 1}, \"z\": {\"value\": 2}}", "free: z: is given twice");
+  refuse(dj_parseFree, "{'z': {'value': 1}, 'z': {'value': 2}}", "free: z: is given twice");
 }
 
-static void testMaps(void** state) {
-  (void)state;
+static void testMaps(void) {
   Parts p = {0};
   mustRead(&p, dj_parseMaps,
-           "[{\"type\": \"spline\", \"from\": \"y\", \"actuator\": 3},"
-           " {\"type\": \"affine\", \"from\": \"z\", \"to\": [\"a\", \"b\"],"
-           "  \"matrix\": [[1, 2], [3, 4], [5, 6]]},"
-           " {\"type\": \"shared\", \"from\": \"z\", \"to\": \"c\"}]");
+           "[{'type': 'spline', 'from': 'y', 'actuator': 3},"
+           " {'type': 'affine', 'from': 'z', 'to': ['a', 'b'],"
+           "  'matrix': [[1, 2], [3, 4], [5, 6]]},"
+           " {'type': 'shared', 'from': 'z', 'to': 'c'}]");
   const djMapDef* map = p.task.map;
   assert_int_equal(p.task.nmap, 3);
   assert_string_equal(map[0].type, "spline");
@@ -179,20 +171,18 @@ static void testMaps(void** state) {
   closeParts(&p);
   refuse(dj_parseMaps, "{}", "maps: must be a list");
   refuse(dj_parseMaps, "[7]", "maps[0]: must be an object");
-  refuse(dj_parseMaps, "[{\"from\": \"z\"}]", "maps[0]: type: is missing");
-  refuse(dj_parseMaps, "[{\"type\": \"shared\"}]", "maps[0]: from: is missing");
-  refuse(dj_parseMaps, "[{\"type\": \"shared\", \"from\": \"z\", \"to\": []}]",
-         "maps[0]: to: has no names");
-  refuse(dj_parseMaps, "[{\"type\": \"shared\", \"from\": \"z\", \"to\": [\"a\", 1]}]",
+  refuse(dj_parseMaps, "[{'from': 'z'}]", "maps[0]: type: is missing");
+  refuse(dj_parseMaps, "[{'type': 'shared'}]", "maps[0]: from: is missing");
+  refuse(dj_parseMaps, "[{'type': 'shared', 'from': 'z', 'to': []}]", "maps[0]: to: has no names");
+  refuse(dj_parseMaps, "[{'type': 'shared', 'from': 'z', 'to': ['a', 1]}]",
          "maps[0]: to: must be a name or a list of names");
 }
 
-static void testConnect(void** state) {
-  (void)state;
+static void testConnect(void) {
   Parts p = {0};
   mustRead(&p, dj_parseConnect,
-           "[{\"a\": {\"geom\": \"g\", \"vertex\": 2}, \"b\": {\"site\": \"s\"}},"
-           " {\"b\": {\"body\": \"c\"}, \"a\": {\"joint\": \"j\"}}]");
+           "[{'a': {'geom': 'g', 'vertex': 2}, 'b': {'site': 's'}},"
+           " {'b': {'body': 'c'}, 'a': {'joint': 'j'}}]");
   const djTaskConnect* c = p.task.connect;
   assert_int_equal(p.task.nconnect, 2);
   assert_true(c[0].a.object == DJ_OBJ_GEOM && c[0].a.vertex == 2);
@@ -202,12 +192,12 @@ static void testConnect(void** state) {
   assert_string_equal(c[1].b.name, "c");
   closeParts(&p);
   refuse(dj_parseConnect, "{}", "connect: must be a list or \"auto\"");
-  refuse(dj_parseConnect, "[{\"a\": {\"site\": \"s\"}}]", "connect[0]: b: is missing");
-  refuse(dj_parseConnect, "[{\"a\": {\"site\": \"s\", \"body\": \"c\"}, \"b\": {}}]",
+  refuse(dj_parseConnect, "[{'a': {'site': 's'}}]", "connect[0]: b: is missing");
+  refuse(dj_parseConnect, "[{'a': {'site': 's', 'body': 'c'}, 'b': {}}]",
          "connect[0]: a: must name one element");
-  refuse(dj_parseConnect, "[{\"a\": {\"site\": \"s\"}, \"b\": {\"body\": \"c\", \"vertex\": 1}}]",
+  refuse(dj_parseConnect, "[{'a': {'site': 's'}, 'b': {'body': 'c', 'vertex': 1}}]",
          "connect[0]: b: vertex: must be that of a geom's mesh");
-  refuse(dj_parseConnect, "[{\"a\": {\"geom\": \"s\", \"vertex\": -1}, \"b\": {}}]",
+  refuse(dj_parseConnect, "[{'a': {'geom': 's', 'vertex': -1}, 'b': {}}]",
          "connect[0]: a: vertex: must be that of a geom's mesh");
 }
 
@@ -217,8 +207,7 @@ static djStatus readOptimizer(djTask* task, const cJSON* item, djPool* pool, djE
 }
 
 // Every key alone sets its number and no other; what is not given stays.
-static void testOptimizer(void** state) {
-  (void)state;
+static void testOptimizer(void) {
   const djOptimizer standard = dj_defaultOptimizer();
   const djSetting* key;
   for (int i = 0; (key = dj_optimizerKey(i)); i++) {
@@ -230,11 +219,11 @@ static void testOptimizer(void** state) {
     for (int k = 0; dj_checkOptimizerKey(&user, key->name, NULL) < 0; k++) {
       user.type = dj_optimizerEntry(k)->name;
     }
-    snprintf(text, sizeof text, "{\"%s\": %g, \"type\": \"%s\"}", key->name, value, user.type);
+    snprintf(text, sizeof text, "{'%s': %g, 'type': '%s'}", key->name, value, user.type);
     if (key->choice) {
       value = key->choice[1].value;
-      snprintf(text, sizeof text, "{\"%s\": \"%s\", \"type\": \"%s\"}", key->name,
-               key->choice[1].name, user.type);
+      snprintf(text, sizeof text, "{'%s': '%s', 'type': '%s'}", key->name, key->choice[1].name,
+               user.type);
     }
     mustRead(&p, readOptimizer, text);
     assert_true(p.task.optimizer.given);
@@ -245,18 +234,18 @@ static void testOptimizer(void** state) {
       assert_true(dj_getOptimizer(&p.task.optimizer, other) == wanted);
     }
     closeParts(&p);
-    snprintf(text, sizeof text, "{\"%s\": -1}", key->name);
+    snprintf(text, sizeof text, "{'%s': -1}", key->name);
     p = (Parts){0};
     assert_int_equal(readPart(&p, readOptimizer, text), DJ_INVALID);
     closeParts(&p);
   }
   Parts p = {0};
-  mustRead(&p, readOptimizer, "{\"type\": \"lbfgsb\"}");
+  mustRead(&p, readOptimizer, "{'type': 'lbfgsb'}");
   assert_string_equal(p.task.optimizer.type, "lbfgsb");
   closeParts(&p);
-  refuse(readOptimizer, "{\"type\": \"none\"}", "optimizer: type: unknown optimizer 'none'");
-  refuse(readOptimizer, "{\"speed\": 1}", "optimizer: unknown key 'speed'");
-  refuse(readOptimizer, "{\"direction\": \"mean\"}",
+  refuse(readOptimizer, "{'type': 'none'}", "optimizer: type: unknown optimizer 'none'");
+  refuse(readOptimizer, "{'speed': 1}", "optimizer: unknown key 'speed'");
+  refuse(readOptimizer, "{'direction': 'mean'}",
          "optimizer: direction: is not of the optimizer adam, but of trust_region");
 }
 
@@ -269,14 +258,13 @@ static djStatus resolveParts(Parts* p, const djModel* m) {
   return status;
 }
 
-static void testResolveMaps(void** state) {
-  (void)state;
+static void testResolveMaps(void) {
   djModel* m = djt_sampleModel(NULL);
   Parts p = {.task = {.horizon = 2}};
-  mustRead(&p, dj_parseFree, "{\"z\": {\"value\": [1, 2, 3], \"min\": -4, \"max\": [5, 6, 7]}}");
+  mustRead(&p, dj_parseFree, "{'z': {'value': [1, 2, 3], 'min': -4, 'max': [5, 6, 7]}}");
   mustRead(&p, dj_parseMaps,
-           "[{\"type\": \"shared\", \"from\": \"z\", \"to\": [\"body/*o*/pos\", \"site/tip/pos\"]},"
-           " {\"type\": \"shared\", \"from\": \"z\", \"to\": \"body/box/pos\"}]");
+           "[{'type': 'shared', 'from': 'z', 'to': ['body/*o*/pos', 'site/tip/pos']},"
+           " {'type': 'shared', 'from': 'z', 'to': 'body/box/pos'}]");
   if (resolveParts(&p, m) != DJ_OK) fail_msg("%s", p.err.text);
   const djProblem* q = &p.problem;
   assert_true(q->nfree == 1 && q->nmap == 2 && q->nvariable == 0 && q->nconnect == 0);
@@ -299,7 +287,7 @@ static void testResolveMaps(void** state) {
   for (size_t k = 0; k < sizeof taken / sizeof *taken; k++) {
     char text[80], message[80];
     p = (Parts){0};
-    snprintf(text, sizeof text, "{\"%s\": {\"value\": 1}}", taken[k]);
+    snprintf(text, sizeof text, "{'%s': {'value': 1}}", taken[k]);
     snprintf(message, sizeof message, "free: %s: is the name of something else", taken[k]);
     mustRead(&p, dj_parseFree, text);
     assert_int_equal(resolveParts(&p, m), DJ_INVALID);
@@ -307,8 +295,8 @@ static void testResolveMaps(void** state) {
     closeParts(&p);
   }
   p = (Parts){.task = {.horizon = 2}};
-  mustRead(&p, dj_parseFree, "{\"z\": {\"value\": [1, 2, 3]}}");
-  mustRead(&p, dj_parseMaps, "[{\"type\": \"shared\", \"from\": \"z\", \"to\": \"body/x*/pos\"}]");
+  mustRead(&p, dj_parseFree, "{'z': {'value': [1, 2, 3]}}");
+  mustRead(&p, dj_parseMaps, "[{'type': 'shared', 'from': 'z', 'to': 'body/x*/pos'}]");
   assert_int_equal(resolveParts(&p, m), DJ_INVALID);
   assert_true(strncmp(p.err.text, "maps[0]: to: 'body/x*/pos': ", 28) == 0);
   closeParts(&p);
@@ -316,8 +304,7 @@ static void testResolveMaps(void** state) {
 }
 
 // Where variables of every kind are.
-static void testResolveVariables(void** state) {
-  (void)state;
+static void testResolveVariables(void) {
   djModel* m = djt_sampleModel(NULL);
   static const int two[2] = {4, 1};
   static const double low[2] = {-1, -2}, high[1] = {3};
@@ -331,7 +318,7 @@ static void testResolveVariables(void** state) {
       {.name = "joint/free/springref", .nindex = 1, .index = two + 1}};
   enum { N = sizeof list / sizeof *list };
   Parts p = {.task = {.horizon = 5, .nvariable = N, .variable = list}};
-  mustRead(&p, dj_parseFree, "{\"z\": {\"value\": [1, 2, 3], \"min\": -1.5, \"max\": [5, 6, 7]}}");
+  mustRead(&p, dj_parseFree, "{'z': {'value': [1, 2, 3], 'min': -1.5, 'max': [5, 6, 7]}}");
   if (resolveParts(&p, m) != DJ_OK) fail_msg("%s", p.err.text);
   const djVariable* v = p.problem.variable;
   assert_int_equal(p.problem.nvariable, N + 1);
@@ -356,8 +343,7 @@ static void testResolveVariables(void** state) {
   dj_deleteModel(m);
 }
 
-static void testRefusedVariables(void** state) {
-  (void)state;
+static void testRefusedVariables(void) {
   djModel* m = djt_sampleModel(NULL);
   static const double up[3] = {2, 3, 1}, down[1] = {1};
   const struct {
@@ -412,8 +398,7 @@ static djVec3 pointOf(const djModel* m, const djTaskPoint* p) {
 }
 
 // The parts of a connection add up to how the difference of its points changes.
-static void testResolveConnect(void** state) {
-  (void)state;
+static void testResolveConnect(void) {
   djSample sample;
   djt_fillSample(&sample);
   for (int k = 0; k < 4; k++) sample.geom[3].quat[k] = (const double[]){0.5, 0.7, -0.1, 0.5}[k];
@@ -422,10 +407,10 @@ static void testResolveConnect(void** state) {
   Parts p = {0};
   djRng rng = {1};
   mustRead(&p, dj_parseConnect,
-           "[{\"a\": {\"geom\": \"#3\", \"vertex\": 5}, \"b\": {\"joint\": \"free\"}},"
-           " {\"a\": {\"site\": \"tip\"}, \"b\": {\"body\": \"#5\"}},"
-           " {\"a\": {\"geom\": \"foot\"}, \"b\": {\"joint\": \"robot/hinge\"}},"
-           " {\"a\": {\"body\": \"world\"}, \"b\": {\"geom\": \"floor\"}}]");
+           "[{'a': {'geom': '#3', 'vertex': 5}, 'b': {'joint': 'free'}},"
+           " {'a': {'site': 'tip'}, 'b': {'body': '#5'}},"
+           " {'a': {'geom': 'foot'}, 'b': {'joint': 'robot/hinge'}},"
+           " {'a': {'body': 'world'}, 'b': {'geom': 'floor'}}]");
   if (resolveParts(&p, m) != DJ_OK) fail_msg("%s", p.err.text);
   static const int parts[4] = {3, 2, 2, 1};   // a vertex has its geom's place, too
   for (int i = 0; i < 4; i++) {
@@ -449,24 +434,20 @@ static void testResolveConnect(void** state) {
   dj_deleteModel(m);
 }
 
-static void testRefusedConnect(void** state) {
-  (void)state;
+static void testRefusedConnect(void) {
   static const char* const list[][2] = {
-      {"{\"site\": \"tip\"}, \"b\": {\"geom\": \"floor\"}",
+      {"{'site': 'tip'}, 'b': {'geom': 'floor'}",
        "'tip' and 'floor' are not in the frame of one body"},
-      {"{\"site\": \"x\"}, \"b\": {\"geom\": \"floor\"}", "a: there is no element 'x'"},
-      {"{\"site\": \"tip\"}, \"b\": {\"geom\": \"foot\", \"vertex\": 0}",
-       "b: geom 'foot' has no vertex 0"},
-      {"{\"geom\": \"#3\", \"vertex\": 8}, \"b\": {\"joint\": \"free\"}",
-       "a: geom '#3' has no vertex 8"},
-      {"{\"geom\": \"#3\", \"vertex\": 7}, \"b\": {\"joint\": \"free\"}",
-       "a: geom '#3' may not turn"}};
+      {"{'site': 'x'}, 'b': {'geom': 'floor'}", "a: there is no element 'x'"},
+      {"{'site': 'tip'}, 'b': {'geom': 'foot', 'vertex': 0}", "b: geom 'foot' has no vertex 0"},
+      {"{'geom': '#3', 'vertex': 8}, 'b': {'joint': 'free'}", "a: geom '#3' has no vertex 8"},
+      {"{'geom': '#3', 'vertex': 7}, 'b': {'joint': 'free'}", "a: geom '#3' may not turn"}};
   djModel* m = djt_sampleModel(NULL);
   const djTaskVariable quat = {.name = "geom/#3/quat", .nindex = -1};
   for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
     char text[200];
     Parts p = {.task = {.nvariable = 1, .variable = &quat}};
-    snprintf(text, sizeof text, "[{\"a\": %s}]", list[k][0]);
+    snprintf(text, sizeof text, "[{'a': %s}]", list[k][0]);
     mustRead(&p, dj_parseConnect, text);
     assert_int_equal(resolveParts(&p, m), DJ_INVALID);
     snprintf(text, sizeof text, "connect[0]: %s", list[k][1]);
@@ -476,13 +457,5 @@ static void testRefusedConnect(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testLosses),           cmocka_unit_test(testFree),
-      cmocka_unit_test(testMaps),             cmocka_unit_test(testConnect),
-      cmocka_unit_test(testOptimizer),        cmocka_unit_test(testResolveMaps),
-      cmocka_unit_test(testResolveVariables), cmocka_unit_test(testRefusedVariables),
-      cmocka_unit_test(testResolveConnect),   cmocka_unit_test(testRefusedConnect),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testLosses, testFree, testMaps, testConnect, testOptimizer, testResolveMaps,
+         testResolveVariables, testRefusedVariables, testResolveConnect, testRefusedConnect)

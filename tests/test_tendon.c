@@ -1,21 +1,13 @@
 // Tendons by themselves: lengths with first and second derivatives, the force of a dead band,
 // motions that can be calculated, and definitions that are refused.
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/make_model.h"
 #include "common/near.h"
 #include "common/random_model.h"
 #include "common/scene.h"
+#include "common/states.h"
 #include "common/step_energy.h"
+#include "common/test.h"
 #include "model/coordinate.h"
 
 // ---- derivatives -------------------------------------------------------------------------------
@@ -69,8 +61,7 @@ static double rateDifference(Place* x, const djModel* m, const djData* d, const 
   return sum;
 }
 
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   djRng rng = {41};
   double worst = 0, worst_rate = 0;
   int bent = 0, seen = 0, coupled = 0;
@@ -118,8 +109,7 @@ static void testDerivatives(void** state) {
     free(v);
     closePlace(&at);
     closePlace(&moved);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
   print_message("%d that bend: dx %.1e, d dx %.1e\n", bent, worst, worst_rate);
   assert_true(bent > 100 && seen > 50 && coupled > 300);
@@ -193,8 +183,7 @@ static void testPulley(void** state) {
                   d->qpos[0], want);
     assert_true(fabs(d->qpos[0] - want) < 5e-3 * fabs(want) + 1e-4);
     assert_true(fabs(d->qpos[0] + d->qpos[1] / n) < 1e-4);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
@@ -223,13 +212,11 @@ static void testFrequency(void** state) {
   print_message("%s: period %.6f s, calculated %.6f\n", dj_integratorName(integrator), period,
                 want);
   assert_true(crossings > 4 && fabs(period - want) < 1e-3 * want);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // Outside of the dead band the force is the polynomial's, inside there is none: so is the energy.
-static void testDeadBand(void** state) {
-  (void)state;
+static void testDeadBand(void) {
   const double mass[1] = {1};
   for (int side = 0; side < 2; side++) {
     Slides x = slides(1, mass);
@@ -258,14 +245,12 @@ static void testDeadBand(void** state) {
       djt_near(before - V, corner, 1e-14);
     }
     assert_true(before > 0.1);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // The sum of the forces of a tendon's actuators stays within its range: all of them fall alike.
-static void testTotal(void** state) {
-  (void)state;
+static void testTotal(void) {
   static const double range[2][2] = {{-3, 5}, {0, 5}};
   static const struct {
     double ctrl[2], scale[2];   // what is left of both, in either range
@@ -292,8 +277,7 @@ static void testTotal(void** state) {
     memcpy(d->ctrl, ctrl, 2 * sizeof(double));
     assert_int_equal(dj_step(m, d), DJ_OK);
     djt_near(d->qvel[0], -h * cases[i / 2].scale[i % 2] * (2 * ctrl[0] - ctrl[1]), 1e-9);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
@@ -342,8 +326,7 @@ static void testMomentum(void** state) {
   }
   print_message("%s: momentum %.1e\n", dj_integratorName(integrator), worst);
   assert_true(moved > 0.1 && worst < 1e-9);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // ---- definitions -------------------------------------------------------------------------------
@@ -373,9 +356,8 @@ static void expectError(const Bad* bad, const char* text) {
   x.s->def.nu = 1;
   djStatus status = dj_makeModel(&m, &x.s->def, &err);
   if (!text && status < 0) fail_msg("%s", err.text);
-  if (text && (status != DJ_INVALID || strcmp(err.text, text) != 0)) {
-    fail_msg("'%s' is not '%s'", err.text, text);
-  }
+  djt_failIf(text && (status != DJ_INVALID || strcmp(err.text, text) != 0), "'%s' is not '%s'",
+             err.text, text);
   dj_deleteModel(m);
   freeScene(x.s);
 }
@@ -397,8 +379,7 @@ static Bad good(void) {
   } while (0)
 #define WRAP(k, type, id, prm) b.wrap[k] = (djWrapDef){type, id, prm}
 
-static void testDefinitions(void** state) {
-  (void)state;
+static void testDefinitions(void) {
   EXPECT((void)0, NULL);
   EXPECT(b.tendon.nwrap = 0, "tendon 'rope': has neither joints nor a path");
   EXPECT(WRAP(1, DJ_WRAP_JOINT, 0, 1), "tendon 'rope': joints and sites cannot be mixed");
@@ -447,8 +428,7 @@ static void testDefinitions(void** state) {
 }
 
 // Along a path armature is known to two integrators; the others say so.
-static void testArmature(void** state) {
-  (void)state;
+static void testArmature(void) {
   const double mass[1] = {1};
   for (int bent = 0; bent < 2; bent++) {
     Slides x = slides(1, mass);
@@ -467,24 +447,10 @@ static void testArmature(void** state) {
       assert_int_equal(status, DJ_OK);
       assert_true(fabs(d->qvel[0] + 9.81e-3 / 3) < 1e-9);   // inertia 1 + 0.5 2^2
     }
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
-int main(void) {
-  djIntegrator position = DJ_POSITION, variational = DJ_VARIATIONAL;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testDerivatives),
-      cmocka_unit_test_prestate(testPulley, &position),
-      cmocka_unit_test_prestate(testPulley, &variational),
-      cmocka_unit_test_prestate(testFrequency, &position),
-      cmocka_unit_test_prestate(testFrequency, &variational),
-      cmocka_unit_test(testDeadBand), cmocka_unit_test(testTotal),
-      cmocka_unit_test_prestate(testMomentum, &position),
-      cmocka_unit_test_prestate(testMomentum, &variational),
-      cmocka_unit_test(testDefinitions),
-      cmocka_unit_test(testArmature),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_test(testDerivatives), djt_byTwo(testPulley), djt_byTwo(testFrequency),
+              djt_test(testDeadBand), djt_test(testTotal), djt_byTwo(testMomentum),
+              djt_test(testDefinitions), djt_test(testArmature))

@@ -4,10 +4,10 @@
 #include "common/force_case.h"
 #include "common/near.h"
 #include "common/pair_case.h"
+#include "common/test.h"
+#include "common/worst.h"
 #include "integrate/tendon_armature.h"
 #include "model/param.h"
-
-#include <string.h>
 
 enum { MANY = 160 };
 
@@ -70,15 +70,8 @@ static double rateAt(Case* c, const double* q, const double* v, int t) {
   return (4 * d[0] - d[1]) / 3;
 }
 
-static double product(const double* x, const double* y, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += x[i] * y[i];
-  return sum;
-}
-
 // Sums over tendons of A (J z) f, f as inertia, force and momentum have it.
-static void testValues(void** state) {
-  (void)state;
+static void testValues(void) {
   djRng rng = {1};
   int bent = 0;
   for (int trial = 0; trial < 40; trial++) {
@@ -107,7 +100,7 @@ static void testValues(void** state) {
     bent += first >= 0;
     djt_near(dj_tendonArmatureEnergy(w, m), energy, 1e-9 * (1 + energy));
     dj_addTendonForce(tau, w, m, &w->now, c.v);
-    djt_near(product(tau, c.z, m->nv), inertia, 1e-8);
+    djt_near(djt_dot(tau, c.z, m->nv), inertia, 1e-8);
     dj_clearMatrix(M);
     dj_addTendonInertia(M, w, m, &w->now);
     dj_mulMatrix(Mv, 1, M, c.v);
@@ -115,7 +108,7 @@ static void testValues(void** state) {
     dj_clearMatrix(M);
     memset(c.p, 0, (size_t)m->nv * sizeof(double));
     dj_addTendonMomentum(M, c.p, w, m);
-    djt_near(product(c.p, c.z, m->nv), momentum, 1e-7 * (1 + fabs(momentum)));
+    djt_near(djt_dot(c.p, c.z, m->nv), momentum, 1e-7 * (1 + fabs(momentum)));
     memset(Mv, 0, (size_t)m->nv * sizeof(double));
     dj_mirrorMatrix(M);
     dj_mulMatrix(Mv, 1, M, c.v);
@@ -160,8 +153,7 @@ static void balance(double* y, Case* c) {
   dj_mulMatrix(y, -1, &w->own, c->v);
 }
 
-static void testMomentum(void** state) {
-  (void)state;
+static void testMomentum(void) {
   djRng rng = {2};
   double size = 0;
   for (int trial = 0; trial < 30; trial++) {
@@ -188,7 +180,7 @@ static void testMomentum(void** state) {
       balance(after, &c);
       w->armature[m->njnt + t] = A;
       for (int i = 0; i < m->nv; i++) after[i] -= before[i];
-      double want = product(after, c.z, m->nv);
+      double want = djt_dot(after, c.z, m->nv);
       djt_near(dj_tendonMomentumAlong(w, m, t, c.z), want, 1e-9 * (1 + fabs(want)));
     }
     closeCase(&c);
@@ -225,8 +217,7 @@ static void backForce(double* y, Case* c) {
   }
 }
 
-static void testStart(void** state) {
-  (void)state;
+static void testStart(void) {
   djRng rng = {3};
   for (int trial = 0; trial < 30; trial++) {
     Case c = openCase(&rng);
@@ -271,7 +262,7 @@ static void testStart(void** state) {
 static void balanceAlong(double* y, Case* c) {
   double all[MANY];
   balance(all, c);
-  *y = product(all, c->z, c->c.m->nv);
+  *y = djt_dot(all, c->z, c->c.m->nv);
 }
 
 static void startAlong(double* y, Case* c) {
@@ -287,8 +278,7 @@ static void startAlong(double* y, Case* c) {
 }
 
 // By positions of sites and bodies, of y . A J ((x+ - x)/h - J v+) and of J v at the start.
-static void testFrames(void** state) {
-  (void)state;
+static void testFrames(void) {
   static const djField field[] = {DJ_FIELD_SITE_POS, DJ_FIELD_BODY_POS, DJ_FIELD_JOINT_POS};
   djRng rng = {4};
   double size = 0;
@@ -338,8 +328,7 @@ static void backAlong(double* y, Case* c) {
 }
 
 // By poses at `back`, through their cotangents, and by sites.
-static void testBack(void** state) {
-  (void)state;
+static void testBack(void) {
   djRng rng = {6};
   double size = 0;
   for (int trial = 0; trial < 20; trial++) {
@@ -376,8 +365,7 @@ static void testBack(void** state) {
 }
 
 // Gears of actuators with armature on tendons: A has gear^2.
-static void testGears(void** state) {
-  (void)state;
+static void testGears(void) {
   djRng rng = {5};
   int n = 0;
   for (int trial = 0; trial < 60; trial++) {
@@ -404,10 +392,4 @@ static void testGears(void** state) {
   assert_true(n > 10);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testValues), cmocka_unit_test(testMomentum), cmocka_unit_test(testStart),
-      cmocka_unit_test(testFrames), cmocka_unit_test(testBack),   cmocka_unit_test(testGears),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testValues, testMomentum, testStart, testFrames, testBack, testGears)

@@ -1,17 +1,11 @@
 // Height fields: the surface through heights, its bounds and feet; what a flat one does beside a
 // plane; definitions that are refused; bodies on hills, deep in them and far above.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "common/kernel_case.h"
+#include "common/make_model.h"
 #include "common/message.h"
 #include "common/near.h"
+#include "common/test.h"
 #include "contact/plane/plane_rows.h"
 #include "contact/plane/terrain.h"
 #include "shape/terrain.h"
@@ -38,8 +32,7 @@ static void makeGround(Ground* g, Random* r, double high) {
   dj_readTerrain(&g->t, g->mem);
 }
 
-static void testSurface(void** state) {
-  (void)state;
+static void testSurface(void) {
   Random r = {1};
   Ground g;
   makeGround(&g, &r, 0.4);
@@ -71,8 +64,7 @@ static void testSurface(void** state) {
 }
 
 // From cell to cell, and over the border, value and two derivatives go on; the third does not.
-static void testSmooth(void** state) {
-  (void)state;
+static void testSmooth(void) {
   Random r = {2};
   Ground g;
   makeGround(&g, &r, 0.4);
@@ -104,8 +96,7 @@ static void testSmooth(void** state) {
 }
 
 // Beyond the border it falls by DJ_TERRAIN_FALL cells within a cell of a flat field, ever faster.
-static void testBorder(void** state) {
-  (void)state;
+static void testBorder(void) {
   Random r = {3};
   Ground g;
   makeGround(&g, &r, 0);
@@ -121,8 +112,7 @@ static void testBorder(void** state) {
   free(g.mem);
 }
 
-static void testHeights(void** state) {
-  (void)state;
+static void testHeights(void) {
   Random r = {4};
   for (int size = 2; size < 6; size++) {
     const djHeightLattice l = {size, 7 - size, {1, 2}, 0};
@@ -175,8 +165,7 @@ static double searched(const djTerrain* t, djVec3 p, double wide) {
 }
 
 // Feet are nearest points, bounds are none more than them, and not much less far away.
-static void testDistance(void** state) {
-  (void)state;
+static void testDistance(void) {
   Random r = {5};
   Ground g;
   makeGround(&g, &r, 0.05);
@@ -203,8 +192,7 @@ static void testDistance(void** state) {
 // ------------------------------------------ points ---------------------------------------------
 
 // Of a box the corners, then points of its edges and faces, none twice; on an axis those between.
-static void testPoints(void** state) {
-  (void)state;
+static void testPoints(void) {
   static const int types[] = {DJ_BOX, DJ_CAPSULE, DJ_CYLINDER, DJ_SPHERE}, counts[] = {98, 9, 9, 1};
   for (int i = 0; i < 4; i++) {
     Random r = {3};
@@ -236,8 +224,7 @@ static void testPoints(void** state) {
 }
 
 // The load by an argument is the barrier's slope, which there is none of at its end.
-static void testLoad(void** state) {
-  (void)state;
+static void testLoad(void) {
   for (double x = 0.01; x < 0.1; x += 0.007) {
     double above[3], below[3];
     dj_barrier(above, x + 1e-7, 0.1);
@@ -270,8 +257,7 @@ static void assertSame(const double* x, const double* y, int n) {
 }
 
 // All shapes, with friction, touching, in recovery and deep below.
-static void testFlat(void** state) {
-  (void)state;
+static void testFlat(void) {
   static const int types[] = {DJ_SPHERE, DJ_CAPSULE, DJ_BOX, DJ_MESH, DJ_ELLIPSOID, DJ_CYLINDER};
   static const double parts[] = {0.3, 0.9, 0.75, 0.5, -2};
   djHeightLattice l = groundLattice(1);
@@ -363,8 +349,7 @@ static void expect(const Scene* s, const char* text) {
   if (!strstr(err.text, text)) fail_msg("'%s' does not say '%s'", err.text, text);
 }
 
-static void testBadDefinitions(void** state) {
-  (void)state;
+static void testBadDefinitions(void) {
   const double bad[4] = {0, NAN, 0, 0}, large[4] = {0, 0, 1e30, 0};
   djModel* m;
   djError err;
@@ -393,19 +378,17 @@ static void testBadDefinitions(void** state) {
 }
 
 // The definition comes back, heights by their name.
-static void testModel(void** state) {
-  (void)state;
+static void testModel(void) {
   static const double height[12] = {0, .1, .2, .1, 0, .3, .2, .1, 0, .1, .2, -.4};
   Scene s;
-  djModel *m, *again;
+  djModel* again;
   djError err;
   openScene(&s, DJ_SPHERE);
   s.field = (djHfieldDef){.name = "land", .nrow = 3, .ncol = 4, .size = {2, 1, 0.2},
                           .height = height};
-  assert_int_equal(dj_makeModel(&m, &s.def, &err), DJ_OK);
-  djParam p;
+  djModel* m = djt_makeModel(&s.def);
   double value[12];
-  assert_int_equal(dj_paramId(&p, m, "hfield/land/heights", &err), DJ_OK);
+  djParam p = djt_param(m, "hfield/land/heights");
   assert_true(p.nvalue == 12 && p.ntangent == 12);
   assert_int_equal(dj_getParam(value, m, &p), DJ_OK);
   assert_memory_equal(value, height, sizeof height);
@@ -434,36 +417,30 @@ static void hills(double* height) {
 }
 
 static djModel* onHills(Scene* s, double* height, djGeomType type) {
-  djModel* m;
-  djError err;
   openScene(s, type);
   hills(height);
   s->field.nrow = s->field.ncol = ACROSS;
   s->field.height = height;
-  if (dj_makeModel(&m, &s->def, &err) != DJ_OK) fail_msg("%s", err.text);
+  djModel* m = djt_makeModel(&s->def);
   return m;
 }
 
 // A ball that falls on a slope of s = .2, and a disc that stands on it on its rim: what an impact
 // leaves of a motion that rolls is 1/(1 + k) of the speed along the slope, k = I/(m r^2), and then it
 // wins g s/((1 + k) (1 + s^2)) of horizontal speed a second.
-static void testRolling(void** state) {
-  (void)state;
+static void testRolling(void) {
   static const djGeomType types[] = {DJ_SPHERE, DJ_CYLINDER};
   for (int i = 0; i < 2; i++) {
     double height[9];
     for (int k = 0; k < 9; k++) height[k] = 0.2 * (k % 3 - 1);
     Scene s;
-    djModel* m;
-    djData* d;
-    djError err;
     openScene(&s, types[i]);
     s.field.nrow = s.field.ncol = 3;
     s.field.height = height;
     s.geom[1].size[1] = 0.03;
     s.geom[1].friction[0] = 1;
-    if (dj_makeModel(&m, &s.def, &err) != DJ_OK) fail_msg("%s", err.text);
-    assert_int_equal(dj_makeData(&d, m, &err), DJ_OK);
+    djModel* m = djt_makeModel(&s.def);
+    djData* d = djt_data(m);
     d->qpos[0] = 0.6;
     d->qpos[2] = 0.12 + 0.1 * sqrt(1.04) + 0.05;
     d->qpos[3] = d->qpos[4] = i ? sqrt(0.5) : 0;
@@ -481,23 +458,19 @@ static void testRolling(void** state) {
     const double fall = sqrt(2 * 0.05 / 9.81), end = fall * win;
     djt_near((v[1] - v[0]) / (t[1] - t[0]), -win, 2e-3 * win);
     djt_near(v[0], -end - win * (t[0] - fall), 1e-2 * win);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // Bodies that begin in the ground come out, at 0.1 m/s, and rest or roll on it; all steps
 // converge.
-static void testDeep(void** state) {
-  (void)state;
+static void testDeep(void) {
   static const djGeomType types[] = {DJ_SPHERE, DJ_CAPSULE, DJ_ELLIPSOID, DJ_CYLINDER, DJ_BOX};
   double height[ACROSS * ACROSS];
   for (int i = 0; i < 15; i++) {
     Scene s;
     djModel* m = onHills(&s, height, types[i % 5]);
-    djData* d;
-    djError err;
-    assert_int_equal(dj_makeData(&d, m, &err), DJ_OK);
+    djData* d = djt_data(m);
     d->qpos[0] = 0.05 * i - 0.3;
     d->qpos[1] = 0.3 - 0.03 * i;
     d->qpos[2] = 0.16 - 0.02 * (i / 5);
@@ -518,22 +491,18 @@ static void testDeep(void** state) {
     djTerrainPoint p;
     dj_evalTerrain(&p, &t, d->qpos[0], d->qpos[1]);
     assert_true(d->qpos[2] > p.h + 0.04);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // Beneath the base nothing acts; far above neither.
-static void testElsewhere(void** state) {
-  (void)state;
+static void testElsewhere(void) {
   static const double z[3] = {-0.35, 0.5, 30};
   double height[ACROSS * ACROSS];
   Scene s;
   djModel* m = onHills(&s, height, DJ_BOX);
   for (int k = 0; k < 3; k++) {
-    djData* d;
-    djError err;
-    assert_int_equal(dj_makeData(&d, m, &err), DJ_OK);
+    djData* d = djt_data(m);
     d->qpos[2] = z[k];
     for (int i = 0; i < 20; i++) assert_int_equal(dj_step(m, d), DJ_OK);
     assert_int_equal(d->npair, 0);
@@ -544,15 +513,5 @@ static void testElsewhere(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testSurface),        cmocka_unit_test(testSmooth),
-      cmocka_unit_test(testBorder),         cmocka_unit_test(testHeights),
-      cmocka_unit_test(testDistance),       cmocka_unit_test(testFlat),
-      cmocka_unit_test(testBadDefinitions), cmocka_unit_test(testModel),
-      cmocka_unit_test(testPoints),         cmocka_unit_test(testLoad),
-      cmocka_unit_test(testRolling),
-      cmocka_unit_test(testDeep),           cmocka_unit_test(testElsewhere),
-  };
-  return cmocka_run_group_tests_name("terrain", tests, NULL, NULL);
-}
+DJT_MAIN(testSurface, testSmooth, testBorder, testHeights, testDistance, testFlat,
+         testBadDefinitions, testModel, testPoints, testLoad, testRolling, testDeep, testElsewhere)

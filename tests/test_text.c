@@ -1,14 +1,10 @@
 // Texts that grow, numbers in texts, and paths.
 
 #include "common/near.h"
+#include "common/test.h"
 #include "io/text.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-static void testText(void** state) {
-  (void)state;
+static void testText(void) {
   djText t = {0};
   dj_addText(&t, "a");
   dj_addInt(&t, -42);
@@ -28,8 +24,7 @@ static void testText(void** state) {
   assert_null(t.data);
 }
 
-static void testScan(void** state) {
-  (void)state;
+static void testScan(void) {
   const struct {
     const char* text;
     double value;
@@ -43,8 +38,7 @@ static void testScan(void** state) {
   }
 }
 
-static void testPaths(void** state) {
-  (void)state;
+static void testPaths(void) {
   const char* list[][3] = {{"a/b/", "c.json", "a/b/c.json"},
                            {"", "c.json", "c.json"},
                            {"a/", "/c.json", "/c.json"}};
@@ -61,11 +55,4 @@ static void testPaths(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testText),
-      cmocka_unit_test(testScan),
-      cmocka_unit_test(testPaths),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testText, testScan, testPaths)

@@ -1,21 +1,14 @@
 // The share theta of the end in the velocity of a midpoint step: derivatives of steps of robots and
 // free bodies, by state, inputs and parameters; spin; the limit of a stiff force; what is refused.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/method_suite.h"
+#include "common/test.h"
 
 static const double thetas[] = {0.5, 0.6, 1};
 enum { NTHETA = sizeof thetas / sizeof thetas[0] };
 
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   for (int k = 0; k < NTHETA; k++) {
     djRng rng = {71};
     double worst = 0;
@@ -27,8 +20,7 @@ static void testDerivatives(void** state) {
       for (int i = 0; i < m->nv; i++) d->qvel[i] += 4 * sin(i + 1.0);
       for (int i = 0; i < 2; i++) assert_true(dj_step(m, d) >= 0);
       worst = djt_worst(worst, djt_transitionError(m, d, 2e-5, 0));
-      dj_deleteData(d);
-      dj_deleteModel(m);
+      djt_delete(m, d);
     }
     print_message("theta %g: %.1e\n", thetas[k], worst);
     assert_true(worst < 2e-6);
@@ -36,8 +28,6 @@ static void testDerivatives(void** state) {
 }
 
 static djModel* freeBody(double theta) {
-  djModel* m;
-  djError err;
   char text[600];
   snprintf(text, sizeof text,
            "{\"dijoco_model\": 1, \"option\": {\"gravity\": [0, 0, 0], \"timestep\": 0.01, "
@@ -45,38 +35,33 @@ static djModel* freeBody(double theta) {
            "[{\"name\": \"world\"}, {\"name\": \"A\", \"mass\": 1, \"inertia\": [0.003, 0.009, "
            "0.007]}], \"joints\": [{\"type\": \"free\", \"body\": \"A\"}]}",
            theta);
-  if (dj_loadModelText(&m, text, &err) != DJ_OK) fail_msg("%s", err.text);
+  djModel* m = djt_modelOf(text);
   return m;
 }
 
 // Of a free body angular momentum is kept to rounding at every theta; energy only at 1/2.
-static void testSpin(void** state) {
-  (void)state;
+static void testSpin(void) {
   for (int k = 0; k < NTHETA; k++) {
     djModel* m = freeBody(thetas[k]);
-    djData* d;
     double before[6], after[6];
-    assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+    djData* d = djt_data(m);
     const double w[3] = {3, -8, 5};
     memcpy(d->qvel + 3, w, sizeof w);
     assert_int_equal(dj_totalMomentum(before, m, d), DJ_OK);
     for (int i = 0; i < 100; i++) assert_int_equal(dj_step(m, d), DJ_OK);
     assert_int_equal(dj_totalMomentum(after, m, d), DJ_OK);
     for (int i = 0; i < 3; i++) assert_true(fabs(after[i] - before[i]) < 1e-9);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
 // Gradient by the inertia of a free body that tumbles, and by its start.
-static void testParams(void** state) {
-  (void)state;
+static void testParams(void) {
   static const char* const name[] = {"body/A/inertia", "body/A/mass"};
   djModel* m = freeBody(0.8);
-  djData* d;
   djTape* tape;
   enum { T = 8 };
-  assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+  djData* d = djt_data(m);
   const double v[6] = {0.3, 0, 1, 3, -8, 5};
   memcpy(d->qvel, v, sizeof v);
   assert_int_equal(djd_makeTape(&tape, m, T, NULL), DJ_OK);
@@ -89,22 +74,16 @@ static void testParams(void** state) {
   memcpy(q0, d->qpos, sizeof q0);
   run.r.qpos0 = q0;
   const double error = djt_runNamed(&run, name, 2, 1e-3, 0, 1e-6);
-  print_message("parameters: %.1e\n", error);
-  assert_true(error < 2e-6);
+  djt_below("parameters", error, 2e-6);
   djd_deleteTape(tape);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
 // A spring of stiffness k on a slide, at rest where it should not be: with k -> infinity forces at
 // the middle leave q+ = -q, v+ = -(1 - theta)/theta v + ..., so that energy grows with the velocity
 // of the end as that determinant says. Of the whole step, by A.
-static void testStiff(void** state) {
-  (void)state;
+static void testStiff(void) {
   for (int k = 0; k < NTHETA; k++) {
-    djModel* m;
-    djData* d;
-    djError err;
     double A[4], theta = thetas[k], h = 0.01, a = 5;
     char text[600];
     snprintf(text, sizeof text,
@@ -113,8 +92,8 @@ static void testStiff(void** state) {
              "{\"mass\": 2, \"inertia\": [1, 1, 1]}], \"joints\": [{\"type\": \"slide\", "
              "\"body\": 1, \"axis\": [0, 0, 1], \"stiffness\": %.17g}]}",
              theta, a * 2 / (h * h));
-    if (dj_loadModelText(&m, text, &err) != DJ_OK) fail_msg("%s", err.text);
-    assert_int_equal(dj_makeData(&d, m, &err), DJ_OK);
+    djModel* m = djt_modelOf(text);
+    djData* d = djt_data(m);
     d->qpos[0] = 0.1;
     assert_int_equal(djd_transition(m, d, A, NULL), DJ_OK);
     // u (1/theta + a/2) = v/theta - a q/h
@@ -125,28 +104,20 @@ static void testStiff(void** state) {
         (1 - a / D) * (1 / (theta * theta * D) - (1 - theta) / theta) + a / (theta * theta * D * D);
     assert_true(fabs(determinant - expected) < 1e-9);
     assert_true(theta > 0.5 ? determinant < 0.9 : fabs(determinant - 1) < 1e-9);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   static const double bad[] = {0.49, 1.01, -1, 0};
   djModel* m = freeBody(0.75);
   djError err;
   for (int k = 0; k < 4; k++) {
     djOption option = m->opt;
     option.theta = bad[k];
-    assert_int_equal(dj_setOption(m, &option, &err), DJ_INVALID);
-    assert_non_null(strstr(err.text, "theta"));
+    djt_refusedWith(DJ_INVALID, dj_setOption(m, &option, &err), err, "theta");
   }
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testDerivatives), cmocka_unit_test(testSpin),
-                                     cmocka_unit_test(testParams), cmocka_unit_test(testStiff),
-                                     cmocka_unit_test(testRefused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testDerivatives, testSpin, testParams, testStiff, testRefused)

@@ -1,17 +1,12 @@
 // Rollouts and their gradients have the same bits in any number of threads that share one model,
 // and whatever a data and a tape were used for before.
 
-#include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "common/make_model.h"
 #include "common/scene.h"
+#include "common/states.h"
+#include "common/test.h"
 
 enum { NRUN = 8, HORIZON = 60, MAX_THREADS = 4, NPARAM = 5 };
 
@@ -124,13 +119,7 @@ static void testThreads(void** state) {
     free(several);
   }
   free(one);
-  dj_deleteData(d);
-  dj_deleteModel(w.model);
+  djt_delete(w.model, d);
 }
 
-int main(void) {
-  static djIntegrator kind[2] = {DJ_POSITION, DJ_VARIATIONAL};
-  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(testThreads, &kind[0]),
-                                     cmocka_unit_test_prestate(testThreads, &kind[1])};
-  return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
-}
+DJT_MAIN_ROWS(djt_byTwo(testThreads))

@@ -2,14 +2,14 @@
 
 #include "bench.h"
 #include "clock.h"
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "interrupt.h"
 
 #include <signal.h>
 #include <time.h>
 
-static void testTimes(void** state) {
-  (void)state;
+static void testTimes(void) {
   Times t = {0};
   assert_true(isnan(times_median(&t)) && isnan(times_part(&t, 0.9)));
   const int n = 5001;
@@ -29,8 +29,7 @@ static void testTimes(void** state) {
 
 // Sleep does not count, work does. Some systems now and then book a whole tick, or what another
 // thread did, on a thread that sleeps: the least of several looks is what the clock itself says.
-static void testThreadClock(void** state) {
-  (void)state;
+static void testThreadClock(void) {
   double least = INFINITY;
   for (int look = 0; look < 20 && least >= 0.05; look++) {
     double before = bench_threadClock(), wall = tool_clock();
@@ -44,8 +43,7 @@ static void testThreadClock(void** state) {
   assert_true(tool_clock() - wall >= 0.0199);
 }
 
-static void testSlope(void** state) {
-  (void)state;
+static void testSlope(void) {
   double x[5] = {1, 2, 4, 10, 30}, t[5];
   for (int i = 0; i < 5; i++) t[i] = 3 * pow(x[i], 1.7);
   djt_near(bench_slope(x, t, 5), 1.7, 1e-13);
@@ -56,8 +54,7 @@ static void testSlope(void** state) {
   djt_near(bench_slope(even, bent, 3), 1 + 1 / (2 * log(10)), 1e-13);
 }
 
-static void testAdd(void** state) {
-  (void)state;
+static void testAdd(void) {
   Options o = {.filter = "pair"};
   Bench b = {.options = &o};
   assert_true(bench_wants(&b, "a pair") && !bench_wants(&b, "pile"));
@@ -83,8 +80,7 @@ static void testAdd(void** state) {
 }
 
 // Fits and skipped things have room for so many; those beyond are left out.
-static void testRoom(void** state) {
-  (void)state;
+static void testRoom(void) {
   enum { NFIT = 32, NSKIPPED = 8 };
   Options o = {0};
   Bench b = {.options = &o, .counting = true};
@@ -104,8 +100,7 @@ static void testRoom(void** state) {
 }
 
 // First things are counted, then timed; after a signal nothing is begun.
-static void testBegin(void** state) {
-  (void)state;
+static void testBegin(void) {
   Options o = {0};
   Bench b = {.options = &o, .counting = true};
   for (int i = 0; i < 3; i++) assert_false(bench_begin(&b, "x"));
@@ -121,8 +116,7 @@ static void testBegin(void** state) {
 }
 
 // Each item has something to time, unless the filter stops it, and times nothing while it counts.
-static void testItems(void** state) {
-  (void)state;
+static void testItems(void) {
   static void (*const item[])(Bench*) = {bench_pair, bench_stack, bench_pile, bench_rollouts,
                                          bench_robots, bench_context};
   for (int i = 0; i < 6; i++) {
@@ -142,11 +136,5 @@ static void testItems(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testTimes), cmocka_unit_test(testThreadClock), cmocka_unit_test(testSlope),
-      cmocka_unit_test(testAdd),   cmocka_unit_test(testRoom),        cmocka_unit_test(testItems),
-      cmocka_unit_test(testBegin),
-  };
-  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
-}
+DJT_MAIN_IN(djt_enterFolder, djt_leaveFolder, testTimes, testThreadClock, testSlope, testAdd,
+            testRoom, testItems, testBegin)

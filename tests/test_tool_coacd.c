@@ -4,14 +4,13 @@
 #include "common/message.h"
 #include "common/near.h"
 #include "common/solid_mesh.h"
+#include "common/test.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #define LIBRARY DIJOCO_SOURCE_DIR "/build/deps/coacd/coacd/lib_coacd.so"
 
-static void testMissing(void** state) {
-  (void)state;
+static void testMissing(void) {
   static const char* const wrong[] = {"/no/such/lib_coacd.so", "libm.so.6", ""};
   for (int i = 0; i < 3; i++) {
     djError err = {""};
@@ -24,8 +23,7 @@ static void testMissing(void** state) {
   }
 }
 
-static void testL(void** state) {
-  (void)state;
+static void testL(void) {
   djError err = {""};
   const char* path;
   if (access(LIBRARY, R_OK) != 0) skip();
@@ -57,7 +55,4 @@ static void testL(void** state) {
   freeSolid(&m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testMissing), cmocka_unit_test(testL)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testMissing, testL)

@@ -1,6 +1,8 @@
 // Both engines behind one interface: the start, a step, energy and spin, what is told of a run, and
 // trajectories as CSV.
 
+#include "common/make_model.h"
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "engine.h"
 #include "states.h"
@@ -31,8 +33,7 @@ static double energy(const double* q, const double* v) {
   return potential + kinetic + (0.02 + 0.5 * 0.25) * v[6] * v[6] / 2;
 }
 
-static void testStart(void** state) {
-  (void)state;
+static void testStart(void) {
   Run r;
   Engine e;
   openRun(&r, "scene.json", djt_options("scene.json", "--time", "1", "--keyframe", "up"));
@@ -70,14 +71,12 @@ static void testStart(void** state) {
 }
 
 // Steps are those of dj_step, with the controls and the gravity of each.
-static void testSteps(void** state) {
-  (void)state;
+static void testSteps(void) {
   Run r;
   Engine e;
   openRun(&r, "scene.json", djt_options("scene.json", "--time", "0.2", "--ctrl-seed", "5"));
   r.in.gravity_ramp = 0.1;
-  djData* d;
-  assert_int_equal(dj_makeData(&d, r.s.model, NULL), DJ_OK);
+  djData* d = djt_data(r.s.model);
   assert_true(engine_open(&e, false, &r.s, &r.in));
   double* wanted = tool_alloc((size_t)e.nstate, sizeof *wanted);
   for (long k = 0; k < r.in.steps; k++) {
@@ -108,8 +107,7 @@ static void testSteps(void** state) {
   closeRun(&r);
 }
 
-static void testWrite(void** state) {
-  (void)state;
+static void testWrite(void) {
   Run r;
   Engine e;
   openRun(&r, "scene.json", djt_options("scene.json", "--time", "0.01"));
@@ -157,8 +155,7 @@ static void testWrite(void** state) {
 }
 
 // Names in the first line; every number reads back to its last bit.
-static void testStates(void** state) {
-  (void)state;
+static void testStates(void) {
   Run r;
   Engine e;
   djFile* file;
@@ -193,8 +190,7 @@ static void testStates(void** state) {
   }
 }
 
-static void testNoStock(void** state) {
-  (void)state;
+static void testNoStock(void) {
   Run r;
   Engine e;
   openRun(&r, "scene.json", djt_options("scene.json", "--time", "1"));
@@ -205,8 +201,7 @@ static void testNoStock(void** state) {
 
 #ifdef DJ_HAVE_MUJOCO
 // A ball that falls in stock MuJoCo: v = -g h k, z = z0 - g h^2 k (k + 1)/2, then one that touches.
-static void testMujoco(void** state) {
-  (void)state;
+static void testMujoco(void) {
   static const char format[] =
       "<mujoco><option timestep=\"0.01\" gravity=\"0 0 -8\"/><worldbody><geom type=\"plane\" "
       "size=\"0 0 1\"/><body name=\"ball\" pos=\"0 0 %g\"><freejoint/><geom size=\"0.1\" "
@@ -248,10 +243,10 @@ static void testMujoco(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testStart),  cmocka_unit_test(testSteps),   cmocka_unit_test(testWrite),
-      cmocka_unit_test(testStates), cmocka_unit_test(testNoStock),
+      djt_test(testStart),  djt_test(testSteps),   djt_test(testWrite),
+      djt_test(testStates), djt_test(testNoStock),
 #ifdef DJ_HAVE_MUJOCO
-      cmocka_unit_test(testMujoco),
+      djt_test(testMujoco),
 #endif
   };
   return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);

@@ -1,18 +1,16 @@
 // Shells of geoms: their normals, widths and places; links that have none.
 
+#include "common/make_model.h"
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "export.h"
 #include "export_shell.h"
 
 #include <dijoco/dijoco.h>
 
-#include <math.h>
-
 static djModel* makeModel(const djGeomDef* geom, int n, const djMeshDef* mesh) {
   djBodyDef body[2] = {dj_defaultBodyDef(), dj_defaultBodyDef()};
   djModelDef def = dj_defaultModelDef();
-  djModel* m = NULL;
-  djError err = {""};
   body[1].mass = 1;
   for (int k = 0; k < 3; k++) body[1].inertia[k] = 1;
   def.nbody = 2;
@@ -21,7 +19,7 @@ static djModel* makeModel(const djGeomDef* geom, int n, const djMeshDef* mesh) {
   def.geom = geom;
   def.nmesh = 1;
   def.mesh = mesh;
-  if (dj_makeModel(&m, &def, &err) < 0) fail_msg("%s", err.text);
+  djModel* m = djt_makeModel(&def);
   return m;
 }
 
@@ -36,8 +34,7 @@ static djGeomDef geomOf(djGeomType type, int body, double a, double b, double c)
   return g;
 }
 
-static void testShells(void** state) {
-  (void)state;
+static void testShells(void) {
   // The last vertex lies inside. Width of a regular tetrahedron with edges sqrt(8): between edges.
   static const double vert[] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1, 0, 0.1, 0};
   const djMeshDef mesh = {.nvert = 5, .vert = vert};
@@ -80,8 +77,7 @@ static void testShells(void** state) {
   dj_deleteModel(m);
 }
 
-static void testNormal(void** state) {
-  (void)state;
+static void testNormal(void) {
   const double a[3] = {1, 1, 1}, b[3] = {3, 1, 1}, c[3] = {1, 4, 1};
   double n[3];
   shell_normal(n, a, b, c);
@@ -90,8 +86,7 @@ static void testNormal(void** state) {
   assert_true(n[0] == 0 && n[1] == 0 && n[2] == 0);
 }
 
-static void testNone(void** state) {
-  (void)state;
+static void testNone(void) {
   djGeomDef plane = geomOf(DJ_PLANE, 0, 0, 0, 1);
   static const double vert[] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
   const djMeshDef mesh = {.nvert = 4, .vert = vert};
@@ -105,11 +100,4 @@ static void testNone(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testShells),
-      cmocka_unit_test(testNormal),
-      cmocka_unit_test(testNone),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testShells, testNormal, testNone)

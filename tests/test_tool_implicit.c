@@ -1,6 +1,7 @@
 // Answers to queries of implicit surfaces: what is written, and that nothing is where one is
 // refused.
 
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "contact_implicit.h"
 #include "verbs.h"
@@ -22,8 +23,7 @@ static int ask(Buffer* out, char message[200], const char* a, const char* more) 
   return status;
 }
 
-static void testAnswers(void** state) {
-  (void)state;
+static void testAnswers(void) {
   static const char* const good[] = {
       "{\"shape\":\"superellipsoid\",\"size\":[1,1,1],\"n\":1}",
       "{\"shape\":\"truncated_cone\",\"Rb\":1,\"Rt\":0.5,\"a\":1,\"b\":1,\"beta\":20}",
@@ -45,8 +45,7 @@ static void testAnswers(void** state) {
   }
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   static const char* const bad[][2] = {
       {"{\"shape\":\"ball\"}", "a.shape"},
       {"{\"shape\":\"superellipsoid\",\"size\":[1,1],\"n\":1}", "a.size"},
@@ -63,7 +62,4 @@ static void testRefused(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testAnswers), cmocka_unit_test(testRefused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testAnswers, testRefused)

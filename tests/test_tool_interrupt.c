@@ -1,6 +1,7 @@
 // Signals that ask the program to end: each case is a process of its own, of which is looked at how
 // it ended and what it left on the disk.
 
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "interrupt.h"
 
@@ -51,8 +52,7 @@ static void raiseOnce(void) {
 }
 
 // Without a deferral the first one ends it, with the signal's own status.
-static void testFirst(void** state) {
-  (void)state;
+static void testFirst(void) {
   static const int all[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
   for (int i = 0; i < 5; i++) {
     number = all[i];
@@ -75,8 +75,7 @@ static void deferTwice(void) {
   _exit(3);
 }
 
-static void testDefer(void** state) {
-  (void)state;
+static void testDefer(void) {
   static const int polite[] = {SIGINT, SIGTERM, SIGHUP}, blunt[] = {SIGQUIT, SIGPIPE};
   for (int i = 0; i < 3; i++) {
     number = polite[i];
@@ -120,8 +119,7 @@ static void holdAgain(void) {
 }
 
 // Held signals wait for the last release.
-static void testHold(void** state) {
-  (void)state;
+static void testHold(void) {
   static const int all[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
   for (int i = 0; i < 5; i++) {
     number = all[i];
@@ -132,8 +130,7 @@ static void testHold(void** state) {
 }
 
 // nohup's SIGHUP stays ignored; SIGINT, which shells ignore for jobs in the background, does not.
-static void testIgnored(void** state) {
-  (void)state;
+static void testIgnored(void) {
   signal(SIGHUP, SIG_IGN);
   signal(SIGINT, SIG_IGN);
   number = SIGHUP;
@@ -144,12 +141,4 @@ static void testIgnored(void** state) {
   signal(SIGINT, SIG_DFL);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testFirst),
-      cmocka_unit_test(testDefer),
-      cmocka_unit_test(testHold),
-      cmocka_unit_test(testIgnored),
-  };
-  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
-}
+DJT_MAIN_IN(djt_enterFolder, djt_leaveFolder, testFirst, testDefer, testHold, testIgnored)

@@ -1,9 +1,8 @@
 // Reading JSON input: each access with its type, and the first thing that is wrong.
 
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "json_in.h"
-
-#include <math.h>
 
 static cJSON* parse(const char* text) {
   char message[300] = "";
@@ -13,8 +12,7 @@ static cJSON* parse(const char* text) {
   return json;
 }
 
-static void testFile(void** state) {
-  (void)state;
+static void testFile(void) {
   char message[300] = "";
   assert_null(read_json("none.json", message, sizeof message));
   assert_string_equal(message, "cannot be opened");
@@ -41,8 +39,7 @@ static void testFile(void** state) {
   cJSON_Delete(json);
 }
 
-static void testFirstFailure(void** state) {
-  (void)state;
+static void testFirstFailure(void) {
   Reader r = {false};
   read_fail(&r, "pairs[2]", "size", "is %d", 3);
   read_fail(&r, "pairs[3]", "size", "is %d", 4);
@@ -75,8 +72,7 @@ static void testFirstFailure(void** state) {
   cJSON_Delete(json);
 }
 
-static void testKeys(void** state) {
-  (void)state;
+static void testKeys(void) {
   static const char* const known[] = {"a", "b", NULL};
   static const struct {
     const char *text, *element, *message;
@@ -102,8 +98,7 @@ static void testKeys(void** state) {
 }
 
 // Members that must have a type: what they say of another, and of a missing one.
-static void testTypes(void** state) {
-  (void)state;
+static void testTypes(void) {
   cJSON* json = parse("{\"o\":{},\"l\":[1],\"t\":\"x\",\"b\":true,\"n\":1.5,\"null\":null}");
   static const char* const types[] = {"o", "l", "t", "b", "n", "null"};
   static const char* const wanted[] = {"expected an object", "expected a list", "expected a text",
@@ -133,8 +128,7 @@ static void testTypes(void** state) {
   cJSON_Delete(json);
 }
 
-static void testVector(void** state) {
-  (void)state;
+static void testVector(void) {
   cJSON* json = parse("{\"v\":[1,2,3],\"bad\":[1,\"x\"],\"far\":[1,NaN],\"none\":[]}");
   double v[4] = {0, 0, 0, 9};
   Reader r = {false};
@@ -161,8 +155,7 @@ static void testVector(void** state) {
   cJSON_Delete(json);
 }
 
-static void testPoints(void** state) {
-  (void)state;
+static void testPoints(void) {
   cJSON* json = parse("{\"p\":[[1,2,3],[4,5,6]],\"none\":[],\"flat\":[1,2,3],"
                       "\"short\":[[1,2,3],[4,5]],\"text\":[[1,2,3],[4,5,\"6\"]]}");
   Reader r = {false};
@@ -186,10 +179,5 @@ static void testPoints(void** state) {
   cJSON_Delete(json);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testFile),  cmocka_unit_test(testFirstFailure), cmocka_unit_test(testKeys),
-      cmocka_unit_test(testTypes), cmocka_unit_test(testVector),       cmocka_unit_test(testPoints),
-  };
-  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
-}
+DJT_MAIN_IN(djt_enterFolder, djt_leaveFolder, testFile, testFirstFailure, testKeys, testTypes,
+            testVector, testPoints)

@@ -1,11 +1,10 @@
 // What the command says of certificates: whether a gradient leads.
 
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "grad_lead.h"
 
 #include <dijoco/check.h>
-
-#include <math.h>
 
 // One whose gradient is g, with these slopes; NAN: no run.
 static djdCertificate made(double g, double a, double b, double c) {
@@ -27,8 +26,7 @@ static void says(djdCertificate c, const char* expected) {
   assert_string_equal(text, expected);
 }
 
-static void testVerdicts(void** state) {
-  (void)state;
+static void testVerdicts(void) {
   says(made(-0.57, -0.57, -0.5, -0.3), "leads");
   says(made(0, 0, 1e-12, -1e-10), "leads (flat: slopes and gradient are 0)");
   says(made(-0.57, -0.56, 0.065, -0.5), "does not lead at 1e-2: slope 0.065, gradient -0.57");
@@ -39,10 +37,8 @@ static void testVerdicts(void** state) {
   says((djdCertificate){.scale = 0}, "no verdict: no slopes were taken");
 }
 
-static void testPrint(void** state) {
-  (void)state;
-  djdCertificate list[] = {made(-0.57, -0.56, 0.065, -0.5), made(1, 1, 1, NAN),
-                           {.scale = 0}};
+static void testPrint(void) {
+  djdCertificate list[] = {made(-0.57, -0.56, 0.065, -0.5), made(1, 1, 1, NAN), {.scale = 0}};
   static const char* const name[] = {"qpos0", "geom/a_name_that_is_far_too_long_for_this/friction",
                                      "ctrl"};
   list[0].secant_sides[0] = 1;
@@ -57,7 +53,4 @@ static void testPrint(void** state) {
   assert_non_null(strstr(text, "\n*: "));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testVerdicts), cmocka_unit_test(testPrint)};
-  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
-}
+DJT_MAIN_IN(djt_enterFolder, djt_leaveFolder, testVerdicts, testPrint)

@@ -1,15 +1,13 @@
 // The command line: where its verb is, what options are, names of settings.
 
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "options.h"
 #include "output.h"
 
 #include <dijoco/setting.h>
 
-#include <string.h>
-
-static void testVerb(void** state) {
-  (void)state;
+static void testVerb(void) {
   char* after[] = {"dijoco", "--timestep", "0.01", "simulate", "s.json"};
   char* flag[] = {"dijoco", "--json", "inspect", "s.json"};
   char* joined[] = {"dijoco", "--timestep=0.01", "simulate"};
@@ -20,15 +18,13 @@ static void testVerb(void** state) {
   assert_int_equal(opt_findVerb(3, none), 0);
 }
 
-static void testNames(void** state) {
-  (void)state;
+static void testNames(void) {
   assert_string_equal(opt_nameOf(dj_findSetting("friction_eps", 0)).text, "--friction-eps");
   assert_string_equal(opt_nameOf(dj_findSetting("skin", 0)).text, "--skin");
 }
 
 // Arguments in brackets may be left out; there are never more than the verb takes.
-static void testArguments(void** state) {
-  (void)state;
+static void testArguments(void) {
   const Verb some = {.name = "v", .arguments = "[TASK ...]", .nargument = 2};
   const Verb all = {.name = "v", .arguments = "A B", .nargument = 2};
   char* words[] = {"dijoco", "v", "a", "b", "c"};
@@ -46,11 +42,4 @@ static void testArguments(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testVerb),
-      cmocka_unit_test(testNames),
-      cmocka_unit_test(testArguments),
-  };
-  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
-}
+DJT_MAIN_IN(djt_enterFolder, djt_leaveFolder, testVerb, testNames, testArguments)

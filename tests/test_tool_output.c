@@ -1,5 +1,6 @@
 // Output files: all that a verb has opened appears together, or nothing does.
 
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "output.h"
 
@@ -14,8 +15,7 @@ static void put(djFile* file, const char* text) {
   buf_free(&b);
 }
 
-static void testCommit(void** state) {
-  (void)state;
+static void testCommit(void) {
   djt_writeText("old", "before");
   djFile *a = out_open("test", "old"), *b = out_openIn("test", ".", "new");
   assert_true(a && b);
@@ -35,8 +35,7 @@ static void testCommit(void** state) {
   remove("new");
 }
 
-static void testDiscard(void** state) {
-  (void)state;
+static void testDiscard(void) {
   djt_writeText("old", "before");
   int files = djt_countFiles(".");
   djFile* f[3];
@@ -55,8 +54,7 @@ static void testDiscard(void** state) {
   remove("y");
 }
 
-static void testFolders(void** state) {
-  (void)state;
+static void testFolders(void) {
   struct stat info;
   assert_true(out_folder("a/b//c/"));
   assert_true(stat("a/b/c", &info) == 0 && S_ISDIR(info.st_mode));
@@ -94,8 +92,7 @@ static void testFolders(void** state) {
   rmdir("kept");
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   int files = djt_countFiles(".");
   djt_listen(2);
   assert_null(out_open("test", "none/x"));
@@ -121,8 +118,7 @@ static void testRefused(void** state) {
 }
 
 // Two outputs never become one file, however it is called; what takes both may have both.
-static void testSame(void** state) {
-  (void)state;
+static void testSame(void) {
   static const char* const other[] = {"one", "./one", "folder/../one", "link"};
   assert_true(out_folder("folder"));
   for (int there = 0; there < 2; there++) {
@@ -154,8 +150,7 @@ static void testSame(void** state) {
 }
 
 // A program that ends without a commit leaves nothing.
-static void testExit(void** state) {
-  (void)state;
+static void testExit(void) {
   int files = djt_countFiles(".");
   fflush(NULL);
   pid_t child = fork();
@@ -171,10 +166,5 @@ static void testExit(void** state) {
   assert_int_equal(djt_countFiles("."), files);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testCommit),  cmocka_unit_test(testDiscard), cmocka_unit_test(testFolders),
-      cmocka_unit_test(testRefused), cmocka_unit_test(testSame),    cmocka_unit_test(testExit),
-  };
-  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
-}
+DJT_MAIN_IN(djt_enterFolder, djt_leaveFolder, testCommit, testDiscard, testFolders, testRefused,
+            testSame, testExit)

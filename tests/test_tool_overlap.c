@@ -2,10 +2,8 @@
 
 #include "common/make_model.h"
 #include "common/near.h"
+#include "common/test.h"
 #include "overlap.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 // One body of two boxes, one of a single box.
 static const char scene[] =
@@ -16,11 +14,8 @@ static const char scene[] =
     "{\"type\":\"box\",\"body\":\"pair\",\"size\":[1,1,1],\"pos\":[1,0,0]},"
     "{\"type\":\"box\",\"body\":\"one\",\"size\":[1,1,1],\"pos\":[1,0,0]}]}";
 
-static void testOverlap(void** state) {
-  (void)state;
-  djModel* m = NULL;
-  djError err = {""};
-  if (dj_loadModelText(&m, scene, &err) != DJ_OK) fail_msg("%s", err.text);
+static void testOverlap(void) {
+  djModel* m = djt_modelOf(scene);
   djt_near(overlap_share(m), 4.0 / 24, 1e-8);
   Buffer text = {0};
   Json out;
@@ -39,7 +34,4 @@ static void testOverlap(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testOverlap)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testOverlap)

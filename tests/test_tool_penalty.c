@@ -1,5 +1,6 @@
 // Answers to queries of penalty contact: what is written, and that nothing is where one is refused.
 
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "contact_penalty.h"
 #include "verbs.h"
@@ -29,8 +30,7 @@ static double number(const cJSON* in, const char* key, int i) {
   return cJSON_IsArray(list) ? cJSON_GetArrayItem(list, i)->valuedouble : list->valuedouble;
 }
 
-static void testAnswer(void** state) {
-  (void)state;
+static void testAnswer(void) {
   Buffer out = {0};
   char message[200];
   const char* lambda = ",\"lambda\":[0,0,0,0,0,1,0,0,0,0,0,0]";
@@ -79,8 +79,7 @@ static cJSON* askMesh(const char* b, const char* more) {
   return answer;
 }
 
-static void testMesh(void** state) {
-  (void)state;
+static void testMesh(void) {
   const char* lambda = ",\"lambda\":[0,0,0,0,0,1,0,0,0,0,0,0]";
   cJSON* mesh = askMesh(
       "\"geom\":\"mesh\",\"vert\":" CORNERS ",\"triangles\":[" SIDES "[1,3,5],[3,7,5]]", lambda);
@@ -107,8 +106,7 @@ static void testMesh(void** state) {
   cJSON_Delete(box);
 }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   const struct {
     const char *params, *a, *b, *more, *message;
   } bad[] = {{"{\"kt\":1}", points, floor_, "", "params.kn: missing"},
@@ -143,8 +141,4 @@ static void testRefused(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testAnswer), cmocka_unit_test(testMesh),
-                                     cmocka_unit_test(testRefused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testAnswer, testMesh, testRefused)

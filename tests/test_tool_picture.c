@@ -1,5 +1,7 @@
 // Pictures: where the camera stands and what it shows, what is drawn in which order.
 
+#include "common/make_model.h"
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "flex_faces.h"
 #include "picture.h"
@@ -39,10 +41,7 @@ static Shot take(double ax, double ay, double bx, double by, const char* more) {
   return s;
 }
 
-static void drop(Shot* s) {
-  dj_deleteData(s->d);
-  dj_deleteModel(s->m);
-}
+static void drop(Shot* s) { djt_delete(s->m, s->d); }
 
 static double dot(const double* a, const double* b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -78,8 +77,7 @@ static void assertFramed(const Camera* c, const Shot* s, double tight) {
   djt_near(fmax((high[0] - low[0]) / 0.8, (high[1] - low[1]) / 0.76), tight, 1e-9);
 }
 
-static void testLook(void** state) {
-  (void)state;
+static void testLook(void) {
   Shot s = take(0, 0, 3, 0, "");
   Camera c = camera_look(s.m, 1, &s.poses, 300, 200);
   assert_int_equal(c.width, 300);
@@ -105,8 +103,7 @@ static void testLook(void** state) {
 }
 
 // A wall between the camera and the balls makes it look from elsewhere.
-static void testHidden(void** state) {
-  (void)state;
+static void testHidden(void) {
   char wall[200];
   Shot s = take(0, 0, 0.5, 0, "");
   Camera c = camera_look(s.m, 1, &s.poses, 300, 200);
@@ -129,8 +126,7 @@ static void testHidden(void** state) {
   drop(&s);
 }
 
-static void testInclude(void** state) {
-  (void)state;
+static void testInclude(void) {
   Shot s = take(0, 0, 0.5, 0, "");
   Camera c = camera_look(s.m, 1, &s.poses, 300, 200), before = c;
   camera_include(&c, 1, s.d->xpos + 3);
@@ -150,8 +146,7 @@ static void testInclude(void** state) {
   drop(&s);
 }
 
-static void testGrid(void** state) {
-  (void)state;
+static void testGrid(void) {
   for (double scale = 0.01; scale < 1e4; scale *= 1.3) {
     Camera c = {.width = 200, .height = 100, .scale = scale};
     double grid = picture_grid(&c), most = 0.75 * 200 / scale / 4;
@@ -168,8 +163,7 @@ static char* draw(const Shot* s, const Camera* c, int nmark, const Mark* mark) {
 }
 
 // The ball behind is drawn first, from either side; colours are those of the bodies.
-static void testOrder(void** state) {
-  (void)state;
+static void testOrder(void) {
   for (int k = 0; k < 2; k++) {
     Shot s = take(0, 0, 0.02, k ? 0.3 : -0.3, "");
     Camera c = {.right = {1, 0, 0},
@@ -201,8 +195,7 @@ static void testOrder(void** state) {
   }
 }
 
-static void testParts(void** state) {
-  (void)state;
+static void testParts(void) {
   Shot s = take(0, 0, 0.5, 0, "");
   Camera c = camera_look(s.m, 1, &s.poses, 300, 200);
   const double path[9] = {0, 0, 1, 0.1, 0, 1, 0.2, 0, 1.1};
@@ -241,8 +234,7 @@ static void testParts(void** state) {
 
 // A height field is a closed body of triangles, as many as there is room for, with the volume of what
 // lies over its base; it is drawn, behind what stands on it.
-static void testField(void** state) {
-  (void)state;
+static void testField(void) {
   static const char text[] =
       "{\"dijoco_model\":1,\"bodies\":[{\"name\":\"world\"},{\"name\":\"a\",\"pos\":[0,0,1],"
       "\"mass\":1,\"inertia\":[0.004,0.004,0.004]}],\"joints\":[{\"type\":\"free\",\"body\":\"a\"}],"
@@ -295,8 +287,7 @@ static void testField(void** state) {
 
 // Of two tetrahedra with a common side the other six are shown, of their flex's colour, where their
 // vertices are, those behind first.
-static void testFlex(void** state) {
-  (void)state;
+static void testFlex(void) {
   static const char text[] =
       "{\"dijoco_model\":1,\"bodies\":[{\"name\":\"world\"},{\"name\":\"a\",\"pos\":[0,0,1],"
       "\"mass\":1,\"inertia\":[0.004,0.004,0.004]}],"
@@ -334,11 +325,5 @@ static void testFlex(void** state) {
   drop(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testLook), cmocka_unit_test(testHidden), cmocka_unit_test(testInclude),
-      cmocka_unit_test(testGrid), cmocka_unit_test(testOrder),  cmocka_unit_test(testParts),
-      cmocka_unit_test(testField), cmocka_unit_test(testFlex),
-  };
-  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
-}
+DJT_MAIN_IN(djt_enterFolder, djt_leaveFolder, testLook, testHidden, testInclude, testGrid,
+            testOrder, testParts, testField, testFlex)

@@ -1,6 +1,8 @@
 // The player of reports: what a film keeps, that its data are JSON and say what the engine says,
 // and that it is never larger than it may be.
 
+#include "common/make_model.h"
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "film.h"
 #include "page.h"
@@ -11,8 +13,6 @@
 #include <cjson/cJSON.h>
 
 #include <dijoco/dijoco.h>
-
-#include <math.h>
 
 static Camera someCamera(void) {
   return (Camera){.right = {1, 0, 0},
@@ -86,9 +86,7 @@ static djModel* slide(const char* contact) {
   char text[sizeof scene + 50];
   snprintf(text, sizeof text, scene, contact);
   djt_writeText("slide.json", text);
-  djModel* m;
-  djError err = {""};
-  if (dj_loadModel(&m, "slide.json", &err) != DJ_OK) fail_msg("%s", err.text);
+  djModel* m = djt_load("slide.json");
   return m;
 }
 
@@ -119,8 +117,7 @@ static void keep(Kept* k, const djModel* m, djData* d) {
 }
 
 static void shoot(Film* f, Kept* kept, const djModel* m, long steps, long step) {
-  djData* d;
-  assert_int_equal(dj_makeData(&d, m, NULL), DJ_OK);
+  djData* d = djt_data(m);
   TouchList touch = {0};
   film_open(f, m, steps);
   d->qvel[0] = 1.5, d->qvel[5] = 3;
@@ -169,8 +166,7 @@ static void assertKept(const cJSON* data, const Kept* kept, int frame) {
   for (int k = 0; k < TOUCH_STATES; k++) assert_int_equal(points[k], kept->points[k]);
 }
 
-static void testForces(void** state) {
-  (void)state;
+static void testForces(void) {
   static const char* const contact[] = {"penalty", "separating_plane", "implicit_surface"};
   for (int c = 0; c < 3; c++) {
     djModel* m = slide(contact[c]);
@@ -241,9 +237,7 @@ static djModel* manyVertices(int rings, int nball, bool closed) {
   buf_add(&text, "]}");
   djt_writeText("many.json", text.text);
   buf_free(&text);
-  djModel* m;
-  djError err = {""};
-  if (dj_loadModel(&m, "many.json", &err) != DJ_OK) fail_msg("%s", err.text);
+  djModel* m = djt_load("many.json");
   return m;
 }
 
@@ -272,8 +266,7 @@ static void shootLong(Film* f, const djModel* m, long steps) {
   free(xquat);
 }
 
-static void testRoom(void** state) {
-  (void)state;
+static void testRoom(void) {
   static const size_t most[] = {2000000, 1200000, 300000, 20000};
   static const int ball[] = {3, 40};
   for (int k = 0; k < 2; k++) {
@@ -312,8 +305,7 @@ static void testRoom(void** state) {
 
 // ---- films, lists, triangles
 
-static void testFilm(void** state) {
-  (void)state;
+static void testFilm(void) {
   djModel* m = slide("separating_plane");
   static const long steps[] = {1, 299, 300, 301, 1000, 100001};
   for (int i = 0; i < 6; i++) {
@@ -340,8 +332,7 @@ static void testFilm(void** state) {
   dj_deleteModel(m);
 }
 
-static void testSort(void** state) {
-  (void)state;
+static void testSort(void) {
   TouchList list = {0};
   for (int i = 0; i < 50; i++) {
     *touch_add(&list) = (Touch){i, 60, TOUCH_ACTS, {0}, {0, 0, i % 7}};
@@ -369,8 +360,7 @@ static double volumeOf(const Triangles* t) {
 
 // Fewer faces, still about as large, closed and outward: the volume tells. Without triangles they
 // are those of the hull.
-static void testThin(void** state) {
-  (void)state;
+static void testThin(void) {
   static const int most[] = {20000, 5000, 1000, 200, 30};
   for (int closed = 0; closed < 2; closed++) {
     djModel* m = manyVertices(70, 1, closed);
@@ -396,8 +386,7 @@ static void testThin(void** state) {
 }
 
 // What is added to a page that is not open is dropped.
-static void testPage(void** state) {
-  (void)state;
+static void testPage(void) {
   Page page = {0};
   page_add(&page, 0, 0);
   page_add(&page, 0, 1);
@@ -405,10 +394,5 @@ static void testPage(void** state) {
   page_close(&page);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testForces), cmocka_unit_test(testRoom), cmocka_unit_test(testFilm),
-      cmocka_unit_test(testSort),   cmocka_unit_test(testThin), cmocka_unit_test(testPage),
-  };
-  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
-}
+DJT_MAIN_IN(djt_enterFolder, djt_leaveFolder, testForces, testRoom, testFilm, testSort, testThin,
+            testPage)

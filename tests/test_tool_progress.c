@@ -3,10 +3,10 @@
 #define _XOPEN_SOURCE 600   // posix_openpt and its kin
 
 #include "clock.h"
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "progress.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -120,8 +120,7 @@ static int lines(char* text, char* line[], int most) {
   return n - 1;
 }
 
-static void testLine(void** state) {
-  (void)state;
+static void testLine(void) {
   char* line[100];
   assert_string_equal(watch(quick, 80), "");
   int n = lines(watch(slow, 0), line, 100);
@@ -153,8 +152,7 @@ static void twoWorks(void) {
 }
 
 // Another work has patience and time of its own; narrow terminals have shorter lines.
-static void testSecond(void** state) {
-  (void)state;
+static void testSecond(void) {
   char* line[100];
   assert_string_equal(watch(twoWorks, 80), "");
   int n = lines(watch(slow, 20), line, 100);
@@ -175,8 +173,7 @@ static void stopped(void) {
 }
 
 // What signal handlers may do.
-static void testSignals(void** state) {
-  (void)state;
+static void testSignals(void) {
   char* line[100];
   int n = lines(watch(told, 80), line, 100), nfirst = 0, nsecond = 0;
   for (int i = 0; i < n; i++) {
@@ -192,8 +189,7 @@ static void testSignals(void** state) {
 }
 
 // Where stderr is a file nothing is written.
-static void testFile(void** state) {
-  (void)state;
+static void testFile(void) {
   djt_listen(2);
   showFor(1.3, 0, 1, 4);
   progress_end();
@@ -204,10 +200,10 @@ int main(void) {
   seen = mmap(NULL, 2 * sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (seen == MAP_FAILED) return 1;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testLine),
-      cmocka_unit_test(testSecond),
-      cmocka_unit_test(testSignals),
-      cmocka_unit_test(testFile),
+      djt_test(testLine),
+      djt_test(testSecond),
+      djt_test(testSignals),
+      djt_test(testFile),
   };
   return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
 }

@@ -1,6 +1,7 @@
 // What a comparison keeps of two runs: differences over all steps, samples, forces between bodies.
 // The runs are made up.
 
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "record.h"
 
@@ -50,8 +51,7 @@ static void assertLargest(const Largest* l, double max, double time, int id, int
   assert_int_equal(l->id2, id2);
 }
 
-static void testDifferences(void** state) {
-  (void)state;
+static void testDifferences(void) {
   Pair p;
   openPair(&p, 4);
   add(&p, 0);
@@ -100,8 +100,7 @@ static void testDifferences(void** state) {
 }
 
 // A run that broke down: infinite, and kept so.
-static void testBroken(void** state) {
-  (void)state;
+static void testBroken(void) {
   Pair p;
   openPair(&p, 2);
   add(&p, 0);
@@ -119,8 +118,7 @@ static void testBroken(void** state) {
 }
 
 // 1001 steps are sampled every third, and at the end: means of forces and smallest gaps since then.
-static void testSamples(void** state) {
-  (void)state;
+static void testSamples(void) {
   Pair p;
   openPair(&p, 1001);
   assert_int_equal(p.r.stride, 3);
@@ -162,8 +160,7 @@ static void testSamples(void** state) {
   closePair(&p);
 }
 
-static void testShort(void** state) {
-  (void)state;
+static void testShort(void) {
   Pair p;
   int sample[10];
   openPair(&p, 0);
@@ -179,12 +176,4 @@ static void testShort(void** state) {
   closePair(&p);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testDifferences),
-      cmocka_unit_test(testBroken),
-      cmocka_unit_test(testSamples),
-      cmocka_unit_test(testShort),
-  };
-  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
-}
+DJT_MAIN_IN(djt_enterFolder, djt_leaveFolder, testDifferences, testBroken, testSamples, testShort)

@@ -1,10 +1,10 @@
 // report.html: numbers with units, and a page that is well formed and says what happened.
 
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "report.h"
 
-static void testQuantity(void** state) {
-  (void)state;
+static void testQuantity(void) {
   static const struct {
     double value;
     const char *unit, *text;
@@ -72,8 +72,7 @@ static char* writePage(Page* p, const char* path) {
   return out.text;
 }
 
-static void testSame(void** state) {
-  (void)state;
+static void testSame(void) {
   Page p;
   openPage(&p);
   for (long k = 0; k <= 10; k++) {
@@ -105,8 +104,7 @@ static void testSame(void** state) {
   closePage(&p);
 }
 
-static void testDifferent(void** state) {
-  (void)state;
+static void testDifferent(void) {
   Page p;
   openPage(&p);
   p.contact = (djContactForce){0, 1, {0, 0, 4}, {0}};
@@ -144,8 +142,7 @@ static void testDifferent(void** state) {
 }
 
 // Among what stands around the camera stays where it is, as long as it can.
-static void testStanding(void** state) {
-  (void)state;
+static void testStanding(void) {
   for (int k = 0; k < 4; k++) {
     Page p;
     openPage(&p);
@@ -167,12 +164,4 @@ static void testStanding(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testQuantity),
-      cmocka_unit_test(testSame),
-      cmocka_unit_test(testDifferent),
-      cmocka_unit_test(testStanding),
-  };
-  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
-}
+DJT_MAIN_IN(djt_enterFolder, djt_leaveFolder, testQuantity, testSame, testDifferent, testStanding)

@@ -1,6 +1,8 @@
 // Scenes of the command: loading them, settings and parameters given on the command line, the start
 // and the controls of a run.
 
+#include "common/make_model.h"
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "contact_features.h"
 #include "inputs.h"
@@ -14,8 +16,7 @@ static Scene openScene(const Options* o) {
   return s;
 }
 
-static void testLoad(void** state) {
-  (void)state;
+static void testLoad(void) {
   Options o = djt_options("scene.json");
   Scene s;
   djt_says(scene_load(&s, &o, "scene.json"), 0, "");
@@ -45,8 +46,7 @@ static void testLoad(void** state) {
 }
 
 // A task's settings prevail over the scene's, the command line's over both.
-static void testSettings(void** state) {
-  (void)state;
+static void testSettings(void) {
   djTask task = {.settings = {.option = dj_defaultOption()}, .nguide = -1};
   djError err;
   assert_int_equal(dj_parseSetting(&task.settings, "timestep", "0.02", &err), DJ_OK);
@@ -68,16 +68,13 @@ static void testSettings(void** state) {
 }
 
 static double param(const djModel* m, const char* name) {
-  djParam p;
-  djError err;
   double value[3] = {NAN, NAN, NAN};
-  if (dj_paramId(&p, m, name, &err) != DJ_OK) fail_msg("%s", err.text);
+  djParam p = djt_param(m, name);
   dj_getParam(value, m, &p);
   return value[0];
 }
 
-static void testSets(void** state) {
-  (void)state;
+static void testSets(void) {
   Options o = djt_options("scene.json", "--set", "geom/*/friction=0.25,0,0", "--set",
                           "joint/hinge/damping=3", "--set=body/ball/pos=1,-2e0, 3");
   Scene s = openScene(&o);
@@ -135,8 +132,7 @@ static const char* writeOwn(int own) {
 }
 
 // "settings" as JSON: every setting in force, and what geoms have of their own.
-static void testWriteSettings(void** state) {
-  (void)state;
+static void testWriteSettings(void) {
   for (int own = 0; own < 3; own++) {
     Options o = djt_options("scene.json", "--timestep", "0.04", "--threads", "3");
     Scene s;
@@ -188,8 +184,7 @@ static void testWriteSettings(void** state) {
 
 // ---- inputs
 
-static void testKeyframe(void** state) {
-  (void)state;
+static void testKeyframe(void) {
   Options o = djt_options("scene.json");
   Scene s = openScene(&o);
   static const struct {
@@ -214,8 +209,7 @@ static void testKeyframe(void** state) {
   scene_close(&s);
 }
 
-static void testStart(void** state) {
-  (void)state;
+static void testStart(void) {
   Options o = djt_options("scene.json", "--time", "0.0524");
   Scene s = openScene(&o);
   Inputs in;
@@ -253,8 +247,7 @@ static void testStart(void** state) {
   scene_close(&s);
 }
 
-static void testControls(void** state) {
-  (void)state;
+static void testControls(void) {
   djt_writeText("ctrl.csv", "ctrl[0],ctrl[1]\n1,2\n3,4\n5,6\n");
   Options o = djt_options("scene.json", "--time", "1", "--ctrl", "ctrl.csv");
   Scene s = openScene(&o);
@@ -292,8 +285,7 @@ static void testControls(void** state) {
   scene_close(&s);
 }
 
-static void testGravity(void** state) {
-  (void)state;
+static void testGravity(void) {
   Inputs in = {.timestep = 0.01, .gravity_ramp = 0.04};
   static const double wanted[] = {0, 0.25, 0.5, 0.75, 1, 1, 1};
   for (long k = 0; k < 7; k++) djt_near(inputs_gravity(&in, k), wanted[k], 1e-15);
@@ -302,8 +294,7 @@ static void testGravity(void** state) {
 }
 
 // Only of what came from MuJoCo.
-static void testFeatures(void** state) {
-  (void)state;
+static void testFeatures(void) {
   Options o = djt_options("scene.json");
   Scene s = openScene(&o);
   FILE* out = freopen("features.txt", "w", stdout);
@@ -314,13 +305,5 @@ static void testFeatures(void** state) {
   scene_close(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testLoad),     cmocka_unit_test(testSettings),
-      cmocka_unit_test(testSets),     cmocka_unit_test(testWriteSettings),
-      cmocka_unit_test(testKeyframe), cmocka_unit_test(testStart),
-      cmocka_unit_test(testControls), cmocka_unit_test(testGravity),
-      cmocka_unit_test(testFeatures),
-  };
-  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
-}
+DJT_MAIN_IN(djt_enterFolder, djt_leaveFolder, testLoad, testSettings, testSets, testWriteSettings,
+            testKeyframe, testStart, testControls, testGravity, testFeatures)

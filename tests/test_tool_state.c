@@ -1,5 +1,6 @@
 // States of the command as files: what is read, what is refused, what is written.
 
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "output.h"
 #include "state_file.h"
@@ -16,8 +17,7 @@ static Inputs inputsOf(const Scene* s) {
 #define EIGHT "0,0,2,1,0,0,0,0.3"
 #define SEVEN "1,2,3,4,5,6,7"
 
-static void testRead(void** state) {
-  (void)state;
+static void testRead(void) {
   Options o = djt_options("scene.json");
   Scene s;
   djt_says(scene_open(&s, &o, "scene.json"), 0, "");
@@ -66,8 +66,7 @@ static void testRead(void** state) {
 }
 
 // What is written is read as it was.
-static void testWrite(void** state) {
-  (void)state;
+static void testWrite(void) {
   Options o = djt_options("scene.json");
   Scene s;
   djt_says(scene_open(&s, &o, "scene.json"), 0, "");
@@ -99,7 +98,4 @@ static void testWrite(void** state) {
   scene_close(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testRead), cmocka_unit_test(testWrite)};
-  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
-}
+DJT_MAIN_IN(djt_enterFolder, djt_leaveFolder, testRead, testWrite)

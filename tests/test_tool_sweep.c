@@ -1,6 +1,7 @@
 // Sweeps: rows of samples, whose losses and derivatives are known for a ball that falls freely, and
 // the folder that processes share.
 
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "sweep.h"
 
@@ -46,8 +47,7 @@ static void check_row(const char* row, int sample, double vx, double vy) {
   assert_string_equal(row + end, "\n");
 }
 
-static void testRows(void** state) {
-  (void)state;
+static void testRows(void) {
   Options o = djt_options("task.json");
   pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
   Sweep w;
@@ -107,8 +107,7 @@ static pid_t start_other(int sample, bool dies) {
   return pid;
 }
 
-static void testFolder(void** state) {
-  (void)state;
+static void testFolder(void) {
   Buffer id = {0}, row = {0};
   buf_add(&id, "{}");
   buf_add(&row, "0,failed,\n");
@@ -146,10 +145,4 @@ static void testFolder(void** state) {
   buf_free(&row);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testRows),
-      cmocka_unit_test(testFolder),
-  };
-  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
-}
+DJT_MAIN_IN(djt_enterFolder, djt_leaveFolder, testRows, testFolder)

@@ -1,6 +1,8 @@
 // A task in memory: its loss and gradient, which are known for a ball that falls freely; its
 // optimisation, the course of the result, and the task that starts from it.
 
+#include "common/make_model.h"
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "grad_run.h"
 #include "optimize_run.h"
@@ -29,8 +31,7 @@ static double endOf(int axis, double v) {
   return axis < 2 ? v * T : 0.5 + v * T - 9.81 * H * H * STEPS * (STEPS + 1) / 2;
 }
 
-static void testGradient(void** state) {
-  (void)state;
+static void testGradient(void) {
   Options o = djt_options("task.json");
   GradRun g;
   writeTask("");
@@ -70,8 +71,7 @@ static void testGradient(void** state) {
 }
 
 // What the command line says is stronger than the task, and this than the scene.
-static void testLoad(void** state) {
-  (void)state;
+static void testLoad(void) {
   GradRun g;
   Options o = djt_options("task.json", "--keyframe", "up", "--timestep", "0.01", "--set",
                           "joint/hinge/damping=2", "--set", "geom/skin/size=0.2,0,0");
@@ -83,8 +83,7 @@ static void testLoad(void** state) {
   assert_int_equal(g.problem->key, 1);
   assert_true(g.problem->qpos0[2] == 2 && g.problem->qvel0[0] == 1);
   double value;
-  djParam p;
-  assert_int_equal(dj_paramId(&p, m, "joint/hinge/damping", NULL), DJ_OK);
+  djParam p = djt_param(m, "joint/hinge/damping");
   assert_int_equal(dj_getParam(&value, m, &p), DJ_OK);
   assert_true(value == 2);
   djt_near(m->body_mass[1], 8, 1e-12);   // follows the size
@@ -106,8 +105,7 @@ static void testLoad(void** state) {
 
 static void load(OptimizeRun* r, const Options* o) { djt_says(optimize_load(r, o), 0, ""); }
 
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   OptimizeRun r;
   writeTask(",\"optimizer\":{\"type\":\"adam\",\"iterations\":7,\"rate\":0.5}");
   Options o = djt_options("task.json", "--optimizer", "lbfgsb", "--iterations", "9");
@@ -135,8 +133,7 @@ static void testRefused(void** state) {
 
 // The best velocity is (3, -2, ...), of which the bounds allow (2, -2, ...). The best controls are 0,
 // but the motor's stay in its ctrlrange, which begins at 2.
-static void testOptimize(void** state) {
-  (void)state;
+static void testOptimize(void) {
   OptimizeRun r;
   Options o = djt_options("task.json", "--optimizer", "lbfgsb", "--iterations", "200");
   writeTask("");
@@ -181,8 +178,7 @@ static void testOptimize(void** state) {
   assert_null(r.x);
 }
 
-static void testStatus(void** state) {
-  (void)state;
+static void testStatus(void) {
   OptimizeRun r = {.loss = {2, 1}};
   assert_string_equal(optimize_status(&r), "ok");
   r.result.stop = DJ_STOP_STUCK;
@@ -198,8 +194,7 @@ static void testStatus(void** state) {
 }
 
 // task.json in another folder has the result's loss.
-static void testTask(void** state) {
-  (void)state;
+static void testTask(void) {
   OptimizeRun r;
   Options o = djt_options("task.json", "--iterations", "5", "--support", "0.002", "--set",
                           "joint/hinge/damping=2");
@@ -252,8 +247,7 @@ static const char sceneXml[] =
 #endif
 
 // The result in both engines, and the page about it.
-static void testReplay(void** state) {
-  (void)state;
+static void testReplay(void) {
   OptimizeRun r;
   Options o = djt_options("task.json", "--iterations", "3");
   writeTask("");
@@ -294,11 +288,5 @@ static void testReplay(void** state) {
   optimize_free(&r);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testGradient), cmocka_unit_test(testLoad),   cmocka_unit_test(testRefused),
-      cmocka_unit_test(testOptimize), cmocka_unit_test(testStatus), cmocka_unit_test(testTask),
-      cmocka_unit_test(testReplay),
-  };
-  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
-}
+DJT_MAIN_IN(djt_enterFolder, djt_leaveFolder, testGradient, testLoad, testRefused, testOptimize,
+            testStatus, testTask, testReplay)

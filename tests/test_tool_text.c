@@ -3,18 +3,13 @@
 #include "chart.h"
 #include "clock.h"
 #include "common/near.h"
+#include "common/test.h"
 #include "help_table.h"
 #include "json_out.h"
 #include "picture_geom.h"
 #include "text.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static void testBuffer(void** state) {
-  (void)state;
+static void testBuffer(void) {
   Buffer b = {0};
   buf_add(&b, "ab");
   buf_addn(&b, "cdef", 2);
@@ -38,8 +33,7 @@ static void testBuffer(void** state) {
 }
 
 // At most 98 columns, broken at blanks where there are any.
-static void testWrapped(void** state) {
-  (void)state;
+static void testWrapped(void) {
   Buffer b = {0};
   buf_addWrapped(&b, "one two", 2, 4);
   assert_string_equal(b.text, "  one two\n");
@@ -59,8 +53,7 @@ static void testWrapped(void** state) {
   buf_free(&b);
 }
 
-static void testJson(void** state) {
-  (void)state;
+static void testJson(void) {
   Buffer b = {0};
   Json j;
   const double v[4] = {1, 0.1, NAN, 4};
@@ -86,8 +79,7 @@ static void testJson(void** state) {
   buf_free(&b);
 }
 
-static void testTable(void** state) {
-  (void)state;
+static void testTable(void) {
   HelpTable t = {.title = "Things", .ncolumn = 2, .column = {"name", "what it is"}};
   help_add(&t, (const char*[HELP_COLUMNS]){"first", "one | two"});
   help_add(&t, (const char*[HELP_COLUMNS]){"second", NULL});
@@ -106,8 +98,7 @@ static void testTable(void** state) {
 }
 
 // The hull of a square with points inside and on its border, counter-clockwise.
-static void testHull(void** state) {
-  (void)state;
+static void testHull(void) {
   Point2 p[] = {{0.5, 0.5}, {0, 0}, {1, 1}, {1, 0}, {0, 1}, {0.5, 0}, {0.2, 0.9}};
   assert_int_equal(hull2(p, 7), 4);
   double area = 0;
@@ -126,8 +117,7 @@ static void testHull(void** state) {
   djt_near(right.y, 40, 1e-12);   // pictures count downwards
 }
 
-static void testChart(void** state) {
-  (void)state;
+static void testChart(void) {
   const double x[3] = {0, 1, 2}, y[3] = {1, NAN, 3};
   Chart chart = {.ylabel = "height, m", .xlabel = "time, s", .label = "h", .width = 300,
                  .height = 200, .n = 3, .x = x};
@@ -155,8 +145,7 @@ static int countPoints(const char* svg) {
 }
 
 // Of very many points those that are seen, extremes among them; where stages begin there are names.
-static void testManyPoints(void** state) {
-  (void)state;
+static void testManyPoints(void) {
   enum { N = 100000 };
   static double x[N], y[N];
   for (int i = 0; i < N; i++) x[i] = i, y[i] = i % 977 / 977.0;
@@ -189,10 +178,4 @@ static void testManyPoints(void** state) {
   buf_free(&few);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testBuffer), cmocka_unit_test(testWrapped), cmocka_unit_test(testJson),  cmocka_unit_test(testTable),
-      cmocka_unit_test(testHull),   cmocka_unit_test(testChart), cmocka_unit_test(testManyPoints),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testBuffer, testWrapped, testJson, testTable, testHull, testChart, testManyPoints)

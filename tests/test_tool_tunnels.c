@@ -1,10 +1,8 @@
 // Tunnels that the command counts: of bodies that connections hold together.
 
 #include "common/design_case.h"
+#include "common/test.h"
 #include "tunnels.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define LONG                                                                                       \
   "[[-0.3,-0.1,-0.1],[0.3,-0.1,-0.1],[-0.3,0.1,-0.1],[0.3,0.1,-0.1],"                              \
@@ -42,8 +40,7 @@ static const char task[] =
     "\"variables\":[{\"name\":\"mesh/b/vert\"}],"
     "\"connect\":[{\"a\":{\"geom\":\"a\",\"vertex\":0},\"b\":{\"geom\":\"b\",\"vertex\":0}}]}";
 
-static void testFrame(void** state) {
-  (void)state;
+static void testFrame(void) {
   DesignCase c;
   djt_openDesign(&c, scene, task);
   const size_t size = (size_t)c.d->n * sizeof(double);
@@ -59,7 +56,4 @@ static void testFrame(void** state) {
   djt_closeDesign(&c);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testFrame)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testFrame)

@@ -2,6 +2,7 @@
 // whole command does is tested by cli_*.py.
 
 #include "common/make_model.h"
+#include "common/test.h"
 #include "common/tool_case.h"
 #include "verbs.h"
 
@@ -30,8 +31,7 @@ static double number(const cJSON* json, const char* key) {
 }
 
 // Bad input of each: status 2, a line on stderr that begins with the verb, and nothing else.
-static void testRefused(void** state) {
-  (void)state;
+static void testRefused(void) {
   static const struct {
     int (*verb)(const Options*);
     char *argument, *key, *value;
@@ -78,14 +78,11 @@ static void testRefused(void** state) {
 }
 
 static djModel* loadModel(const char* path) {
-  djModel* m = NULL;
-  djError err = {""};
-  if (dj_loadModel(&m, path, &err) != DJ_OK) fail_msg("%s", err.text);
+  djModel* m = djt_load(path);
   return m;
 }
 
-static void testConvert(void** state) {
-  (void)state;
+static void testConvert(void) {
   cJSON* json = run(verb_convert, 0, djt_options("scene.json", "--out", "new.json"));
   assert_string_equal(cJSON_GetObjectItem(json, "out")->valuestring, "new.json");
   cJSON_Delete(json);
@@ -104,8 +101,7 @@ static void testConvert(void** state) {
 }
 
 // The ball falls freely for 0.1 s, and the file has each state.
-static void testSimulate(void** state) {
-  (void)state;
+static void testSimulate(void) {
   Options o = djt_options("scene.json", "--time", "0.1", "--out", "run.csv", "--every", "5");
   cJSON* json = run(verb_simulate, 0, o);
   djt_near(number(json, "steps"), 20, 0);
@@ -123,8 +119,7 @@ static void testSimulate(void** state) {
   remove("run.csv");
 }
 
-static void testInspect(void** state) {
-  (void)state;
+static void testInspect(void) {
   cJSON* json = run(verb_inspect, 0, djt_options("scene.json"));
   char* text = cJSON_PrintUnformatted(json);
   assert_non_null(strstr(text, "\"timestep\":0.005"));
@@ -133,8 +128,7 @@ static void testInspect(void** state) {
 }
 
 // Two unit balls with centres 3 m apart, and a bad entry, which does not spoil it.
-static void testContact(void** state) {
-  (void)state;
+static void testContact(void) {
   djt_writeText("pairs.json",
                 "[{\"model\":\"gap\",\"params\":{\"smoothing\":1e-6},\"a\":{\"geom\":\"sphere\","
                 "\"size\":[1]},\"b\":{\"geom\":\"sphere\",\"size\":[1],\"pose\":[3,0,0,1,0,0,0]}},"
@@ -152,8 +146,7 @@ static const char taskText[] =
     "{\"scene\":\"scene.json\",\"horizon\":20,\"loss\":[{\"type\":\"position\",\"body\":\"ball\","
     "\"target\":[0.1,0,0.5]}],\"variables\":[{\"name\":\"qvel0\",\"index\":[0]}]}";
 
-static void testGradAndOptimize(void** state) {
-  (void)state;
+static void testGradAndOptimize(void) {
   djt_writeText("task.json", taskText);
   cJSON* json = run(verb_grad, 0, djt_options("task.json", "--check"));
   double fall = 9.81 * 0.005 * 0.005 * 20 * 21 / 2;
@@ -185,8 +178,7 @@ static void testGradAndOptimize(void** state) {
 }
 
 // Rows of a task: what they are called, that what is timed is there, and the filter.
-static void testBenchTask(void** state) {
-  (void)state;
+static void testBenchTask(void) {
   static const char* const names[] = {
       "task_forward/fall",       "task_adjoint/fall",       "task_adjoint_ctrl/fall",
       "task_gradient/fall",      "task_forward/fall/drawn", "task_adjoint/fall/drawn",
@@ -222,8 +214,7 @@ static void testBenchTask(void** state) {
   cJSON_Delete(json);
 }
 
-static void testHelp(void** state) {
-  (void)state;
+static void testHelp(void) {
   static char* const topics[] = {"settings", "presets", "losses", "parameters", "maps",
                                  "optimizers"};
   for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
@@ -235,12 +226,5 @@ static void testHelp(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testRefused),  cmocka_unit_test(testConvert),
-      cmocka_unit_test(testSimulate), cmocka_unit_test(testInspect),
-      cmocka_unit_test(testContact),  cmocka_unit_test(testGradAndOptimize),
-      cmocka_unit_test(testHelp),     cmocka_unit_test(testBenchTask),
-  };
-  return cmocka_run_group_tests(tests, djt_enterFolder, djt_leaveFolder);
-}
+DJT_MAIN_IN(djt_enterFolder, djt_leaveFolder, testRefused, testConvert, testSimulate, testInspect,
+            testContact, testGradAndOptimize, testHelp, testBenchTask)

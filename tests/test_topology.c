@@ -2,16 +2,10 @@
 
 #include <dijoco/topology.h>
 
+#include "common/make_model.h"
+#include "common/test.h"
 #include "scene/nerve.h"
 #include "shape/common.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { MOST = 32 };
 
@@ -68,25 +62,22 @@ static void addMesh(Shape* s, double x, double y, double z, int edge, bool drawn
 }
 
 static void expect(Shape* s, int components, int genus, int cavities, double volume) {
-  djModel* m;
   djError err;
-  if (dj_makeModel(&m, &s->def, &err) < 0) fail_msg("%s", err.text);
+  djModel* m = djt_makeModel(&s->def);
   for (int k = 1; k <= 2; k++) {
     djTopology t;
     if (dj_bodyTopology(&t, m, 1, k * CELL, &err) < 0) fail_msg("%s", err.text);
-    if (t.components != components || t.genus != genus || t.cavities != cavities ||
-        !(fabs(t.volume - volume) < 0.2 * k * volume)) {
-      fail_msg("cells of %g: %d components, genus %d, %d cavities, %g m3 for %d, %d, %d, %g",
+    djt_failIf(t.components != components || t.genus != genus || t.cavities != cavities ||
+                   !(fabs(t.volume - volume) < 0.2 * k * volume),
+               "cells of %g: %d components, genus %d, %d cavities, %g m3 for %d, %d, %d, %g",
                k * CELL, t.components, t.genus, t.cavities, t.volume, components, genus, cavities,
                volume);
-    }
   }
   dj_deleteModel(m);
 }
 
 // Each geom that fills something is a ball; apart they are components.
-static void testPrimitives(void** state) {
-  (void)state;
+static void testPrimitives(void) {
   static const djGeomType type[] = {DJ_SPHERE, DJ_BOX, DJ_CYLINDER, DJ_CAPSULE, DJ_ELLIPSOID};
   static const double volume[] = {4.18879e-3, 8e-3, 6.28319e-3, 10.47198e-3, 4.18879e-3};
   Shape all;
@@ -107,8 +98,7 @@ static void testPrimitives(void** state) {
 
 // Boxes in a ring, that touch by their faces; eight round a middle one that is missing. Its rim of
 // meshes is the same; closed above and below it is a cavity.
-static void testRing(void** state) {
-  (void)state;
+static void testRing(void) {
   Shape s;
   start(&s);
   for (int k = 0; k < 9; k++) {
@@ -121,8 +111,7 @@ static void testRing(void** state) {
 }
 
 // Four blocks about a line: solid; a hole where their edges there are drawn in.
-static void testBlocks(void** state) {
-  (void)state;
+static void testBlocks(void) {
   for (int drawn = 0; drawn <= 1; drawn++) {
     Shape s;
     start(&s);
@@ -138,8 +127,7 @@ static double draw(unsigned* seed) {
 
 // An irregular hull and another, or a round geom, that cross: cells beside the line where they do
 // touch by chance.
-static void testCrossing(void** state) {
-  (void)state;
+static void testCrossing(void) {
   static const djGeomType round[] = {DJ_CAPSULE, DJ_CYLINDER, DJ_ELLIPSOID, DJ_SPHERE};
   unsigned seed = 1;
   for (int pair = 0; pair < 100; pair++) {
@@ -162,21 +150,18 @@ static void testCrossing(void** state) {
       for (int i = 0; i < 3; i++) g->size[i] = 0.05 + 0.01 * i;
       for (int i = 0; i < 4; i++) g->quat[i] = draw(&seed);
     }
-    djModel* m;
     djTopology t;
     djError err;
-    if (dj_makeModel(&m, &s.def, &err) < 0) fail_msg("%s", err.text);
+    djModel* m = djt_makeModel(&s.def);
     if (dj_bodyTopology(&t, m, 1, 0, &err) < 0) fail_msg("%s", err.text);
-    if ((nhull == 2 && t.components != 1) || t.genus != 0) {
-      fail_msg("pair %d: %d components, genus %d", pair, t.components, t.genus);
-    }
+    djt_failIf((nhull == 2 && t.components != 1) || t.genus != 0,
+               "pair %d: %d components, genus %d", pair, t.components, t.genus);
     dj_deleteModel(m);
   }
 }
 
 // Rods round a square keep their tunnel, which a ball in the middle closes.
-static void testRods(void** state) {
-  (void)state;
+static void testRods(void) {
   static const djGeomType round[] = {DJ_CAPSULE, DJ_CYLINDER, DJ_ELLIPSOID};
   for (int kind = 0; kind < 3; kind++) {
     for (int filled = 0; filled < 2; filled++) {
@@ -197,17 +182,15 @@ static void testRods(void** state) {
       if (filled) add(&s, DJ_SPHERE, 0.001, 0.002, 0)->size[0] = 0.12;
       if (dj_makeModel(&m, &s.def, &err) < 0) fail_msg("%s", err.text);
       if (dj_bodyTopology(&t, m, 1, 0, &err) < 0) fail_msg("%s", err.text);
-      if (t.components != 1 || t.genus != !filled) {
-        fail_msg("%d, filled %d: %d components, genus %d", kind, filled, t.components, t.genus);
-      }
+      djt_failIf(t.components != 1 || t.genus != !filled, "%d, filled %d: %d components, genus %d",
+                 kind, filled, t.components, t.genus);
       dj_deleteModel(m);
     }
   }
 }
 
 // Bars round a square: a loop, which a lid closes; ajar by more than they are grown there is none.
-static void testNerve(void** state) {
-  (void)state;
+static void testNerve(void) {
   static const double side[6][4] = {{1, 0, 0},  {-1, 0, 0}, {0, 1, 0},
                                     {0, -1, 0}, {0, 0, 1},  {0, 0, -1}};
   for (int kind = 0; kind < 3; kind++) {
@@ -232,8 +215,7 @@ static void testNerve(void** state) {
 
 // Boxes at random, turned, two or three: they have a point in common once grown as far as their
 // deepest point is outside, and not before.
-static void testCommon(void** state) {
-  (void)state;
+static void testCommon(void) {
   enum { PLANES = 18 };
   unsigned seed = 5;
   int outside = 0;
@@ -264,15 +246,13 @@ static void testCommon(void** state) {
   assert_in_range(outside, 100, 390);
 }
 
-static void testRefusals(void** state) {
-  (void)state;
+static void testRefusals(void) {
   Shape s;
-  djModel* m;
   djTopology t;
   djError err;
   start(&s);
   add(&s, DJ_BOX, 0, 0, 0);
-  if (dj_makeModel(&m, &s.def, &err) < 0) fail_msg("%s", err.text);
+  djModel* m = djt_makeModel(&s.def);
   assert_int_equal(dj_bodyTopology(&t, m, 1, 0, &err), DJ_OK);
   assert_int_equal(dj_bodyTopology(&t, m, 1, 1e-5, &err), DJ_INVALID);
   assert_int_equal(dj_bodyTopology(&t, m, 1, -1, &err), DJ_INVALID);
@@ -282,11 +262,5 @@ static void testRefusals(void** state) {
   dj_deleteModel(m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPrimitives), cmocka_unit_test(testRing),  cmocka_unit_test(testBlocks),
-      cmocka_unit_test(testRods),       cmocka_unit_test(testNerve), cmocka_unit_test(testCommon),
-      cmocka_unit_test(testCrossing),   cmocka_unit_test(testRefusals),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testPrimitives, testRing, testBlocks, testRods, testNerve, testCommon, testCrossing,
+         testRefusals)

@@ -1,25 +1,18 @@
 // When two bodies touch, where and along what direction: against closed forms and samples of the
 // way, and derivatives against differences.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "base/arena.h"
+#include "common/make_model.h"
 #include "common/near.h"
 #include "common/random.h"
+#include "common/random_vec.h"
 #include "common/scene.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "contact/pairs/touch.h"
 #include "integrate/work.h"
 #include "math/so3.h"
 #include "model/param.h"
-
-#include <math.h>
 
 #define RADIUS 0.05
 
@@ -60,8 +53,7 @@ static Pair openPair(const Kind* kind) {
     djGeomDef* g = addGeom(s, b, kind->geom[k].type, size[0], size[1], size[2]);
     g->restitution = 0.5;
   }
-  x.m = sceneModel(s);
-  freeScene(s);
+  x.m = takeScene(s);
   x.d = sceneData(x.m);
   assert_true(dj_step(x.m, x.d) >= 0);
   x.c = dj_contactsOf(&x.d->work->forces);
@@ -71,22 +63,7 @@ static Pair openPair(const Kind* kind) {
   return x;
 }
 
-static void closePair(Pair* x) {
-  dj_deleteData(x->d);
-  dj_deleteModel(x->m);
-}
-
-static djVec3 randomUnit(djRng* rng) {
-  double v[3];
-  djt_unitVector(v, rng);
-  return dju_load3(v);
-}
-
-static djVec3 randomVector(djRng* rng, double size) {
-  double v[3];
-  djt_uniforms(v, 3, rng, -size, size);
-  return dju_load3(v);
-}
+static void closePair(Pair* x) { djt_delete(x->m, x->d); }
 
 static djFlight restAt(djVec3 p) {
   return (djFlight){.pose = {p, dju_eye3()}, .com = p};
@@ -109,16 +86,15 @@ static double timeOf(bool* timed, djTouch* t, const Pair* x, const djFlight way[
 
 // Two spheres whose centres are at x on the first one's axes and close by v.
 static void placeSpheres(djFlight way[2], djVec3 x, djVec3 v, djRng* rng) {
-  djVec3 at = randomVector(rng, 1), move = randomVector(rng, 3);
+  djVec3 at = djt_vec3(rng, 1), move = djt_vec3(rng, 3);
   way[0] = restAt(at);
   way[1] = restAt(dju_add3(at, x));
   way[0].move = move;
   way[1].move = dju_add3(move, v);
-  for (int k = 0; k < 2; k++) way[k].turn = randomVector(rng, 20);
+  for (int k = 0; k < 2; k++) way[k].turn = djt_vec3(rng, 20);
 }
 
-static void testSpheres(void** state) {
-  (void)state;
+static void testSpheres(void) {
   Pair x = openPair(&kKind[0]);
   djRng rng = {1};
   djFlight way[2];
@@ -138,7 +114,7 @@ static void testSpheres(void** state) {
 
   int hit = 0, miss = 0;
   for (int i = 0; i < 500; i++) {
-    djVec3 along = randomUnit(&rng), side = dju_cross3(along, randomUnit(&rng));
+    djVec3 along = djt_unit3(&rng), side = dju_cross3(along, djt_unit3(&rng));
     side = dju_scale3(djt_uniform(&rng, 0, 1.5) * apart / dju_norm3(side), side);
     double speed = pow(10, djt_uniform(&rng, -0.3, 2)), ahead = djt_uniform(&rng, 0.2, 2);
     double aside = dju_norm3(side), within = apart * apart - aside * aside;
@@ -173,7 +149,7 @@ static void testSpheres(void** state) {
 
   // in touch already
   for (int k = 0; k < 2; k++) {
-    djVec3 n = randomUnit(&rng);
+    djVec3 n = djt_unit3(&rng);
     placeSpheres(way, dju_scale3(apart - (k ? 0.3 * gap : 1e-9), n), dju_scale3(-2, n), &rng);
     djt_near(timeOf(&timed, &t, &x, way, 1), 0, 0);
     assert_false(timed);
@@ -189,8 +165,7 @@ static void testSpheres(void** state) {
 }
 
 // A time of 0 does not move with the start; what overlaps, or is slow, is left to the barrier.
-static void testTouching(void** state) {
-  (void)state;
+static void testTouching(void) {
   Pair x = openPair(&kKind[0]);
   djFlight way[2] = {restAt(dju_vec3(0, 0, 0)), restAt(dju_vec3(2 * RADIUS, 0, 0))};
   djTouch t;
@@ -219,10 +194,10 @@ static djFlight randomFlight(djRng* rng, double turn) {
   double q[4];
   djt_unitQuat(q, rng);
   way.pose.R = dju_quatToMat(dju_loadQuat(q));
-  way.com = randomVector(rng, 0.3);
-  way.pose.p = dju_add3(way.com, randomVector(rng, 0.02));
-  way.turn = randomVector(rng, turn);
-  way.move = randomVector(rng, 0.3);
+  way.com = djt_vec3(rng, 0.3);
+  way.pose.p = dju_add3(way.com, djt_vec3(rng, 0.02));
+  way.turn = djt_vec3(rng, turn);
+  way.move = djt_vec3(rng, 0.3);
   return way;
 }
 
@@ -230,7 +205,7 @@ static djFlight randomFlight(djRng* rng, double turn) {
 static void placePair(djFlight way[2], const Pair* x, const Kind* kind, djRng* rng, double ahead,
                       double speed, double turn) {
   for (int k = 0; k < 2; k++) way[k] = randomFlight(rng, turn);
-  djVec3 along = randomUnit(rng), side = randomVector(rng, 0.5 * kind->reach);
+  djVec3 along = djt_unit3(rng), side = djt_vec3(rng, 0.5 * kind->reach);
   if (x->m->geom_type[x->p.b] == DJ_PLANE) {
     way[1] = restAt(dju_vec3(0, 0, 0));
     along.z = -1 - fabs(along.z);          // down to it
@@ -238,7 +213,7 @@ static void placePair(djFlight way[2], const Pair* x, const Kind* kind, djRng* r
     side.z = 0;
   }
   way[0].com = dju_add3(way[1].com, dju_madd3(side, -ahead, along));
-  way[0].pose.p = dju_add3(way[0].com, randomVector(rng, 0.01));
+  way[0].pose.p = dju_add3(way[0].com, djt_vec3(rng, 0.01));
   way[0].move = dju_madd3(way[1].move, speed, along);
 }
 
@@ -274,8 +249,7 @@ static void checkPlace(const Pair* x, const djFlight way[2], const djTouch* foun
   }
 }
 
-static void testShapes(void** state) {
-  (void)state;
+static void testShapes(void) {
   for (int i = 0; i < NKIND; i++) {
     Pair x = openPair(&kKind[i]);
     djRng rng = {10 + (unsigned)i};
@@ -306,8 +280,7 @@ static void testShapes(void** state) {
 }
 
 // Bodies that pass ten diameters in a step.
-static void testFast(void** state) {
-  (void)state;
+static void testFast(void) {
   for (int i = 0; i < NKIND; i++) {
     Pair x = openPair(&kKind[i]);
     djRng rng = {20 + (unsigned)i};
@@ -335,8 +308,7 @@ static void testFast(void** state) {
 
 // Boxes that land flat while they spin at the speed of 50 m/s: bounds of how fast gaps close are
 // far off.
-static void testSpinning(void** state) {
-  (void)state;
+static void testSpinning(void) {
   Pair x = openPair(&kKind[1]);
   djRng rng = {50};
   double h = x.m->opt.timestep;
@@ -384,8 +356,7 @@ static double pulledAt(const Pair* x, const djFlight way[2], const double lambda
   return sum;
 }
 
-static void testPull(void** state) {
-  (void)state;
+static void testPull(void) {
   for (int i = 0; i < NKIND; i++) {
     Pair x = openPair(&kKind[i]);
     djRng rng = {30 + (unsigned)i};
@@ -400,8 +371,8 @@ static void testPull(void** state) {
       memcpy(out, given, sizeof out);
       dj_pullTouch(out, &t, lambda);
       for (int b = 0; b < 2; b++) {
-        way[b].turn = randomVector(&rng, 10);
-        way[b].move = randomVector(&rng, 1);
+        way[b].turn = djt_vec3(&rng, 10);
+        way[b].move = djt_vec3(&rng, 1);
         const djVec3 twist[2] = {way[b].turn, way[b].move};
         for (int r = 0; r < 2; r++) {
           djVec3 by = dju_load3(out + 6 * b + 3 * r), had = dju_load3(given + 6 * b + 3 * r);
@@ -445,8 +416,7 @@ static double placedAt(const Pair* x, const djParam* param, int entry, double st
   return sum;
 }
 
-static void testParams(void** state) {
-  (void)state;
+static void testParams(void) {
   static const char* const name[] = {"geom/#0/size", "geom/#1/size", "contact/support"};
   for (int i = 0; i < NKIND; i++) {
     Pair x = openPair(&kKind[i]);
@@ -505,10 +475,4 @@ static void testParams(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testSpheres), cmocka_unit_test(testTouching), cmocka_unit_test(testShapes),
-      cmocka_unit_test(testFast), cmocka_unit_test(testSpinning), cmocka_unit_test(testPull),
-      cmocka_unit_test(testParams)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testSpheres, testTouching, testShapes, testFast, testSpinning, testPull, testParams)

@@ -2,7 +2,9 @@
 // against closed forms, opposite torques, other units.
 
 #include "common/friction_case.h"
+#include "common/make_model.h"
 #include "common/scene.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "contact/friction/turning.h"
 
@@ -11,8 +13,7 @@ static const double g = 9.81;
 // ---- the law ------------------------------------------------------------------------------------
 
 // Far beyond the smoothing c is the cone's norm, near 0 quadratic, and it is convex.
-static void testLaw(void** state) {
-  (void)state;
+static void testLaw(void) {
   Problem P;
   makeProblem(&P, 1, 0, 1e-10, 0, DJ_ARMS_PLANE, DJ_CAP_MAGNITUDE);
   P.half_space = true;
@@ -45,8 +46,7 @@ static void testLaw(void** state) {
 }
 
 // Torsion alone creeps as sliding does at the distance of the smaller shape's bound.
-static void testSmoothing(void** state) {
-  (void)state;
+static void testSmoothing(void) {
   Problem P;
   Instance X;
   djTurn t;
@@ -61,8 +61,7 @@ static void testSmoothing(void** state) {
 }
 
 // MuJoCo's frames of contacts: the first tangent is y less what is along the normal, z near y.
-static void testAxes(void** state) {
-  (void)state;
+static void testAxes(void) {
   djPairInput in = {.a = NULL};
   djSlipAxes A;
   dj_slipAxes(&A, &in, dju_vec3(0, 0, -1));
@@ -127,8 +126,7 @@ static void go(Run* run, double time) {
 }
 
 static void closeRun(Run* run) {
-  dj_deleteData(run->d);
-  dj_deleteModel(run->m);
+  djt_delete(run->m, run->d);
   freeScene(run->s);
 }
 
@@ -161,8 +159,7 @@ static void checkLoss(int type, const double size[3], double inertia, int condim
 }
 
 // A ball that spins on its point, one that rolls, an upright cylinder that spins on its face.
-static void testDecay(void** state) {
-  (void)state;
+static void testDecay(void) {
   const double R = 0.1, I = 0.4 * R * R, J = 0.5 * R * R;
   const double ball[3] = {R, 0, R}, disc[3] = {R, 0.02, 0.02};
   const double spin[6] = {0, 0, 0, 0, 0, 4}, roll[6] = {0.3, 0, 0, 0, 0.3 / R, 0};
@@ -193,8 +190,7 @@ static double rolls(double a, double R, double rolling) {
 }
 
 // Below tan a = mu_r/R a ball on a slope stays, above it rolls as the law says.
-static void testSlope(void** state) {
-  (void)state;
+static void testSlope(void) {
   const double R = 0.1, rolling = 0.01;
   for (int i = 0; i < 12; i++) {
     const double tan[2] = {0.09, 0.12}, a = atan(tan[i % 2]);
@@ -215,8 +211,7 @@ static void testSlope(void** state) {
 }
 
 // A box with .05 along y and .8 along x, turned or not: it slides along y alone.
-static void testTwo(void** state) {
-  (void)state;
+static void testTwo(void) {
   for (int i = 0; i < 12; i++) {
     const double tilt = 0.3, along = i % 2 ? 1 : 0;
     Run run;
@@ -243,8 +238,7 @@ static void testTwo(void** state) {
 
 // The same scene in millimetres moves the same way, but for what a speed in the rules of contact's
 // range makes of the gap.
-static void testUnits(void** state) {
-  (void)state;
+static void testUnits(void) {
   double end[2][7];
   for (int k = 0; k < 2; k++) {
     const double unit = k ? 1000 : 1;
@@ -262,8 +256,7 @@ static void testUnits(void** state) {
 }
 
 // Two free bodies without gravity that are pressed together keep both momenta, whatever turns.
-static void testMomentum(void** state) {
-  (void)state;
+static void testMomentum(void) {
   for (int i = 0; i < 30; i++) {
     Problem P;
     Instance X;
@@ -284,12 +277,4 @@ static void testMomentum(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testLaw), cmocka_unit_test(testSmoothing), cmocka_unit_test(testAxes),
-      cmocka_unit_test(testDecay),
-      cmocka_unit_test(testSlope), cmocka_unit_test(testTwo), cmocka_unit_test(testUnits),
-      cmocka_unit_test(testMomentum),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testLaw, testSmoothing, testAxes, testDecay, testSlope, testTwo, testUnits, testMomentum)

@@ -1,23 +1,15 @@
 // The variational step without contact: dr/dq+, and what it keeps: momenta of free bodies and
 // trees, energies within O(h^2).
 
+#include "common/make_model.h"
 #include "common/random_model.h"
+#include "common/test.h"
 #include "common/worst.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "common/free_motion.h"
 
 // dr/dq+ against differences of r; its transpose is wrong.
-static void testJacobian(void** state) {
-  (void)state;
+static void testJacobian(void) {
   djRng rng = {3};
   double worst = 0, best_wrong = 0;
   for (int trial = 0; trial < 40; trial++) {
@@ -48,11 +40,10 @@ static void testJacobian(void** state) {
       }
       for (int i = 0; i < nv; i++) HT[i * nv + j] = H[j * nv + i];
     }
-    worst = djt_worst(worst, relative(H, Hfd, nv * nv));
-    best_wrong = djt_worst(best_wrong, relative(HT, Hfd, nv * nv));
+    worst = djt_worst(worst, djt_relative(H, Hfd, nv * nv));
+    best_wrong = djt_worst(best_wrong, djt_relative(HT, Hfd, nv * nv));
     free(mem);
-    dj_deleteData(d);
-    dj_deleteModel(m);
+    djt_delete(m, d);
   }
   print_message("dr/dq+ %.1e, its transpose %.1e\n", worst, best_wrong);
   assert_true(worst < 1e-6);
@@ -63,8 +54,7 @@ static void testJacobian(void** state) {
 
 // An asymmetric body that tumbles about its middle axis, with its frame off its centre of mass. Its
 // energy is kept too: the Moser-Veselov map has the integrals of the continuous body.
-static void testFreeTop(void** state) {
-  (void)state;
+static void testFreeTop(void) {
   const double qvel[6] = {0.3, -0.2, 0.5, 0.02, 0.05, 6};
   double loss[2];
   for (int k = 0; k < 2; k++) {
@@ -87,13 +77,9 @@ static void testFreeTop(void** state) {
   assert_true(loss[1] < 1e-9);
 }
 
-static void testSlowTop(void** state) {
-  (void)state;
-  keepSlowTop(DJ_VARIATIONAL, 1e-9);
-}
+static void testSlowTop(void) { keepSlowTop(DJ_VARIATIONAL, 1e-9); }
 
-static void testFloatingTree(void** state) {
-  (void)state;
+static void testFloatingTree(void) {
   double qvel[14] = {0.5, -0.3, 1, 1.5, 0.4, -0.8, 1, -2, 0.5, 1.2, 0.3, -1, 1.5, -0.7};
   Drift drift[3];
   for (int k = 0; k < 3; k++) {
@@ -115,8 +101,7 @@ static void testFloatingTree(void** state) {
 }
 
 // A double pendulum: its energy error stays, of order h; that of implicit Euler grows.
-static void testPendulum(void** state) {
-  (void)state;
+static void testPendulum(void) {
   Drift drift[3];
   for (int k = 0; k < 3; k++) {
     Tree t;
@@ -138,8 +123,7 @@ static void testPendulum(void** state) {
 }
 
 // A turn beyond a quarter in a step has no variational solution: `position` takes such steps.
-static void testDampedSteps(void** state) {
-  (void)state;
+static void testDampedSteps(void) {
   Tree t;
   initTree(&t, DJ_VARIATIONAL, 0.01);
   addBody(&t, 0, DJ_FREE, (double[3]){0, 0, 1}, (double[3]){0, 0, 0}, (double[3]){0, 0, 1}, 1);
@@ -156,14 +140,7 @@ static void testDampedSteps(void** state) {
   for (int i = 0; i < 12; i++) assert_true(fabs(y[i] - A[12 * i + 11]) < 1e-9 * (1 + fabs(y[i])));
   for (int k = 0; k < 200; k++) assert_int_equal(dj_step(m, d), DJ_OK);
   assert_true(d->stats.fallback_steps < 100);
-  dj_deleteData(d);
-  dj_deleteModel(m);
+  djt_delete(m, d);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testJacobian), cmocka_unit_test(testFreeTop), cmocka_unit_test(testSlowTop),
-      cmocka_unit_test(testFloatingTree), cmocka_unit_test(testPendulum),
-      cmocka_unit_test(testDampedSteps)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testJacobian, testFreeTop, testSlowTop, testFloatingTree, testPendulum, testDampedSteps)

@@ -4,17 +4,11 @@
 
 #include "common/random_model.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/force_case.h"
 #include "common/near.h"
 #include "common/pair_case.h"
 #include "common/param_case.h"
+#include "common/test.h"
 #include "integrate/balance.h"
 #include "integrate/linear.h"
 #include "integrate/turn.h"
@@ -46,8 +40,7 @@ static void closeCase(Case* c) {
 }
 
 // Torque about the centre of mass, where a free joint's is about the frame's origin, in axes of q+.
-static void testTurn(void** state) {
-  (void)state;
+static void testTurn(void) {
   djRng rng = {1};
   int count[3] = {0};
   for (int trial = 0; trial < 30; trial++) {
@@ -108,8 +101,7 @@ static void lagrangian(double* L, void* user, double s) {
 }
 
 // M(q+) v+ = dL/dq+.
-static void testVelocity(void** state) {
-  (void)state;
+static void testVelocity(void) {
   djRng rng = {2};
   double worst = 0;
   for (int trial = 0; trial < 30; trial++) {
@@ -137,8 +129,7 @@ static void testVelocity(void** state) {
     free(Mv);
     closeCase(&c);
   }
-  print_message("momentum %.1e\n", worst);
-  assert_true(worst < 1e-9);
+  djt_below("momentum", worst, 1e-9);
 }
 
 static void velocityAt(double* v, void* user, double s) {
@@ -151,8 +142,7 @@ static void velocityAt(double* v, void* user, double s) {
 }
 
 // dv+ = Vplus (dq+ - E dq) + Vstart dq.
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   djRng rng = {3};
   double worst[2] = {0};
   for (int trial = 0; trial < 30; trial++) {
@@ -182,8 +172,7 @@ static void testDerivatives(void** state) {
 }
 
 // y . v+ by places of bodies and joints, of both ends.
-static void testVelocityParams(void** state) {
-  (void)state;
+static void testVelocityParams(void) {
   static const djField field[] = {DJ_FIELD_BODY_POS, DJ_FIELD_JOINT_POS};
   djRng rng = {4};
   double worst = 0, size = 0;
@@ -216,8 +205,7 @@ static void testVelocityParams(void** state) {
 }
 
 // z . r by parameters that move frames.
-static void testParams(void** state) {
-  (void)state;
+static void testParams(void) {
   static const djField fields[] = {DJ_FIELD_BODY_POS, DJ_FIELD_BODY_QUAT, DJ_FIELD_BODY_IPOS,
                                    DJ_FIELD_JOINT_POS, DJ_FIELD_JOINT_AXIS, DJ_FIELD_SITE_POS};
   enum { N = sizeof fields / sizeof fields[0] };
@@ -236,11 +224,4 @@ static void testParams(void** state) {
   for (int i = 0; i < N; i++) assert_true(worst.nonzero[fields[i]] > 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testTurn),        cmocka_unit_test(testVelocity),
-      cmocka_unit_test(testDerivatives), cmocka_unit_test(testVelocityParams),
-      cmocka_unit_test(testParams),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testTurn, testVelocity, testDerivatives, testVelocityParams, testParams)

@@ -1,14 +1,8 @@
 // Small vectors, matrices, quaternions and poses against their definitions, entry by entry.
 
 #include "common/random_model.h"
+#include "common/test.h"
 #include "math/vec.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 enum { ROUNDS = 100 };
 
@@ -38,8 +32,7 @@ static void nearVector(djVec3 v, const double x[3]) {
   near(v.z, x[2]);
 }
 
-static void testVectors(void** state) {
-  (void)state;
+static void testVectors(void) {
   djRng rng = {1};
   for (int round = 0; round < ROUNDS; round++) {
     double a[3], b[3], out[3], s = djt_uniform(&rng, -2, 2), dot = 0;
@@ -73,8 +66,7 @@ static void testVectors(void** state) {
   }
 }
 
-static void testMatrices(void** state) {
-  (void)state;
+static void testMatrices(void) {
   djRng rng = {2};
   for (int round = 0; round < ROUNDS; round++) {
     djMat3 A = drawMatrix(&rng), B = drawMatrix(&rng);
@@ -103,8 +95,7 @@ static void testMatrices(void** state) {
 }
 
 // Quaternions multiply as Hamilton's units do: i j = k and so on, ii = jj = kk = -1.
-static void testQuaternions(void** state) {
-  (void)state;
+static void testQuaternions(void) {
   static const int unit[4][4] = {{0, 1, 2, 3}, {1, 0, 3, 2}, {2, 3, 0, 1}, {3, 2, 1, 0}};
   static const int sign[4][4] = {{1, 1, 1, 1}, {1, -1, 1, -1}, {1, -1, -1, 1}, {1, 1, -1, -1}};
   djRng rng = {3};
@@ -135,8 +126,7 @@ static void testQuaternions(void** state) {
 }
 
 // The matrix of a quaternion turns a vector as q x q* does.
-static void testRotations(void** state) {
-  (void)state;
+static void testRotations(void) {
   djRng rng = {4};
   for (int round = 0; round < ROUNDS; round++) {
     djQuat q = drawQuat(&rng);
@@ -154,12 +144,4 @@ static void testRotations(void** state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testVectors),
-      cmocka_unit_test(testMatrices),
-      cmocka_unit_test(testQuaternions),
-      cmocka_unit_test(testRotations),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testVectors, testMatrices, testQuaternions, testRotations)

@@ -4,16 +4,7 @@
 #include "common/random_model.h"
 #include "common/random_shape.h"
 #include "common/sample_model.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "common/test.h"
 
 enum { HORIZON = 12, MAX_CALLS = 2000, NMESH = 3 };
 
@@ -62,8 +53,7 @@ static void makeCase(Case* c, uint64_t seed) {
 
 static void freeCase(Case* c) {
   djd_deleteTape(c->tape);
-  dj_deleteData(c->d);
-  dj_deleteModel(c->m);
+  djt_delete(c->m, c->d);
 }
 
 static djStatus forward(Case* c) {
@@ -85,8 +75,7 @@ static double plainStep(Case* c) {
 }
 
 // Told after each step, of either pass; a watch changes no bit.
-static void testRollout(void** state) {
-  (void)state;
+static void testRollout(void) {
   Case c;
   makeCase(&c, 3);
   assert_true(forward(&c) >= 0 && backward(&c) >= 0);
@@ -106,8 +95,7 @@ static void testRollout(void** state) {
   freeCase(&c);
 }
 
-static void testCancelledRollout(void** state) {
-  (void)state;
+static void testCancelledRollout(void) {
   Case c;
   makeCase(&c, 3);
   double step = plainStep(&c);
@@ -192,16 +180,15 @@ static const char* ending(const char* text) {
 }
 
 // Hulls cost as the squares of their vertices: so the shares, of which the last ends at 1.
-static void testModel(void** state) {
-  (void)state;
+static void testModel(void) {
   Balls s;
   makeBalls(&s);
-  djModel *plain = NULL, *watched = NULL;
+  djModel* plain = NULL;
   djError err = {""};
   plain = djt_makeModel(&s.def);
   Log log = {0};
   s.def.watch = (djWatch){note, &log};
-  assert_int_equal(dj_makeModel(&watched, &s.def, &err), DJ_OK);
+  djModel* watched = djt_makeModel(&s.def);
   assert_null(djt_difference(plain, watched));
   assert_memory_equal(&plain->contact, &watched->contact, sizeof plain->contact);
   double all = 0, before = 0;
@@ -228,14 +215,13 @@ static void testModel(void** state) {
   freeBalls(&s);
 }
 
-static void testFile(void** state) {
-  (void)state;
+static void testFile(void) {
   static const char* const path = "test_watch.tmp.json";
   Balls s;
   makeBalls(&s);
-  djModel *m = NULL, *again = NULL;
+  djModel* again = NULL;
   djError err = {""};
-  assert_int_equal(dj_makeModel(&m, &s.def, &err), DJ_OK);
+  djModel* m = djt_makeModel(&s.def);
   assert_int_equal(dj_saveModel(m, path, &err), DJ_OK);
   Log log = {0};
   djWatch watch = {note, &log};
@@ -256,9 +242,4 @@ static void testFile(void** state) {
   remove(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testRollout), cmocka_unit_test(testCancelledRollout),
-      cmocka_unit_test(testModel), cmocka_unit_test(testFile)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testRollout, testCancelledRollout, testModel, testFile)

@@ -3,38 +3,24 @@
 
 #include "model/wrap.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/near.h"
 #include "common/random.h"
+#include "common/random_vec.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "math/block6.h"
-
-#include <math.h>
-#include <string.h>
-
-static djVec3 randomVec(djRng* rng, double size) {
-  double v[3];
-  djt_uniforms(v, 3, rng, -size, size);
-  return dju_load3(v);
-}
 
 static djWrapShape randomShape(djRng* rng, int trial) {
   double axis[3];
   djt_unitVector(axis, rng);
-  djWrapShape s = {.centre = randomVec(rng, 0.2),
+  djWrapShape s = {.centre = djt_vec3(rng, 0.2),
                    .axis = dju_load3(axis),
                    .radius = djt_uniform(rng, 0.1, 0.3),
                    .onset = trial % 3 ? 0.02 : 0,
                    .cylinder = trial % 2,
                    .sided = trial % 4 > 1};
   double reach = trial % 8 > 3 ? 0.4 : 3;
-  s.side = dju_add3(s.centre, randomVec(rng, reach * s.radius));
+  s.side = dju_add3(s.centre, djt_vec3(rng, reach * s.radius));
   return s;
 }
 
@@ -98,8 +84,7 @@ static bool checkAt(double worst[2], const djWrapShape* s, const double x[7]) {
   return true;
 }
 
-static void testDerivatives(void** state) {
-  (void)state;
+static void testDerivatives(void) {
   djRng rng = {81};
   double worst[2] = {0, 0};
   int seen[8] = {0};
@@ -163,14 +148,12 @@ static void checkOnset(bool cylinder, bool through) {
   assert_true(most < 0.5 * sharpest * w * w * R * R);
 }
 
-static void testOnset(void** state) {
-  (void)state;
+static void testOnset(void) {
   for (int k = 0; k < 4; k++) checkOnset(k % 2, k / 2);
 }
 
 // Where no plane is defined, ends at the surface, no room: finite, or straight.
-static void testOdd(void** state) {
-  (void)state;
+static void testOdd(void) {
   djRng rng = {82};
   int wrapped = 0;
   for (int trial = 0; trial < 4000; trial++) {
@@ -195,8 +178,4 @@ static void testOdd(void** state) {
   assert_true(wrapped > 100);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testDerivatives), cmocka_unit_test(testOnset),
-                                     cmocka_unit_test(testOdd)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DJT_MAIN(testDerivatives, testOnset, testOdd)

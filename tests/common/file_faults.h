@@ -4,22 +4,14 @@
 #ifndef DJ_TESTS_FILE_FAULTS_H_
 #define DJ_TESTS_FILE_FAULTS_H_
 
+#include "common/test.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 typedef enum djtCall {
   DJT_OPEN,     // of a file that is made
@@ -216,10 +208,9 @@ static inline void djt_sweep(djtCall call, int error, bool harmless, const char*
     djt_fault.countdown = -1;
     bool done = !djt_fault.fired || harmless;
     djtText now = djt_folder(folder);
-    if (done != (status >= 0) || !djt_sameText(&now, done ? &after : &before)) {
-      fail_msg("call %d, errno %d, n %ld: status %d, '%s', folder:\n%.2000s", (int)call, error, n,
+    djt_failIf(done != (status >= 0) || !djt_sameText(&now, done ? &after : &before),
+               "call %d, errno %d, n %ld: status %d, '%s', folder:\n%.2000s", (int)call, error, n,
                status, text, now.data);
-    }
     assert_true(done || text[0]);
     assert_int_equal(djt_descriptors(), descriptors);
     free(now.data);

@@ -5,6 +5,7 @@
 #define DJ_TESTS_FREE_MOTION_H_
 
 #include "common/step_energy.h"
+#include "common/test.h"
 #include "model/momentum.h"
 
 typedef struct Tree {

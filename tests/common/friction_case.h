@@ -3,14 +3,7 @@
 #ifndef DJ_TESTS_FRICTION_CASE_H_
 #define DJ_TESTS_FRICTION_CASE_H_
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "common/test.h"
 #include "contact/friction/friction.h"
 
 enum { MAXP = 40 };

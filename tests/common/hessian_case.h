@@ -4,12 +4,8 @@
 #define DJ_TESTS_HESSIAN_CASE_H_
 
 #include "common/random.h"
+#include "common/test.h"
 #include "common/worst.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "integrate/work.h"
 #include "math/so3.h"
@@ -249,12 +245,6 @@ static inline double djt_hessianError(const djtHessian* c, double* a, double* b,
     if (most > 0 && gap[k] < 1e-6) worst = djt_worst(worst, off / most);
   }
   return worst;
-}
-
-static inline double djt_dot(const double* a, const double* b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
 }
 
 #endif // DJ_TESTS_HESSIAN_CASE_H_

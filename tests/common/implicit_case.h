@@ -4,6 +4,7 @@
 #define DJ_TESTS_IMPLICIT_CASE_H_
 
 #include "common/random.h"
+#include "common/test.h"
 #include "math/so3.h"
 #include "shape/implicit.h"
 
@@ -84,6 +85,18 @@ static inline void djt_outputs(double v[DJT_OUTPUTS], const djcImplicit* o) {
   memcpy(v + 5, o->normal, sizeof o->normal);
   memcpy(v + 8, o->point_a, sizeof o->point_a);
   memcpy(v + 11, o->point_b, sizeof o->point_b);
+}
+
+static inline void setNumbers(djtImplicit* s, const char* family, int n, const double* size) {
+  memcpy(s->size, size, (size_t)n * sizeof *size);
+  s->given = (djcImplicitShape){family, 0, n, s->size};
+}
+
+static inline void evalAt(djcImplicit* out, djcImplicitPair* pair, const djtPose pose[2],
+                          int flags) {
+  const djStatus status =
+      djc_evalImplicitPair(out, pair, pose[0].pos, pose[0].quat, pose[1].pos, pose[1].quat, flags);
+  if (status) fail_msg("status %d", status);
 }
 
 #endif // DJ_TESTS_IMPLICIT_CASE_H_

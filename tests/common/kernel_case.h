@@ -4,6 +4,7 @@
 #define DJ_TESTS_KERNEL_CASE_H_
 
 #include "common/pair_case.h"
+#include "common/test.h"
 #include "common/worst.h"
 
 static const int kernelTypes[] = {DJ_PLANE, DJ_SPHERE,    DJ_CAPSULE, DJ_BOX,
@@ -86,12 +87,6 @@ static inline int some(int n, int type_a, int type_b) {
   bool curved = type_a == DJ_ELLIPSOID || type_a == DJ_CYLINDER || type_b == DJ_ELLIPSOID ||
                 type_b == DJ_CYLINDER;
   return curved ? (n + 2) / 3 : n;
-}
-
-static inline double distance(const double* x, const double* y, int n) {
-  double worst = 0;
-  for (int i = 0; i < n; i++) worst = djt_worst(worst, fabs(x[i] - y[i]));
-  return worst;
 }
 
 // Settings by a kernel's rules, those of the first one as the case has them.

@@ -5,6 +5,7 @@
 #define DJ_TESTS_KIN_CASE_H_
 
 #include "common/random_model.h"
+#include "common/random_vec.h"
 #include "common/room.h"
 #include "math/so3.h"
 #include "math/spatial.h"
@@ -29,12 +30,6 @@ static inline void djt_setKin(djtKins* c, int k) {
   assert_true(c->m->nmocap <= 1);
   dj_kinematics(&c->kin[k], c->m, c->q[k], pos, quat);
   dj_motionSubspace(&c->kin[k], c->m, c->ref);
-}
-
-static inline djVec3 djt_vec3(djRng* rng, double size) {
-  double v[3];
-  djt_uniforms(v, 3, rng, -size, size);
-  return dju_load3(v);
 }
 
 // Random configurations, the k-th a step of that size from the one before. Takes the model.

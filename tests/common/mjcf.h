@@ -3,18 +3,10 @@
 #ifndef DJ_TESTS_MJCF_H_
 #define DJ_TESTS_MJCF_H_
 
+#include "common/test.h"
 #include "engine/engine.h"
 #include "import.h"
 #include "stock.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 // The compiled model, or NULL and MuJoCo's message.
 static inline mjModel* djt_tryCompile(const char* text, char error[1000]) {
@@ -43,6 +35,13 @@ static inline djModel* djt_import(djReport** report, const mjModel* m) {
   return model;
 }
 
+static inline djModel* djt_importText(const char* text) {
+  mjModel* m = djt_compile(text);
+  djModel* model = djt_import(NULL, m);
+  mj_deleteModel(m);
+  return model;
+}
+
 // Group setup: scenes may have the plugin dijoco.contact.
 static inline int djt_registerContact(void** state) {
   (void)state;
@@ -67,6 +66,11 @@ static inline const char* djt_robotFolder(void) {
   const char* folder = getenv("DIJOCO_GYMNASIUM");
   if (!folder) fail_msg("no models of gymnasium: scripts/fetch_models.sh fetches them");
   return folder;
+}
+
+static inline void djt_deleteEngine(mjModel* m, mjData* d) {
+  mj_deleteData(d);
+  mj_deleteModel(m);
 }
 
 // Entry of the report, or NULL.

@@ -3,12 +3,7 @@
 #ifndef DJ_TESTS_NEAR_H_
 #define DJ_TESTS_NEAR_H_
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "common/test.h"
 
 #define djt_near(a, b, epsilon) djt_nearAt(a, b, epsilon, __FILE__, __LINE__)
 static inline void djt_nearAt(double a, double b, double epsilon, const char* file, int line) {

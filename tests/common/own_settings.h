@@ -3,9 +3,8 @@
 #ifndef DJ_TESTS_OWN_SETTINGS_H_
 #define DJ_TESTS_OWN_SETTINGS_H_
 
+#include "common/test.h"
 #include "io/model_contact.h"
-
-#include <string.h>
 
 static inline djStatus djt_readOwn(djModelDef* def, const char* text, djPool* pool, djError* err) {
   cJSON* root;

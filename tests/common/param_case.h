@@ -7,14 +7,13 @@
 #include "base/arena.h"
 #include "common/random_model.h"
 #include "common/step_energy.h"
+#include "common/test.h"
 #include "common/worst.h"
 #include "gradient/param_gradient.h"
 #include "integrate/armature.h"
 #include "math/so3.h"
 #include "model/body_param.h"
 #include "model/param.h"
-
-#include <stdlib.h>
 
 typedef struct djParamCase {
   djModel *model, *copy;   // parameters are set on the copy

@@ -11,30 +11,29 @@
 
 // By the integrator.
 static const char djt_pushFormat[] =
-    "{\"dijoco_model\":1,\"option\":{\"timestep\":0.01,\"integrator\":\"%s\"},"
-    "\"bodies\":[{\"name\":\"world\"},"
-    "{\"name\":\"box\",\"pos\":[0.3,0,0.051],\"mass\":0.2,\"inertia\":[4e-4,4e-4,4e-4]},"
-    "{\"name\":\"cart\",\"pos\":[0,0,0.4],\"mass\":0.3,\"inertia\":[0.002,0.003,0.001]},"
-    "{\"name\":\"arm\",\"parent\":\"cart\",\"ipos\":[0,0,-0.1],\"mass\":0.3,"
-    "\"inertia\":[0.002,0.003,0.001]}],"
-    "\"joints\":[{\"name\":\"free\",\"type\":\"free\",\"body\":\"box\"},"
-    "{\"name\":\"slide\",\"type\":\"slide\",\"body\":\"cart\",\"axis\":[1,0,0],\"damping\":0.1},"
-    "{\"name\":\"hinge\",\"type\":\"hinge\",\"body\":\"arm\",\"axis\":[0,1,0]}],"
-    "\"geoms\":[{\"name\":\"table\",\"type\":\"plane\",\"body\":\"world\",\"size\":[0,0,1]},"
-    "{\"name\":\"box\",\"type\":\"box\",\"body\":\"box\",\"size\":[0.05,0.05,0.05]},"
-    "{\"name\":\"tip\",\"type\":\"sphere\",\"body\":\"arm\",\"pos\":[0.19,0,-0.33],"
-    "\"size\":[0.05,0,0]}],"
-    "\"actuators\":[{\"name\":\"m0\",\"joint\":\"slide\",\"ctrllimited\":true,"
-    "\"ctrlrange\":[-4,9]},{\"name\":\"m1\",\"joint\":\"hinge\",\"gear\":[0.3,0,0,0,0,0],"
-    "\"dyn\":\"filter\",\"tau\":0.03}]}";
+    "{'dijoco_model':1,'option':{'timestep':0.01,'integrator':'%s'},"
+    "'bodies':[{'name':'world'},"
+    "{'name':'box','pos':[0.3,0,0.051],'mass':0.2,'inertia':[4e-4,4e-4,4e-4]},"
+    "{'name':'cart','pos':[0,0,0.4],'mass':0.3,'inertia':[0.002,0.003,0.001]},"
+    "{'name':'arm','parent':'cart','ipos':[0,0,-0.1],'mass':0.3,'inertia':[0.002,0.003,0.001]}],"
+    "'joints':[{'name':'free','type':'free','body':'box'},"
+    "{'name':'slide','type':'slide','body':'cart','axis':[1,0,0],'damping':0.1},"
+    "{'name':'hinge','type':'hinge','body':'arm','axis':[0,1,0]}],"
+    "'geoms':[{'name':'table','type':'plane','body':'world','size':[0,0,1]},"
+    "{'name':'box','type':'box','body':'box','size':[0.05,0.05,0.05]},"
+    "{'name':'tip','type':'sphere','body':'arm','pos':[0.19,0,-0.33],"
+    "'size':[0.05,0,0]}],"
+    "'actuators':[{'name':'m0','joint':'slide','ctrllimited':true,"
+    "'ctrlrange':[-4,9]},{'name':'m1','joint':'hinge','gear':[0.3,0,0,0,0,0],"
+    "'dyn':'filter','tau':0.03}]}";
 
 // Everything but horizon, what varies, and settings.
-#define DJT_PUSH_LOSS                                                                          \
-  "\"initial\":{\"qpos\":[0.3,0,0.051,0.99,0.01,0.02,0.03,0.01,0.1],\"qvel\":[0.1,0,0,0,0.1,0,"  \
-  "0.2,-0.3],\"act\":[0.4]},"                                                                   \
-  "\"loss\":[{\"type\":\"position\",\"body\":\"box\",\"target\":[0.4,0.05,0.05],\"weight\":3,"   \
-  "\"when\":\"running\"},{\"type\":\"qvel\",\"joint\":\"hinge\"},"                               \
-  "{\"type\":\"effort\",\"weight\":1e-3}]"
+#define DJT_PUSH_LOSS                                                                              \
+  "'initial':{'qpos':[0.3,0,0.051,0.99,0.01,0.02,0.03,0.01,0.1],'qvel':[0.1,0,0,0,0.1,0,"          \
+  "0.2,-0.3],'act':[0.4]},"                                                                        \
+  "'loss':[{'type':'position','body':'box','target':[0.4,0.05,0.05],'weight':3,"                   \
+  "'when':'running'},{'type':'qvel','joint':'hinge'},"                                             \
+  "{'type':'effort','weight':1e-3}]"
 
 static inline void djt_openPushTask(DesignCase* c, const char* integrator, const char* task) {
   char scene[sizeof djt_pushFormat + 20];
@@ -45,8 +44,7 @@ static inline void djt_openPushTask(DesignCase* c, const char* integrator, const
 static inline void djt_openPushBy(DesignCase* c, const char* integrator, int horizon,
                                   const char* rest) {
   char text[4096];
-  snprintf(text, sizeof text, "{\"scene\":\"s\",\"horizon\":%d," DJT_PUSH_LOSS ",%s}", horizon,
-           rest);
+  snprintf(text, sizeof text, "{'scene':'s','horizon':%d," DJT_PUSH_LOSS ",%s}", horizon, rest);
   djt_openPushTask(c, integrator, text);
 }
 

@@ -3,12 +3,7 @@
 #ifndef DJ_TESTS_ROOM_H_
 #define DJ_TESTS_ROOM_H_
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "common/test.h"
 
 // n zeros, and room for one number more.
 static inline double* djt_room(size_t n) {

@@ -3,15 +3,9 @@
 #ifndef DJ_TESTS_SAME_RUN_H_
 #define DJ_TESTS_SAME_RUN_H_
 
+#include "common/test.h"
+
 #include <dijoco/dijoco.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 // The last coordinates of a free body that starts at 1 m/s along x.
 static inline void djt_rollBody(double qpos[7], const djModel* m) {

@@ -98,12 +98,26 @@ static inline djModel* sceneModel(const Scene* s) {
   abort();
 }
 
+// The same, and the scene is freed.
+static inline djModel* takeScene(Scene* s) {
+  djModel* m = sceneModel(s);
+  freeScene(s);
+  return m;
+}
+
 static inline djData* sceneData(const djModel* m) {
   djData* d;
   djError err;
   if (dj_makeData(&d, m, &err) == DJ_OK) return d;
   fprintf(stderr, "scene: %s\n", err.text);
   abort();
+}
+
+// The model and its data; the scene is freed.
+static inline djModel* startScene(djData** d, Scene* s) {
+  djModel* m = takeScene(s);
+  *d = sceneData(m);
+  return m;
 }
 
 // The same with all types of geoms, the last a mesh of an octahedron (static memory).

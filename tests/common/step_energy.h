@@ -4,11 +4,9 @@
 #ifndef DJ_TESTS_STEP_ENERGY_H_
 #define DJ_TESTS_STEP_ENERGY_H_
 
+#include "common/test.h"
 #include "common/worst.h"
 #include "integrate/work.h"
-
-#include <math.h>
-#include <string.h>
 
 // Energy and gradient at q of the step that starts at d.
 static inline double energyAt(double* gradient, const djModel* m, djData* d, const double* q) {
@@ -28,16 +26,6 @@ static inline djData* makeData(const djModel* m) {
   djError err;
   assert_int_equal(dj_makeData(&d, m, &err), DJ_OK);
   return d;
-}
-
-// Largest |a - b| relative to the largest |b|.
-static inline double relative(const double* a, const double* b, int n) {
-  double diff = 0, size = 1e-300;
-  for (int i = 0; i < n; i++) {
-    diff = djt_worst(diff, fabs(a[i] - b[i]));
-    size = djt_worst(size, fabs(b[i]));
-  }
-  return diff / size;
 }
 
 #endif  // DJ_TESTS_STEP_ENERGY_H_

@@ -4,10 +4,10 @@
 #ifndef DJ_TESTS_TASK_CASE_H_
 #define DJ_TESTS_TASK_CASE_H_
 
-#include <dijoco/dijoco.h>
+#include "common/json.h"
+#include "common/test.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <dijoco/dijoco.h>
 
 typedef struct Case {
   djTask* task;
@@ -21,14 +21,13 @@ typedef struct Case {
 static inline void makeCaseOf(Case* c, const char* scene, const char* json) {
   djError err = {""};
   memset(c, 0, sizeof *c);
-  if (dj_loadTaskText(&c->task, json, NULL, &err) < 0 ||
-      (scene ? dj_loadModelText(&c->m, scene, &err)
-             : dj_loadModel(&c->m, DIJOCO_SOURCE_DIR "/examples/cartpole.json", &err)) < 0 ||
-      dj_applyTask(c->m, c->task, &err) < 0 ||
-      dj_resolveTask(&c->p, c->task, c->m, &err) < 0 ||
-      djd_makeDesign(&c->d, c->m, c->p, &err) < 0) {
-    fail_msg("%s", err.text);
-  }
+  djt_failIf(
+      dj_loadTaskText(&c->task, djt_json(json), NULL, &err) < 0 ||
+          (scene ? dj_loadModelText(&c->m, djt_json(scene), &err)
+                 : dj_loadModel(&c->m, DIJOCO_SOURCE_DIR "/examples/cartpole.json", &err)) < 0 ||
+          dj_applyTask(c->m, c->task, &err) < 0 || dj_resolveTask(&c->p, c->task, c->m, &err) < 0 ||
+          djd_makeDesign(&c->d, c->m, c->p, &err) < 0,
+      "%s", err.text);
   c->gradient = calloc((size_t)c->d->n + 1, sizeof(double));
   assert_int_equal(djd_evaluateDesign(&c->loss, c->gradient, c->d, c->d->x0), DJ_OK);
 }

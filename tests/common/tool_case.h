@@ -140,9 +140,8 @@ static inline void djt_wellFormed(const char* page) {
     }
     if (end) {
       assert_true(depth-- > 0);
-      if (strncmp(open[depth], name, n) != 0 || open[depth][n]) {
-        fail_msg("</%.*s> closes <%s>", (int)n, name, open[depth]);
-      }
+      djt_failIf(strncmp(open[depth], name, n) != 0 || open[depth][n], "</%.*s> closes <%s>",
+                 (int)n, name, open[depth]);
     } else if (c[-1] != '/' && strncmp(name, "meta", 4) != 0) {
       assert_true(depth < 40);
       snprintf(open[depth++], sizeof open[0], "%.*s", (int)n, name);
