@@ -22,6 +22,7 @@ typedef struct Problem {
   double exact;           // a majorizer evaluation adds this to every curvature, unless 0
   double cap;             // largest fraction
   double least;           // curvature that still counts as positive
+  bool changes;           // the pattern of the Jacobian, from point to point
   int ncall, fail_at;     // the fail_at-th call that can fail returns `failure`
   djStatus failure;
   int nfraction, nshift, naccept, nevaluate, nmajorizer;
@@ -73,6 +74,8 @@ static void solve(void* user, double* x) {
   for (int i = 0; i < m->n; i++) x[i] /= m->factored[i];
 }
 
+static bool keeps(void* user) { return !((Problem*)user)->changes; }
+
 static djStatus cap(void* user, double* fraction, const double* step) {
   Problem* m = user;
   assert_true(isfinite(step[0]));
@@ -110,7 +113,8 @@ static Problem problem(Curve curve, int n, double x0, double x1, double x2) {
 
 static djStatus minimize(djNewtonResult* r, Problem* m, const djNewtonOption* o) {
   djNewtonProblem p = {.n = m->n, .user = m, .evaluate = evaluate, .factor = factor,
-                       .solve = solve, .max_step = cap, .trial = trial, .accept = accept};
+                       .solve = solve, .keeps = keeps, .max_step = cap, .trial = trial,
+                       .accept = accept};
   double gradient[3], step[3];
   memset(r, 0x5a, sizeof *r);
   return dj_newton(r, &p, o, gradient, step);
@@ -187,6 +191,29 @@ static void testQuadratic(void** state) {
   djt_near(r.decrement, sqrt(3 * (9 + 9)), 1e-14);   // sqrt(g . H^-1 g) where it started
   djt_near(r.value, 21, 1e-14);
   djt_near(m.x[0], 2, 1e-15);                        // and the best point is kept
+}
+
+// From x a full step by the curvature there leads to -x^3. The next one by the same leaves 1.5 x^2 of
+// that, which is less than twice the square of what the first left over it.
+static void testLastStep(void** state) {
+  (void)state;
+  const double x = 0.02, bound = 2 * x * x * x * x * x;
+  djNewtonOption o = kOption;
+  o.tolerance = 1e-3;
+  for (int way = 0; way < 5; way++) {
+    djNewtonResult r;
+    Problem m = problem(arms, 1, x, 0, 0);
+    m.changes = way == 1;
+    o.enough = way == 2 ? 0.9 * bound : 1.1 * bound;
+    o.refinement_steps = way == 3;
+    if (way == 4) o.tolerance = 1e-4;   // too far to be the last
+    assert_int_equal(minimize(&r, &m, &o), DJ_OK);
+    assert_int_equal(r.iterations, 2);
+    assert_int_equal(m.nshift, way == 3 ? 3 : way > 0 ? 2 : 1);
+    djt_near(r.decrement, x * x * x, way == 3 ? 1 : 1e-3 * x * x * x);
+    if (way == 0) djt_near(fabs(m.x[0]), 1.5 * x * x * x * x * x, 1e-2 * bound);
+    else djt_near(m.x[0], 0, 1e-14);
+  }
 }
 
 static void testNothing(void** state) {
@@ -635,6 +662,7 @@ static void testErrors(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testQuadratic),  cmocka_unit_test(testNothing),
+      cmocka_unit_test(testLastStep),
       cmocka_unit_test(testSearch),     cmocka_unit_test(testArmijo),
       cmocka_unit_test(testInfeasible), cmocka_unit_test(testApproach), cmocka_unit_test(testCap),
       cmocka_unit_test(testShift),      cmocka_unit_test(testUphill),

@@ -27,6 +27,7 @@ typedef struct Problem {
   double unit;             // of the decrement
   bool predicted;          // the step is the method's prediction, work->ahead
   double near;             // as of djNewtonOption, of the unit
+  long factored;           // version of the pattern that the last factor has
   double trial_fraction;   // of the present step at which the trial point stands; 0: none
   double path, trial_path; // work of work->nonpotential up to the present and the trial point
 } Problem;
@@ -99,10 +100,16 @@ static bool factor(void* user, double shift) {
   Problem* p = user;
   djWork* w = p->work;
   w->count.factorizations++;
+  p->factored = w->pattern.version;
   if (shift == 0) return dj_factor(&dj_stageOf(w)->linear.factor, &w->H, NULL);
   setScale(p);
   for (int i = 0; i < p->model->nv; i++) w->shift[i] = shift * w->scale[i];
   return dj_factor(&dj_stageOf(w)->linear.factor, &w->H, w->shift);
+}
+
+static bool keeps(void* user) {
+  const Problem* p = user;
+  return p->factored == p->work->pattern.version;
 }
 
 static void solve(void* user, double* x) {
@@ -299,9 +306,10 @@ static int mostIterations(const djWork* w, const djModel* m) {
 
 static djNewtonProblem problemOf(Problem* p) {
   return (djNewtonProblem){.n = p->model->nv, .user = p, .evaluate = evaluateHere,
-                           .factor = factor, .solve = solve, .max_step = maxStep, .trial = trial,
-                           .accept = accept, .convexify = convexify, .ease = ease,
-                           .unease = unease, .learn = learn, .scratch = p->work->learned};
+                           .factor = factor, .solve = solve, .keeps = keeps,
+                           .max_step = maxStep, .trial = trial, .accept = accept,
+                           .convexify = convexify, .ease = ease, .unease = unease,
+                           .learn = learn, .scratch = p->work->learned};
 }
 
 // Of energies: that of poses, times the weight.
@@ -331,6 +339,7 @@ static djStatus solveFrom(djNewtonResult* result, Problem* p) {
                            .refinement_steps = refinement,
                            .max_cuts = 30,
                            .near = p->near * p->unit,
+                           .enough = m->opt.tolerance * m->opt.tolerance * p->unit,
                            .noise = noiseOf(w, m)};
   countIterate(p);
   djStatus status = dj_newton(result, &newton, &option, w->gradient, w->step);
