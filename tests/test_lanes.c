@@ -41,6 +41,13 @@ static void testMemory(void) {
   assert_true(six[6] == 7 && six[7] == 7);
   for (int i = 0; i < N; i++) z[i] = 0.3;
   same(dju_splat(0.3), z);
+  for (int n = 1; n <= N; n++) {   // the first ones alone are read and written
+    for (int i = 0; i < N; i++) z[i] = i < n ? x[i] : 0;
+    same(dju_loadFirst(x, n), z);
+    for (int i = 0; i < N; i++) y[i] = 7;
+    dju_storeFirst(y, dju_loadLanes(x), n);
+    for (int i = 0; i < N; i++) assert_true(y[i] == (i < n ? x[i] : 7));
+  }
 }
 
 // Lanes that a mask leaves out do not count, not even a NaN there.

@@ -17,14 +17,15 @@ typedef struct Problem {
   Curve curve;
   double x[3], next[3];
   double curvature[3], factored[3];
-  double exact;           // a majorizer evaluation adds this to every curvature, unless 0
-  double cap;             // largest fraction
-  double least;           // curvature that still counts as positive
-  int ncall, fail_at;     // the fail_at-th call that can fail returns `failure`
+  double exact;       // a majorizer evaluation adds this to every curvature, unless 0
+  double cap;         // largest fraction
+  double least;       // curvature that still counts as positive
+  bool changes;       // the pattern of the Jacobian, from point to point
+  int ncall, fail_at; // the fail_at-th call that can fail returns `failure`
   djStatus failure;
   int nfraction, nshift, naccept, nevaluate, nmajorizer;
   double fraction[MAX_LOG], shift[MAX_LOG];
-  double trial_value, value[MAX_LOG], point[MAX_LOG];   // of accepted points; their x[0]
+  double trial_value, value[MAX_LOG], point[MAX_LOG]; // of accepted points; their x[0]
 } Problem;
 
 static djStatus call(Problem* m) { return ++m->ncall == m->fail_at ? m->failure : DJ_OK; }
@@ -71,6 +72,8 @@ static void solve(void* user, double* x) {
   for (int i = 0; i < m->n; i++) x[i] /= m->factored[i];
 }
 
+static bool keeps(void* user) { return !((Problem*)user)->changes; }
+
 static djStatus cap(void* user, double* fraction, const double* step) {
   Problem* m = user;
   assert_true(isfinite(step[0]));
@@ -107,8 +110,15 @@ static Problem problem(Curve curve, int n, double x0, double x1, double x2) {
 }
 
 static djStatus minimize(djNewtonResult* r, Problem* m, const djNewtonOption* o) {
-  djNewtonProblem p = {.n = m->n, .user = m, .evaluate = evaluate, .factor = factor,
-                       .solve = solve, .max_step = cap, .trial = trial, .accept = accept};
+  djNewtonProblem p = {.n = m->n,
+                       .user = m,
+                       .evaluate = evaluate,
+                       .factor = factor,
+                       .solve = solve,
+                       .keeps = keeps,
+                       .max_step = cap,
+                       .trial = trial,
+                       .accept = accept};
   double gradient[3], step[3];
   memset(r, 0x5a, sizeof *r);
   return dj_newton(r, &p, o, gradient, step);
@@ -181,9 +191,33 @@ static void testQuadratic(void) {
   once.max_iterations = 1;
   assert_int_equal(minimize(&r, &m, &once), DJ_NOT_CONVERGED);
   assert_int_equal(r.iterations, 1);
-  djt_near(r.decrement, sqrt(3 * (9 + 9)), 1e-14);   // sqrt(g . H^-1 g) where it started
+  djt_near(r.decrement, sqrt(3 * (9 + 9)), 1e-14); // sqrt(g . H^-1 g) where it started
   djt_near(r.value, 21, 1e-14);
-  djt_near(m.x[0], 2, 1e-15);                        // and the best point is kept
+  djt_near(m.x[0], 2, 1e-15); // and the best point is kept
+}
+
+// From x a full step by the curvature there leads to -x^3. The next one by the same leaves 1.5 x^2
+// of that, which is less than twice the square of what the first left over it.
+static void testLastStep(void) {
+  const double x = 0.02, bound = 2 * x * x * x * x * x;
+  djNewtonOption o = kOption;
+  o.tolerance = 1e-3;
+  for (int way = 0; way < 5; way++) {
+    djNewtonResult r;
+    Problem m = problem(arms, 1, x, 0, 0);
+    m.changes = way == 1;
+    o.enough = way == 2 ? 0.9 * bound : 1.1 * bound;
+    o.refinement_steps = way == 3;
+    if (way == 4) o.tolerance = 1e-4; // too far to be the last
+    assert_int_equal(minimize(&r, &m, &o), DJ_OK);
+    assert_int_equal(r.iterations, 2);
+    assert_int_equal(m.nshift, way == 3 ? 3 : way > 0 ? 2 : 1);
+    djt_near(r.decrement, x * x * x, way == 3 ? 1 : 1e-3 * x * x * x);
+    if (way == 0)
+      djt_near(fabs(m.x[0]), 1.5 * x * x * x * x * x, 1e-2 * bound);
+    else
+      djt_near(m.x[0], 0, 1e-14);
+  }
 }
 
 static void testNothing(void) {
@@ -270,7 +304,7 @@ static double endOnShelf(double end, double middle, double noise) {
 static void testArmijo(void) {
   djt_near(endOnShelf(1.05e-4, 0.75, 0), 0, 0);
   djt_near(endOnShelf(0.95e-4, 0.75, 0), 0.5, 0);
-  djt_near(endOnShelf(0.95e-4, 0.55e-4, 0), 0.5, 0);   // half of the step, half of the promise
+  djt_near(endOnShelf(0.95e-4, 0.55e-4, 0), 0.5, 0); // half of the step, half of the promise
   assert_true(endOnShelf(0.95e-4, 0.45e-4, 0) > 0.5);
   // With values that are known to 1e-5 only, nearly as much is as good.
   djt_near(endOnShelf(0.95e-4, 0.75, 1e-5), 0, 0);
@@ -335,7 +369,7 @@ static void testApproach(void) {
   for (int k = 1; k < 9; k++) {
     djNewtonResult r;
     hardness = pow(10, k);
-    Problem m = problem(stop, 1, -3, 0, 0);   // the step is 13, the slope -1.3
+    Problem m = problem(stop, 1, -3, 0, 0); // the step is 13, the slope -1.3
     assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
     djt_near(m.x[0], 1 + 0.9 / (hardness + 0.1), 1e-9);
     double slope, curvature;
@@ -360,7 +394,7 @@ static void testCap(void) {
 static void testShift(void) {
   static const double ladder[] = {0, 0.1, 0.4, 1.6, 6.4};
   djNewtonResult r, once;
-  Problem m = problem(valleys, 1, 0.25, 0, 0);   // curvature -3.25
+  Problem m = problem(valleys, 1, 0.25, 0, 0); // curvature -3.25
   assert_int_equal(minimize(&r, &m, &kOption), DJ_OK);
   for (int k = 0; k < 5; k++) djt_near(m.shift[k], ladder[k], 1e-15);
   djt_near(m.x[0], 1, 1e-12);
@@ -374,13 +408,13 @@ static void testShift(void) {
   assert_int_equal(r.shifts, shifted);
   assert_int_equal(ladders, r.iterations);
   // The smallest shift counts as one, too.
-  m = problem(valleys, 1, 0.575, 0, 0);   // curvature -.03
+  m = problem(valleys, 1, 0.575, 0, 0); // curvature -.03
   djNewtonOption o = kOption;
   o.max_iterations = 1;
   minimize(&once, &m, &o);
   djt_near(m.shift[m.nshift - 1], 0.1, 0);
   assert_int_equal(once.shifts, 1);
-  assert_false(once.exact);   // the decrement is by the shift
+  assert_false(once.exact); // the decrement is by the shift
   assert_true(r.exact);
 }
 
@@ -457,7 +491,7 @@ static void testSubstituteHelps(void) {
   djNewtonResult r;
   djNewtonOption o = kOption;
   o.max_cuts = 0;
-  Problem m = problem(arms, 1, 2, 0, 0);   // beyond 1 full steps of the exact one rise
+  Problem m = problem(arms, 1, 2, 0, 0); // beyond 1 full steps of the exact one rise
   m.exact = 10;
   assert_int_equal(minimize(&r, &m, &o), DJ_OK);
   djt_near(m.x[0], 0, 1e-9);
@@ -476,8 +510,14 @@ static void testTrialsAsk(void) {
   djNewtonResult r;
   Problem m = problem(arms, 1, 2, 0, 0);
   m.exact = 1e-3;
-  djNewtonProblem p = {.n = m.n, .user = &m, .evaluate = evaluate, .factor = factor,
-                       .solve = solve, .max_step = cap, .trial = noting, .accept = accept};
+  djNewtonProblem p = {.n = m.n,
+                       .user = &m,
+                       .evaluate = evaluate,
+                       .factor = factor,
+                       .solve = solve,
+                       .max_step = cap,
+                       .trial = noting,
+                       .accept = accept};
   double gradient[3], step[3];
   assert_int_equal(dj_newton(&r, &p, &kOption, gradient, step), DJ_OK);
   djt_near(m.x[0], 0, 1e-8);
@@ -485,7 +525,7 @@ static void testTrialsAsk(void) {
 
 // No step helps by the exact Jacobian: once more with the substitute, then it gives up where it is.
 static double cliff(double x, double* slope, double* curvature) {
-  *slope = 1;      // a lie: it rises wherever one goes
+  *slope = 1; // a lie: it rises wherever one goes
   *curvature = 1;
   return x == 3 ? 1 : 2;
 }
@@ -503,7 +543,7 @@ static void testNoProgress(void) {
     // The first time the substitute is had and fails; without one it is asked for once more.
     assert_int_equal(m.nevaluate, n == 1 ? 2 : 1);
     assert_int_equal(m.nfraction, 5);
-    djt_near(m.fraction[4], 0.0625, 0);   // four cuts
+    djt_near(m.fraction[4], 0.0625, 0); // four cuts
   }
 }
 
@@ -522,7 +562,7 @@ static void testPolish(void) {
     assert_int_equal(r.iterations, 1);
     assert_int_equal(m.nevaluate, 1 + refinement_steps);
     m = problem(slow, 1, 0.05, 0, 0);
-    m.exact = 3;   // refinement is exact
+    m.exact = 3; // refinement is exact
     assert_int_equal(minimize(&r, &m, &o), DJ_OK);
     djt_near(m.x[0], 0.05 * pow(0.1, 1 + refinement_steps), 1e-16);
     assert_int_equal(m.nmajorizer, 1);
@@ -593,8 +633,8 @@ static void failsAt(Curve curve, double x, double exact, const djNewtonOption* o
     assert_int_equal(minimize(&r, &m, o), m.failure);
     assert_int_equal(m.ncall, k);
     double slope, curvature;
-    djt_near(curve(m.x[0], &slope, &curvature), m.naccept ? m.value[m.naccept - 1]
-                                                          : curve(x, &slope, &curvature), 0);
+    djt_near(curve(m.x[0], &slope, &curvature),
+             m.naccept ? m.value[m.naccept - 1] : curve(x, &slope, &curvature), 0);
   }
 }
 
@@ -609,7 +649,7 @@ static void testErrors(void) {
   failsAt(cliff, 3, 0, &o);
 }
 
-DJT_MAIN(testQuadratic, testNothing, testSearch, testArmijo, testInfeasible, testApproach, testCap,
-         testShift, testUphill, testHopeless, testSubstitute, testTrialsAsk, testNoProgress,
-         testPolish, testPolishMeetsTheEdge, testNearTheEdge, testRounding, testSubstituteHelps,
-         testErrors, testQuadraticConvergence, testTolerance)
+DJT_MAIN(testQuadratic, testNothing, testLastStep, testSearch, testArmijo, testInfeasible,
+         testApproach, testCap, testShift, testUphill, testHopeless, testSubstitute, testTrialsAsk,
+         testNoProgress, testPolish, testPolishMeetsTheEdge, testNearTheEdge, testRounding,
+         testSubstituteHelps, testErrors, testQuadraticConvergence, testTolerance)

@@ -6,7 +6,7 @@
 //   x = x_k + L_k (psi - psi_k) = [x_k + L_k (p - psi_k)] + G F,   G = h^2 L_k K^-1 L_k^T,
 // with the exact laws for the forces (row_solve.h), so that passes end where psi is the minimum, to
 // the curvature of bodies' paths. Newton's method takes over from there, and finds it alone where
-// there are no rows or too many.
+// there are too many rows. Without contact x is linear in psi, and the first pass has the minimum.
 
 #include "integrate/row_pass.h"
 

@@ -78,10 +78,16 @@ static bool factor(void* user, double shift) {
   djStageProblem* p = user;
   djWork* w = p->work;
   w->count.factorizations++;
+  p->factored = w->pattern.version;
   if (shift == 0) return dj_factor(&dj_stageOf(w)->linear.factor, &w->H, NULL);
   dj_setStageScale(p);
   for (int i = 0; i < p->model->nv; i++) w->shift[i] = shift * w->scale[i];
   return dj_factor(&dj_stageOf(w)->linear.factor, &w->H, w->shift);
+}
+
+static bool keeps(void* user) {
+  const djStageProblem* p = user;
+  return p->factored == p->work->pattern.version;
 }
 
 static void solve(void* user, double* x) {
@@ -194,6 +200,7 @@ djNewtonProblem dj_stageNewton(djStageProblem* p) {
                            .evaluate = evaluateHere,
                            .factor = factor,
                            .solve = solve,
+                           .keeps = keeps,
                            .max_step = dj_maxStageStep,
                            .trial = dj_tryStage,
                            .accept = dj_acceptStage,
@@ -231,6 +238,7 @@ djStatus dj_solveFrom(djNewtonResult* result, djStageProblem* p) {
                            .refinement_steps = refinement,
                            .max_cuts = 30,
                            .near = p->near * p->unit,
+                           .enough = m->opt.tolerance * m->opt.tolerance * p->unit,
                            .noise = noiseOf(w, m)};
   countIterate(p);
   djStatus status = dj_newton(result, &newton, &option, w->gradient, w->step);

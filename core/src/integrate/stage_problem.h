@@ -17,6 +17,7 @@ typedef struct djStageProblem {
   double unit;             // of the decrement
   bool predicted;          // the step is the method's prediction, work->ahead
   double near;             // as of djNewtonOption, of the unit
+  long factored;           // version of the pattern that the last factor has
   bool carried;            // the present iterate is where a solution may be, dj_carry;
   bool exact;              //   it is the solution over rows
   double trial_fraction;   // of the present step at which the trial point stands; 0: none

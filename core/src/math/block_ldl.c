@@ -1,6 +1,7 @@
 #include "math/block_ldl.h"
 
 #include "math/block_row.h"
+#include "math/lanes.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,13 +57,18 @@ static bool eliminateOwn(double* at, const djBlockRow* r, const djMatrix* H) {
 static void subtract(double* out, int stride, int rows, int columns, const double* at,
                      const djBlockRow* r, int a, int b, bool lower) {
   for (int i = 0; i < rows; i++) {
-    double* restrict to = out + (size_t)i * stride;
+    double* to = out + (size_t)i * stride;
     int end = lower ? i + 1 : columns;
-    for (int k = 0; k < r->own; k++) {
-      const double* restrict row = at + (size_t)k * r->width;
-      if (row[a + i] == 0) continue;
-      double f = row[a + i] * row[k];
-      for (int j = 0; j < end; j++) to[j] -= f * row[b + j];
+    for (int first = 0; first < end; first += DJU_LANES) {
+      const int n = end - first < DJU_LANES ? end - first : DJU_LANES;
+      djLanes sum = dju_loadFirst(to + first, n);
+      for (int k = 0; k < r->own; k++) {
+        const double* row = at + (size_t)k * r->width;
+        if (row[a + i] == 0) continue;
+        const double f = row[a + i] * row[k];
+        sum -= f * dju_loadFirst(row + b + first, n);
+      }
+      dju_storeFirst(to + first, sum, n);
     }
   }
 }

@@ -87,6 +87,40 @@ DJU_INLINE djMask dju_firstLanes(int n) {
   return lane < end;
 }
 
+// The first n of p's eight doubles, zeros behind; n from 1 to 8.
+DJU_INLINE djLanes dju_loadFirst(const double* p, int n) {
+#if defined(__AVX512F__)
+  return (djLanes)_mm512_maskz_loadu_pd((__mmask8)(0xffu >> (DJU_LANES - n)), p);
+#elif defined(__AVX2__)
+  djMask mask = dju_firstLanes(n);
+  __m256i half[2];
+  memcpy(half, &mask, sizeof mask);
+  const __m256d x[2] = {_mm256_maskload_pd(p, half[0]), _mm256_maskload_pd(p + 4, half[1])};
+  djLanes v;
+  memcpy(&v, x, sizeof v);
+  return v;
+#else
+  djLanes v = {0};
+  for (int k = 0; k < n; k++) v[k] = p[k];
+  return v;
+#endif
+}
+DJU_INLINE void dju_storeFirst(double* p, djLanes v, int n) {
+#if defined(__AVX512F__)
+  _mm512_mask_storeu_pd(p, (__mmask8)(0xffu >> (DJU_LANES - n)), (__m512d)v);
+#elif defined(__AVX2__)
+  djMask mask = dju_firstLanes(n);
+  __m256i half[2];
+  __m256d x[2];
+  memcpy(half, &mask, sizeof mask);
+  memcpy(x, &v, sizeof v);
+  _mm256_maskstore_pd(p, half[0], x[0]);
+  _mm256_maskstore_pd(p + 4, half[1], x[1]);
+#else
+  for (int k = 0; k < n; k++) p[k] = v[k];
+#endif
+}
+
 // Bit k: lane k is set.
 DJU_INLINE unsigned dju_maskBits(djMask m) {
 #if defined(__AVX512DQ__)

@@ -448,6 +448,7 @@ static bool analyse(djPattern* p) {
 bool dj_endPattern(djPattern* p) {
   if (p->dense || p->nfine < 2) {
     if (p->nanalysed >= 0 || p->blocks.nblock > 1) setDense(p);
+    p->version += p->nanalysed >= 0;
     p->nanalysed = -1;
     return true;
   }
@@ -456,6 +457,7 @@ bool dj_endPattern(djPattern* p) {
   if (p->nanalysed == p->npair && !memcmp(p->analysed, p->pair, bytes)) return true;
   memcpy(p->analysed, p->pair, bytes);
   bool done = analyse(p);
+  p->version++;
   p->nanalysed = done ? p->npair : -1;
   return done;
 }

@@ -69,6 +69,7 @@ enum { DJ_MANY = 33 };
 typedef struct djPattern {
   djBlocks blocks;
   bool dense;                // ask for one dense block always: the reference
+  long version;              // of blocks: another one after each analysis
   // private
   int n, nfine, maxpair, maxlater;
   int wantpair, wantlater;   // that the last couplings would have needed

@@ -19,6 +19,7 @@ static const double NOISES = 100;        // that a step gains, to be searched al
 // A part of the value tells something if it has risen by so many decrements; how often it may.
 static const double EXCESS = 1e-3;
 static const int MOST_LESSONS = 4;
+static const double NEAR_ENOUGH = 100;   // of the tolerance, from where the next step may be the last
 static const double DOWNHILL = 0.01;     // the least that a lesson leaves of the step's slope
 // A foreseen step may lead this many decrements above where easing began.
 static const double LEAP_RISE = 100;
@@ -38,6 +39,8 @@ typedef struct Search {
   enum { PLAIN, EASED, FORESEEN } way;
   double leap_limit;         // on the value after a leap
   int cut, idle;             // steps in a row that were cut, and that gained nothing
+  bool taught;               // the step is by a Jacobian that knows more than the point's
+  bool whole;                // the last step was a full one by the point's exact Jacobian
 } Search;
 
 static double slopeOf(const Search* s) {
@@ -95,6 +98,21 @@ static djStatus newtonStep(Search* s) {
   }
   s->decrement2 = -1;
   return DJ_OK;
+}
+
+// The step by the factor of the step before, where it may be the last: of a decrement d1 a full step
+// left d2, so that the Jacobian has changed by about d2/d1 of itself, and this one leaves twice
+// d2 d2/d1 at most.
+static bool lastStep(Search* s) {
+  const double before = s->r->decrement;
+  if (s->majorizer || !(s->o->enough > 0) || s->o->refinement_steps > 0) return false;
+  if (!(before <= NEAR_ENOUGH * s->o->tolerance) || !s->p->keeps(s->p->user)) return false;
+  for (int i = 0; i < s->p->n; i++) s->step[i] = -s->gradient[i];
+  s->p->solve(s->p->user, s->step);
+  s->decrement2 = -slopeOf(s);
+  if (!(s->decrement2 >= 0 && 2 * s->decrement2 <= s->o->enough * before)) return false;
+  s->convex = s->shifted = false;
+  return sqrt(s->decrement2) <= s->o->tolerance;
 }
 
 // A point along the step. Every trial is evaluated in full, because nearly all are accepted.
@@ -172,6 +190,7 @@ static djStatus learn(bool* found, Search* s) {
   memcpy(s->gradient, gradient, size);
   *found = *found && -slopeOf(s) > DOWNHILL * decrement2;
   if (!*found) memcpy(s->step, step, size);
+  s->taught = true;
   s->r->value = value;
   s->decrement2 = decrement2;
   s->convex = convex && !*found;
@@ -338,6 +357,7 @@ static djStatus advance(bool* over, Search* s) {
   }
   if (taken > 0) {
     s->p->accept(s->p->user);
+    s->whole = s->way == PLAIN && s->r->exact && !s->taught && taken == 1;
     s->convex = false;
     *over = s->idle >= LAST;
     return *over ? DJ_NOT_CONVERGED : DJ_OK;
@@ -368,7 +388,9 @@ djStatus dj_newton(djNewtonResult* r, const djNewtonProblem* p, const djNewtonOp
   if (status < 0) return status;
   if (o->near > 0 && !isfinite(r->value)) return DJ_NOT_CONVERGED;
   for (r->iterations = 1; r->iterations <= o->max_iterations; r->iterations++) {
-    status = newtonStep(&s);
+    bool last = s.whole && lastStep(&s);
+    s.whole = s.taught = false;
+    status = last ? DJ_OK : newtonStep(&s);
     if (status < 0) return status;
     if (r->iterations == o->plain_iterations + 1 && !(o->near > 0)) status = easeFar(&s);
     if (status < 0) return status;

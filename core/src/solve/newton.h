@@ -23,6 +23,8 @@ typedef struct djNewtonProblem {
   // Factor Jacobian + shift * scale; false: its symmetric part is not positive definite.
   bool (*factor)(void* user, double shift);
   void (*solve)(void* user, double* x);
+  // The last factor is one of a Jacobian that has the present one's size and pattern.
+  bool (*keeps)(void* user);
   // Largest fraction of a new step that may be taken, in (0, 1].
   djStatus (*max_step)(void* user, double* fraction, const double* step);
   // Move the trial point to present + fraction * step and evaluate there; value infinite when
@@ -56,6 +58,7 @@ typedef struct djNewtonOption {
   int max_cuts;           // halvings of one line search
   double near;            // not 0: the start's decrement is below, or it is worth nothing: no substitutes
   double noise;           // rounding error of values
+  double enough;          // decrement that the last step may leave: by the factor of the one before
   int plain_iterations;   // before the system is eased
   // On the decrement, from where the system is nearly solved, an easier one solved enough.
   double ease_tolerance;
