@@ -207,9 +207,127 @@ def cloth_flip():
                                    **coefficients, **off}})
 
 
+def vertex(name, place, mass, held=False, geom=""):
+    """A body on three slides, whose joints have names where it is held."""
+    joints = "".join('<joint%s type="slide" axis="%s"/>' % (
+        f' name="{name}_{k}"' if held else "", a)
+        for k, a in zip("xyz", ("1 0 0", "0 1 0", "0 0 1")))
+    inertial = "" if geom else ('<inertial pos="0 0 0" mass="%g" diaginertia="1e-7 1e-7 1e-7"/>'
+                                % mass)
+    return '    <body name="%s" pos="%g %g %g">%s%s%s</body>' % (name, *place, joints, inertial, geom)
+
+
+def held_by(names, kp, kv):
+    return [f'    <position name="{n}_{k}" joint="{n}_{k}" kp="{kp}" kv="{kv}"/>'
+            for n in names for k in "xyz"]
+
+
+def save_flex(folder, name, option, fixed, bodies, flex, actuators):
+    """scene.xml, which MuJoCo runs as it is."""
+    folder.mkdir(exist_ok=True)
+    lines = ["<!-- Written by generate.py. -->", f'<mujoco model="{name}">',
+             f"  <option {option}/>", "  <worldbody>", *fixed, *bodies,
+             "  </worldbody>", "  <deformable>", *flex, "  </deformable>", "  <actuator>",
+             *actuators, "  </actuator>", "</mujoco>"]
+    (folder / "scene.xml").write_text("\n".join(lines) + "\n")
+
+
+def splines(paths, timestep, seconds):
+    """A path for each held body and axis, {name: (x, y, z)}, the first knot of which stays."""
+    free, maps, variables = {}, [], []
+    for name, path in paths.items():
+        for axis, knots in zip("xyz", path):
+            free[f"{name}_{axis}"] = {"value": [round(x, 4) for x in knots]}
+            maps.append({"type": "spline", "from": f"{name}_{axis}", "actuator": f"{name}_{axis}"})
+            variables.append({"name": f"{name}_{axis}", "index": list(range(1, len(knots)))})
+    return {"scene": "scene.xml", "integrator": "midpoint", "timestep": timestep,
+            "horizon": round(seconds / timestep), "free": free, "maps": maps, "variables": variables}
+
+
+def rope_ring():
+    """A rope of N vertices on the floor, the head of which is held: it goes through a ring of
+    capsules that stands on edge, and the rope's middle is to end in the ring's."""
+    n, length, mass, radius = 14, 0.39, 0.06, 0.008
+    step, ring, tube, high = length / (n - 1), 0.06, 0.012, 0.12
+    names = ["head", *(f"v{i}" for i in range(1, n - 1)), "tail"]
+    middle = names[n // 2]
+    bodies = [vertex(name, (-0.1 - step * i, 0, radius), mass / n, name == "head")
+              for i, name in enumerate(names)]
+    fixed = ['    <geom name="floor" type="plane" size="2 2 .1" friction=".3"/>']
+    pieces = 12
+    for i in range(pieces):
+        ends = [(0, ring * math.sin(2 * math.pi * k / pieces),
+                 high + ring * math.cos(2 * math.pi * k / pieces)) for k in (i, i + 1)]
+        fixed.append('    <geom name="ring%d" type="capsule" size="%g" fromto="%s" friction=".3"/>'
+                     % (i, tube, " ".join("%.6g" % x for e in ends for x in e)))
+    flex = [f'    <flex name="rope" dim="1" radius="{radius}" body="{" ".join(names)}"',
+            '          element="%s">' % "  ".join(f"{i} {i + 1}" for i in range(n - 1)),
+            '      <edge stiffness="150" damping=".1"/>',
+            '      <contact selfcollide="none" friction=".3"/>', "    </flex>"]
+    folder = FOLDER / "rope_ring"
+    save_flex(folder, "rope_ring", 'timestep="0.004" integrator="implicitfast"', fixed, bodies, flex, held_by(["head"], 100, 1))
+    # up before the ring, and through it
+    path = ([0, 0.02, 0.1, 0.2, 0.27], [0, 0, 0, 0, 0], [0, 0.09, 0.13, 0.12, 0.06])
+    write(folder / "task.json",
+          {**splines({"head": path}, 0.004, 1),
+           "loss": [{"type": "position", "body": middle, "target": [0, 0, round(high - ring + tube + radius, 4)]}],
+           "optimizer": {"type": "lbfgsb", "iterations": 25},
+           "contact": {"model": "damped", "law": "smooth_penalty", "damping_time": 0.003,
+                       "sigma": 1.5e-5, "kn": 400}})
+
+
+def gripper_fold():
+    """A cloth of N x N vertices that hangs beside a bar, two corners of which are in grippers: they
+    take its upper edge over the bar and down, and the free corners are to hang as high."""
+    n, side, mass, radius = 7, 0.3, 0.1, 0.005
+    step, bar, high = side / (n - 1), 0.03, 0.3
+    low, front = 0.12, bar + radius + 0.01
+
+    def place(i):
+        return front, step * (i % n) - side / 2, low + side - step * (i // n)
+
+    names = {0: "grip_right", n - 1: "grip_left", n * (n - 1): "free_right", n * n - 1: "free_left"}
+    bodies, elements = [], []
+    for i in range(n * n):
+        name = names.get(i, f"v{i}")
+        held = name.startswith("grip")
+        geom = ('<geom name="%s" type="sphere" size=".012" mass=".02" contype="0" '
+                'conaffinity="0"/>' % name)
+        bodies.append(vertex(name, place(i), mass / n**2, held, geom if held else ""))
+    for a in range(n - 1):
+        for b in range(n - 1):
+            i = a * n + b
+            elements += [(i, i + 1, i + n + 1), (i, i + n + 1, i + n)]
+    fixed = ['    <geom name="floor" type="plane" size="2 2 .1" friction=".5"/>',
+             f'    <geom name="bar" type="capsule" size="{bar}" fromto="0 -.25 {high} 0 .25 {high}" '
+             'friction=".5"/>']
+    flex = [f'    <flex name="cloth" dim="2" radius="{radius}"',
+            '          body="%s"' % " ".join(names.get(i, f"v{i}") for i in range(n * n)),
+            '          element="%s">' % "  ".join("%d %d %d" % e for e in elements),
+            '      <elasticity young="2e4" poisson=".2" thickness=".002" damping=".02"',
+            '                  elastic2d="both"/>',
+            '      <contact selfcollide="none" friction=".5"/>', "    </flex>"]
+    folder = FOLDER / "gripper_fold"
+    save_flex(folder, "gripper_fold", f'timestep="{STEP}" integrator="discrete"', fixed, bodies,
+              flex, held_by(["grip_right", "grip_left"], 200, 2))
+    # over the bar, and down on its other side, but not as far as half the cloth
+    path = ([0, -front, -2 * front, -2 * front, -2 * front], [0] * 5, [0, 0, -0.05, -0.1, -0.14])
+    hang = high - (side - math.pi * (bar + radius)) / 2
+    write(folder / "task.json",
+          {**splines({"grip_right": path, "grip_left": path}, STEP, 1),
+           "loss": [{"type": "position", "body": f"free_{hand}",
+                     "target": [round(bar + radius, 4), y * side / 2, round(hang, 4)]}
+                    for hand, y in (("right", -1), ("left", 1))],
+           "optimizer": {"type": "lbfgsb", "iterations": 25},
+           "contact": {"model": "damped", "law": "smooth_penalty", "alpha": 0.3, "sigma": 1e-5,
+                       "kn": 100}})
+
+
 if __name__ == "__main__":
     ball_in_sphere()
     fall()
     roll()
     box_flip()
     cloth_flip()
+    rope_ring()
+    gripper_fold()
