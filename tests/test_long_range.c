@@ -231,7 +231,7 @@ static void fitPair(Pair* p) {
     if (s->nvert == 0) continue;
     const djShape old = p->shape[k];
     const djStatus status =
-        dj_fitTriangles(&p->shape[k], p->mem[k], s->nvert, p->vert[k], s->ntri, s->tri,
+        dj_fitTriangles(&p->shape[k], p->mem[k], s->nvert, p->vert[k], s->ntri, s->tri, NULL,
                         p->setting[DJ_LONG_WEIGHTING] > 0, old.fit ? &old : NULL);
     assert_int_equal(status, DJ_OK);
   }
