@@ -253,7 +253,7 @@ function(dj_add_references_test)
 endfunction()
 
 function(dj_add_bench)
-  foreach(name blocks differences fields proxies supports)
+  foreach(name blocks differences fields proxies supports triangles)
     add_executable(bench_${name} tests/bench/${name}.c)
     set_target_properties(bench_${name} PROPERTIES
                           RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")

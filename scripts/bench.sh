@@ -20,6 +20,7 @@ if [ $# -eq 0 ]; then
   build/bin/tests/bench_fields
   build/bin/tests/bench_proxies
   build/bin/tests/bench_supports
+  build/bin/tests/bench_triangles
   build/bin/dijoco convert models/implicit/ten_bodies/scene.xml --out build/ten_bodies.json
   build/bin/tests/bench_differences build/ten_bodies.json thrown 5
   build/bin/dijoco bench models/finger/reach/task.json models/finger/rotate/task.json \

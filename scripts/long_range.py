@@ -1,17 +1,20 @@
-"""Runs the long-range tasks (all task*.json of each folder) from their starts and from jittered
-ones, and prints what came out.
+"""Runs the long-range tasks (all task*.json of each folder, with --triangles its long_range.json)
+from their starts and from jittered ones, and prints what came out.
 
-Usage: python3 scripts/long_range.py [--command build/bin/dijoco] [--jitters 3] [--out DIR] [NAME...]
+Usage: python3 scripts/long_range.py [--command build/bin/dijoco] [--jitters 3] [--out DIR]
+       [--triangles] [NAME...]
 
 A row for each run: the loss in the model in which it was optimised, the loss of the same controls
-and start without a guide (0: every target is within its tolerance), the same in stock MuJoCo, and
-seconds a simulated frame of the whole optimisation. Exit 1 where a run misses its targets."""
+and start without a guide (0: every target is within its tolerance), of contact between triangles by
+the contact model separating_plane instead, the same in stock MuJoCo, and seconds a simulated frame
+of the whole optimisation. Exit 1 where a run misses its targets."""
 import argparse
 import csv
 import json
 import math
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -109,6 +112,17 @@ def mujoco_loss(command, folder, task):
     return loss
 
 
+def plain_loss(command, folder):
+    """The loss of the written task under the contact model separating_plane."""
+    task = json.loads((folder / "task.json").read_text())
+    scene = (folder / "scene.xml").read_text()
+    (folder / "plain.xml").write_text(re.sub(r'<text name="dijoco_contact/[^>]*>', "", scene))
+    (folder / "plain.json").write_text(json.dumps(dict(
+        {k: task[k] for k in task if k not in ("optimizer", "variables")}, scene="plain.xml",
+        variables=[{"name": "option/gravity"}], contact="separating_plane")))
+    return run(command, "grad", folder / "plain.json")["loss"]
+
+
 def optimise(command, given, seed, folder):
     task = jittered(command, json.loads(given.read_text()), given.parent.name, seed)
     folder.mkdir(parents=True, exist_ok=True)
@@ -118,7 +132,9 @@ def optimise(command, given, seed, folder):
     final = json.loads((folder / "final.json").read_text())
     steps = task["optimizer"].get("receding", {}).get("horizon", task["horizon"])
     frames = summary["evaluations"] * steps
-    return {"loss": final["loss_last"], "plain": final["bias"]["loss_plain"],
+    triangles = given.name == "long_range.json"
+    plain = plain_loss(command, folder) if triangles else final["bias"]["loss_plain"]
+    return {"loss": final["loss_last"], "plain": plain,
             "mujoco": mujoco_loss(command, folder, task), "wall": summary["wall_s"],
             "frame": summary["wall_s"] / max(frames, 1), "iterations": summary["iterations"]}
 
@@ -129,14 +145,16 @@ def main():
     parser.add_argument("--command", default=str(ROOT / "build" / "bin" / "dijoco"))
     parser.add_argument("--jitters", type=int, default=3)
     parser.add_argument("--out", default=str(ROOT / "build" / "long_range"))
+    parser.add_argument("--triangles", action="store_true")
     parser.add_argument("names", nargs="*", default=NAMES)
     o = parser.parse_args()
+    files = "long_range.json" if o.triangles else "task*.json"
     print("%-14s %5s %11s %11s %11s %11s %9s %8s" %
           ("task", "start", "loss", "no guide", "MuJoCo", "iterations", "wall (s)", "ms/frame"))
     missed = False
-    given = [file for name in o.names for file in sorted((TASKS / name).glob("task*.json"))]
+    given = [file for name in o.names for file in sorted((TASKS / name).glob(files))]
     for file in given:
-        name = file.parent.name + file.stem[len("task"):]
+        name = file.parent.name + file.stem.replace("task", "").replace("long", "_long")
         for seed in range(o.jitters + 1):
             r = optimise(o.command, file, seed, pathlib.Path(o.out) / name / str(seed))
             missed |= r["loss"] > 0

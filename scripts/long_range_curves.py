@@ -13,7 +13,8 @@ from guide_pictures import Panel, write
 
 COLORS = {"guide in the run": "#c0392b", "guide backward only": "#e08e0b",
           "plain contact": "#777777", "MuJoCo": "#2a6f97", "bundle of 32": "#3a7d44",
-          "CMA-ES, 10 times": "#7d3c98"}
+          "CMA-ES, 10 times": "#7d3c98", "triangles, mean": "#c2185b",
+          "triangles, paper": "#00838f"}
 LEFT, TOP, WIDTH, HEIGHT, STEP = 80, 40, 240, 180, (330, 250)
 
 

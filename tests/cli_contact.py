@@ -241,6 +241,60 @@ class Contact(cli.Case):
             self.assertEqual(r["status"], "error")
             self.assertIn(text, r["message"])
 
+    def test_tree(self):
+        """Trees that are given, whatever their order: Algorithm 1 of the paper, where no two triangles
+        are near each other."""
+        vertices = [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
+        faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+        chain = [{"tri": 3}, {"tri": 1}, {"l": 0, "r": 1}, {"tri": 0}, {"l": 3, "r": 2}, {"tri": 2},
+                 {"l": 4, "r": 5}]
+        even = [{"tri": 0}, {"tri": 2}, {"tri": 1}, {"tri": 3}, {"l": 0, "r": 2}, {"l": 1, "r": 3},
+                {"l": 4, "r": 5}]
+        eps = 0.25
+
+        def balls(tree, shift):
+            out = []
+            for node in tree:
+                below = [] if "tri" in node else [out[node["l"]], out[node["r"]]]
+                ids = {i for b in below for i in b[2]} or set(faces[node.get("tri", 0)])
+                points = [[x + s for x, s in zip(vertices[i], shift)] for i in ids]
+                x = [sum(p[k] for p in points) / len(points) for k in range(3)]
+                R = (max(math.dist(x, b[0]) + b[1] for b in below) if below else
+                     max(math.dist(x, p) for p in points))
+                out.append((x, R, ids, below))
+            return out[-1]
+
+        def potential(a, b):
+            r, d = math.dist(a[0], b[0]), a[1] + b[1]
+            far, t = 12 * (1 + r ** -0.5) ** 2, (r / d - 1) / eps
+            if t >= 1:
+                return far
+            self.assertTrue(a[3] or b[3])
+            near = sum(potential(c, e) for c in a[3] or [a] for e in b[3] or [b])
+            phi = t ** 3 * (6 * t * t - 15 * t + 10) if t > 0 else 0
+            return (1 - phi) * near + phi * far
+
+        values = set()
+        for tree in (chain, even):
+            for shift in ([0.23, 0.02, 0.01], [0.24, 0.02, 0.01], [0.25, 0.02, 0.01]):
+                moved = [[x + s for x, s in zip(v, shift)] for v in vertices]
+                shape = {"vertices": vertices, "triangles": faces, "tree": tree}
+                r = self.ask({"model": "long_range", "params": {"weighting": "paper", "eps": eps},
+                              "a": shape, "b": {**shape, "vertices": moved}})
+                self.assertEqual(r["exact"], 0)
+                wanted = potential(balls(tree, [0] * 3), balls(tree, shift))
+                self.assertAlmostEqual(r["value"] / wanted, 1, 12)
+                values.add(r["value"])
+        self.assertEqual(len(values), 6)
+        leaf, ring = {"tri": 0}, {"l": 0, "r": 1}
+        for bad, text in (([leaf], "7 nodes"), ([leaf] * 6 + [ring], "no tree"), ([leaf, 1], "objects"),
+                          ([{"tri": -1}], "from 0"), ([{"l": 1}], "from 0"), ({}, "tree"),
+                          ([{"tri": 0, "l": 1}], "l"), (even[:6] + [{"l": 6, "r": 5}], "no tree"),
+                          (even[:6] + [{"l": 4, "r": 4}], "no tree"),
+                          (even[:6] + [{"l": 4, "r": 7}], "no tree")):
+            r = self.ask({"model": "long_range", "a": {**shape, "tree": bad}, "b": shape}, status=2)
+            self.assertIn(text, r["message"])
+
     def test_too_large(self):
         """Numbers whose products overflow are errors; what can be computed is computed."""
         ball = {"geom": "sphere", "size": [1], "pose": [0, 0, 0, 1, 0, 0, 0]}

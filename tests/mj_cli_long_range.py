@@ -28,6 +28,7 @@ TASKS = {
     "button": ("button", None, None, ["ctrl"], "hand"),
     "franka_push": ("blob0", None, None, ["ctrl"], "hand"),
 }
+TRIANGLES = {"push": "scene.xml"}   # scenes of long_range.json
 NAMES = [a for a in sys.argv[1:] if a in TASKS] or ["push", "franka_push"]
 sys.argv[1:] = [a for a in sys.argv[1:] if a not in TASKS]
 
@@ -116,6 +117,30 @@ class LongRange(cli.Case):
                         self.assertEqual(norm, 0)
                     else:
                         self.assertGreater(norm, 0)
+
+    def test_triangles(self):
+        """Under contact between triangles gradients lead before contact, and are exact in it."""
+        for name in ("push", "ant_push", "billiards"):
+            task = load(name, "long_range.json")
+            task["scene"] = os.path.join(FOLDER, name, TRIANGLES.get(name, "long_range.xml"))
+            task.pop("optimizer")
+            task["horizon"] = 4
+            r = self.run_json("grad", self.write("grad.json", json.dumps(task)))
+            self.assertEqual(r["unconverged_steps"], 0)
+            self.assertGreater(sum(abs(x) for v in r["variables"] for x in v["gradient"]), 0, name)
+        task = load("push", "long_range.json")
+        for term in task["loss"]:
+            term.pop("tolerance")
+        qpos = task["initial"]["qpos"]
+        qpos[7:9] = 0.16, -0.12     # the box comes to the rod
+        task["initial"]["qvel"] = [0] * 6 + [1, 0, 0, 0, 0, 0]
+        task.pop("optimizer")
+        task["horizon"] = 3
+        task["variables"] = [{"name": v} for v in
+                             ("ctrl", "qpos0", "contact/long_range/stiffness")]
+        r = self.run_json("grad", self.write("grad.json", json.dumps(task)), "--check")
+        for one in r["certificate"]:
+            self.assertTrue(one["passed"], one)
 
     def test_generator(self):
         """The files are what generate.py writes."""

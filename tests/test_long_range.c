@@ -128,6 +128,43 @@ static void testRing(void** state) {
   freeSolid(&ring);
 }
 
+// Worlds that take turns in data and threads have the bits of one thread, and those of a run alone:
+// planes that were found in one step are of no other.
+static void testThreads(void** state) {
+  (void)state;
+  enum { WORLDS = 6, STEPS = 4 };
+  Scene* s = newScene(3);
+  addGeom(s, 0, DJ_PLANE, 1, 1, 0.1);
+  for (int i = 0; i < 2; i++) {
+    addGeom(s, addBody(s, 0, DJ_FREE, 0.02 * i, 0.01 * i, 0.101 + 0.202 * i, 1, 0.01), DJ_BOX, 0.1,
+            0.1, 0.1);
+  }
+  s->def.option.timestep = 0.01;
+  djModel* m = goodScene(s, NULL, 0);
+  double *first = calloc((size_t)(WORLDS * m->nq), sizeof *first), worst = 0;
+  for (int nthread = 1; nthread <= 3; nthread++) {
+    djBatch* b;
+    assert_int_equal(dj_makeBatch(&b, m, WORLDS, nthread, NULL), DJ_OK);
+    for (int w = 0; w < WORLDS; w++) b->qvel[w * m->nv + 6] = 0.1 * w;
+    for (int k = 0; k < STEPS; k++) assert_int_equal(dj_batchStep(b, 1), DJ_OK);
+    if (nthread == 1) memcpy(first, b->qpos, (size_t)(WORLDS * m->nq) * sizeof *first);
+    assert_memory_equal(first, b->qpos, (size_t)(WORLDS * m->nq) * sizeof *first);
+    dj_deleteBatch(b);
+  }
+  for (int w = 0; w < WORLDS; w++) {
+    djData* d = dataOf(m);
+    d->qvel[6] = 0.1 * w;
+    run(d, m, STEPS);
+    assert_memory_equal(first + w * m->nq, d->qpos, (size_t)m->nq * sizeof *first);
+    worst = djt_worst(worst, fabs(d->qpos[7] - m->qpos0[7]));
+    dj_deleteData(d);
+  }
+  assert_true(worst > 1e-3);
+  free(first);
+  dj_deleteModel(m);
+  freeScene(s);
+}
+
 // A ball that flies two sizes a step does not pass a plate.
 static void testTunnel(void** state) {
   (void)state;
@@ -231,7 +268,7 @@ static void fitPair(Pair* p) {
     if (s->nvert == 0) continue;
     const djShape old = p->shape[k];
     const djStatus status =
-        dj_fitTriangles(&p->shape[k], p->mem[k], s->nvert, p->vert[k], s->ntri, s->tri,
+        dj_fitTriangles(&p->shape[k], p->mem[k], s->nvert, p->vert[k], s->ntri, s->tri, NULL,
                         p->setting[DJ_LONG_WEIGHTING] > 0, old.fit ? &old : NULL);
     assert_int_equal(status, DJ_OK);
   }
@@ -525,10 +562,11 @@ static void testDistances(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testPlanks),        cmocka_unit_test(testRing),
-      cmocka_unit_test(testTunnel),        cmocka_unit_test(testRefused),
-      cmocka_unit_test(testProducts),      cmocka_unit_test(testQuery),
-      cmocka_unit_test(testTessellations), cmocka_unit_test(testDistances),
+      cmocka_unit_test(testPlanks),    cmocka_unit_test(testRing),
+      cmocka_unit_test(testTunnel),    cmocka_unit_test(testRefused),
+      cmocka_unit_test(testThreads),   cmocka_unit_test(testProducts),
+      cmocka_unit_test(testQuery),     cmocka_unit_test(testTessellations),
+      cmocka_unit_test(testDistances),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

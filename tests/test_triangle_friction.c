@@ -39,7 +39,7 @@ static void makeShape(Pair* p, int k, djRng* rng, bool layered) {
   for (size_t i = 0; i < nv; i++) s.vert[i] += djt_uniform(rng, -0.05, 0.05);
   p->shape[k].type = DJ_MESH;
   const djStatus status =
-      dj_fitTriangles(&p->shape[k], p->mem[k], s.nvert, s.vert, s.ntri, s.tri, layered, NULL);
+      dj_fitTriangles(&p->shape[k], p->mem[k], s.nvert, s.vert, s.ntri, s.tri, NULL, layered, NULL);
   assert_int_equal(status, DJ_OK);
   freeSolid(&s);
 }

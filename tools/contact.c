@@ -10,6 +10,7 @@
 #include <dijoco/contact.h>
 #include <dijoco/setting.h>
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ typedef struct Query {
   djcShape a, b;
   double *vert_a, *vert_b;  // owned
   double *weight_a, *weight_b;   // owned
-  int* tri[2];
+  int *tri[2], *node[2];    // owned
   bool gap;                 // the smoothed gap alone, with `smoothing`
   double smoothing;
   djcOption option;
@@ -79,9 +80,41 @@ static void read_triangles(Query* q, djcShape* s, const cJSON* in, const char* p
   s->tri = tri;
 }
 
+// A whole number of a node, not negative.
+static int read_node(Reader* r, const cJSON* in, const char* path, const char* key) {
+  double value = NAN;
+  read_number(r, in, path, key, &value);
+  if (!(value >= 0 && value < INT_MAX && value == floor(value))) {
+    read_fail(r, path, key, "expected a number from 0 on");
+  }
+  return r->failed ? 0 : (int)value;
+}
+
+// Nodes {"tri": i} and {"l": i, "r": j}.
+static void read_tree(Query* q, djcShape* s, const cJSON* in, const char* path) {
+  static const char* const leaf[] = {"tri", NULL};
+  static const char* const pair[] = {"l", "r", NULL};
+  Reader* r = &q->reader;
+  const cJSON* list = read_list(r, in, path, "tree", true);
+  if (!list) return;
+  s->nnode = cJSON_GetArraySize(list);
+  int *node = tool_alloc(2 * (size_t)s->nnode + 1, sizeof *node), *at = node;
+  q->node[path[0] == 'b'] = node;
+  s->node = node;
+  const cJSON* item;
+  cJSON_ArrayForEach(item, list) {
+    const bool ends = cJSON_GetObjectItemCaseSensitive(item, "tri") != NULL;
+    if (!cJSON_IsObject(item)) read_fail(r, path, "tree", "expected objects");
+    if (r->failed || !read_keys(r, item, "tree", ends ? leaf : pair)) return;
+    *at++ = read_node(r, item, "tree", ends ? "tri" : "l");
+    *at++ = ends ? -1 : read_node(r, item, "tree", "r");
+  }
+}
+
 static void read_shape(Query* q, djcShape* s, double** vert, const cJSON* entry,
                        const char* path) {
-  static const char* const keys[] = {"vertices", "radius", "origin", "triangles", NULL};
+  static const char* const keys[] = {"vertices", "radius", "origin", "triangles", "tree",
+                                     NULL};
   Reader* r = &q->reader;
   const cJSON* in = read_object(r, entry, "", path, true);
   if (!in) return;
@@ -96,6 +129,7 @@ static void read_shape(Query* q, djcShape* s, double** vert, const cJSON* entry,
     read_number(r, in, path, "radius", &s->radius);
     if (s->radius < 0) read_fail(r, path, "radius", "must not be negative");
     if (cJSON_GetObjectItemCaseSensitive(in, "triangles")) read_triangles(q, s, in, path);
+    if (cJSON_GetObjectItemCaseSensitive(in, "tree") && !r->failed) read_tree(q, s, in, path);
     for (int i = 0; i < s->nvert; i++) {
       for (int k = 0; k < 3; k++) s->origin[k] += (*vert)[3 * i + k] / s->nvert;
     }
@@ -358,6 +392,8 @@ static void free_query(Query* q) {
   free(q->weight_b);
   free(q->tri[0]);
   free(q->tri[1]);
+  free(q->node[0]);
+  free(q->node[1]);
 }
 
 // Answer one entry; returns its exit status. message: why it is an error.

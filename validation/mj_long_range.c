@@ -18,8 +18,8 @@
 // is executed; its loss is that at the end of the last window, and `frame` the first one whose
 // window ends with loss 0. MuJoCo runs the stock scene.
 //
-// It fails only where the plain gradients at the trivial start are not exactly zero, the guide's is
-// zero, or the guide's loss has not fallen.
+// It fails only where the plain gradients at the trivial start are not exactly zero, the guide's or
+// that of triangles is zero, or the guide's loss or that of weighting mean has not fallen.
 
 #include "mj_long_range/long_range.h"
 
@@ -45,7 +45,8 @@ static const Plan PLANS[] = {
 enum { NPLAN = sizeof PLANS / sizeof PLANS[0], HOLD = 16 };
 
 static const char* const WAYS[NWAY] = {"guide in the run", "guide backward only", "plain contact",
-                                       "MuJoCo", "bundle of 32", "CMA-ES, 10 times"};
+                                       "MuJoCo", "bundle of 32", "CMA-ES, 10 times",
+                                       "triangles, mean", "triangles, paper"};
 
 typedef struct Outcome {
   double gradient;          // its norm at the start
@@ -157,7 +158,8 @@ static void recede(Outcome* o, Window* w, double* x, int frames, int iterations)
     if (o->last == 0 || f == frames - 1) break;
     moveOn(w, x);
   }
-  o->bare = w->way == RUN ? bareLoss(s, ctrl, f + h) : w->way == STOCK ? NAN : o->last;
+  const bool other = w->way == RUN || w->way >= MEAN;
+  o->bare = other ? bareLoss(s, ctrl, f + h) : w->way == STOCK ? NAN : o->last;
   free(ctrl);
 }
 
@@ -255,6 +257,13 @@ static void check(djvReport* report, const Plan* p, const Outcome* o, Way own,
   if (quick && own == BACKWARD) return;   // the run does not change before bodies touch
   snprintf(text, sizeof text, "%s: the guide's loss after the budget", p->name);
   djv_below(report, text, o[own].last, o[own].first, "m2");
+  for (int way = MEAN; way <= PAPER && !quick; way++) {
+    snprintf(text, sizeof text, "%s: gradient, %s", p->name, WAYS[way]);
+    djv_above(report, text, o[way].gradient, 0, "");
+    if (way == PAPER) break;
+    snprintf(text, sizeof text, "%s: loss after the budget, %s", p->name, WAYS[way]);
+    djv_below(report, text, o[way].last, o[way].first, "m2");
+  }
 }
 
 static void runTask(djvReport* report, const Plan* p, bool quick, FILE* curves) {
@@ -270,8 +279,8 @@ static void runTask(djvReport* report, const Plan* p, bool quick, FILE* curves) 
            "no guide", "steps", "s");
   for (int random = 0; random < (quick ? 1 : 2); random++) {
     for (int way = 0; way < NWAY; way++) {
-      if (random && way == SEARCH) continue;    // it draws by itself
-      if (quick && way > STOCK && p->frames == 0) continue;
+      if (random && way >= SEARCH) continue;    // it draws by itself; triangles need no luck
+      if (quick && way > STOCK && (p->frames == 0 || way >= MEAN)) continue;
       Outcome one;
       measure(&one, &s, p, (Way)way, random, quick, curves);
       printOutcome(&one, (Way)way, random);

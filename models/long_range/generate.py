@@ -1,5 +1,5 @@
-"""Writes scene.xml, task.json and plain.json of the long-range tasks beside this file. What is
-chosen is in the tables at the top; README.md says why."""
+"""Writes scene.xml, task.json, plain.json and long_range.json of the long-range tasks beside this
+file. What is chosen is in the tables at the top; README.md says why."""
 import json
 import math
 import pathlib
@@ -32,6 +32,14 @@ TASKS = {
                    iterations=30, guide=1e-4, backward=True, tolerance=0.015),
     "franka_push": dict(dt=0.04, steps=120, window=32, rate=1e-2, iterations=60, guide=3e-5,
                         backward=True, tolerance=0.05),
+}
+
+# Of the tasks under contact between triangles (long_range.json): settings of contact and how high above
+# its place (m) what lies on the floor rests at its coefficient.
+TRIANGLES = {
+    "push": dict(contact=dict(stiffness=1e-6, friction_eps=1e-4), lift=0.0027),
+    "billiards": dict(contact=dict(stiffness=1e-7, friction_eps=1e-4), lift=0.0006),
+    "ant_push": dict(stiffness=1e-5, friction_eps=1e-4),
 }
 
 RED, GREEN, BLUE = "0.8 0.2 0.2 1", "0.2 0.6 0.3 1", "0.3 0.45 0.7 1"
@@ -115,6 +123,20 @@ def write_task(name, task, guided=None, file="task"):
         contact.pop("guide_backward_only", None)
 
 
+def write_triangles(name, **more):
+    """long_range.json: the task under contact between triangles, with other keys."""
+    task = json.loads((HERE / name / "task.json").read_text())
+    if "contact" in TRIANGLES[name]:
+        task["contact"] = {"model": "long_range", **TRIANGLES[name]["contact"]}
+    whole = {}
+    for key, value in {**task, **more}.items():
+        whole[key] = value
+        if key == "contact" and "initial" in more:
+            whole["initial"] = more["initial"]
+    blocks = ['  "%s": %s' % (key, shown(key, value)) for key, value in whole.items()]
+    (HERE / name / "long_range.json").write_text("{\n" + ",\n".join(blocks) + "\n}\n")
+
+
 def com(name, body, place, z, **more):
     """The loss of a body whose centre of mass is to be at a place, within the task's tolerance."""
     return {"type": "com", "body": body, "target": [*place, rounded(z)],
@@ -196,11 +218,11 @@ def mark(x, name, pos, radius, color):
           rgba=color[:-1] + "0.6")
 
 
-def end(x, name):
+def end(x, name, file="scene.xml"):
     x.close("mujoco")
     folder = HERE / name
     folder.mkdir(exist_ok=True)
-    (folder / "scene.xml").write_text("\n".join(x.lines) + "\n")
+    (folder / file).write_text("\n".join(x.lines) + "\n")
 
 
 def scatter(seed, n, spread, apart, taken=()):
@@ -231,7 +253,8 @@ def servos(x, reach, kv, unit=1, body="rod"):
 
 # Billiards
 
-BALLS = dict(red=(-0.8, 0.0), green=[(0.0, 0.15), (0.2, -0.15)], mark=[(0.4, 0.35), (0.35, -0.5)])
+BALLS = dict(red=(-0.8, 0.0), green=[(0.0, 0.15), (0.2, -0.15)], mark=[(0.4, 0.35), (0.35, -0.5)],
+             cut_mark=[(0.52, 0.15), (0.6, -0.3)])
 
 
 def balls():
@@ -244,30 +267,59 @@ def balls():
             [("ball%d" % i, p, colors[i % 3]) for i, p in enumerate(rest)])
 
 
-def billiards(dt):
-    x = begin("billiards",
-              "Sixteen balls on a table. The red one is to be shot so that both green ones "
-              "come to rest on their marks and the others stay; the viscosity of the medium "
-              "stands for what stops rolling balls.",
-              (2.2, 2), dt, 3, viscosity=0.12)
+def split_octahedron(r):
+    """The corners of an octahedron and the middles of its edges, on a sphere: 32 triangles."""
+    axes = [tuple(s * (k == axis) for k in range(3)) for axis in range(3) for s in (1, -1)]
+    middles = [tuple((a[k] + b[k]) / math.sqrt(2) for k in range(3))
+               for i, a in enumerate(axes) for b in axes[i + 1:] if a != tuple(-c for c in b)]
+    return [tuple(r * c for c in v) for v in axes + middles]
+
+
+def table(what, file, marks, friction, height, **ball):
+    x = begin("billiards", what, (2.2, 2), TASKS["billiards"]["dt"], 3, viscosity=0.12)
+    if "mesh" in ball:
+        x.open("asset")
+        rows = [text(v) for v in split_octahedron(BALL["r"])]
+        lines = ["  ".join(rows[i:i + 3]) for i in range(0, len(rows), 3)]
+        x.one("mesh", name="ball", inertia="convex", vertex=("\n" + 18 * " ").join(lines))
+        x.close("asset")
     x.open("default")
-    x.one("geom", friction=0.2)
+    x.one("geom", friction=friction)
     x.close("default")
     world(x)
-    for i, p in enumerate(BALLS["mark"]):
+    for i, p in enumerate(marks):
         mark(x, "mark%d" % i, p, BALL["r"], GREEN)
     for name, p, color in balls():
-        x.free(name, (*p, BALL["r"]), color, type="sphere", size=BALL["r"], mass=BALL["mass"])
+        x.free(name, (*p, height), color, **ball, mass=BALL["mass"])
     x.close("worldbody")
-    end(x, "billiards")
+    end(x, "billiards", file)
+
+
+def billiards(dt):
+    what = ("Sixteen balls on a table. The red one is to be shot so that both green ones come to rest "
+            "on their marks and the others stay; the viscosity of the medium stands for what stops "
+            "rolling balls.")
     r = BALL["r"]
-    write_task("billiards", {
-        "loss": [com("billiards", "green%d" % i, p, r) for i, p in enumerate(BALLS["mark"])] +
+    table(what, "scene.xml", BALLS["mark"], 0.2, r, type="sphere", size=r)
+
+    def loss(marks):
+        return ([com("billiards", "green%d" % i, p, r) for i, p in enumerate(marks)] +
                 [com("billiards", ball, p, r, weight=0.1) for ball, p, _ in balls()
-                 if ball.startswith("ball")],
+                 if ball.startswith("ball")])
+    write_task("billiards", {
+        "loss": loss(BALLS["mark"]),
         "variables": [{"name": "qpos0[joint/red]", "index": [0, 1], "min": [-1.2, -0.8],
                        "max": [-0.3, 0.8]},
                       {"name": "qvel0[joint/red]", "index": [0, 1], "min": -4, "max": 4}]})
+    # on the face in the middle of an octant
+    face = (1 - 3**-0.5) / math.sqrt(2 - 2 * 3**-0.5)
+    side = 3**-0.5 / math.sqrt(2 - 2 * 3**-0.5)
+    table("Sixteen balls of 32 triangles each, which lie on a face and glide rather than roll. The red "
+          "one is to be shot so that both green ones come to rest on their marks and the others stay.",
+          "long_range.xml", BALLS["cut_mark"], 0.05,
+          rounded(r * math.sqrt(2 / 3) + TRIANGLES["billiards"]["lift"]), type="mesh", mesh="ball",
+          quat=(face, -side, side, 0))
+    write_triangles("billiards", scene="long_range.xml", loss=loss(BALLS["cut_mark"]))
 
 
 # Push
@@ -307,6 +359,10 @@ def push(dt):
         "loss": [com("push", "box", PUSH["mark"], half)],
         "variables": [{"name": "ctrl"}]
     }, [["rod", "box"]])
+    rod = [0, 0, 0, 1, 0, 0, 0]
+    write_triangles("push", initial={"qpos": [*rod, *PUSH["box"],
+                                              rounded(half + TRIANGLES["push"]["lift"]),
+                                              1, 0, 0, 0]})
 
 
 # Puck
@@ -587,6 +643,30 @@ def ant_push(dt):
         "loss": [com("ant_push", "box", ANT["mark"], half)],
         "variables": [{"name": hinge} for hinge in hinges]
     }, [["ant", "box"], ["*_upper", "box"], ["*_lower", "box"]])
+    ant_triangles()
+    write_triangles("ant_push", scene="long_range.xml", contact={"model": "separating_plane"})
+
+
+def ant_triangles():
+    """The scene with contact between triangles of both front feet and the box."""
+    row = TRIANGLES["ant_push"]
+    x = Xml()
+    x.lines.append("<!-- The scene with contact between triangles of both front legs and the box. -->")
+    x.open("mujoco", model="ant_push")
+    x.one("include", file="scene.xml")
+    x.open("contact")
+    for leg in ("front_left", "front_right"):
+        x.one("pair", name=leg, geom1=leg + "_lower", geom2="box",
+              friction=(1, 1, 0.005, 0.0001, 0.0001))
+    x.close("contact")
+    x.open("custom")
+    for leg in ("front_left", "front_right"):
+        x.one("text", name="dijoco_contact/" + leg, data="long_range")
+    for key in ("stiffness", "friction_eps"):
+        x.one("numeric", name="dijoco_contact/long_range/" + key, data=row[key])
+    x.one("numeric", name="dijoco_friction_eps/box", data=row["friction_eps"])
+    x.close("custom")
+    end(x, "ant_push", "long_range.xml")
 
 
 # The button

@@ -36,7 +36,8 @@ class _CShape(_lib.Struct):
     _fields_ = [("nvert", c_int), ("vert", c_void_p), ("radius", c_double), ("geom", c_int),
                 ("size", c_double * 3), ("pos", c_double * 3), ("quat", c_double * 4),
                 ("origin", c_double * 3), ("nweight", c_int), ("weight", c_void_p),
-                ("ntri", c_int), ("tri", c_void_p)]
+                ("ntri", c_int), ("tri", c_void_p),
+                ("nnode", c_int), ("node", c_void_p)]
 
 
 class _CFriction(_lib.Struct):

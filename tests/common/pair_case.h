@@ -321,7 +321,7 @@ static inline void longCase(PairCase* c) {
     s->curved = false;
     s->radius = 0;
     const bool layered = c->setting[DJ_LONG_WEIGHTING] == DJ_LONG_PAPER;
-    if (dj_fitTriangles(s, c->fit[k], t.nvert, vert, t.ntri, tri, layered, NULL) < 0) abort();
+    if (dj_fitTriangles(s, c->fit[k], t.nvert, vert, t.ntri, tri, NULL, layered, NULL) < 0) abort();
     free(vert);
     free(tri);
   }

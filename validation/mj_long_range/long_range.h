@@ -22,6 +22,8 @@ typedef enum Way {
   STOCK,        // MuJoCo's run; matrices of mjd_transitionFD, chained
   BUNDLE,       // mean of NBUNDLE gradients of PLAIN at perturbed variables
   SEARCH,       // CMA-ES, by losses of PLAIN alone
+  MEAN,         // our adjoint under contact between triangles, long_range.json; weighting mean
+  PAPER,        // the same, weighting paper
   NWAY
 } Way;
 
@@ -29,6 +31,7 @@ typedef enum Way {
 typedef struct Scene {
   const char* name;
   djTask* task;
+  djTask* triangles;        // of MEAN and PAPER
   djModel* model[NWAY];
   Way own;                  // RUN or BACKWARD, as the task has it
   mjModel* m;               // as compiled, with the task's timestep

@@ -20,32 +20,58 @@ static void setGuide(djModel** out, const djModel* model, const Scene* s, Way wa
   if (dj_setOption(*out, &option, &err) < 0) djv_fail("%s: %s", s->name, err.text);
 }
 
-void lr_openScene(Scene* s, const char* name) {
+// A task of the scene's folder and its model. m: MuJoCo's, or NULL.
+static djModel* loadTask(djTask** task, mjModel** m, const char* name, const char* file) {
   char path[500];
   djError err;
   djModel* model;
-  *s = (Scene){.name = name};
-  snprintf(path, sizeof path, "%s/models/long_range/%s/task.json", DIJOCO_SOURCE_DIR, name);
-  if (dj_loadTask(&s->task, path, &err) < 0 ||
-      dj_loadMJCF(&model, NULL, &s->m, s->task->scene, &err) < 0 ||
-      dj_applyTask(model, s->task, &err) < 0) {
+  snprintf(path, sizeof path, "%s/models/long_range/%s/%s", DIJOCO_SOURCE_DIR, name, file);
+  if (dj_loadTask(task, path, &err) < 0 ||
+      dj_loadMJCF(&model, NULL, m, (*task)->scene, &err) < 0 ||
+      dj_applyTask(model, *task, &err) < 0) {
     djv_fail("%s: %s", path, err.text);
   }
-  for (int way = 0; way < NWAY; way++) setGuide(&s->model[way], model, s, (Way)way);
+  return model;
+}
+
+// The same model with the weighting paper of contact between triangles.
+static djModel* weighByPaper(const djModel* model, const Scene* s) {
+  djModelDef def;
+  djModel* out;
+  djError err;
+  void* storage;
+  if (dj_getDef(&def, &storage, model, &err) < 0) djv_fail("%s: %s", s->name, err.text);
+  djSettingDef* setting = djv_take((size_t)def.nsetting + 1, sizeof *setting);
+  for (int i = 0; i < def.nsetting; i++) setting[i] = def.setting[i];
+  setting[def.nsetting++] = (djSettingDef){"weighting", "long_range", -1, -1, 1};
+  def.setting = setting;
+  if (dj_makeModel(&out, &def, &err) < 0) djv_fail("%s: %s", s->name, err.text);
+  free(setting);
+  dj_freeDef(storage);
+  return out;
+}
+
+void lr_openScene(Scene* s, const char* name) {
+  *s = (Scene){.name = name};
+  djModel* model = loadTask(&s->task, &s->m, name, "task.json");
+  for (int way = 0; way < MEAN; way++) setGuide(&s->model[way], model, s, (Way)way);
   s->own = model->opt.guide_backward_only ? BACKWARD : RUN;
   s->m->opt.timestep = model->opt.timestep;
   dj_deleteModel(model);
+  s->model[MEAN] = loadTask(&s->triangles, NULL, name, "long_range.json");
+  s->model[PAPER] = weighByPaper(s->model[MEAN], s);
 }
 
 void lr_closeScene(Scene* s) {
   for (int way = 0; way < NWAY; way++) dj_deleteModel(s->model[way]);
   dj_deleteTask(s->task);
+  dj_deleteTask(s->triangles);
   mj_deleteModel(s->m);
 }
 
 // The task for fewer steps: indices of controls, which ascend, end earlier.
 static void shorten(Window* w, int horizon) {
-  const djTask* t = w->scene->task;
+  const djTask* t = w->way >= MEAN ? w->scene->triangles : w->scene->task;
   int n = horizon * (int)w->scene->m->nu;
   w->task = *t;
   w->task.horizon = horizon;

@@ -25,6 +25,8 @@ typedef struct djcShape {
   const double* weight;   // (nweight) vertices of the contact shape: parts of its surface, >= 0; 1
   int ntri;               // triangles of vertices, outward and closed, for long_range; 0: of their hull
   const int* tri;         // (ntri x 3) vertex indices
+  int nnode;              // 0, or 2 ntri - 1: a tree over these triangles, for long_range
+  const int* node;        // (nnode x 2) both children, of a leaf its triangle and -1; the root last
 } djcShape;
 
 // Friction over one step of two shapes, given as they are at its start. The barrier

@@ -82,6 +82,10 @@ static djStatus checkMesh(const djContactQuery* q, int k, const Mesh* m, djError
   const djcShape* s = q->given[k];
   double box[6];
   djError why = {""};
+  if (s->nnode > 0 && (s->nnode != 2 * s->ntri - 1 || !s->node)) {
+    return dj_fail(err, DJ_INVALID, "%c: a tree of %d triangles has %d nodes", nameOf(q, k),
+                   s->ntri, 2 * s->ntri - 1);
+  }
   if (s->radius != 0 && s->nvert > 0) {
     return dj_fail(err, DJ_UNSUPPORTED, "%c: long_range has no radius", nameOf(q, k));
   }
@@ -95,7 +99,12 @@ static djStatus fitShape(djContactQuery* q, int k, const Mesh* m, double* mem, d
   memset(s, 0, sizeof *s);
   s->type = DJ_MESH;
   const bool layered = givenOf(q, DJ_LONG_WEIGHTING, DJ_LONG_MEAN) == DJ_LONG_PAPER;
-  djStatus status = dj_fitTriangles(s, mem, m->nvert, m->vert, m->ntri, m->tri, layered, NULL);
+  const djcShape* given = q->given[k];
+  const int* tree = given->nnode > 0 ? given->node : NULL;
+  djStatus status =
+      dj_fitTriangles(s, mem, m->nvert, m->vert, m->ntri, m->tri, tree, layered, NULL);
+  if (status == DJ_INVALID)
+    return dj_fail(err, status, "%c: no tree of its triangles", nameOf(q, k));
   if (status < 0) return dj_failMemory(err);
   status = dj_checkCrossing(s, &why);
   return status < 0 ? dj_fail(err, status, "%c: %.150s", nameOf(q, k), why.text) : DJ_OK;

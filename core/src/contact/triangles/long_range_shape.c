@@ -38,7 +38,7 @@ static void fillParts(double* part, const djSphereTree* t, int npad, bool layere
 }
 
 djStatus dj_fitTriangles(djShape* s, double* mem, int nvert, const double* vert, int ntri,
-                         const int* tri, bool layered, const djShape* old) {
+                         const int* tri, const int* tree, bool layered, const djShape* old) {
   s->nvert = nvert;
   s->npad = dj_paddedCount(nvert);
   for (int k = 0; k < 3; k++) {
@@ -59,14 +59,17 @@ djStatus dj_fitTriangles(djShape* s, double* mem, int nvert, const double* vert,
   djStatus status = DJ_OK;
   if (keeps && old->fit != fit) memcpy(fit, old->fit, (size_t)numbers * sizeof *fit);
   fit[0] = ntri;
-  if (!keeps) status = dj_growSphereTree(node, own, tri, ntri, s->vert);
+  if (tree)
+    status = dj_plantSphereTree(node, own, tri, ntri, tree);
+  else if (!keeps)
+    status = dj_growSphereTree(node, own, tri, ntri, s->vert);
   if (status < 0) return status;
-  djSphereTree tree;
-  dj_openTriangles(&tree, s);
-  dj_fitSphereTree(node, &tree);
-  fillParts(part, &tree, s->npad, layered);
+  djSphereTree all;
+  dj_openTriangles(&all, s);
+  dj_fitSphereTree(node, &all);
+  fillParts(part, &all, s->npad, layered);
   fillBounds(s);
-  return layered ? dj_layerSphereTree(node, &tree, nvert) : DJ_OK;
+  return layered ? dj_layerSphereTree(node, &all, nvert) : DJ_OK;
 }
 
 // ------------------------------------------ crossing -------------------------------------------
@@ -198,7 +201,7 @@ static djStatus fillGeom(djShape* s, double* mem, double* vert, int* tri, const 
     dju_store3(vert + 3 * i, dju_transform(pose, dju_load3(vert + 3 * i)));
   }
   const bool layered = settingOf(from, DJ_LONG_WEIGHTING) == DJ_LONG_PAPER;
-  status = dj_fitTriangles(s, mem, nvert, vert, ntri, tri, layered, from->old);
+  status = dj_fitTriangles(s, mem, nvert, vert, ntri, tri, NULL, layered, from->old);
   if (status < 0) return dj_failMemory(err);
   return isMesh(from) ? dj_checkCrossing(s, err) : DJ_OK;
 }

@@ -16,10 +16,11 @@ static inline void dj_openTriangles(djSphereTree* out, const djShape* s) {
 }
 
 // Numbers of memory of a shape, and the shape in it: vertices (nvert x 3) and triangles (ntri x 3).
-// old: a shape of the same triangles, whose tree it keeps; or NULL. layered: for weighting paper.
+// tree: nodes as dj_plantSphereTree takes them, or NULL. old: a shape of the same triangles, whose
+// tree it keeps; or NULL. layered: for weighting paper.
 int dj_trianglesSize(int nvert, int ntri);
 djStatus dj_fitTriangles(djShape* shape, double* mem, int nvert, const double* vert, int ntri,
-                         const int* tri, bool layered, const djShape* old);
+                         const int* tri, const int* tree, bool layered, const djShape* old);
 // DJ_INVALID: triangles of one mesh cross.
 djStatus dj_checkCrossing(const djShape* shape, djError* err);
 

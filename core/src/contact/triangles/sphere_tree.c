@@ -1,6 +1,7 @@
 #include "contact/triangles/sphere_tree.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 // ------------------------------------------ parting --------------------------------------------
@@ -58,6 +59,53 @@ djStatus dj_growSphereTree(djSphereNode* node, double* tri, const int* from, int
   for (int i = 0; i < 3 * ntri; i++) tri[i] = from[3 * t[i / 3].id + i % 3];
   free(t);
   return DJ_OK;
+}
+
+// Every node but the last is a child once, every triangle a leaf: then what is below the root has
+// no rings, and is all where their number is.
+static bool isTree(int* parents, const int* given, int ntri) {
+  const int n = 2 * ntri - 1;
+  int* leaf = parents + n;
+  for (int i = 0; i < n; i++) {
+    const int left = given[2 * i], right = given[2 * i + 1];
+    const int most = right < 0 ? ntri : n;
+    if (left < 0 || left >= most || right < -1 || right >= n) return false;
+    if (right < 0) {
+      if (leaf[left]++ > 0) return false;
+    } else if (parents[left]++ > 0 || parents[right]++ > 0) {
+      return false;
+    }
+  }
+  return parents[n - 1] == 0;
+}
+
+// Returns the number of nodes below and with one that is given.
+static int plantNodes(djSphereNode* node, double* tri, int* leaves, const int* from,
+                      const int* given, int at, int which) {
+  const int left = given[2 * which], right = given[2 * which + 1], first = *leaves;
+  node[at] = (djSphereNode){.first = first};
+  int n = 1;
+  if (right < 0) {
+    for (int k = 0; k < 3; k++) tri[3 * first + k] = from[3 * left + k];
+    ++*leaves;
+  } else {
+    n += plantNodes(node, tri, leaves, from, given, at + 1, left);
+    node[at].right = at + n;
+    n += plantNodes(node, tri, leaves, from, given, at + n, right);
+  }
+  node[at].n = *leaves - first;
+  return n;
+}
+
+djStatus dj_plantSphereTree(djSphereNode* node, double* tri, const int* from, int ntri,
+                            const int* given) {
+  int leaves = 0, *count = calloc(3 * (size_t)ntri, sizeof *count);
+  if (!count) return DJ_NO_MEMORY;
+  const bool good = isTree(count, given, ntri);
+  free(count);
+  if (!good) return DJ_INVALID;
+  const int n = plantNodes(node, tri, &leaves, from, given, 0, 2 * ntri - 2);
+  return n == 2 * ntri - 1 ? DJ_OK : DJ_INVALID;
 }
 
 // ------------------------------------------ numbers --------------------------------------------

@@ -43,6 +43,10 @@ static inline djVec3 dj_treeVertex(const djSphereTree* t, int triangle, int k) {
 // and tri.
 djStatus dj_growSphereTree(djSphereNode* node, double* tri, const int* from, int ntri,
                            const double* const vert[3]);
+// The same as given: nodes (2 ntri - 1 x 2) of their two children, of leaves a triangle and -1, the
+// root last. DJ_INVALID: that is no tree of all triangles.
+djStatus dj_plantSphereTree(djSphereNode* node, double* tri, const int* from, int ntri,
+                            const int* given);
 // The rest of the nodes.
 void dj_fitSphereTree(djSphereNode* node, const djSphereTree* tree);
 
