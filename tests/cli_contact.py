@@ -6,12 +6,9 @@ import math
 import os
 import resource
 import subprocess
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 CUBE = [[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]
 TETRAHEDRON = [[1.06, 0.3, 0.4], [1.5, 0.2, 0.1], [1.6, 0.7, 0.3], [1.4, 0.4, 1.1]]

@@ -4,13 +4,10 @@ import json
 import os
 import stat
 import subprocess
-import sys
 import threading
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 OLD = "what was there before\n"
 TASK = {
@@ -36,16 +33,14 @@ class Files(cli.Case):
         """What the verb writes to a new file; times in it are different every time."""
         path = self.path("wanted")
         self.assertEqual(self.run_cli(*self.verbs[verb], "--out", path)[0], 0)
-        with open(path) as f:
-            text = f.read()
+        text = cli.read(path)
         os.remove(path)
         return text
 
     def same(self, verb, path_or_text, wanted):
         text = path_or_text
         if os.path.exists(path_or_text):
-            with open(path_or_text) as f:
-                text = f.read()
+            text = cli.read(path_or_text)
         if verb == "grad":
             text, wanted = json.loads(text), json.loads(wanted)
             text.pop("time"), wanted.pop("time")
@@ -131,8 +126,7 @@ class Files(cli.Case):
                 run = subprocess.run([cli.BIN, *arguments, "--out", "/dev/stdout"], stdout=f)
             self.assertEqual(run.returncode, 0)
             self.assertTrue(os.path.islink("/dev/stdout"))
-            with open(self.path("all")) as f:
-                text = f.read()
+            text = cli.read(self.path("all"))
             if verb != "grad":
                 self.assertTrue(text.startswith("first\n" + wanted), text[:200])
             os.remove(self.path("all"))
@@ -141,8 +135,7 @@ class Files(cli.Case):
         null = self.path("null")   # our own, never the machine's
         try:
             os.mknod(null, stat.S_IFCHR | 0o666, os.makedev(1, 3))
-            with open(null, "w") as f:
-                f.write("x")
+            cli.put(null, "x")
         except OSError as error:
             self.skipTest("no null device can be made here: %s" % error)
         before = self.files()
@@ -180,8 +173,7 @@ class Files(cli.Case):
             runs = [subprocess.Popen([cli.BIN, "convert", scene, "--out", self.path("x")],
                                      stdout=subprocess.DEVNULL) for scene in scenes]
             self.assertEqual([run.wait(60) for run in runs], [0, 0])
-            with open(self.path("x")) as f:
-                text = f.read()
+            text = cli.read(self.path("x"))
             self.assertIn(text, texts)
             seen.add(text)
             self.assertEqual(self.files(), before)

@@ -3,12 +3,9 @@
 import copy
 import json
 import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 TASK = {
     "scene": "s.json", "contact": "separating_plane", "integrator": "position",

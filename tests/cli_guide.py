@@ -2,14 +2,10 @@
 """A guide by the command's options and in tasks: which bodies it moves, gradients that are no
 derivatives of the run, and bad input."""
 import copy
-import json
 import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 
 def ball(name, x):
@@ -141,8 +137,7 @@ class Guide(cli.Case):
         self.write("s.json", text)
         right = self.speed_gradient()
         self.run_json("convert", self.path("s.json"), "--out", self.path("again.json"))
-        with open(self.path("again.json")) as f:
-            again = json.load(f)
+        again = cli.load(self.path("again.json"))
         self.assertEqual(again["guides"], [{"body1": "hand", "body2": "right"}])
         os.replace(self.path("again.json"), self.path("s.json"))
         self.assertEqual(self.speed_gradient(), right)

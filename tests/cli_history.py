@@ -4,12 +4,9 @@ of tasks."""
 import csv
 import json
 import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 CART = os.path.join(cli.SOURCE, "examples", "cartpole.json")
 STATE = ["time", "qpos[0]", "qpos[1]", "qvel[0]", "qvel[1]"]
@@ -94,8 +91,7 @@ class States(cli.Case):
         return err if code else out
 
     def read(self, name):
-        with open(self.path(name), encoding="utf-8") as f:
-            return json.load(f)
+        return cli.load(self.path(name))
 
     def test_goes_on(self):
         """A run that is saved and goes on ends where one without a stop does, bit by bit."""
@@ -177,8 +173,7 @@ class Tasks(cli.Case):
         self.assertIn(code, (0, 1), err)
         with open(os.path.join(folder, "task.json"), encoding="utf-8") as f:
             history = json.load(f)["initial"]["history"]
-        with open(os.path.join(folder, "final.json"), encoding="utf-8") as f:
-            final = json.load(f)
+        final = cli.load(os.path.join(folder, "final.json"))
         self.assertEqual(history["qvel"], final["variables"]["history_qvel0"]
                          if isinstance(final["variables"], dict)
                          else final["variables"][0]["value"])

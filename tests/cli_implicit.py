@@ -1,15 +1,10 @@
 #!/usr/bin/env python3
 """Implicit surfaces by the command: queries of their contact, and the kernel's runs and gradients."""
 import itertools
-import json
 import math
-import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 BALL = {"shape": "superellipsoid", "size": [1, 1, 1], "n": 1}
 CUBE = {"shape": "smooth_polytope", "L": 1, "beta": 20, "b": [1] * 6,

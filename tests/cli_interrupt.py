@@ -4,15 +4,10 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
-import interrupt  # noqa: E402
+from common import cli, interrupt
 
 TASK = {
     "scene": "s.json", "timestep": 0.005, "horizon": 20,
@@ -344,8 +339,7 @@ class Progress(interrupt.Case):
         first one was quicker than when it was chosen, a larger one is."""
         square = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]
         for _ in range(8):
-            with open(self.sphere()) as f:
-                scene = json.load(f)
+            scene = cli.load(self.sphere())
             scene["meshes"].append({"name": "flat", "vert": square})
             scene["geoms"].append({**scene["geoms"][1], "name": "card", "mesh": "flat"})
             t = interrupt.Terminal("simulate", self.write("flat.json", scene), "--time", "1")

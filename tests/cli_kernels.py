@@ -3,12 +3,9 @@
 command with the kernels of tests/kernels."""
 import json
 import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 cli.BIN = os.path.join(os.environ["DIJOCO_BUILD"], "bin/tests/dijoco_kernels")
 QUERY = {"model": "spring", "params": {"stiffness": 1000, "damping": 5},

@@ -1,13 +1,9 @@
 #!/usr/bin/env python3
 """`grad --check`: whether a gradient, exact or not, leads over steps of a useful size."""
 import copy
-import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 # A ball that moves up and down alone, and bounces for two seconds.
 SCENE = {

@@ -3,12 +3,9 @@
 import os
 import re
 import subprocess
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 VERBS = ["inspect", "convert", "simulate", "compare", "decompose", "contact", "grad", "optimize",
          "sweep", "replay", "bench", "help"]

@@ -2,12 +2,9 @@
 """Every parameter by name: in --set, in a task's set, and as a variable of grad."""
 import copy
 import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 # An arm of two links (hinge, ball) over a floor, with a box and a stone on it.
 CUBE = [[x, y, z] for x in (-0.06, 0.06) for y in (-0.05, 0.05) for z in (-0.07, 0.07)]

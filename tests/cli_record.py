@@ -4,13 +4,10 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 
 class Record(cli.Case):

@@ -1,17 +1,12 @@
 #!/usr/bin/env python3
 """Tasks with several scenes: grad, optimize, what they write, restarts, and errors that name the
 scene."""
-import csv
 import json
 import os
 import signal
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
-import interrupt  # noqa: E402
+from common import cli, interrupt
 
 START = {"qvel": [0.4, 0.1, 0, 0, 0, 0.5, 0.2]}
 TASK = {
@@ -43,8 +38,7 @@ class Scenes(interrupt.Case):
 
     def history(self, out):
         """Rows of history.csv, whose losses of scenes add up to the loss."""
-        with open(os.path.join(out, "history.csv")) as f:
-            rows = list(csv.DictReader(f))
+        rows = cli.rows(os.path.join(out, "history.csv"))
         self.assertEqual(list(rows[0]), ["iteration", "loss", "step_norm", "wall_s"] +
                          ["loss_" + name for name in NAMES])
         for row in rows:
@@ -97,8 +91,7 @@ class Scenes(interrupt.Case):
             self.assertEqual(sorted(os.listdir(out)), sorted(files))
             self.assertEqual(sorted(r["files"]), sorted(files))
             rows = self.history(out)
-            with open(os.path.join(out, "final.json")) as f:
-                final = json.load(f)
+            final = cli.load(os.path.join(out, "final.json"))
             self.assertEqual([t["scene"] for t in final["terms"]],
                              ["near", "near", "heavy", "heavy", "low"])
             self.assertEqual([s["name"] for s in final["scenes"]], NAMES)
@@ -114,8 +107,7 @@ class Scenes(interrupt.Case):
             runs.append((final, [row["loss"] for row in rows]))
         self.assertEqual(runs[0], runs[1])
         self.assertEqual(runs[0], runs[2])
-        with open(os.path.join(out, "report.html")) as f:
-            page = f.read()
+        page = cli.read(os.path.join(out, "report.html"))
         for name in NAMES:
             self.assertIn(name, page)
 
@@ -138,8 +130,7 @@ class Scenes(interrupt.Case):
         code, text = t.finish()
         self.assertEqual((code, json.loads(text)["status"]), (1, "interrupted"))
         written = os.path.join(out, "task.json")
-        with open(written) as f:
-            left = json.load(f)
+        left = cli.load(written)
         again = self.run_json("grad", written)
         self.assertEqual(again["loss"], json.loads(text)["loss_last"])
         ends = []

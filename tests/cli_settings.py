@@ -1,12 +1,9 @@
 #!/usr/bin/env python3
 """Every setting by the command's options and by tasks, and the page that the table prints."""
 import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 TASK = {"scene": "s.json", "horizon": 2, "loss": [{"type": "com", "target": [0, 0, 0]}],
         "variables": [{"name": "qvel0"}]}
@@ -166,16 +163,14 @@ class Pages(cli.Case):
 
     def test_tasks(self):
         """docs/tasks.md has the other tables."""
-        with open(os.path.join(cli.SOURCE, "docs", "tasks.md"), encoding="utf-8") as f:
-            page = f.read()
+        page = cli.read(os.path.join(cli.SOURCE, "docs", "tasks.md"))
         for topic in TASK_TOPICS:
             out = self.run_cli("help", topic, "--markdown")[1]
             self.assertIn("\n\n" + out + "\n", page, topic)
 
     def test_presets(self):
         """docs/contact.md has those of contact."""
-        with open(os.path.join(cli.SOURCE, "docs", "contact.md"), encoding="utf-8") as f:
-            page = f.read()
+        page = cli.read(os.path.join(cli.SOURCE, "docs", "contact.md"))
         out = self.run_cli("help", "presets", "--markdown")[1]
         self.assertIn("\n\n" + out + "\n", page)
 

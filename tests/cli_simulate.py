@@ -3,13 +3,9 @@
 import copy
 import csv
 import json
-import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 HEADER = ["time"] + ["qpos[%d]" % i for i in range(8)] + ["qvel[%d]" % i for i in range(7)]
 
@@ -53,8 +49,7 @@ class Simulate(cli.Case):
     def test_stats(self):
         path = self.path("stats.csv")
         result = self.run_json("simulate", self.scene, "--time", "0.5", "--stats", path)
-        with open(path) as f:
-            rows = list(csv.DictReader(f))
+        rows = cli.rows(path)
         self.assertEqual(len(rows), 100)
         total = lambda name: sum(int(row[name]) for row in rows)  # noqa: E731
         self.assertEqual(total("iterations"), result["newton_iterations"])

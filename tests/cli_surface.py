@@ -3,13 +3,9 @@
 and gradients, what is refused, what `inspect` says of them."""
 import json
 import math
-import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 AXES = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
 POSE = [0.01, -0.02, 0.015, 0.9, 0.3, -0.2, 0.1]
@@ -114,8 +110,7 @@ class Surfaces(cli.Case):
         for family in SHAPES:
             scene = self.scene({"shape": shape(family, pose=POSE)}, {"sharpness": 3.25})
             self.run_json("convert", scene, "--out", self.path("a.json"))
-            with open(self.path("a.json")) as f:
-                first = f.read()
+            first = cli.read(self.path("a.json"))
             self.run_json("convert", self.path("a.json"), "--out", self.path("b.json"))
             with open(self.path("b.json")) as f:
                 self.assertEqual(f.read(), first)

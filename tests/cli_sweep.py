@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """sweep: samples by rows, by JSON, at random; several processes on one folder, some of them killed."""
-import csv
 import glob
 import json
 import os
@@ -11,9 +10,7 @@ import sys
 import time
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 TASK = {
     "scene": "s.json", "timestep": 0.005, "horizon": 20, "ctrl": [0.3],
@@ -28,13 +25,11 @@ ENTRIES = ["qvel0[0]", "qvel0[6]", "geom/cube/friction[0]"]
 
 
 def rows(folder):
-    with open(os.path.join(folder, "samples.csv"), newline="") as file:
-        return list(csv.DictReader(file))
+    return cli.rows(os.path.join(folder, "samples.csv"))
 
 
 def text(folder):
-    with open(os.path.join(folder, "samples.csv")) as file:
-        return file.read()
+    return cli.read(os.path.join(folder, "samples.csv"))
 
 
 class Sweep(cli.Case):
@@ -144,14 +139,12 @@ class Sweep(cli.Case):
         """From any place at which it was cut off, also within a line."""
         arguments = ["--random", 6, "--threads", 1]
         self.sweep("whole", *arguments)
-        with open(self.path("whole/part_0.csv")) as file:
-            part = file.read()
+        part = cli.read(self.path("whole/part_0.csv"))
         for kept in (0, 1, len(part) // 2, len(part) - 1):
             shutil.rmtree(self.path("cut"), ignore_errors=True)
             os.mkdir(self.path("cut"))
             shutil.copy(self.path("whole/sweep.json"), self.path("cut/sweep.json"))
-            with open(self.path("cut/part_0.csv"), "w") as file:
-                file.write(part[:kept])
+            cli.put(self.path("cut/part_0.csv"), part[:kept])
             done = self.sweep("cut", *arguments)
             self.assertEqual(done["here"], 6 - part[:kept].count("\n"))
             self.assertEqual(text(self.path("cut")), text(self.path("whole")))

@@ -4,12 +4,9 @@ patterns in --set and tasks."""
 import json
 import os
 import re
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 TASK = {"scene": "s.json", "horizon": 3, "loss": [{"type": "com", "target": [0, 0, 1]}],
         "variables": [{"name": "qvel0"}]}

@@ -1,12 +1,8 @@
 #!/usr/bin/env python3
 """Contact by all vertices of a mesh: a vertex may sink into its hull, or come out of it."""
-import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 BOX = [[x, y, z] for x in (-.1, .1) for y in (-.1, .1) for z in (-.1, .1)]
 

@@ -12,9 +12,7 @@ import sys
 import unittest
 from decimal import Decimal as D
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 decimal.getcontext().prec = 60
 CASES = int(os.environ.get("DIJOCO_DIGITS_CASES", "0"))

@@ -1,15 +1,11 @@
 #!/usr/bin/env python3
 """The command with MuJoCo scenes: inspect, convert, simulate in both engines, compare."""
-import csv
 import json
 import os
 import re
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 XML = """<mujoco model="drop">
   <option timestep="0.002"/>
@@ -41,8 +37,7 @@ class Scenes(cli.Case):
         self.scene = self.write("s.xml", scene())
 
     def rows(self, name):
-        with open(self.path(name)) as f:
-            return list(csv.DictReader(f))
+        return cli.rows(self.path(name))
 
     def test_inspect(self):
         r = self.run_json("inspect", self.scene)
@@ -157,8 +152,7 @@ class Scenes(cli.Case):
 
     def test_report(self):
         self.run_json("compare", self.scene, "--time", "0.3", "--out", self.path("cmp"))
-        with open(self.path("cmp/report.html")) as f:
-            html = f.read()
+        html = cli.read(self.path("cmp/report.html"))
         self.assertGreaterEqual(len(re.findall(r"<svg|<img", html)), 3)
         self.assertIsNone(re.search(r"https?://|<script|<link|@import", html))
 

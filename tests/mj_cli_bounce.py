@@ -1,14 +1,10 @@
 #!/usr/bin/env python3
 """Restitution as a parameter of tasks: certified, identified from heights of a ball, written."""
 import csv
-import json
 import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 SCENE = """<mujoco><option timestep="0.002"/><worldbody>
 <geom name="floor" type="plane" size="5 5 .1" solref=".02 .6" %s/>
@@ -39,8 +35,7 @@ class Bounce(cli.Case):
 
     def optimized(self, task, out, *options):
         self.run_json("optimize", task, "--out", out, *options)
-        with open(os.path.join(out, "final.json")) as f:
-            return json.load(f)
+        return cli.load(os.path.join(out, "final.json"))
 
     def identify(self, scene, name, e, **more):
         """Heights of a run with e; the task knows nothing of it. Returns what is written."""
@@ -52,8 +47,7 @@ class Bounce(cli.Case):
         # the written scene bounces so, without the task
         for a, b in zip(self.heights(os.path.join(out, "scene.xml")), seen):
             self.assertAlmostEqual(a, b, delta=1e-7)
-        with open(os.path.join(out, "scene.xml")) as f:
-            return f.read()
+        return cli.read(os.path.join(out, "scene.xml"))
 
     def test_identified(self):
         scene = self.scene(".02 .4")

@@ -1,16 +1,12 @@
 #!/usr/bin/env python3
 """The grippers of models/codesign: files as their generator writes them, sizes, starts that drop
 what they should hold, ten iterations of each or more, results that stock MuJoCo loads."""
-import csv
-import json
 import os
 import subprocess
 import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 FOLDER = os.path.join(cli.SOURCE, "models", "codesign")
 GENERATOR = os.path.join(FOLDER, "generate_grippers.py")
@@ -25,8 +21,7 @@ FILES = ["task.json", "cage_coarse.json", "cage_fine.json"]
 
 class Grippers(cli.Case):
     def load(self, name, file="task.json"):
-        with open(os.path.join(FOLDER, name, file), encoding="utf-8") as f:
-            return json.load(f)
+        return cli.load(os.path.join(FOLDER, name, file))
 
     def test_files(self):
         """Those that are stored are those that are written."""
@@ -35,8 +30,7 @@ class Grippers(cli.Case):
         subprocess.run([sys.executable, copy], check=True)
         for name in TASKS:
             for file in sorted(os.listdir(os.path.join(FOLDER, name))):
-                with open(os.path.join(FOLDER, name, file), encoding="utf-8") as f:
-                    want = f.read()
+                want = cli.read(os.path.join(FOLDER, name, file))
                 with open(self.path(os.path.join(name, file)), encoding="utf-8") as f:
                     self.assertEqual(f.read(), want, (name, file))
 
@@ -47,8 +41,7 @@ class Grippers(cli.Case):
             self.assertEqual(task["horizon"], steps, name)
             names = [v["name"] for v in task["variables"]][-1]
             names = names if isinstance(names, list) else [names]
-            with open(os.path.join(FOLDER, name, "scene.xml"), encoding="utf-8") as f:
-                scene = f.read()
+            scene = cli.read(os.path.join(FOLDER, name, "scene.xml"))
             count = points = 0
             for mesh in scene.split('<mesh name="')[1:]:
                 if any(mesh.startswith(n.split("/")[1].rstrip("*")) for n in names):
@@ -74,8 +67,7 @@ class Grippers(cli.Case):
         each = -(-10 // stages)
         self.run_json("optimize", os.path.join(FOLDER, name, "task.json"), "--iterations",
                       str(each), "--out", out)
-        with open(os.path.join(out, "history.csv"), encoding="utf-8") as f:
-            rows = list(csv.DictReader(f))
+        rows = cli.rows(os.path.join(out, "history.csv"))
         losses = [float(row["loss"]) for row in rows]
         self.assertEqual(len(rows), (each + 1) * stages)
         self.assertLess(min(losses), losses[0])

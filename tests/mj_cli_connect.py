@@ -4,12 +4,9 @@ import csv
 import json
 import math
 import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 BOX = "-.1 -.05 -.05 .1 -.05 -.05 -.1 .05 -.05 .1 .05 -.05 -.1 -.05 .05 .1 -.05 .05 -.1 .05 .05 " \
       ".1 .05 .05"
@@ -74,8 +71,7 @@ class Connect(cli.Case):
         self.assertEqual(done["scene"], "scene.xml")   # which MuJoCo has run
         self.assertLess(done["replay"]["position"]["max"], 0.05)
 
-        with open(os.path.join(self.out, "task.json")) as f:
-            task = json.load(f)
+        task = cli.load(os.path.join(self.out, "task.json"))
         self.assertEqual(len(task["connect"]), 6)
         self.assertEqual(task["connect"][0], {"a": {"geom": "u0", "vertex": 8},
                                               "b": {"geom": "u1", "vertex": 8}})

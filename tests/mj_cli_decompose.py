@@ -6,13 +6,10 @@ import math
 import os
 import re
 import struct
-import sys
 import unittest
 from unittest import mock
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 COACD = os.path.join(cli.SOURCE, "build/deps/coacd/coacd/lib_coacd.so")
 BOX = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
@@ -85,8 +82,7 @@ class Decompose(cli.Case):
     def obj(self, name, mesh):
         lines = ["v %r %r %r" % tuple(v) for v in mesh[0]]
         lines += ["f " + " ".join(str(i + 1) for i in f) for f in mesh[1]]
-        with open(self.path(name), "w") as f:
-            f.write("\n".join(lines) + "\n")
+        cli.put(self.path(name), "\n".join(lines) + "\n")
         return self.path(name)
 
     def stl(self, name, mesh):
@@ -115,10 +111,8 @@ class Decompose(cli.Case):
     def scene_runs(self, r, mass, out="out"):
         """In both engines, with the body that is written; its mass by MuJoCo's density."""
         scene = self.path(out + "/scene.xml")
-        with open(self.path(out + "/fragment.xml")) as f:
-            fragment = f.read()
-        with open(scene, "w") as f:
-            f.write(SCENE)
+        fragment = cli.read(self.path(out + "/fragment.xml"))
+        cli.put(scene, SCENE)
         found = self.run_json("inspect", scene)
         self.assertEqual((found["sizes"]["nbody"], found["sizes"]["nmesh"]), (3, len(r["hulls"])))
         hulls, = found["overlap"]
@@ -379,8 +373,7 @@ class Decompose(cli.Case):
                 ("a.ply", "ply", ["a.ply", ".obj, .stl"]), ("b.obj", "v 0 0 a", ["line 1", "'a'"]),
                 ("c.stl", "solid\nvertex 0 nan 0", ["line 2", "'nan'"]),
                 ("d.stl", "x", ["d.stl", "STL"]), ("e.obj", "solid", ["line 1", "'solid'"])):
-            with open(self.path(name), "w") as f:
-                f.write(text)
+            cli.put(self.path(name), text)
             self.refused("decompose", self.path(name), "--out", self.path("x"), names=names)
         self.refused("decompose", self.path("none.obj"), "--out", self.path("x"),
                      names=["none.obj", "opened"])

@@ -10,9 +10,7 @@ import stat
 import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 HAMMER = os.path.join(cli.SOURCE, "models", "hammer")
 
@@ -76,8 +74,7 @@ with open(out, "w") as f:
 
 def shells(path):
     """Triangles of each solid of a text STL file."""
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
+    text = cli.read(path)
     found = []
     for solid in re.findall(r"^solid .*?^endsolid", text, re.S | re.M):
         v = [tuple(map(float, x.split())) for x in re.findall(r"vertex (.*)", solid)]
@@ -235,14 +232,12 @@ class Export(cli.Case):
     def test_optimize(self):
         """What comes out is what is built: shells, and the loss of scene.xml."""
         out = self.path("out")
-        with open(os.path.join(HAMMER, "task.json"), encoding="utf-8") as f:
-            task = json.load(f)
+        task = cli.load(os.path.join(HAMMER, "task.json"))
         task["scene"] = os.path.join(HAMMER, "scene.xml")
         r = self.run_json("optimize", self.write("task.json", task), "--out", out,
                           "--iterations", 6, "--export", "stl")
         head = [link for link in r["export"] if link["link"] == "head"][0]
-        with open(os.path.join(out, "report.html"), encoding="utf-8") as f:
-            page = f.read()
+        page = cli.read(os.path.join(out, "report.html"))
         shown = re.findall(r'aria-label="(\w+) (before|after), (along|against) (.):[^"]*">'
                            r'(.*?)</svg>', page, re.S)
         self.assertEqual([s[:4] for s in shown],

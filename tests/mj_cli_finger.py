@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """The finger tasks: files as their generator writes them, published start losses, certified
 gradients, first iterations, runs in stages."""
-import csv
 import json
 import os
 import random
@@ -11,10 +10,7 @@ import subprocess
 import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
-import interrupt  # noqa: E402
+from common import cli, interrupt
 
 FOLDER = os.path.join(cli.SOURCE, "models", "finger")
 GENERATOR = os.path.join(FOLDER, "generate.py")
@@ -34,8 +30,7 @@ ITERATIONS = {"assemble": 1, "flick": 3}
 
 
 def load(name):
-    with open(os.path.join(FOLDER, name, "task.json"), encoding="utf-8") as f:
-        task = json.load(f)
+    task = cli.load(os.path.join(FOLDER, name, "task.json"))
     task["scene"] = os.path.join(FOLDER, name, "scene.xml")
     if "ctrl" in task:
         task["ctrl"] = os.path.join(FOLDER, name, task["ctrl"])
@@ -54,14 +49,12 @@ class Finger(cli.Case):
     def test_files(self):
         """Those that are stored are those that are written."""
         copy = self.path("generate.py")
-        with open(GENERATOR, encoding="utf-8") as f:
-            text = f.read()
+        text = cli.read(GENERATOR)
         self.write("generate.py", text)
         subprocess.run([sys.executable, copy, "--all"], check=True)
         for name in list(SIZES) + ["flick"]:
             for file in ("scene.xml", "task.json"):
-                with open(os.path.join(FOLDER, name, file), encoding="utf-8") as f:
-                    want = f.read()
+                want = cli.read(os.path.join(FOLDER, name, file))
                 with open(self.path(os.path.join(name, file)), encoding="utf-8") as f:
                     self.assertEqual(f.read(), want, (name, file))
 
@@ -75,8 +68,7 @@ class Finger(cli.Case):
             task = load(name)
             self.assertEqual(len(task["free"]["action"]["value"]), action, name)
             self.assertEqual(len(task["free"].get("cage", {"value": []})["value"]), cage, name)
-            with open(os.path.join(FOLDER, name, "scene.xml"), encoding="utf-8") as f:
-                scene = f.read()
+            scene = cli.read(os.path.join(FOLDER, name, "scene.xml"))
             for points in scene.split('vertex="')[1:]:
                 count = len(points.split('"')[0].split()) / 3
                 self.assertTrue(5 <= count <= 60, (name, count))
@@ -137,8 +129,7 @@ class Finger(cli.Case):
             if not contact or name == "reach":
                 continue
             self.assertNotEqual(checks[-1]["analytic"], 0, name)
-            with open(task["scene"], encoding="utf-8") as f:
-                scene = f.read()
+            scene = cli.read(task["scene"])
             for pattern, other in ((r'(?<=friction=")[\d.]+ [\d.]+', "0.1 0.1"),
                                    (r'(?<=data=")([\d.]+ [\d.]+) [\d.]+(?="/>)', r"\1 0")):
                 changed = re.sub(pattern, other, scene)
@@ -158,8 +149,7 @@ class Finger(cli.Case):
             again = self.run_json("grad", os.path.join(out, "task.json"))
             self.assertEqual(again["loss"], r["loss_last"], name)
             stages = task["optimizer"].get("stages")
-            with open(os.path.join(out, "history.csv"), encoding="utf-8", newline="") as f:
-                rows = list(csv.DictReader(f))
+            rows = cli.rows(os.path.join(out, "history.csv"), encoding="utf-8")
             if not stages:
                 self.assertNotIn("stage", rows[0])
                 continue
@@ -174,8 +164,7 @@ class Finger(cli.Case):
             words = ["palm", "knuckle"] + n * ["joint", "phalanx"] + ["tip"]
             code, error = self.generate(*words, "--out", self.path(f"f{n}"))
             self.assertEqual((code, error), (0, ""))
-            with open(self.path(f"f{n}/task.json"), encoding="utf-8") as f:
-                task = json.load(f)
+            task = cli.load(self.path(f"f{n}/task.json"))
             self.assertEqual(len(task["free"]["cage"]["value"]), n - 1 + 4 + n)
             r = self.run_json("grad", self.path(f"f{n}/task.json"))
             self.assertEqual(r["status"], "ok")
@@ -220,8 +209,7 @@ class Stages(interrupt.Case):
         code, text = t.finish()
         r = json.loads(text)
         self.assertEqual((code, r["status"]), (1, "interrupted"))
-        with open(os.path.join(out, "task.json"), encoding="utf-8") as f:
-            part = json.load(f)
+        part = cli.load(os.path.join(out, "task.json"))
         self.assertEqual(part["optimizer"]["stage"], 1)
         self.assertEqual(len(part["optimizer"]["start"]), 300)
         self.assertEqual(part["set"]["joint/*/damping"], [0.001])
@@ -229,8 +217,7 @@ class Stages(interrupt.Case):
         self.assertEqual(again["loss"], r["loss_last"])
         r = self.run_json("optimize", os.path.join(out, "task.json"), "--out", out)
         self.assertEqual(r["loss_last"], whole["loss_last"])
-        with open(os.path.join(out, "task.json"), encoding="utf-8") as f:
-            done = json.load(f)
+        done = cli.load(os.path.join(out, "task.json"))
         self.assertNotIn("stage", done["optimizer"])
         self.assertNotIn("start", done["optimizer"])
 

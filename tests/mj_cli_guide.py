@@ -3,12 +3,9 @@
 import csv
 import json
 import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 XML = """<mujoco>
   <option timestep="0.01" gravity="0 0 0"/>
@@ -213,8 +210,7 @@ class Guide(cli.Case):
             self.assertEqual(json.load(f)["guides"], [{"body1": "hand", "body2": "box"}])
         task = {**TASK, "contact": {"guide": 0.02, "guide_bodies": [["other", "hand"]]}}
         self.optimize(task)
-        with open(os.path.join(self.out, "scene.xml")) as f:
-            text = f.read()
+        text = cli.read(os.path.join(self.out, "scene.xml"))
         self.assertIn("hand other", text)
         self.assertNotIn("hand b*", text)
         self.run_json("convert", os.path.join(self.out, "scene.xml"), "--out", self.path("d.json"))

@@ -9,9 +9,7 @@ import subprocess
 import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 FOLDER = os.path.join(cli.SOURCE, "models", "implicit")
 TEN, ARM = (os.path.join(FOLDER, name, "scene.xml") for name in ("ten_bodies", "soft_arm"))
@@ -55,8 +53,7 @@ class ImplicitScenes(cli.Case):
     def test_flight(self):
         """The quadrotor's obstacles are those of the plan; it comes to the goal and meets none."""
         folder = os.path.join(FOLDER, "quadrotor")
-        with open(os.path.join(folder, "scene.json")) as f:
-            plan = json.load(f)
+        plan = cli.load(os.path.join(folder, "scene.json"))
         scene = self.path("quadrotor.json")
         self.run_cli("convert", os.path.join(folder, "scene.xml"), "--out", scene)
         with open(scene) as f:

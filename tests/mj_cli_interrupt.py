@@ -3,13 +3,9 @@
 import json
 import os
 import signal
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
-import interrupt  # noqa: E402
+from common import cli, interrupt
 
 STACK = os.path.join(cli.SOURCE, "models/book_stacking/scene.xml")
 

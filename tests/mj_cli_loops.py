@@ -1,12 +1,9 @@
 #!/usr/bin/env python3
 """Linkages closed by equality constraints: certificates, design, MuJoCo with what is written."""
 import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 TASK = os.path.join(os.environ["DIJOCO_SOURCE"], "models/four_bar/task.json")
 

@@ -1,18 +1,14 @@
 #!/usr/bin/env python3
 """The verb `optimize`: shipped tasks, files, restarts, the written scene, interrupts, bad tasks."""
-import csv
 import json
 import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 MODELS = os.path.join(cli.SOURCE, "models")
 FILES = ["final.json", "history.csv", "replay.json", "report.html", "scene.xml", "task.json"]
@@ -44,8 +40,7 @@ class Shipped(cli.Case):
         self.assertEqual(sorted(r["files"]), files)
 
         # the history is that of the run; the best iterate counts
-        with open(os.path.join(out, "history.csv")) as f:
-            rows = list(csv.DictReader(f))
+        rows = cli.rows(os.path.join(out, "history.csv"))
         follows = ["overlap", "jump"] if name == "hammer" else []   # inertia_from_geom
         self.assertEqual(list(rows[0]), ["iteration", "loss", "step_norm", "wall_s"] + follows)
         losses = [float(row["loss"]) for row in rows]
@@ -61,15 +56,13 @@ class Shipped(cli.Case):
         # the scene loads in MuJoCo, from another folder too
         moved = self.path("moved/scene.xml")
         shutil.copytree(out, self.path("moved"))
-        with open(os.path.join(out, "task.json")) as f:
-            seconds = json.load(f)
+        seconds = cli.load(os.path.join(out, "task.json"))
         seconds = seconds["timestep"] * seconds["horizon"]
         ctrl = ["--ctrl", os.path.join(out, "ctrl.csv")] if has_ctrl else []
         c = self.run_json("compare", moved, "--time", seconds, "--keyframe", "optimized", *ctrl,
                           "--out", self.path("compare"))
         self.assertEqual(c["difference"]["position"]["max"], r["replay"]["position"]["max"])
-        with open(os.path.join(out, "report.html")) as f:
-            report = f.read()
+        report = cli.read(os.path.join(out, "report.html"))
         self.assertGreaterEqual(report.count("<svg"), 10)
         self.assertNotIn("http", report.replace("http-equiv", ""))
         return r
@@ -87,8 +80,7 @@ class Shipped(cli.Case):
 
     def lbfgsb_reaches(self, name, iterations, **start):
         """The last loss, from the task with other keys."""
-        with open(os.path.join(MODELS, name, "task.json")) as f:
-            task = json.load(f)
+        task = cli.load(os.path.join(MODELS, name, "task.json"))
         task["scene"] = os.path.join(MODELS, name, task["scene"])
         task.update(start)
         with open(self.path(name + ".json"), "w") as f:
@@ -132,8 +124,7 @@ class Verb(cli.Case):
         again = self.run_json("grad", os.path.join(self.out, "task.json"))
         self.assertAlmostEqual(again["loss"], r["loss_last"],
                                delta=1e-10 * r["loss_last"] + 1e-12 * r["loss_first"])
-        with open(os.path.join(self.out, "final.json")) as f:
-            final = json.load(f)
+        final = cli.load(os.path.join(self.out, "final.json"))
         self.assertEqual([v["name"] for v in final["variables"]],
                          [v["name"] for v in TASK["variables"]])
         ctrl = final["variables"][0]["value"]
@@ -206,8 +197,7 @@ class Verb(cli.Case):
             c = self.run_json("simulate", path, "--time", 0.15, "--keyframe", "optimized", "--ctrl",
                               os.path.join(self.out, "ctrl_%s.csv" % name))
             self.assertEqual(c["steps"], 30)
-            with open(path) as f:
-                text = f.read()
+            text = cli.read(path)
             self.assertIn('size="%g 0.1' % size, text)
         again = self.run_json("grad", os.path.join(self.out, "task.json"))
         self.assertAlmostEqual(again["loss"], r["loss_last"], delta=1e-12 * r["loss_last"])

@@ -5,12 +5,9 @@ import json
 import os
 import re
 import shutil
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 SCENE = """<mujoco>
   <option timestep="0.005"/>
@@ -47,8 +44,7 @@ class Hulls(cli.Case):
         return self.run_json("optimize", self.write("task.json", task), "--out", self.out, *options)
 
     def read(self, name):
-        with open(os.path.join(self.out, name), encoding="utf-8") as f:
-            return f.read()
+        return cli.read(os.path.join(self.out, name))
 
     def obj_files(self):
         return sorted(name for name in os.listdir(self.out) if name.endswith(".obj"))
@@ -89,8 +85,7 @@ class Hulls(cli.Case):
         self.assertAlmostEqual(loss, r["loss_last"], delta=1e-6 * r["loss_last"])
         self.assertNotAlmostEqual(r["loss_first"], r["loss_last"], delta=1e-4 * r["loss_last"])
         task = os.path.join(moved, "task.json")
-        with open(task, encoding="utf-8") as f:
-            again = json.load(f)
+        again = cli.load(task)
         again["scene"] = self.path("s.xml")
         restarted = self.run_json("grad", self.write("restart.json", again))
         self.assertAlmostEqual(restarted["loss"], r["loss_last"], delta=1e-10 * r["loss_last"])

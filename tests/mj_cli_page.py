@@ -2,20 +2,16 @@
 """Pages that play a run, `--player` of `simulate` and `compare`. What they hold is what the
 runs' tables say, in at most 3 MB without anything from elsewhere; and where there is a Chromium it
 opens them, without a network, and draws."""
-import csv
 import json
 import os
 import re
 import shutil
 import struct
 import subprocess
-import sys
 import unittest
 import zlib
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 MODELS = os.path.join(cli.SOURCE, "models")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
@@ -29,8 +25,7 @@ def data_of(page):
 
 
 def rows_of(path):
-    with open(path, encoding="utf-8") as f:
-        return list(csv.DictReader(f))
+    return cli.rows(path)
 
 
 def poses(data, run, body):
@@ -79,8 +74,7 @@ class Page(cli.Case):
     def page(self, name):
         path = self.path(name)
         self.assertLessEqual(os.path.getsize(path), MOST)
-        with open(path, encoding="utf-8") as f:
-            page = f.read()
+        page = cli.read(path)
         self.assertIsNone(re.search(r"https?:|<link|@import|src=|<img", page))
         self.assertIn("<noscript>", page)
         return page

@@ -2,13 +2,9 @@
 """Penalty contact of MJCF's scenes: points, fields and coefficients in <custom>, kept by convert and
 optimize, stated by inspect; what is refused; gradients by all of it, certified."""
 import json
-import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 # A dish whose floor is dented: concave and closed, its file's frame not that of the compiled mesh.
 DISH = ('vertex="0 0 0 .2 0 0 0 .2 0 .2 .2 0 0 0 .1 .2 0 .1 .1 .1 .03 0 .2 .1 .2 .2 .1" '
@@ -59,8 +55,7 @@ class Penalty(cli.Case):
 
     def model(self, *custom):
         self.run_json("convert", self.scene(*custom), "--out", self.path("m.json"))
-        with open(self.path("m.json")) as f:
-            return json.load(f)
+        return cli.load(self.path("m.json"))
 
     def task(self, integrator, **more):
         return self.write("t.json", dict({
@@ -127,8 +122,7 @@ class Penalty(cli.Case):
             final = {v["name"]: v["value"] for v in json.load(f)["variables"]}
         found = self.run_json("grad", self.path("o/task.json"))
         self.run_json("convert", self.path("o/scene.xml"), "--out", self.path("o.json"))
-        with open(self.path("o.json")) as f:
-            m = json.load(f)
+        m = cli.load(self.path("o.json"))
         geoms = {g["name"]: g for g in m["geoms"]}
         flat = [x for p in geoms["brick"]["points"] for x in p]
         for a, b in zip(flat, final["geom/brick/points"]):

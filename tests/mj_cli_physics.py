@@ -1,14 +1,10 @@
 #!/usr/bin/env python3
 """Contact model mujoco by the command: beside stock MuJoCo, certificates, what is refused."""
 import csv
-import json
 import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 SOURCE = os.environ["DIJOCO_SOURCE"]
 # A pusher that is on a box, which slides; with an equality.
@@ -88,8 +84,7 @@ class Physics(cli.Case):
             self.assertEqual(largest > 1e-6, variable["name"] == "body/box/mass", variable)
 
     def test_stance(self):
-        with open(os.path.join(SOURCE, "models/stance/task.json")) as f:
-            task = json.load(f)
+        task = cli.load(os.path.join(SOURCE, "models/stance/task.json"))
         task.update(scene=os.path.join(SOURCE, "models/stance/scene.xml"), horizon=100)
         final = self.run_json("optimize", self.write("task.json", task), "--out", self.path("out"))
         self.assertLess(final["loss_last"], 0.1 * final["loss_first"])
@@ -106,8 +101,7 @@ class Physics(cli.Case):
             "type": "lbfgsb", "iterations": 20}))
         out = self.path("out")
         self.run_json("optimize", task, "--out", out)
-        with open(os.path.join(out, "final.json")) as f:
-            final = json.load(f)
+        final = cli.load(os.path.join(out, "final.json"))
         self.assertLess(final["loss_last"], 0.5 * final["loss_first"])
         # the written task says what its steps are
         again = self.run_json("grad", os.path.join(out, "task.json"))

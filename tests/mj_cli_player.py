@@ -8,12 +8,9 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 MODELS = os.path.join(cli.SOURCE, "models")
 PAGE = os.path.join(cli.SOURCE, "tests/common/player_page.js")
@@ -83,8 +80,7 @@ class Player(cli.Case):
     def page(self, out="out"):
         path = self.path(os.path.join(out, "report.html"))
         self.assertLessEqual(os.path.getsize(path), MOST)
-        with open(path, encoding="utf-8") as f:
-            page = f.read()
+        page = cli.read(path)
         self.assertIsNone(re.search(r"https?:|<link|@import|src=|<img", page))
         return page
 
@@ -93,8 +89,7 @@ class Player(cli.Case):
         data = data_of(self.page())
         self.run_json("compare", self.path("out/scene.xml"), "--time", seconds, "--keyframe",
                       "optimized", "--ctrl", self.path("out/ctrl.csv"), "--out", self.path("cmp"))
-        with open(self.path("cmp/contacts.csv"), encoding="utf-8") as f:
-            rows = list(csv.DictReader(f))
+        rows = cli.rows(self.path("cmp/contacts.csv"))
         found = 0
         for run, engine in ((1, "dijoco"), (2, "mujoco")):
             for i, time in enumerate(data["times"]):
@@ -232,8 +227,7 @@ class Player(cli.Case):
         self.assertEqual(len(over), 1)
         self.assertEqual(over[0]["discs"], 3 * targets)   # of each run
         self.assertEqual(run("#play=1&runs=1")[0]["play"], "Pause")
-        with open(self.path("out/report.html"), encoding="utf-8") as f:
-            page = f.read()
+        page = cli.read(self.path("out/report.html"))
         with open(self.path("broken.html"), "w", encoding="utf-8") as f:
             f.write(page.replace('"poses":', '"pose":'))
         with self.assertRaises(subprocess.CalledProcessError):

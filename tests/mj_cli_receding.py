@@ -3,13 +3,9 @@
 import csv
 import json
 import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
-import interrupt  # noqa: E402
+from common import cli, interrupt
 
 FILES = ["ctrl.csv", "final.json", "history.csv", "replay.json", "report.html", "scene.xml",
          "task.json"]
@@ -55,8 +51,7 @@ class Case(cli.Case):
         self.out = self.path("out")
 
     def read(self, name, folder=None):
-        with open(os.path.join(folder or self.out, name)) as f:
-            return f.read()
+        return cli.read(os.path.join(folder or self.out, name))
 
     def json(self, name, folder=None):
         return json.loads(self.read(name, folder))

@@ -1,14 +1,10 @@
 #!/usr/bin/env python3
 """What the command tells of features that are not as in MuJoCo: a line each, once, with its size;
 what inspect begins with; the steps of a run that went otherwise than they should."""
-import os
 import re
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 BALL = ("<geom name='floor' type='plane' size='0 0 1' {floor}/><body name='b' pos='0 0 {z}'>"
         "<freejoint/><geom name='ball' size='.1' {ball}/></body>")

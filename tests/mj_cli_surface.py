@@ -2,14 +2,10 @@
 """Implicit surfaces of MJCF's geoms: texts and numbers of <custom>, frames, designs written back,
 and `convert --surface`, whose scene stock MuJoCo loads."""
 import json
-import os
 import re
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 # A wedge, its mesh's file far from its centre of mass and turned against its principal axes.
 WEDGE = [[.3, .1, .2], [.5, .12, .22], [.32, .25, .19], [.33, .14, .3], [.45, .2, .28]]
@@ -152,8 +148,7 @@ class Surfaces(cli.Case):
         first, second = (self.run_json("inspect", s) for s in (scene, self.path("t.xml")))
         self.assertAlmostEqual(first["total_mass"], second["total_mass"], places=9)
         self.run_json("convert", self.path("t.xml"), "--out", self.path("m.json"))
-        with open(self.path("m.json")) as f:
-            model = json.load(f)
+        model = cli.load(self.path("m.json"))
         geoms = {g["name"]: g for g in model["geoms"]}
         self.assertEqual(geoms["bead"]["type"], "sphere")
         # The cone along its axis, x, and around: to the meshes' error of half a percent.

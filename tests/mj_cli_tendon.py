@@ -2,12 +2,9 @@
 """Tendons through the command: others' scenes, model files, certified gradients, written scenes."""
 import json
 import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 MODELS = os.environ.get("DIJOCO_DM_CONTROL")
 

@@ -8,9 +8,7 @@ import subprocess
 import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 FOLDER = os.path.join(cli.SOURCE, "models", "codesign")
 GENERATOR = os.path.join(FOLDER, "generate_walkers.py")
@@ -23,8 +21,7 @@ ITERATIONS = 10
 
 
 def load(name, file="task.json"):
-    with open(os.path.join(FOLDER, name, file), encoding="utf-8") as f:
-        task = json.load(f)
+    task = cli.load(os.path.join(FOLDER, name, file))
     task["scene"] = os.path.join(FOLDER, name, "scene.xml")
     return task
 
@@ -37,8 +34,7 @@ class Walkers(cli.Case):
         subprocess.run([sys.executable, "-B", GENERATOR, out], check=True)
         for name in TASKS:
             for file in os.listdir(os.path.join(out, name)):
-                with open(os.path.join(FOLDER, name, file), encoding="utf-8") as f:
-                    want = f.read()
+                want = cli.read(os.path.join(FOLDER, name, file))
                 with open(os.path.join(out, name, file), encoding="utf-8") as f:
                     self.assertEqual(f.read(), want, (name, file))
         self.assertEqual(cli.tree(FOLDER), before)
@@ -46,8 +42,7 @@ class Walkers(cli.Case):
     def test_sizes(self):
         for name, (bodies, actuators, horizon, controls) in TASKS.items():
             task = load(name, "controls.json")
-            with open(task["scene"], encoding="utf-8") as f:
-                scene = f.read()
+            scene = cli.read(task["scene"])
             self.assertEqual(scene.count("<body "), bodies + 2 * (name == "chain_reach"), name)
             self.assertEqual(len(re.findall("<(position|velocity) ", scene)), actuators, name)
             self.assertEqual(task["horizon"], horizon, name)

@@ -3,13 +3,10 @@
 what is refused."""
 import json
 import os
-import sys
 import unittest
 import xml.etree.ElementTree as ET
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 MODELS = os.path.join(cli.SOURCE, "models")
 

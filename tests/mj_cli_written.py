@@ -3,12 +3,9 @@
 gives the loss of the result when it is run again; what cannot be written is not lost."""
 import json
 import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 MODELS = ("separating_plane", "implicit_surface", "penalty", "none")
 WEDGE = "-.05 -.04 -.03 .08 -.04 -.03 -.05 .05 -.03 .07 .05 -.03 -.04 -.03 .05 .06 .04 .05"

@@ -2,7 +2,6 @@
 """The example quadrotor_path: a path that it finds is shorter than its first one, and free of
 collisions by the command's own queries; derivatives; files; bad input. Skipped without
 NLopt or cJSON."""
-import csv
 import json
 import os
 import re
@@ -11,9 +10,7 @@ import sys
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["DIJOCO_SOURCE"], "tests/common"))
-import cli  # noqa: E402
+from common import cli
 
 BUILD, WORK = os.environ["DIJOCO_BUILD"], os.path.join(os.environ["TMPDIR"], "quadrotor")
 EXAMPLES = os.path.join(cli.SOURCE, "examples")
@@ -34,8 +31,7 @@ def build():
     """False: a library that the example needs is not there."""
     os.makedirs(WORK, exist_ok=True)
     probe = os.path.join(WORK, "probe.c")
-    with open(probe, "w") as f:
-        f.write(PROBE)
+    cli.put(probe, PROBE)
     if compile_program(probe, "-o", probe[:-2]).returncode != 0:
         return False
     parts = os.path.join(EXAMPLES, "quadrotor")
@@ -68,8 +64,7 @@ class Quadrotor(cli.Case):
         cls.done = run("--seed", "3", "--check", "--out", cls.out)
         with open(SCENE) as f:
             cls.scene = json.load(f)
-        with open(os.path.join(cls.out, "path.csv")) as f:
-            rows = list(csv.DictReader(f))
+        rows = cli.rows(os.path.join(cls.out, "path.csv"))
         cls.first = [[float(r["first_" + k]) for k in "xyz"] for r in rows]
         cls.last = [[float(r[k]) for k in "xyz"] for r in rows]
         cls.alpha = [float(r["alpha"]) for r in rows]

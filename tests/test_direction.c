@@ -59,7 +59,7 @@ static void testFullSteps(void) {
                            .user = &l,
                            .callback = followFull,
                            .callback_user = &s};
-    djOptimizeResult r = djt_optimize(x, &p, &o);
+    djOptimizeResult r = djt_optimum(x, &p, &o);
     assert_int_equal(r.stop, DJ_STOP_ITERATIONS);
     assert_true(s.n == 200 && s.rises > 20 && r.loss < r.first_loss / 4); // the best is kept
   }
@@ -238,7 +238,7 @@ static void testSign(void) {
   Bests b = {0};
   djOptimizeProblem p = {
       .n = N, .objective = evaluate, .user = &l, .callback = noteBest, .callback_user = &b};
-  djOptimizeResult r = djt_optimize(x, &p, &o);
+  djOptimizeResult r = djt_optimum(x, &p, &o);
   assert_true(r.stop == DJ_STOP_PATIENCE && r.iterations == 5);
   x[0] = -50;
   x[1] = 0;

@@ -1,6 +1,7 @@
 // Files that are written whole or not at all: contents, links, permissions, pipes and devices,
 // groups, and every failure of the system on the way.
 
+#include "common/file.h"
 #include "common/file_faults.h"
 #include "common/make_model.h"
 #include "common/sample_model.h"
@@ -17,10 +18,7 @@
 static const char old_text[] = "what was there before\n";
 
 static void put(const char* path, const char* text, mode_t mode) {
-  FILE* file = fopen(path, "wb");
-  assert_non_null(file);
-  fputs(text, file);
-  assert_int_equal(fclose(file), 0);
+  djt_writeText(path, text);
   assert_int_equal(chmod(path, mode), 0);
 }
 

@@ -86,7 +86,7 @@ static void testRosenbrock(void) {
     o.gradient_tolerance = 1e-9;
     double x[2] = {-1.2, 1};
     djOptimizeProblem p = problemOf(&s);
-    djOptimizeResult r = djt_optimize(x, &p, &o);
+    djOptimizeResult r = djt_optimum(x, &p, &o);
     assert_int_equal(r.stop, DJ_STOP_GRADIENT);
     assert_true(r.iterations < 30 && r.evaluations == s.calls);
     assert_true(s.jacobians - 1 == r.iterations);
@@ -113,7 +113,7 @@ static void testLinear(void) {
     djOptimizer o = gaussNewton();
     o.gradient_tolerance = 1e-10;
     djOptimizeProblem p = problemOf(&s);
-    djOptimizeResult r = djt_optimize(x, &p, &o);
+    djOptimizeResult r = djt_optimum(x, &p, &o);
     assert_true(r.iterations <= 25);
     loss(&s, &value, grad, x);
     assert_true(value == r.loss);
@@ -138,7 +138,7 @@ static void testDamping(void) {
     o.damping = damping;
     double x[N] = {0};
     djOptimizeProblem p = problemOf(&s);
-    djt_optimize(x, &p, &o);
+    djt_optimum(x, &p, &o);
     for (int k = 0; k < N; k++) assert_true(fabs(x[k] - 1 / (1 + damping)) < 1e-12);
     assert_true(x[0] < before);
     before = x[0];
@@ -156,7 +156,7 @@ static void testBoundInOneStep(void) {
   o.damping = 1e-12;
   double x[N] = {0}, value, grad[N];
   djOptimizeProblem p = problemOf(&s);
-  djt_optimize(x, &p, &o);
+  djt_optimum(x, &p, &o);
   loss(&s, &value, grad, x);
   assert_true(x[0] == 0.1 && grad[0] < -0.01);
   for (int k = 1; k < N; k++) assert_true(fabs(grad[k]) < 1e-9);

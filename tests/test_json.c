@@ -1,5 +1,6 @@
 // Model files: bitwise round trips, and refusals that name the element.
 
+#include "common/file.h"
 #include "common/json.h"
 #include "common/make_model.h"
 #include "common/message.h"
@@ -335,10 +336,7 @@ static void test_files(void) {
   djt_refused(DJ_FILE, dj_saveModel(m, "no/such/file.json", &err), err,
               "no/such/file.json: cannot be written: No such file or directory");
   dj_deleteModel(m);
-  FILE* file = fopen(path, "wb");
-  assert_non_null(file);
-  fputs(djt_json(HEAD ",'joints':[{'name':'knee','body':1,'damping':-1}]}"), file);
-  fclose(file);
+  djt_writeText(path, djt_json(HEAD ",'joints':[{'name':'knee','body':1,'damping':-1}]}"));
   assert_int_equal(dj_loadModel(&m, path, &err), DJ_INVALID);
   assert_string_equal(err.text,
                       "test_json.tmp.json: joint 'knee': damping is negative or not finite");

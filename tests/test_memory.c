@@ -3,6 +3,7 @@
 // and release all it took. The sanitizers bring an allocator of their own: skipped there.
 
 #include "common/counted_memory.h"
+#include "common/file.h"
 #include "common/file_faults.h"
 #include "common/make_model.h"
 #include "common/sample_model.h"
@@ -334,10 +335,7 @@ static djStatus actGap(Fixture* f) {
 static void resetFiles(void) {
   remove(FOLDER "/new");
   remove(FOLDER "/link");
-  FILE* file = fopen(out, "wb");
-  assert_non_null(file);
-  fputs("what was there before\n", file);
-  assert_int_equal(fclose(file), 0);
+  djt_writeText(out, "what was there before\n");
   assert_int_equal(symlink("out", FOLDER "/link"), 0);
 }
 
@@ -557,10 +555,7 @@ static int teardown(void** state) {
   return system("rm -rf " FOLDER);
 }
 
-#define ROW(action)                                                                                \
-  {                                                                                                \
-#action, run, NULL, NULL, &(Action*) { action }                                                \
-  }
+#define ROW(action) {#action, run, NULL, NULL, &(Action*){action}}
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -1,6 +1,7 @@
 // Equality constraints beside MuJoCo's: rows to rounding, steps, derivatives, loops, what is
 // switched while it runs, the plugin, and files.
 
+#include "common/file.h"
 #include "common/make_model.h"
 #include "common/mj_zoo.h"
 #include "common/random_mjcf.h"
@@ -561,10 +562,7 @@ static void setParam(djModel* model, const char* name, const double* value) {
 // points of bodies, of which MuJoCo finds the second, are refused.
 static void testDesign(void) {
   static const char path[] = "test_mj_equality_scene.xml";
-  FILE* file = fopen(path, "w");
-  assert_non_null(file);
-  fputs(HEAD CONNECT JOINT TAIL, file);
-  fclose(file);
+  djt_writeText(path, HEAD CONNECT JOINT TAIL);
   char error[1000], *text = NULL;
   mjModel *m = mj_loadXML(path, NULL, error, sizeof(error)), *again;
   if (!m) fail_msg("%s", error);

@@ -275,10 +275,9 @@ static void testDerivatives(void** state) {
   assert_true(worst < 1e-6 && wrong > 1e-4);
 }
 
-#define ROW(i)                                                                                     \
-  {"step " #i, testStep, NULL, NULL, (void*)(size_t)&ways[i]}, {                                   \
-    "derivatives " #i, testDerivatives, NULL, NULL, (void*)(size_t)&ways[i]                        \
-  }
+#define ROW(i)                                                          \
+  {"step " #i, testStep, NULL, NULL, (void*)(size_t)&ways[i]},           \
+      {"derivatives " #i, testDerivatives, NULL, NULL, (void*)(size_t)&ways[i]}
 
 int main(void) {
   const struct CMUnitTest tests[] = {ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5),

@@ -1,5 +1,6 @@
 // The MJCF writer and every failure of the system on the way.
 
+#include "common/file.h"
 #include "common/file_faults.h"
 #include "common/mjcf.h"
 
@@ -10,10 +11,7 @@ static const char* const out = FOLDER "/x.xml";
 
 static void reset(void* user) {
   (void)user;
-  FILE* file = fopen(out, "w");
-  assert_non_null(file);
-  fputs("<!-- what was there before -->\n", file);
-  assert_int_equal(fclose(file), 0);
+  djt_writeText(out, "<!-- what was there before -->\n");
   assert_int_equal(chmod(out, 0640), 0);
 }
 

@@ -1,5 +1,6 @@
 // The bodies of a guide in MuJoCo's scenes: a field, the plugin's key, and written scenes.
 
+#include "common/file.h"
 #include "common/mjcf.h"
 #include "common/test.h"
 #include "instance.h"
@@ -76,10 +77,7 @@ static void testWritten(void) {
   static const char* const scene[] = {SCENE("", ""), SCENE("", TEXT("rod cube1"))};
   static const char* const wanted[] = {"rod cube1", "rod #4", "rod my*box, cube1 *", "* *", ""};
   for (int i = 0; i < 2; i++) {
-    FILE* f = fopen(base, "w");
-    assert_non_null(f);
-    fputs(scene[i], f);
-    fclose(f);
+    djt_writeText(base, scene[i]);
     for (int k = 0; k < 5; k++) {
       djModel* m = djt_importText(scene[i]);
       if (dj_setGuideText(m, wanted[k], &err) != DJ_OK) fail_msg("%s", err.text);

@@ -1,6 +1,7 @@
 // The importer against MuJoCo: fields of random models, the pair predicate, kinematics, scene
 // settings, load errors, and gymnasium's models.
 
+#include "common/file.h"
 #include "common/make_model.h"
 #include "common/message.h"
 #include "common/mjcf.h"
@@ -432,13 +433,6 @@ static void testSettings(void) {
 
 // ------------------------------ files -----------------------------------------------------------
 
-static void writeFile(const char* path, const char* text) {
-  FILE* f = fopen(path, "wb");
-  assert_non_null(f);
-  fputs(text, f);
-  fclose(f);
-}
-
 static void testLoad(void) {
   static const struct {
     const char *file, *text, *part;
@@ -466,7 +460,7 @@ static void testLoad(void) {
   assert_int_equal(chdir(folder), 0);
   for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     remove(bad[i].file);
-    if (bad[i].text) writeFile(bad[i].file, bad[i].text);
+    if (bad[i].text) djt_writeText(bad[i].file, bad[i].text);
     djStatus status = dj_loadMJCF(&x, &report, &stock, bad[i].file, &err);
     assert_true(status < 0);
     assert_true(!x && !report && !stock);
@@ -474,7 +468,7 @@ static void testLoad(void) {
     if (strpbrk(err.text, "\r\n")) fail_msg("more than one line: %s", err.text);
     remove(bad[i].file);
   }
-  writeFile("import_good.xml", SCENE(""));
+  djt_writeText("import_good.xml", SCENE(""));
   assert_int_equal(dj_loadMJCF(&x, &report, &stock, "import_good.xml", &err), DJ_OK);
   mj_saveModel(stock, "import_good.mjb", NULL, 0);
   dj_deleteModel(x);

@@ -1,5 +1,6 @@
 // Contact models and settings of single pairs and geoms in MJCF: read, written and read again.
 
+#include "common/file.h"
 #include "common/make_model.h"
 #include "common/mjcf.h"
 #include "common/near.h"
@@ -106,12 +107,9 @@ static void testWritten(void) {
   const char* from = DIJOCO_BUILD_DIR "/tests/mj_kernel_scene.xml";
   const char* out = DIJOCO_BUILD_DIR "/tests/mj_kernel_scene_out.xml";
   const char* json = DIJOCO_BUILD_DIR "/tests/mj_kernel_scene.json";
-  FILE* f = fopen(from, "w");
   char text[1000];
   djError err = {""};
-  assert_non_null(f);
-  fputs(all, f);
-  fclose(f);
+  djt_writeText(from, all);
   mjModel* m = djt_compile(all);
   djModel* x = djt_import(NULL, m);
   double value = 123;

@@ -3,6 +3,7 @@
 
 #define _GNU_SOURCE   // dladdr
 
+#include "common/file.h"
 #include "common/file_faults.h"
 #include "common/make_model.h"
 #include "common/mj_zoo.h"
@@ -184,13 +185,6 @@ static void testFollow(void) {
   djt_deleteEngine(m, d);
 }
 
-static void putText(const char* path, const char* text) {
-  FILE* file = fopen(path, "w");
-  assert_non_null(file);
-  fputs(text, file);
-  assert_int_equal(fclose(file), 0);
-}
-
 // One more of each kind of change that the writer knows.
 static djModel* changedModel(void) {
   static const struct {
@@ -217,7 +211,7 @@ static void exhaustWriter(const djModel* m, const char* scene, const djKeyDef* k
   djtText after = {NULL, 0};
   int failures = 0;
   for (long k = -1;; k++) {   // first without a fault
-    putText(OUT, "<!-- what was there before -->");
+    djt_writeText(OUT, "<!-- what was there before -->");
     djtText before = djt_folder(FOLDER);
     err.text[0] = 0;
     fired = false;
@@ -247,7 +241,7 @@ static void exhaustWriter(const djModel* m, const char* scene, const djKeyDef* k
 static void testWriter(void) {
   (void)!system("rm -rf " FOLDER);
   assert_int_equal(mkdir(FOLDER, 0755), 0);
-  putText(FOLDER "/scene.xml", kScene);
+  djt_writeText(FOLDER "/scene.xml", kScene);
   djModel* m = changedModel();
   const double qpos[8] = {0, 0, 3, 1, 0, 0, 0, .1};
   const djKeyDef key = {.name = "end", .qpos = qpos};

@@ -1,5 +1,6 @@
 // Presets of contact in MuJoCo's scenes: fields, the plugin's key, and written scenes.
 
+#include "common/file.h"
 #include "common/mjcf.h"
 #include "common/same_run.h"
 #include "common/test.h"
@@ -94,10 +95,7 @@ static void testWritten(void) {
   const char* base = "preset_base.xml";
   static const char* const scene[] = {SCENE("", ""), SCENE("", SMOOTH), SCENE("", SMOOTH WIDE)};
   for (int i = 0; i < 3; i++) {
-    FILE* f = fopen(base, "w");
-    assert_non_null(f);
-    fputs(scene[i], f);
-    fclose(f);
+    djt_writeText(base, scene[i]);
     for (int change = 0; change < 4; change++) {
       djModel* m = djt_importText(scene[i]);
       djOption option = m->opt;

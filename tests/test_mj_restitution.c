@@ -1,5 +1,6 @@
 // Restitution in MJCF: from solref's damping ratio, by <custom>, and in written scenes.
 
+#include "common/file.h"
 #include "common/make_model.h"
 #include "common/mjcf.h"
 #include "common/near.h"
@@ -180,10 +181,7 @@ static void testWritten(void) {
   const char* json = DIJOCO_BUILD_DIR "/tests/mj_restitution.json";
   static const char text[] = SCENE("<numeric name='dijoco_restitution/ball' data='.5'/>"
                                    "<numeric name='dijoco_restitution/p' data='.75'/>");
-  FILE* f = fopen(from, "w");
-  assert_non_null(f);
-  fputs(text, f);
-  fclose(f);
+  djt_writeText(from, text);
   for (int k = 0; k < 4; k++) {
     djModel *x = djt_importText(text), *read = NULL;
     djError err = {""};
@@ -259,10 +257,7 @@ static char* writtenWith(const char* text, djRestitution from, const double e[4]
   assert_int_equal(dj_setOption(x, &option, &err), DJ_OK);
   for (int k = 0; k < 4; k++) setRestitution(x, name[k], e[k]);
   if (dj_saveModel(x, kJson, &err) != DJ_OK) fail_msg("%s", err.text);
-  FILE* f = fopen(kXml, "w");
-  assert_non_null(f);
-  fputs(text, f);
-  fclose(f);
+  djt_writeText(kXml, text);
   if (djm_makeMJCF(&out, own ? kJson : kXml, x, NULL, &err) != DJ_OK) fail_msg("%s", err.text);
   dj_deleteModel(x);
   return out;

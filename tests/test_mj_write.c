@@ -1,6 +1,7 @@
 // Changed designs as MJCF: every parameter arrives, the motion is the same, what cannot be written
 // is named.
 
+#include "common/file.h"
 #include "common/make_model.h"
 #include "common/mjcf.h"
 #include "common/random_mjcf.h"
@@ -183,13 +184,6 @@ static void checkScene(const char* path, int seed, double part, double tolerance
   dj_deleteModel(base);
 }
 
-static void writeFile(const char* path, const char* text) {
-  FILE* file = fopen(path, "w");
-  assert_non_null(file);
-  fputs(text, file);
-  fclose(file);
-}
-
 // ------------------------------ the comparison itself -------------------------------------------
 
 static void expectDifference(const mjModel* m, const djModel* wanted, const djModel* base,
@@ -289,7 +283,7 @@ static void testOtherElements(void) {
   close(file);
   for (int i = 0; i < N; i++) {
     mjModel* m = djt_compile(texts[i]);
-    writeFile(path, texts[i]);
+    djt_writeText(path, texts[i]);
     for (int k = 0; k < N; k++) {
       mjModel* other = djt_compile(texts[k]);
       djModel* x = djt_import(NULL, other);
@@ -386,8 +380,8 @@ static void testOwnScene(void) {
   char command[300];
   snprintf(command, sizeof command, "mkdir %s", assets);
   assert_int_equal(system(command), 0);
-  writeFile(path, kScene);
-  writeFile(part, kMesh);
+  djt_writeText(path, kScene);
+  djt_writeText(part, kMesh);
   checkScene(path, 1, 0, 1e-9);
   for (int seed = 2; seed < 6; seed++) checkScene(path, seed, seed < 5 ? 0.4 : 1, 1e-6);
   remove(part);
@@ -432,7 +426,7 @@ static void testRest(void) {
   assert_true(file >= 0 && file2 >= 0);
   close(file);
   close(file2);
-  writeFile(path, kRest);
+  djt_writeText(path, kRest);
   assert_int_equal(dj_loadMJCF(&m, NULL, NULL, path, &err), DJ_OK);
   const double s = 0.0123456789, kg = 3.3, qpos[2] = {0.3, -0.4}, qvel[2] = {1, 2}, ctrl = 0.7;
   djParam support = djt_param(m, "contact/support");

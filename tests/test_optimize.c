@@ -149,7 +149,7 @@ static void testBounds(void) {
     double x[N] = {7, -7, 7, -7, 7, -7};
     Seen s = start(N, lower, upper);
     djOptimizeProblem p = problemOf(&s, quadratic);
-    djOptimizeResult r = djt_optimize(x, &p, &o);
+    djOptimizeResult r = djt_optimum(x, &p, &o);
     assert_int_equal(r.stop, DJ_STOP_GRADIENT);
     assert_true(r.gradient_norm <= 1e-6);
     for (int k = 0; k < N; k++) assert_true(fabs(x[k] - expected[k]) < 1e-6);
@@ -233,7 +233,7 @@ static void testTrustRegionStep(void) {
     Seen s = start(N, lower, upper);
     djOptimizeProblem p = problemOf(&s, quadratic);
     p.group = group;
-    djt_optimize(x, &p, &o);
+    djt_optimum(x, &p, &o);
     const double radius[2] = {0.3, 0.05};
     double length[2] = {0, 0}, loss, grad[N], gained = 0;
     quadratic(&s, &loss, grad, first);
@@ -329,7 +329,7 @@ static void testCallback(void) {
     Seen s = start(2, NULL, NULL);
     s.stop_at = 3;
     djOptimizeProblem p = problemOf(&s, rosenbrock);
-    djOptimizeResult r = djt_optimize(x, &p, &o);
+    djOptimizeResult r = djt_optimum(x, &p, &o);
     assert_int_equal(r.stop, DJ_STOP_CALLBACK);
     assert_int_equal(r.iterations, 3);
     s = start(2, NULL, NULL);
@@ -374,7 +374,7 @@ static void testTies(void) {
     o.iterations = LOSSES - 1;
     djOptimizeProblem p = {.n = 1, .objective = along, .user = &series};
     double x = 0;
-    djOptimizeResult r = djt_optimize(&x, &p, &o);
+    djOptimizeResult r = djt_optimum(&x, &p, &o);
     assert_int_equal(series.calls, LOSSES);
     assert_int_equal(r.best_iteration, list[i].best);
     djt_near(x, -0.1 * list[i].best, 1e-6);   // Adam's steps by an equal gradient

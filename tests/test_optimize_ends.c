@@ -259,7 +259,7 @@ static void testScaledLoss(void) {
     o.epsilon = 1e-30;
     djOptimizeProblem p = {.n = 3, .lower = low, .upper = high, .nequal = 1, .equal = equal,
                            .value = value, .objective = scaled, .user = &c[k]};
-    djt_optimize(x, &p, &o);
+    djt_optimum(x, &p, &o);
     if (k == 0) memcpy(first, x, sizeof first);
     for (int i = 0; i < 3; i++) assert_true(fabs(x[i] - first[i]) < 1e-7);
     assert_true(fabs(x[0] + x[1] + x[2] - 0.3) < 1e-11);
@@ -277,7 +277,7 @@ static void testHalved(void) {
       double x[N] = {-1.2, 1}, d[N];
       Loss l = {.truth = slope, .refuse_from = 1, .refuse_to = 1 + cuts};
       djOptimizeProblem p = {.n = N, .objective = evaluate, .user = &l};
-      djOptimizeResult r = djt_optimize(x, &p, &o);
+      djOptimizeResult r = djt_optimum(x, &p, &o);
       assert_int_equal(r.refused, cuts);
       double moved = between(d, l.start, x), full = t ? 0.1 : 0.1 * sqrt(2);
       assert_true(fabs(moved - ldexp(full, -cuts)) < 1e-8);
@@ -346,7 +346,7 @@ static void testManyEquations(void) {
   o.iterations = 0;
   djOptimizeProblem p = {.n = MANY, .lower = low, .upper = high, .nequal = ROWS, .equal = equal,
                          .value = value, .objective = flat};
-  djOptimizeResult r = djt_optimize(x, &p, &o);
+  djOptimizeResult r = djt_optimum(x, &p, &o);
   for (int k = 0; k < ROWS; k++) {
     double sum = -value[k];
     for (int i = 0; i < MANY; i++) sum += equal[k * MANY + i] * x[i];
@@ -403,7 +403,7 @@ static void testStepTolerance(void) {
     Loss l = {.truth = rosenbrock};
     djOptimizeProblem p = {.n = N, .objective = evaluate, .user = &l, .callback = noteNorm,
                            .callback_user = norm};
-    djOptimizeResult r = djt_optimize(x, &p, &o);
+    djOptimizeResult r = djt_optimum(x, &p, &o);
     assert_int_equal(r.stop, DJ_STOP_STEP);
     assert_true(r.iterations > 3 && norm[0] <= 1e-4 && norm[1] > 1e-4);
   }
@@ -422,7 +422,7 @@ static void testProjection(void) {
     djOptimizeProblem p = {.n = 3, .lower = low, .upper = high, .nequal = 1, .equal = equal,
                            .value = value, .objective = flat};
     // From (1, 1, beyond its bound) along (1, 2): 7 are missing, so 7/5 of it.
-    djt_optimize(x, &p, &o);
+    djt_optimum(x, &p, &o);
     assert_true(fabs(x[0] - 2.4) < 1e-9 && fabs(x[1] - 3.8) < 1e-9 && x[2] == 0);
   }
 }

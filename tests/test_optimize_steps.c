@@ -81,7 +81,7 @@ static void testAdam(void) {
       l.refuse_to = 40;
       a.forget_at = 10;
     }
-    djOptimizeResult r = djt_optimize(x, &p, &o);
+    djOptimizeResult r = djt_optimum(x, &p, &o);
     assert_int_equal(a.iterations, 60);
     assert_int_equal(r.refused, l.refuse_to - l.refuse_from);
   }
@@ -114,7 +114,7 @@ static void testNormalize(void) {
     double x[N] = {-1, 0.25};
     Loss l = {.truth = cliff};
     djOptimizeProblem p = {.n = N, .objective = evaluate, .user = &l};
-    djt_optimize(x, &p, &o);
+    djt_optimum(x, &p, &o);
     assert_true(x[1] == 0.25);
     reached[normalize] = x[0];
   }
@@ -408,7 +408,7 @@ static void testManyVariables(void) {
     for (int i = 0; i < CHAIN; i++) x[i] = -1;
     djOptimizeProblem p = {.n = CHAIN, .lower = c.lower, .upper = c.upper, .objective = chain,
                            .user = &c};
-    djOptimizeResult r = djt_optimize(x, &p, &o);
+    djOptimizeResult r = djt_optimum(x, &p, &o);
     assert_true(r.gradient_norm < 1e-5 && r.evaluations < 500);
     for (int i = 1; i < CHAIN; i += 3) nbound += x[i] == 0.7;
     least = fmin(least, r.loss);

@@ -183,7 +183,7 @@ static void testOptimize(void) {
   djError err = {""};
   memcpy(x, c.d->x0, n * sizeof *x);
   memcpy(y, c.d->x0, n * sizeof *x);
-  djOptimizeResult r = djt_optimize(x, &p, &o);
+  djOptimizeResult r = djt_optimum(x, &p, &o);
   assert_int_equal(djd_optimizeDesign(&phased, y, c.d, &o, 1, noteLoss, &last, &err), DJ_OK);
   assert_memory_equal(x, y, n * sizeof *x);
   assert_true(phased.loss == r.loss && phased.evaluations == r.evaluations && last == r.loss);

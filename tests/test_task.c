@@ -1,5 +1,6 @@
 // Tasks: what is read, how names are looked up, and what is refused.
 
+#include "common/file.h"
 #include "common/json.h"
 #include "common/make_model.h"
 #include "common/message.h"
@@ -157,14 +158,8 @@ static void test_ctrl(void) {
 
   static const char* const path = "test_task.tmp.csv";
   static const char* const taskpath = "./test_task.tmp.json";
-  FILE* file = fopen(path, "wb");
-  assert_non_null(file);
-  fputs("ctrl[0],ctrl[1],ctrl[2]\n1,2,3\n4,5,6\n", file);
-  fclose(file);
-  file = fopen(taskpath, "wb");
-  assert_non_null(file);
-  fputs(djt_json(START ",'ctrl':'test_task.tmp.csv','set':{'geom/foo/size':1}}"), file);
-  fclose(file);
+  djt_writeText(path, "ctrl[0],ctrl[1],ctrl[2]\n1,2,3\n4,5,6\n");
+  djt_writeText(taskpath, djt_json(START ",'ctrl':'test_task.tmp.csv','set':{'geom/foo/size':1}}"));
   djError err = {""};
   assert_int_equal(dj_loadTask(&t, taskpath, &err), DJ_OK);
   assert_string_equal(t->scene, "./s.xml");

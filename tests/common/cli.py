@@ -1,4 +1,5 @@
 """Running the command and checking what it does. Used by cli_*.py and mj_cli*.py."""
+import csv
 import json
 import math
 import os
@@ -53,6 +54,25 @@ def number(value):
     return float(value)
 
 
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def load(path):
+    return json.loads(read(path))
+
+
+def rows(path):
+    """Of a table with a header."""
+    return list(csv.DictReader(read(path).splitlines()))
+
+
+def put(path, text):
+    with open(path, "w") as f:
+        f.write(text)
+
+
 def tree(folder):
     """All that a folder holds: kind, permissions and content by path."""
     found = {}
@@ -80,8 +100,7 @@ class Case(unittest.TestCase):
 
     def write(self, name, content):
         path = self.path(name)
-        with open(path, "w") as f:
-            f.write(content if isinstance(content, str) else json.dumps(content))
+        put(path, content if isinstance(content, str) else json.dumps(content))
         return path
 
     def run_cli(self, *arguments, stdin=""):

@@ -12,7 +12,7 @@ import subprocess
 import termios
 import time
 
-import cli
+from common import cli
 
 ESTIMATE = re.compile(r"(\d+)%, ([^,]*), ([^,;]*) left")
 PATIENCE = 120          # seconds after which something is taken to hang

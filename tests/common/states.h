@@ -8,12 +8,9 @@
 #include <dijoco/dijoco.h>
 
 // Of a value of the type.
-#define djt_of(test, type, ...)                                                                    \
-  {                                                                                                \
-#test " " #__VA_ARGS__, test, NULL, NULL, &(type) { __VA_ARGS__ }                              \
-  }
+#define djt_of(test, type, ...) {#test " " #__VA_ARGS__, test, NULL, NULL, &(type){__VA_ARGS__}}
 
-// Of a method; of the three that have contact implicitly; of all.
+// Of a method; of two, three, all of them.
 #define djt_by(test, method) djt_of(test, djIntegrator, method)
 #define djt_byTwo(test) djt_by(test, DJ_POSITION), djt_by(test, DJ_VARIATIONAL)
 #define djt_byThree(test) djt_byTwo(test), djt_by(test, DJ_EULER)
@@ -27,4 +24,4 @@
     return cmocka_run_group_tests(tests, NULL, NULL);                                              \
   }
 
-#endif // DJ_TESTS_COMMON_STATES_H_
+#endif  // DJ_TESTS_COMMON_STATES_H_

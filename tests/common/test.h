@@ -29,10 +29,7 @@ typedef void (*djtTest)(void);
 
 static inline void djt_runTest(void** state) { (*(djtTest*)*state)(); }
 
-#define djt_test(name)                                                                             \
-  {                                                                                                \
-#name, djt_runTest, NULL, NULL, &(djtTest) { name }                                            \
-  }
+#define djt_test(name) {#name, djt_runTest, NULL, NULL, &(djtTest){name}}
 
 // row[count]: the tests with their names, of a list "a, b", which is cut up.
 static inline void djt_listTests(struct CMUnitTest* row, char* names, djtTest* test, size_t count,
@@ -86,4 +83,4 @@ static inline void djt_refusedAt(int wanted, int status, const char* call, const
   _fail(file, line);
 }
 
-#endif // DJ_TESTS_COMMON_TEST_H_
+#endif  // DJ_TESTS_COMMON_TEST_H_

@@ -4,6 +4,7 @@
 #ifndef DJ_TESTS_TOOL_CASE_H_
 #define DJ_TESTS_TOOL_CASE_H_
 
+#include "common/file.h"
 #include "common/near.h"
 #include "options.h"
 
@@ -30,14 +31,6 @@ static const char djt_sceneText[] =
     "\"qpos\":[0,0,2,1,0,0,0,0.3],\"qvel\":[0,0,-3,0,0,0,0.1],\"ctrl\":[0.5,-0.25]}]}";
 
 static char djt_home[4096], djt_place[64];
-
-// A file of the working folder.
-static inline void djt_writeText(const char* name, const char* text) {
-  FILE* file = fopen(name, "w");
-  assert_non_null(file);
-  fputs(text, file);
-  assert_int_equal(fclose(file), 0);
-}
 
 // Its content, in memory that the next call overwrites; NULL where there is none.
 static inline char* djt_readText(const char* name) {
