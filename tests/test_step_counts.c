@@ -2,6 +2,8 @@
 // each way of looking for an end, what contact lists, and why a step ends.
 
 #include "common/message.h"
+#include "integrate/attempts.h"
+#include "integrate/method_need.h"
 
 #include <dijoco/array.h>
 #include <dijoco/dijoco.h>
@@ -176,6 +178,33 @@ static void testSubstitute(void** state) {
   drop(m, d);
 }
 
+// What the substitute has not, is not left out: the best iterate is kept.
+static void testNoSubstitute(void** state) {
+  (void)state;
+  for (int sticky = 0; sticky < 2; sticky++) {
+    char lists[4000];
+    snprintf(lists, sizeof lists, BALL "%s", "0.1",
+             sticky ? ", \"actuators\": [{\"body\": \"far\"}]" : "");
+    djModel* m = load("\"integrator\": \"euler\", \"max_iterations\": 1", lists);
+    djData* d = dataOf(m);
+    assert_int_equal(dj_hasNeeded(d->work, m, &dj_position), !sticky);
+    assert_true(dj_hasNeeded(d->work, m, &dj_euler));
+    djNewtonResult result;
+    djStepEnd ended = DJ_END_NONE;
+    d->qvel[0] = 1;
+    assert_int_equal(dj_step(m, d), DJ_OK);
+    dj_chooseMethod(d->work, m, &dj_euler);
+    assert_int_equal(dj_attemptStep(&result, &ended, d->work, m, 1), DJ_OK);
+    assert_int_equal(ended, DJ_END_SOLVED);
+    assert_ptr_equal(d->work->method, &dj_euler);
+    // By a unit of which nothing is small enough.
+    assert_int_equal(dj_attemptStep(&result, &ended, d->work, m, 1e-30), DJ_NOT_CONVERGED);
+    assert_true(ended > DJ_END_SOLVED);
+    assert_ptr_equal(d->work->method, sticky ? &dj_euler : &dj_position);
+    drop(m, d);
+  }
+}
+
 // The first step of bdf2 has two stages; a step in parts has the ways of all of them.
 static void testStages(void** state) {
   (void)state;
@@ -254,6 +283,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testLinear),     cmocka_unit_test(testRest),
                                      cmocka_unit_test(testPairs),      cmocka_unit_test(testEnds),
                                      cmocka_unit_test(testSubstitute), cmocka_unit_test(testStages),
+                                     cmocka_unit_test(testNoSubstitute),
                                      cmocka_unit_test(testLags),       cmocka_unit_test(testNames)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

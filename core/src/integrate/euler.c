@@ -208,7 +208,7 @@ static void splitStages(djWork* w, const djModel* m) {
     ahead->linear.psi[i] = w->h * (s->c[i] + 0.5 * w->h * s->a[i]);
   }
   dj_integratePos(ahead->q, m, w->start.qpos, ahead->linear.psi, 1);
-  w->method = &dj_eulerImpacts;
+  w->method = w->method->impacts;
   w->stage = 1;
   memset(&w->coef, 0, sizeof w->coef);
   w->method->coefficients(&w->coef, w->h, &m->opt);
@@ -224,7 +224,7 @@ static djStatus velocity(djWork* w, const djModel* m) {
   memcpy(S, w->impulses->S2, (size_t)m->nv * sizeof(double));
   dj_carryKick(S, w, m, psi);
   for (int i = 0; i < m->nv; i++) w->qvel[i] += S[i];
-  if (w->method == &dj_euler) splitStages(w, m);
+  if (w->method->impacts) splitStages(w, m);
   return DJ_OK;
 }
 
@@ -246,14 +246,15 @@ static djStatus velocityParams(djParamSums* s, djWork* w, const djModel* m, cons
   return DJ_OK;
 }
 
-#define METHOD(stages, sums, first)                                                           \
+#define METHOD(stages, sums, first, hit)                                                         \
   {                                                                                           \
     .name = "euler", .kind = DJ_LDL, .nstage = (stages), .ahead = (first), .predicts = true,  \
-    .rows = true, .coefficients = (sums), .begin = begin, .evaluate = evaluate,               \
+    .rows = true, .substitute = &dj_position, .impacts = (hit), .coefficients = (sums),       \
+    .begin = begin, .evaluate = evaluate,                                                     \
     .relag = relag, .whole = wholeSlope, .linearize = dj_linearizeEuler,                      \
     .inputs = dj_eulerInputs, .params = dj_eulerParams, .velocity = velocity,                 \
     .linearizeVelocity = linearizeVelocity, .velocityParams = velocityParams                  \
   }
 
-const djMethod dj_euler = METHOD(1, coefficients, false);
-const djMethod dj_eulerImpacts = METHOD(2, impactCoefficients, true);
+static const djMethod taken = METHOD(2, impactCoefficients, true, NULL);   // with impulses
+const djMethod dj_euler = METHOD(1, coefficients, false, &taken);

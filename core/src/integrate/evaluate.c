@@ -121,3 +121,18 @@ void dj_addBodyProducts(double* C, const double* A, const djModel* m, const doub
     if (m->body_lastdof[b] >= 0) dju_mulAdd6(C + 6 * b, A + 36 * b, 6, x + 6 * b, transpose);
   }
 }
+
+// Coordinates and velocity at the end, from all stages.
+djStatus dj_endStep(djWork* w, const djModel* m) {
+  const djCoefficients* c = &w->coef;
+  int nstage = w->method->nstage;
+  if (c->turns) {
+    dj_sumSources(w->turn, c->position, w, m, nstage);
+    dj_integratePos(w->qnext, m, w->start.qpos, w->turn, 1);
+  } else {
+    memcpy(w->qnext, w->now.q, (size_t)m->nq * sizeof(double));
+  }
+  if (w->method->velocity) return w->method->velocity(w, m);
+  dj_sumSources(w->qvel, c->end, w, m, nstage);
+  return DJ_OK;
+}

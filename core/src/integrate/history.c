@@ -18,8 +18,8 @@ int dj_tangentSize(const djModel* m) { return m ? 2 * m->nv + m->na + dj_history
 
 int dj_stageCount(const djModel* m) {
   const djMethod* method = dj_method(m->opt.integrator);
-  bool meets = method == &dj_euler && m->collision && dj_hasRestitution(m);
-  int n = meets ? dj_eulerImpacts.nstage : method ? method->nstage : 1;
+  bool meets = method && method->impacts && m->collision && dj_hasRestitution(m);
+  int n = meets ? method->impacts->nstage : method ? method->nstage : 1;
   return method && method->starter && method->starter->nstage > n ? method->starter->nstage : n;
 }
 

@@ -47,10 +47,12 @@ typedef struct djMethod {
   bool ahead;               // the first of its stages is where the step ends without U (euler.c)
   bool within;              // its stages are not the step's end, which could be kept anywhere
   bool predicts;            // where a step would end without forces: work->ahead, q (+) work->drift
-  bool rows;                // limits and friction loss are rows (euler_row.h)
+  bool rows;                // limits, friction loss, soft equality constraints, adhesion and muscles
+                            //   are as in MuJoCo: rows (euler_row.h) and forces of the start
   bool history;             // the state has q- and v- beside q, v and act
-  const struct djMethod* starter;   // takes the step where there is no history, or where Newton's
-                                    //   method fails; `position` then never does
+  const struct djMethod* starter;      // takes the step where there is no history
+  const struct djMethod* substitute;   // and where Newton's method finds no solution
+  const struct djMethod* impacts;      // of a step that has been taken with impulses; NULL: none has
   void (*coefficients)(djCoefficients* c, double h, const djOption* option);
   // Fix the quantities of stage work->stage of the step that starts at work->start.
   djStatus (*begin)(struct djWork* work, const djModel* model);
@@ -85,8 +87,6 @@ typedef struct djMethod {
 #define DJ_METHOD(enumerator, name) extern const djMethod dj_##name;
 DJ_INTEGRATORS(DJ_METHOD)
 #undef DJ_METHOD
-
-extern const djMethod dj_eulerImpacts;   // of a step of euler that has been taken with impulses
 
 // Row of the table, NULL beyond it.
 const djMethod* dj_method(djIntegrator integrator);

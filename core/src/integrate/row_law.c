@@ -11,11 +11,12 @@ static const double LEAST_SLOPE = 1e-9;
 
 // ---- points of a law's curve ------------------------------------------------------------------
 
-// The barrier by q = (s - x)/x: x = s/(1 + q), F = weight q^3 (4 + 5 q)/x^2.
+// The barrier by its q (math/barrier.h): x = s/(1 + q).
 static void placeDepth(djLawRow* r, double q) {
-  double x = r->width / (1 + q), ix = 1 / x, q2 = q * q, w = r->weight * ix * ix;
-  r->at = (djRowPoint){.x = x, .F = w * q2 * q * (4 + 5 * q), .acts = true};
-  r->at.C = 1 / (w * ix * q2 * (12 + q * (40 + 30 * q)));
+  double f[3], x = r->width / (1 + q), ix = 1 / x, w = r->weight * ix * ix;
+  dj_barrierByDepth(f, q);
+  r->at = (djRowPoint){.x = x, .F = w * f[1], .acts = true};
+  r->at.C = 1 / (w * ix * f[2]);
 }
 
 void dj_releaseRow(djLawRow* r, double x) {
@@ -94,9 +95,9 @@ static void solveBarrier(djLawRow* r, double a, double g) {
   if (g > 0) q = fmin(q, dj_mostBarrierDepth(D * s * s / (g * w)));
   if (isinf(q)) q = 100;
   for (int k = 0; k < 4 && g > 0; k++) {
-    double x = s / (1 + q), ix = 1 / x, q2 = q * q, gw = g * w * ix;
-    double F = gw * ix * q2 * q * (4 + 5 * q);
-    double step = (a + F - x) / (gw * q2 * (12 + q * (40 + 30 * q)) / s + x * x / s);
+    double f[3], x = s / (1 + q), ix = 1 / x, gw = g * w * ix;
+    dj_barrierByDepth(f, q);
+    double step = (a + gw * ix * f[1] - x) / (gw * f[2] / s + x * x / s);
     q -= step;
     if (fabs(step) < 1e-6 * q) break;
   }

@@ -8,6 +8,7 @@
 #include "solve/root.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 static const double AGREED = 1e-9;   // of the tolerance: by which solutions may differ unnoticed
@@ -27,6 +28,7 @@ typedef struct Problem {
   double unit;             // of the decrement
   bool predicted;          // the step is the method's prediction, work->ahead
   double near;             // as of djNewtonOption, of the unit
+  bool carried;            // the present iterate is where a solution may be, dj_carry
   double trial_fraction;   // of the present step at which the trial point stands; 0: none
   double path, trial_path; // work of work->nonpotential up to the present and the trial point
 } Problem;
@@ -467,71 +469,105 @@ static djStatus tryRoot(void* user, double* size, double* residual, const double
   return status;
 }
 
-// Where a stage has not been solved, whose forces have no energy and kinks: work along a path is no
-// merit where it depends on the path, and leads in circles. From the last iterate, the guess and
-// the start.
-static djStatus solveRoot(djNewtonResult* result, Problem* p, double tiny) {
-  enum { ITERATE, GUESS, START, NSTART };
+static djStatus solveRoot(djNewtonResult* result, Problem* p) {
   djWork* w = p->work;
   const djModel* m = p->model;
   const djRootProblem root = {m->nv, p, evaluateRoot, findDirection, maxStep, tryRoot, accept};
   const djRootOption option = {.tolerance = m->opt.tolerance * p->unit,
                                .max_iterations = m->opt.max_iterations,
                                .refinement_steps = w->refinement_steps};
-  djStatus status = DJ_NOT_CONVERGED;
-  for (int from = 0; from < NSTART && status == DJ_NOT_CONVERGED; from++) {
-    djStatus guess = DJ_OK;
-    if (from != ITERATE) dj_copyPlace(&w->now, m, &w->begin);
-    if (from == GUESS) guess = startGuess(p, tiny);
-    if (guess < 0) return guess;
-    p->predicted = false;
-    p->path = 0;
-    const int before = result->iterations;
-    w->count.root_attempts++;
-    status = dj_root(result, &root, &option, w->gradient, w->step);
-    result->iterations += before;
-  }
+  p->predicted = false;
+  p->path = 0;
+  return dj_root(result, &root, &option, w->gradient, w->step);
+}
+
+// ---- attempts ---------------------------------------------------------------------------------
+
+// The present iterate becomes where an attempt begins, *found, if there is such a place.
+
+// Where a solution should be near, if it is.
+static djStatus beginNear(bool* found, Problem* p) {
+  *found = p->carried;
+  djStatus status = p->carried ? DJ_OK : rowGuess(found, p);
+  if (status < 0) return status;
+  p->near = *found ? GUESSED : NEAR;
+  *found = *found || restGuess(p);
   return status;
 }
 
-// From where a solution should be near, if it is: DJ_NOT_CONVERGED where not. carried: the present
-// iterate is such a place, dj_carry.
-static djStatus solveNear(djNewtonResult* result, Problem* p, bool carried) {
-  bool found = carried;
-  djStatus status = carried ? DJ_OK : rowGuess(&found, p);
-  if (status < 0) return status;
-  if (!found && !restGuess(p)) return DJ_NOT_CONVERGED;
-  p->near = found ? GUESSED : NEAR;
-  p->work->count.near_attempts++;
-  status = solveFrom(result, p);
+static djStatus beginGuess(bool* found, Problem* p) {
+  *found = true;
+  p->near = 0;
+  return p->carried ? DJ_OK : startGuess(p, pow(p->model->opt.tolerance * p->unit, 2));
+}
+
+// Where forces have no energy and kinks: work along a path is no merit where it depends on the path,
+// and leads in circles.
+static bool isKinked(const Problem* p) { return dj_kinkedContacts(dj_contactsOf(&p->work->forces)); }
+
+static djStatus stayHere(bool* found, Problem* p) {
+  *found = isKinked(p);
+  return DJ_OK;
+}
+
+static djStatus guessAnew(bool* found, Problem* p) {
+  *found = isKinked(p);
+  if (!*found) return DJ_OK;
+  dj_copyPlace(&p->work->now, p->model, &p->work->begin);
+  return startGuess(p, pow(p->model->opt.tolerance * p->unit, 2));
+}
+
+static djStatus beginAtStart(bool* found, Problem* p) {
+  *found = isKinked(p);
+  if (*found) dj_copyPlace(&p->work->now, p->model, &p->work->begin);
+  return DJ_OK;
+}
+
+typedef struct Attempt {
+  djStatus (*begin)(bool* found, Problem* problem);
+  djStatus (*solve)(djNewtonResult* result, Problem* problem);
+  size_t count;   // where djStats has its number
+} Attempt;
+
+// In order, until one finds a solution; what they cost is that of their iterations.
+static const Attempt attempts[] = {
+    {beginNear, solveFrom, offsetof(djStats, near_attempts)},
+    {beginGuess, solveFrom, offsetof(djStats, guess_attempts)},
+    {stayHere, solveRoot, offsetof(djStats, root_attempts)},
+    {guessAnew, solveRoot, offsetof(djStats, root_attempts)},
+    {beginAtStart, solveRoot, offsetof(djStats, root_attempts)},
+};
+
+enum { NATTEMPT = sizeof attempts / sizeof *attempts };
+
+static djStatus attemptStage(djNewtonResult* result, Problem* p) {
+  djStatus status = DJ_NOT_CONVERGED;
+  result->iterations = 0;
+  for (int k = 0; k < NATTEMPT && status == DJ_NOT_CONVERGED; k++) {
+    const int before = result->iterations;
+    bool found;
+    djStatus begun = attempts[k].begin(&found, p);
+    if (begun < 0) return begun;
+    if (!found) continue;
+    ++*(int*)(void*)((char*)&p->work->count + attempts[k].count);
+    status = attempts[k].solve(result, p);
+    result->iterations += before;
+  }
   p->near = 0;
   return status;
 }
 
 djStatus dj_solveStage(djNewtonResult* result, djWork* w, const djModel* m, double unit) {
   Problem problem = {.work = w, .model = m, .method = w->method, .unit = unit};
-  double stop = m->opt.tolerance * unit, tiny = stop * stop;
+  double stop = m->opt.tolerance * unit;
   w->lags = false;
   dj_stageOf(w)->linear.factor.kind = w->kind;   // not that of the last step's end
   djStatus status = dj_beginStage(w, m, w->method);
-  bool carried = false;
   djNewtonProblem carry = problemOf(&problem);
-  if (status >= 0 && w->carries) status = dj_carry(&carried, &carry, w, m);
+  if (status >= 0 && w->carries) status = dj_carry(&problem.carried, &carry, w, m);
   problem.iterate = 0;
   if (status < 0 || w->jams) return status;
-  result->iterations = 0;
-  status = solveNear(result, &problem, carried);
-  if (status == DJ_NOT_CONVERGED) {
-    int before = result->iterations;
-    w->count.guess_attempts++;
-    status = carried ? DJ_OK : startGuess(&problem, tiny);
-    if (status >= 0) status = solveFrom(result, &problem);
-    result->iterations += before;
-  }
-  if (status == DJ_NOT_CONVERGED && dj_kinkedContacts(dj_contactsOf(&w->forces))) {
-    status = solveRoot(result, &problem, tiny);
-  }
-  status = solveHolds(result, &problem, status);
+  status = solveHolds(result, &problem, attemptStage(result, &problem));
   if (status < 0) return status;
   dj_settle(w, m);
   bool moved = w->method->relag && w->method->relag(w, m) > AGREED * stop;

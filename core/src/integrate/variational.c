@@ -95,6 +95,7 @@ static void coefficients(djCoefficients* c, double h, const djOption* option) {
 const djMethod dj_variational = {.name = "variational",
                                  .kind = DJ_LDU,
                                  .nstage = 1,
+                                 .substitute = &dj_position,
                                  .coefficients = coefficients,
                                  .begin = begin,
                                  .evaluate = evaluate,

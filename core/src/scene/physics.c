@@ -1,6 +1,7 @@
 #include "scene/physics.h"
 
 #include "base/status.h"
+#include "integrate/method.h"
 
 #include <stddef.h>
 
@@ -10,8 +11,10 @@ djStatus dj_choosePhysics(djModel* m, djError* err) {
     return dj_fail(err, DJ_UNSUPPORTED,
                    "option: contact: mujoco is of scenes that are loaded by MuJoCo (.xml, .mjb)");
   }
-  if (m->opt.integrator == DJ_BDF2) {
-    return dj_fail(err, DJ_UNSUPPORTED, "option: contact: mujoco has no integrator bdf2");
+  const djMethod* method = dj_method(m->opt.integrator);
+  if (method && method->history) {
+    return dj_fail(err, DJ_UNSUPPORTED, "option: contact: mujoco has no integrator %s",
+                   method->name);
   }
   return m->physics->choose(m->physics_own, m, err);
 }

@@ -16,6 +16,7 @@
 //     less the farther they are where a is below about (d^3 l)^1/4/2, see plane_tail.h
 
 #include "contact/plane/separating_plane.h"
+#include "math/barrier.h"
 #include "model/check.h"
 
 #include <float.h>
@@ -108,17 +109,18 @@ double dj_planeSkin(const double* setting, double inner) {
 // Supports that are ten times wider where they are small: s' = 10 s/(1 + 9 s). A touch is where the
 // barrier presses as one vertex does that is half as far again from the plane as where the range
 // begins, so that gravity brings nobody into the range in the rest of a step: at x = 1.5 s/(1 + s/2)
-//   f = -P'(x; s')/L,  -P' = (s' - x)^3 (5 s' - x)/x^6.
+//   f = -P'(x; s')/L = f1(q)/(x^2 L),  q = (s' - x)/x.
 double dj_planeTouch(double* setting, double* by) {
   double s = setting[DJ_PLANE_SUPPORT], L = setting[DJ_PLANE_LENGTH_SCALE];
   double d = 1 + 9 * s, d1 = 1 + 0.5 * s, wide = 10 * s / d, x = 1.5 * s / d1;
-  double slope = 10 / (d * d), q = (wide - x) / x, r = (5 * wide - x) / x;
-  double level = q * q * q * r / (x * x * L);
+  double f[3], slope = 10 / (d * d), q = (wide - x) / x;
+  dj_barrierByDepth(f, q);
+  double level = f[1] / (x * x * L);
   setting[DJ_PLANE_SUPPORT] = wide;
   setting[DJ_PLANE_STIFFNESS] = 1;
   if (!by) return level;
   double x_slope = 1.5 / (d1 * d1), ratio = (slope - wide / x * x_slope) / x;   // of wide/x
-  double by_s = (3 * q * q * r + 5 * q * q * q) * ratio / (x * x * L) - 2 * level / x * x_slope;
+  double by_s = dj_barrierDepthSlope(f, q) * ratio / (x * x * L) - 2 * level / x * x_slope;
   by[DJ_PLANE_SUPPORT] = slope * by[DJ_PLANE_SUPPORT] + by[0] * by_s;
   by[0] = by[DJ_PLANE_STIFFNESS] = 0;
   return level;

@@ -193,15 +193,11 @@ static void evalSides(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, d
 // ------------------------------------------ starts ---------------------------------------------
 
 // Along p the optimum has |n| |P'(1 - |n|)| = sum |P'(D_i)| D_i. With D about (1 - s) d/2 for two
-// vertices a side the right side is G, and |P'(x)| = G for x = s q means
-//   (1 - q)(5 - q)^(1/3)/q^2 = (G s^2)^(1/3) = k;   with 1.65 for (5 - q)^(1/3),
-//   q = 2/(1 + sqrt(1 + 4 k/1.65)).
+// vertices a side the right side is G, and |P'(x)| s^2 = G s^2 for x = 1 - |n|.
 double dj_startLength(double d, double s) {
   double b[3], D = 0.5 * (1 - s) * d;
   dj_barrier(b, D, s);
-  double k = cbrt(-4 * b[1] * D * s * s);
-  double q = 2 / (1 + sqrt(1 + 4 / 1.65 * k));
-  return 1 - s * q;
+  return 1 - s / (1 + dj_nearBarrierDepth(-4 * b[1] * D * s * s));
 }
 
 // r|n| + q(n) of a side.

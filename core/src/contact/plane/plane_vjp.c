@@ -40,13 +40,6 @@ typedef struct djDirection {
   const double* twist;     // (12) or NULL
 } djDirection;
 
-// dP'/ds = (x - s)^2 (8x - 20 s)/x^6
-static double barrierBySupport(double x, double s) {
-  if (!(x < s) || !(x > 0)) return 0;
-  double q = (s - x) / x;
-  return q * q * (8 * x - 20 * s) / (x * x * x * x);
-}
-
 static void addLocal(double* x, int npad, int i, djVec3 g) {
   x[i] += g.x;
   x[npad + i] += g.y;
@@ -74,7 +67,7 @@ static void addHulls(djPlaneVjp* out, const djPlaneWork* w, const double p[4],
                      const djDirection* d, double factor, const double* by_D) {
   djVec3 n = dju_load3(p), dn = dju_load3(d->dp);
   double length = dju_norm3(n), dl = dju_dot3(dn, n) / length, s = w->s;
-  out->support -= factor * barrierBySupport(1 - length, s) * dl;
+  out->support -= factor * dj_barrierBySupport(1 - length, s) * dl;
   for (int side = 0, at = 0; side < 2; side++) {
     const djCloud* c = &w->cloud[side];
     double sigma = side ? 1 : -1, by_r = 0;
@@ -99,7 +92,7 @@ static void addHulls(djPlaneVjp* out, const djPlaneWork* w, const double p[4],
       by_r -= g * length + f * dl;
       by_q -= g;
       by_c -= f;
-      out->support += factor * barrierBySupport(D, s) * rate;
+      out->support += factor * dj_barrierBySupport(D, s) * rate;
     }
     out->radius[side] += by_r / w->L;
     if (!c->curved) continue;
@@ -118,8 +111,8 @@ static void addHalf(djPlaneVjp* out, const djPlaneWork* w, const djFound* f,
   double t = f->half.t, o = f->half.o, s = w->s, by_r = 0, by_c = 0;
   djVec3 spin = {0, 0, 0};
   if (d->twist) spin = dju_cross3(N, dju_sub3(dju_load3(d->twist), dju_load3(d->twist + 6)));
-  out->support += factor * (4 * barrierBySupport(-o, s) * -d->dp[1] -
-                            barrierBySupport(1 - t, s) * d->dp[0]);
+  out->support += factor * (4 * dj_barrierBySupport(-o, s) * -d->dp[1] -
+                            dj_barrierBySupport(1 - t, s) * d->dp[0]);
   for (int i = 0; i < c->n; i++) {
     djVec3 y = dj_cloudVertex(c, i), u = {0, 0, 0};
     double b[3], z = dju_dot3(N, y) + f->space.k, D = t * z + o, direct = by_D ? by_D[i] : 0;
@@ -137,7 +130,7 @@ static void addHalf(djPlaneVjp* out, const djPlaneWork* w, const djFound* f,
     by_c -= factor * b[1] * t;
     djVec3 arm = dju_madd3(y, 1 / w->L, dju_sub3(w->center, w->pose[1]->p));
     by_N = dju_add3(by_N, dju_madd3(dju_scale3(by_z, arm), factor * b[1] * t, u));
-    out->support += factor * barrierBySupport(D, s) * rate;
+    out->support += factor * dj_barrierBySupport(D, s) * rate;
   }
   if (f->space.curved) {   // z = .. - q(N), its rate .. - c.spin; y is the ellipsoid's point
     djMat3 by_G = {{0}};
@@ -219,7 +212,7 @@ static void forcesVjp(double* by_D, double* by_l, djLagFactor* by_c, djPlaneVjp*
     by_D[i] = -by_g * scale * forces->second[i];
     *by_l -= by_g * unit * forces->first[i];
     *stiffness -= by_g * l / w->L * forces->first[i];
-    out->support -= by_g * scale * barrierBySupport(D[i], w->s);
+    out->support -= by_g * scale * dj_barrierBySupport(D[i], w->s);
   }
 }
 

@@ -16,6 +16,7 @@
 
 #include "contact/plane/plane_lag.h"
 #include "contact/plane/terrain.h"
+#include "math/barrier.h"
 
 #include <string.h>
 
@@ -31,13 +32,6 @@ typedef struct djFootCotangent {
   djVec3 n, more;            // nu, X
   double plane;              // of N . S
 } djFootCotangent;
-
-// dP'/ds = (x - s)^2 (8x - 20 s)/x^6
-static double barrierBySupport(double x, double s) {
-  if (!(x < s) || !(x > 0)) return 0;
-  const double q = (s - x) / x;
-  return q * q * (8 * x - 20 * s) / (x * x * x * x);
-}
 
 static void addVertices(djShapeGrad* grad, const djTerrainWork* w, int point, djVec3 by_world) {
   const djVec3 by = dju_mulMtV(w->pose[0]->R, by_world);
@@ -113,8 +107,8 @@ static void addFoot(djTerrainSink* out, const djTerrainWork* w, const djNearFoot
 static void addDirection(djTerrainSink* out, const djTerrainWork* w, const double dp[2],
                          const double* lambda, double factor) {
   const double t = w->half.t, o = w->half.o, inv = 1 / w->L;
-  out->support += factor * (4 * barrierBySupport(-o, w->s) * -dp[1] -
-                            barrierBySupport(1 - t, w->s) * dp[0]);
+  out->support += factor * (4 * dj_barrierBySupport(-o, w->s) * -dp[1] -
+                            dj_barrierBySupport(1 - t, w->s) * dp[0]);
   for (int i = 0; i < w->n; i++) {
     const djNearFoot* f = &w->foot[i];
     if (f->first == 0) continue;
@@ -132,7 +126,7 @@ static void addDirection(djTerrainSink* out, const djTerrainWork* w, const doubl
       c.n = dju_sub3(dju_scale3(beta, u), dj_terrainBend(w, f, c.more));
     }
     c.z = factor * inv * (dp[0] * f->first + t * f->second * rate);
-    out->support += factor * barrierBySupport(t * zeta + o, w->s) * rate;
+    out->support += factor * dj_barrierBySupport(t * zeta + o, w->s) * rate;
     addFoot(out, w, f, &c);
   }
 }
@@ -218,7 +212,7 @@ static void forcesVjp(djTerrainSink* out, djLagFactor* by_c, double* by_K,
     by_g += 2 * dot * by_count * (1 / sums.F - g / sums.squares);
     const double by_D = -by_g * scale * f->second;
     *by_K -= by_g * t * inv * f->first;
-    out->support -= by_g * scale * barrierBySupport(t * zeta + o, w->s);
+    out->support -= by_g * scale * dj_barrierBySupport(t * zeta + o, w->s);
     by_p[0] += -by_g * unit * f->first + by_D * zeta + by[i].offset * w->L * o / (t * t);
     by_p[1] += by_D - by[i].offset * w->L / t;
     const djFootCotangent c = {
