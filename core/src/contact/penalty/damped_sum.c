@@ -229,7 +229,8 @@ double dj_sumDamped(djPenaltySum* out, bool derivatives, const djPenaltyPair* pa
   s.derivatives = derivatives;
   s.moved = way->from.radius != 0;
   s.least = INFINITY;
-  const int n = !derivatives ? SUM_CF : s.moved || s.way.held ? SUM_ALL : SUM_PLAIN;
+  const int last = s.way.held ? SUM_ALL : s.moved ? SUM_HELD : SUM_PLAIN;
+  const int n = derivatives ? last : SUM_CF;
   double sum[SUM_ALL];
   memset(s.sum, 0, (size_t)(n + 7) / 8 * 8 * sizeof *s.sum);
   const double bound = dj_visitRanges(pair, way, addRange, &s);
