@@ -116,7 +116,7 @@ def plain_loss(command, folder):
     """The loss of the written task under the contact model separating_plane."""
     task = json.loads((folder / "task.json").read_text())
     scene = (folder / "scene.xml").read_text()
-    (folder / "plain.xml").write_text(re.sub(r'<text name="dijoco_contact/[^>]*>', "", scene))
+    (folder / "plain.xml").write_text(re.sub(r'<\w+ name="dijoco_[^>]*>', "", scene))
     (folder / "plain.json").write_text(json.dumps(dict(
         {k: task[k] for k in task if k not in ("optimizer", "variables")}, scene="plain.xml",
         variables=[{"name": "option/gravity"}], contact="separating_plane")))

@@ -135,7 +135,7 @@ class LongRange(cli.Case):
         qpos[7:9] = 0.16, -0.12     # the box comes to the rod
         task["initial"]["qvel"] = [0] * 6 + [1, 0, 0, 0, 0, 0]
         task.pop("optimizer")
-        task["horizon"] = 3
+        task["horizon"] = 2
         task["variables"] = [{"name": v} for v in
                              ("ctrl", "qpos0", "contact/long_range/stiffness")]
         r = self.run_json("grad", self.write("grad.json", json.dumps(task)), "--check")

@@ -34,8 +34,8 @@ TASKS = {
                         backward=True, tolerance=0.05),
 }
 
-# Of the tasks under contact between triangles (long_range.json): settings of contact and how high above
-# its place (m) what lies on the floor rests at its coefficient.
+# Of the tasks under contact between triangles (long_range.json): settings of contact and how high
+# above its place (m) what lies on the floor rests at its coefficient.
 TRIANGLES = {
     "push": dict(contact=dict(stiffness=1e-6, friction_eps=1e-4), lift=0.0027),
     "billiards": dict(contact=dict(stiffness=1e-7, friction_eps=1e-4), lift=0.0006),
@@ -254,15 +254,15 @@ def servos(x, reach, kv, unit=1, body="rod"):
 # Billiards
 
 BALLS = dict(red=(-0.8, 0.0), green=[(0.0, 0.15), (0.2, -0.15)], mark=[(0.4, 0.35), (0.35, -0.5)],
-             cut_mark=[(0.52, 0.15), (0.6, -0.3)])
+             cut=dict(red=(-0.8, 0.55), mark=[(0.52, 0.15), (0.6, -0.3)]))
 
 
-def balls():
+def balls(red=BALLS["red"]):
     """Names, places and colours of the balls, the red one first."""
     greens = BALLS["green"]
     rest = scatter(3, 13, ((0.5, 1.6), (-0.9, 0.9)), 0.28, greens)
     colors = [WHITE, BLUE, WOOD]
-    return ([("red", BALLS["red"], RED)] +
+    return ([("red", red, RED)] +
             [("green%d" % i, p, GREEN) for i, p in enumerate(greens)] +
             [("ball%d" % i, p, colors[i % 3]) for i, p in enumerate(rest)])
 
@@ -275,7 +275,7 @@ def split_octahedron(r):
     return [tuple(r * c for c in v) for v in axes + middles]
 
 
-def table(what, file, marks, friction, height, **ball):
+def table(what, file, red, marks, friction, height, **ball):
     x = begin("billiards", what, (2.2, 2), TASKS["billiards"]["dt"], 3, viscosity=0.12)
     if "mesh" in ball:
         x.open("asset")
@@ -289,18 +289,18 @@ def table(what, file, marks, friction, height, **ball):
     world(x)
     for i, p in enumerate(marks):
         mark(x, "mark%d" % i, p, BALL["r"], GREEN)
-    for name, p, color in balls():
+    for name, p, color in balls(red):
         x.free(name, (*p, height), color, **ball, mass=BALL["mass"])
     x.close("worldbody")
     end(x, "billiards", file)
 
 
 def billiards(dt):
-    what = ("Sixteen balls on a table. The red one is to be shot so that both green ones come to rest "
-            "on their marks and the others stay; the viscosity of the medium stands for what stops "
-            "rolling balls.")
+    what = ("Sixteen balls on a table. The red one is to be shot so that both green ones come to "
+            "rest on their marks and the others stay; the viscosity of the medium stands for what "
+            "stops rolling balls.")
     r = BALL["r"]
-    table(what, "scene.xml", BALLS["mark"], 0.2, r, type="sphere", size=r)
+    table(what, "scene.xml", BALLS["red"], BALLS["mark"], 0.2, r, type="sphere", size=r)
 
     def loss(marks):
         return ([com("billiards", "green%d" % i, p, r) for i, p in enumerate(marks)] +
@@ -311,15 +311,16 @@ def billiards(dt):
         "variables": [{"name": "qpos0[joint/red]", "index": [0, 1], "min": [-1.2, -0.8],
                        "max": [-0.3, 0.8]},
                       {"name": "qvel0[joint/red]", "index": [0, 1], "min": -4, "max": 4}]})
+    cut = BALLS["cut"]
     # on the face in the middle of an octant
     face = (1 - 3**-0.5) / math.sqrt(2 - 2 * 3**-0.5)
     side = 3**-0.5 / math.sqrt(2 - 2 * 3**-0.5)
-    table("Sixteen balls of 32 triangles each, which lie on a face and glide rather than roll. The red "
-          "one is to be shot so that both green ones come to rest on their marks and the others stay.",
-          "long_range.xml", BALLS["cut_mark"], 0.05,
+    table("Sixteen balls of 32 triangles each, which lie on a face and glide rather than roll. The "
+          "red one is to be shot so that both green ones come to rest on their marks and the "
+          "others stay.", "long_range.xml", cut["red"], cut["mark"], 0.05,
           rounded(r * math.sqrt(2 / 3) + TRIANGLES["billiards"]["lift"]), type="mesh", mesh="ball",
           quat=(face, -side, side, 0))
-    write_triangles("billiards", scene="long_range.xml", loss=loss(BALLS["cut_mark"]))
+    write_triangles("billiards", scene="long_range.xml", loss=loss(cut["mark"]))
 
 
 # Push
@@ -651,7 +652,7 @@ def ant_triangles():
     """The scene with contact between triangles of both front feet and the box."""
     row = TRIANGLES["ant_push"]
     x = Xml()
-    x.lines.append("<!-- The scene with contact between triangles of both front legs and the box. -->")
+    x.lines.append("<!-- The scene with contact between triangles of front legs and the box. -->")
     x.open("mujoco", model="ant_push")
     x.one("include", file="scene.xml")
     x.open("contact")
