@@ -202,6 +202,7 @@ static void testNoSubstitute(void** state) {
     // A residual's size over the masses: of a kilogram along x.
     djStageProblem stage = {.work = d->work, .model = m, .method = d->work->method};
     const double along[12] = {3}, scale = 1 / (m->opt.timestep * m->opt.timestep);
+    dj_openPlace(&d->work->now, m, d->work->ref);
     assert_true(fabs(dj_stageSize(&stage, along) * scale - 9) < 1e-9);
     assert_true(fabs(d->work->scale[0] - scale) < 1e-9 * scale);
     // By a unit of which nothing is small enough.
