@@ -645,7 +645,8 @@ def ant_push(dt):
         "variables": [{"name": hinge} for hinge in hinges]
     }, [["ant", "box"], ["*_upper", "box"], ["*_lower", "box"]])
     ant_triangles()
-    write_triangles("ant_push", scene="long_range.xml", contact={"model": "separating_plane"})
+    write_triangles("ant_push", scene="long_range.xml", contact={
+        "model": "separating_plane", "friction_eps": TRIANGLES["ant_push"]["friction_eps"]})
 
 
 def ant_triangles():
@@ -665,7 +666,6 @@ def ant_triangles():
         x.one("text", name="dijoco_contact/" + leg, data="long_range")
     for key in ("stiffness", "friction_eps"):
         x.one("numeric", name="dijoco_contact/long_range/" + key, data=row[key])
-    x.one("numeric", name="dijoco_friction_eps/box", data=row["friction_eps"])
     x.close("custom")
     end(x, "ant_push", "long_range.xml")
 
