@@ -149,7 +149,7 @@ class Finger(cli.Case):
             again = self.run_json("grad", os.path.join(out, "task.json"))
             self.assertEqual(again["loss"], r["loss_last"], name)
             stages = task["optimizer"].get("stages")
-            rows = cli.rows(os.path.join(out, "history.csv"), encoding="utf-8")
+            rows = cli.rows(os.path.join(out, "history.csv"))
             if not stages:
                 self.assertNotIn("stage", rows[0])
                 continue

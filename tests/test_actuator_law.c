@@ -309,7 +309,7 @@ static djModel* servo(int kind) {
   addBody(s, 0, DJ_HINGE, 0, 0, 0, 0.4, 0.15);
   s->joint[0].armature = 0.1;
   s->def.option.gravity[2] = 0;
-  s->def.option.timestep = 0.002;
+  s->def.option.timestep = 0.0002;   // explicit damping is stable
   s->def.nu = kind == SEVERAL ? 3 : 1;
   for (int i = 0; i < s->def.nu; i++) {
     djActuatorDef* a = &s->actuator[i];

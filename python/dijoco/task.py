@@ -512,7 +512,7 @@ def grad(task: Task, check: bool = False, seed: int = 0, folder: Path | None = N
     loss, gradient, status, (forward, backward) = design._try(design.x0)
     singular = status == _lib.SINGULAR
     out = {"status": "ok", "loss": loss,
-           "surrogate": any(core.djd_isSurrogate(part.address) for part in design._parts),
+           "surrogate": any(core.djd_isSurrogate(part.handle.address) for part in design._parts),
            "terms": [_term(part, t, v) for part in design._parts
                      for t, v in zip(part.array("term.type"), part.array("term"))],
            "variables": [{"name": name, "shape": list(design._shape(i)), "value": design._value(i),

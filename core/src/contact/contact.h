@@ -176,6 +176,9 @@ typedef struct djContacts djContacts;
 
 djStatus dj_makeContacts(djContacts** contacts, const djModel* model, djError* err);
 void dj_deleteContacts(djContacts* contacts);
+
+// Whether some pair acts afar now, which has no rows; contacts may be NULL.
+bool dj_pullsAfar(const djContacts* contacts, const djModel* model);
 void dj_resetContacts(djContacts* contacts);       // forgets its pairs
 size_t dj_contactsSize(const djModel* model);      // bytes
 size_t dj_contactsBytes(const djContacts* contacts);   // that are held now; NULL: 0

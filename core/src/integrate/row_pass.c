@@ -20,11 +20,12 @@
 enum { MOST_PASSES = 10, MOST_DOFS = 300 };
 // Beyond these Newton's method is as fast: of contact, unknowns, limits and friction loss.
 enum { CONTACT_ROWS = 48, OWN = 18, COST_ROWS = 64 };
-static const double DONE = 1e-4;         // what the next pass would move, of the unit
+static const double DONE = 1e-5;         // what the next pass would move, of the unit
 static const double CLOSE = 0.1;         // the most that a last move is
 static const double LIGHTEST = 1e-14;    // of all mass
 static const double INNER = 1e-3;        // of the last move, by which forces are found
-static const double LEAST_INNER = 1e-7;  // of the unit; where nothing touches this is all
+static const double LEAST_INNER = 1e-7;  // of the unit
+static const double ALL = 1e-11;         // of it, where nothing touches: this is the end
 static const double SOLVED = 1e-2;       // of the unit, that they must be
 
 void dj_layoutRowPass(djRowPass* s, djArena* a, const djModel* m) {
@@ -369,13 +370,13 @@ djStatus dj_passRows(bool* found, bool* exact, double* psi, djWork* w, const djM
     if (status < 0 || !*found) return status;
     *found = s->n > 0 || pass == 0;
     // Without contact arguments are linear in psi: that of the pass before is the minimum.
-    *exact = same && s->npair == 0 && solved;
+    *exact = same && s->npair == 0 && solved && !dj_pullsAfar(dj_contactsOf(&w->forces), m);
     if (s->n == 0 || (same && s->npair == 0)) break;
     setResponses(s, w, m);
     setBase(s, w, m);
     s->problem.n = s->n;
     double unit = unitOf(s, m, w->h);
-    double tolerance = unit * (s->npair ? fmax(INNER * fmin(change, 1), LEAST_INNER) : LEAST_INNER);
+    double tolerance = unit * (s->npair ? fmax(INNER * fmin(change, 1), LEAST_INNER) : ALL);
     w->count.passes++;
     w->count.rows = s->n;
     w->count.inner_iterations += dj_solveRows(&s->left, &s->problem, tolerance, pass == 0);

@@ -466,6 +466,10 @@ djStatus dj_visitRows(int* n, const djRowVisit* v, djContacts* c, const djModel*
   return status;
 }
 
+bool dj_pullsAfar(const djContacts* c, const djModel* m) {
+  return c && c->nafar > 0 && dj_guides(c, m);
+}
+
 djStatus dj_evalContacts(double* value, djContacts* c, const djModel* m, const djPose* pose,
                          const double* twist, int flags) {
   if (!value || !c || !m || !pose) return DJ_INVALID;
