@@ -8,12 +8,6 @@
 
 #include <string.h>
 
-static int presetOf(const char* name) {
-  int k = 0;
-  while (dj_preset(k) && strcmp(dj_preset(k)->name, name) != 0) k++;
-  return k;
-}
-
 static djStatus makeRun(djDesignSmooth* s, djError* err) {
   dj_deleteData(s->data);
   s->data = NULL;
@@ -23,9 +17,11 @@ static djStatus makeRun(djDesignSmooth* s, djError* err) {
 djStatus dj_makeSmooth(djDesignSmooth* s, const djModel* model, const djProblem* p, djError* err) {
   if (p->derivatives != DJ_DERIVATIVES_SMOOTH) return DJ_OK;
   djStatus status = dj_copyModel(&s->model, model, err);
+  djSettings settings = {.given = {false}};
+  if (status == DJ_OK) status = dj_parseSetting(&settings, "preset", "smooth", err);
   if (status == DJ_OK) {
     djOption option = s->model->opt;
-    option.preset = presetOf("smooth");
+    dj_applySettings(&option, &settings);
     status = dj_setOption(s->model, &option, err);
   }
   if (status == DJ_OK && p->inertia_from_geom) status = dj_copyModel(&s->compiled, s->model, err);

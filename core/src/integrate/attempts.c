@@ -145,11 +145,12 @@ static const Attempt* nextAttempt(const Step* s) {
 djStatus dj_attemptStep(djNewtonResult* result, djStepEnd* ended, djWork* w, const djModel* m,
                         double unit) {
   Step s = {.w = w, .m = m, .unit = unit};
-  attempt(&s);
-  for (const Attempt* next; (next = nextAttempt(&s));) {
+  for (;;) {
+    attempt(&s);
+    const Attempt* next = nextAttempt(&s);
+    if (!next) break;
     djStatus status = next->prepare(&s);
     if (status < 0) return status;
-    attempt(&s);
   }
   *result = s.result;
   result->iterations += s.iterations;

@@ -4,8 +4,6 @@
 #include "model/check.h"
 #include "model/force_law.h"
 
-#include <stdio.h>
-
 static int compensated(const djWork* w, const djModel* m) {
   (void)w;
   return dj_firstCompensated(m);

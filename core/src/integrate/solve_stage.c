@@ -12,7 +12,6 @@
 #include <string.h>
 
 static const double AGREED = 1e-9; // of the tolerance: by which solutions may differ unnoticed
-static const double NEAR = 0.05;   // from where the start may be the end, of the unit
 static const double GUESSED = 10;  // from where guesses of rows are worth a start, of the unit
 
 // ---- start of a stage -------------------------------------------------------------------------
@@ -30,12 +29,12 @@ static djStatus failStart(djWork* w, const djModel* m) {
 
 // The present iterate: q (+) f psi of the lowest energy for f = 1, 1/2, 1/4, 0, psi the method's
 // prediction or what keeps the velocity, with the relative approach of contact pairs limited.
-// Energies that differ by less than `tiny` are equal.
-static djStatus startGuess(djStageProblem* p, double tiny) {
+// Energies that differ by less than the tolerance squared are equal.
+static djStatus startGuess(djStageProblem* p) {
   djWork* w = p->work;
   const djModel* m = p->model;
   dj_copyPlace(&w->now, m, &w->begin);
-  double factor, best, value;
+  double factor, best, value, stop = m->opt.tolerance * p->unit, tiny = stop * stop;
   p->predicted = w->method->predicts;
   for (int i = 0; i < m->nv; i++) {
     w->step[i] =
@@ -99,7 +98,7 @@ static bool restGuess(djStageProblem* p) {
     double move = w->time * w->start.qvel[i];
     sum += w->scale[i] * move * move;
   }
-  return sum <= NEAR * NEAR * p->unit * p->unit;
+  return sum <= DJ_STAGE_NEAR * DJ_STAGE_NEAR * p->unit * p->unit;
 }
 
 bool dj_lagsEnd(const djWork* w, const djModel* m) {
@@ -268,7 +267,7 @@ static djStatus beginNear(bool* found, djStageProblem* p) {
   *found = p->carried;
   djStatus status = p->carried ? DJ_OK : rowGuess(found, p);
   if (status < 0) return status;
-  p->near = *found ? GUESSED : NEAR;
+  p->near = *found ? GUESSED : DJ_STAGE_NEAR;
   *found = *found || restGuess(p);
   return status;
 }
@@ -300,7 +299,7 @@ static djStatus solveNear(djNewtonResult* result, djStageProblem* p) {
 static djStatus beginGuess(bool* found, djStageProblem* p) {
   *found = true;
   p->near = 0;
-  return p->carried ? DJ_OK : startGuess(p, pow(p->model->opt.tolerance * p->unit, 2));
+  return p->carried ? DJ_OK : startGuess(p);
 }
 
 // Where forces have no energy and kinks: work along a path is no merit where it depends on the
@@ -316,9 +315,7 @@ static djStatus stayHere(bool* found, djStageProblem* p) {
 
 static djStatus guessAnew(bool* found, djStageProblem* p) {
   *found = isKinked(p);
-  if (!*found) return DJ_OK;
-  dj_copyPlace(&p->work->now, p->model, &p->work->begin);
-  return startGuess(p, pow(p->model->opt.tolerance * p->unit, 2));
+  return *found ? startGuess(p) : DJ_OK;
 }
 
 static djStatus beginAtStart(bool* found, djStageProblem* p) {

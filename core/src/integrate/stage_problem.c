@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double NEAR = 0.05; // from where no step needs easing, of the unit
 static const double ROUNDING = 2e-15;
 enum { MOST_KINKED = 20 }; // iterations, where forces have kinks
 enum { PLAIN = 9 };        // before friction is eased
@@ -233,7 +232,7 @@ djStatus dj_solveFrom(djNewtonResult* result, djStageProblem* p) {
   int refinement = w->kind == DJ_LDU && w->refinement_steps < 1 ? 1 : w->refinement_steps;
   djNewtonOption option = {.tolerance = m->opt.tolerance * p->unit,
                            .plain_iterations = PLAIN,
-                           .ease_tolerance = NEAR * p->unit,
+                           .ease_tolerance = DJ_STAGE_NEAR * p->unit,
                            .max_iterations = mostIterations(w, m),
                            .refinement_steps = refinement,
                            .max_cuts = 30,

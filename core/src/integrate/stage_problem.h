@@ -7,6 +7,9 @@
 #include "integrate/work.h"
 #include "solve/newton.h"
 
+// Of the unit: from where no step needs easing, an eased one leaps, and the start may be the end.
+#define DJ_STAGE_NEAR 0.05
+
 typedef struct djStageProblem {
   djWork* work;
   const djModel* model;
