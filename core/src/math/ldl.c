@@ -1,5 +1,7 @@
 #include "math/ldl.h"
 
+#include "math/lanes.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -65,27 +67,66 @@ void dj_halveLDLMulti(double* X, const double* L, int n, int ncol) {
   }
 }
 
-void dj_solveLDLMulti(double* X, const double* L, int n, int ncol) {
-  for (int k = n - 1; k > 0; k--) {
-    const double* row = L + (size_t)k * n;
-    const double* restrict from = X + (size_t)k * ncol;
-    for (int j = 0; j < k; j++) {
-      if (row[j] == 0) continue;
-      double f = row[j];
-      double* restrict to = X + (size_t)j * ncol;
-      for (int c = 0; c < ncol; c++) to[c] -= f * from[c];
-    }
+// ---- several columns --------------------------------------------------------------------------
+
+// Columns side by side, of which sums over rows are kept in registers: MOST vectors, or one; the
+// last has n columns.
+enum { MOST = 4 };
+
+typedef struct Panel {
+  double* X;               // its first column
+  int stride, n;
+} Panel;
+
+DJU_INLINE void loadPanel(djLanes x[MOST], const Panel* p, int row, const int nvector) {
+  const double* from = p->X + (size_t)row * (size_t)p->stride;
+  for (int v = 0; v < nvector - 1; v++) x[v] = dju_loadLanes(from + DJU_LANES * v);
+  x[nvector - 1] = dju_loadFirst(from + DJU_LANES * (nvector - 1), p->n);
+}
+
+DJU_INLINE void storePanel(const Panel* p, int row, const djLanes x[MOST], const int nvector) {
+  double* to = p->X + (size_t)row * (size_t)p->stride;
+  for (int v = 0; v < nvector - 1; v++) dju_storeLanes(to + DJU_LANES * v, x[v]);
+  dju_storeFirst(to + DJU_LANES * (nvector - 1), x[nvector - 1], p->n);
+}
+
+// x -= sum of f_k X_k over rows k from `first` on, f's entries `stride` apart.
+DJU_INLINE void subtractRows(djLanes x[MOST], const Panel* p, const double* f, size_t stride,
+                             int first, int end, const int nvector) {
+  for (int k = first; k < end; k++, f += stride) {
+    djLanes row[MOST];
+    if (*f == 0) continue;
+    loadPanel(row, p, k, nvector);
+    for (int v = 0; v < nvector; v++) x[v] = dju_fmaLanes(dju_splat(-*f), row[v], x[v]);
   }
-  for (int k = 0; k < n; k++) {
-    const double* row = L + (size_t)k * n;
-    double* restrict to = X + (size_t)k * ncol;
-    for (int c = 0; c < ncol; c++) to[c] *= row[k];
-    for (int j = 0; j < k; j++) {
-      if (row[j] == 0) continue;
-      double f = row[j];
-      const double* restrict from = X + (size_t)j * ncol;
-      for (int c = 0; c < ncol; c++) to[c] -= f * from[c];
-    }
+}
+
+// L^-1 D^-1 L^-T X
+DJU_INLINE void solvePanel(const Panel* p, const double* L, int n, const int nvector) {
+  for (int j = n - 2; j >= 0; j--) {
+    djLanes x[MOST];
+    loadPanel(x, p, j, nvector);
+    subtractRows(x, p, L + (size_t)(j + 1) * n + j, (size_t)n, j + 1, n, nvector);
+    storePanel(p, j, x, nvector);
+  }
+  for (int j = 0; j < n; j++) {
+    const double* row = L + (size_t)j * n;
+    djLanes x[MOST];
+    loadPanel(x, p, j, nvector);
+    for (int v = 0; v < nvector; v++) x[v] *= dju_splat(row[j]);
+    subtractRows(x, p, row, 1, 0, j, nvector);
+    storePanel(p, j, x, nvector);
+  }
+}
+
+void dj_solveLDLMulti(double* X, const double* L, int n, int ncol) {
+  for (int c = 0; c < ncol;) {
+    const bool wide = ncol - c > (MOST - 1) * DJU_LANES;
+    const int most = (wide ? MOST : 1) * DJU_LANES, width = ncol - c < most ? ncol - c : most;
+    const Panel p = {X + c, ncol, width - (most - DJU_LANES)};
+    if (wide) solvePanel(&p, L, n, MOST);
+    else solvePanel(&p, L, n, 1);
+    c += width;
   }
 }
 
