@@ -10,8 +10,10 @@
 #include "integrate/euler.h"
 #include "integrate/euler_row.h"
 #include "integrate/tendon_armature.h"
+#include "math/block6.h"
 #include "math/so3.h"
 #include "model/frame_param.h"
+#include "model/momentum.h"
 
 #include <string.h>
 
@@ -97,14 +99,39 @@ static void setOwnSlopes(djWork* w, const djModel* m, double* scratch) {
   dj_linearizeEqualities(w, m);
 }
 
-// dM (a - b) by q into D.
-static void setMassSlopes(djMatrix* D, djWork* w, const djModel* m, const double* b) {
+// u . M x changes as bodies below a dof turn by what does not turn with them: the twists before the
+// dof, of either motion, against the other one's momenta. Both of a - b.
+typedef struct Moment {
+  double *momentum, *cross;   // (nbody x 6) gathered, (nv x 6): see dj_bodyMomentum
+} Moment;
+
+static void setMoment(const Moment* x, const djWork* w, const djModel* m, const double* motion) {
+  dj_bodyMomentum(x->momentum, x->cross, m, &w->begin.kin, w->ref, motion);
+  dj_gatherWrench(x->momentum, m);
+}
+
+static Moment momentByM(const djWork* w) { return (Moment){w->inverse.V, w->inverse.L}; }
+static Moment momentByK(const djWork* w) { return (Moment){w->inverse.A, w->inverse.K}; }
+
+static void setAccelerationMoments(djWork* w, const djModel* m) {
+  const Moment moment[2] = {momentByM(w), momentByK(w)};
+  const double* b[2] = {w->rows.by_M, w->rows.by_K};
   double* x = w->rows.scratch;
-  for (int i = 0; i < m->nv; i++) x[i] = w->A[i] - b[i];
-  dj_inverseDynamics(w->nonpotential, &w->inverse, m, &w->begin.kin, w->ref, w->armature,
-                     w->rows.zero, x);
-  dj_clearMatrix(D);
-  dj_inverseDerivatives(D, NULL, NULL, w->N, w->M, &w->inverse, m, &w->begin.kin, w->armature);
+  for (int k = 0; k < 2; k++) {
+    for (int i = 0; i < m->nv; i++) x[i] = w->A[i] - b[k][i];
+    setMoment(&moment[k], w, m, x);
+  }
+}
+
+// y += f u . dM x by q.
+static void addMassSlope(double* y, double f, djWork* w, const djModel* m, const double* u, Moment x) {
+  const Moment own = {w->inverse.F, w->inverse.Lv};
+  setMoment(&own, w, m, u);
+  for (int j = 0; j < m->nv; j++) {
+    const int at = 6 * m->dof_body[j];
+    y[j] -= f * (dju_dotRow6(own.cross + 6 * j, x.momentum + at) +
+                 dju_dotRow6(x.cross + 6 * j, own.momentum + at));
+  }
 }
 
 // y (nv) = J^T f of a group, f (n).
@@ -138,8 +165,8 @@ static void addInertia(double* by_q, double* by_v, const djMatrix* G, djWork* w,
                        const djModel* m) {
   djEulerRows* rows = &w->rows;
   double* d = rows->scratch + 2 * m->nv;
-  dj_mulMatrixT(by_q, 1, &w->Dq, rows->dual_M);
-  dj_mulMatrixT(by_q, -1, &w->Dv, rows->dual_K);
+  addMassSlope(by_q, 1, w, m, rows->dual_M, momentByM(w));
+  addMassSlope(by_q, -1, w, m, rows->dual_K, momentByK(w));
   addDamping(by_q, by_v, w, m);
   for (int i = 0; i < m->nv; i++) d[i] = rows->dual_M[i] - rows->dual_K[i];
   dj_mulMatrixT(by_q, -1, &w->H, d);
@@ -215,10 +242,7 @@ djStatus dj_linearizeRows(djMatrix* G, djWork* w, const djModel* m) {
   rows->slopes = room;
   layoutSlopes(&scratch, rows, room + all);
   setAccelerations(w, m);
-  if (rows->mixed && dj_rowsCurve(rows)) {
-    setMassSlopes(&w->Dq, w, m, rows->by_M);
-    setMassSlopes(&w->Dv, w, m, rows->by_K);
-  }
+  if (rows->mixed && dj_rowsCurve(rows)) setAccelerationMoments(w, m);
   setOwnSlopes(w, m, room + all + own);
   for (int k = 0; k < rows->n; k++) {
     const djRowGroup* g = &rows->group[rows->row[k].group];
