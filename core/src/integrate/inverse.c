@@ -81,9 +81,10 @@ static void setInertia(djMatrix* W, djWork* w, const djModel* m) {
   dj_applyJrInverse(W, m, dj_stageOf(w)->linear.psi, 1);
 }
 
-// ID and, unless without slopes, its derivatives; M.
-static void addInverse(djWork* w, const djModel* m, const djPlace* at, bool slopes) {
-  djMatrix* M = &dj_stageOf(w)->linear.M;
+// ID and its derivatives, as far as they are wanted; M, which the start of a step that holds it knows.
+static void addInverse(djWork* w, const djModel* m, const djPlace* at, djBalance what) {
+  const bool slopes = what != DJ_BALANCE_VALUES;
+  djMatrix* M = what == DJ_BALANCE_HELD ? NULL : &dj_stageOf(w)->linear.M;
   if (slopes) {
     dj_inverseDynamics(w->nonpotential, &w->inverse, m, &at->kin, w->ref, w->armature, w->V, w->A);
     dj_clearMatrix(&w->Dq);
@@ -92,16 +93,16 @@ static void addInverse(djWork* w, const djModel* m, const djPlace* at, bool slop
     dj_inverseForces(w->nonpotential, &w->inverse, m, &at->kin, w->ref, w->armature, w->V, w->A);
   }
   dj_addTendonForce(w->nonpotential, w, m, at, w->A);
-  dj_clearMatrix(M);
+  if (M) dj_clearMatrix(M);
   dj_inverseDerivatives(slopes ? &w->Dq : NULL, &w->Dv, M, w->N, w->M, &w->inverse, m, &at->kin,
                         w->armature);
-  dj_addTendonInertia(M, w, m, at);
+  if (M) dj_addTendonInertia(M, w, m, at);
 }
 
 static void addBalance(double* gradient, djWork* w, const djModel* m, const djPlace* at,
                        djBalance what) {
   if (what != DJ_BALANCE_VALUES) dj_turnAxes(w, m, gradient);
-  addInverse(w, m, at, what != DJ_BALANCE_VALUES);
+  addInverse(w, m, at, what);
   if (w->method->spins) dj_addSpin(w->nonpotential, &w->Dv, &dj_stageOf(w)->linear.M, w, m);
   if (what != DJ_BALANCE_VALUES) dj_addDiagonal(&w->H, &w->Dq);
   if (what == DJ_BALANCE_WHOLE) {

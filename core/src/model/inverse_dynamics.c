@@ -1,6 +1,7 @@
 #include "model/inverse_dynamics.h"
 
 #include "base/arena.h"
+#include "math/block6.h"
 #include "math/spatial.h"
 #include "model/body_inertia.h"
 #include "model/momentum.h"
@@ -126,17 +127,6 @@ static int rotationStart(const djModel* m, int j) {
   return first >= 0 && j > first ? first : j;
 }
 
-// Dq_ij += S_i . (S_j x* F_j) for j below i.
-static void addTurned(djMatrix* Dq, const djInverse* d, const djModel* m, const djKin* kin) {
-  for (int j = 0; j < m->nv; j++) {
-    djSix F = dju_load6(d->F + 6 * m->dof_body[j]);
-    djSix f = dju_crossWrench(dju_load6(kin->S + 6 * j), F);
-    for (int i = m->dof_parent[rotationStart(m, j)]; i >= 0; i = m->dof_parent[i]) {
-      *dj_own(Dq, i, j) += dju_dot6(dju_load6(kin->S + 6 * i), f);
-    }
-  }
-}
-
 // M_ij += S_i . N_j S_j for j below i, and the same beside the diagonal, N_j being symmetric.
 static void projectSymmetric(djMatrix* M, const djModel* m, const djKin* kin, const double* N) {
   for (int j = 0; j < m->nv; j++) {
@@ -151,6 +141,38 @@ static void projectSymmetric(djMatrix* M, const djModel* m, const djKin* kin, co
   }
 }
 
+// Dq and Dv: with rows i of dofs before j, N and B the sums below j, entries ij are S_i . those of
+// df/dq_j, df/dv_j, and entries ji S_j . those of df/dq_i, df/dv_i.
+static void projectSlopes(djMatrix* Dq, djMatrix* Dv, const double* N, const double* B,
+                          const djInverse* d, const djModel* m, const djKin* kin) {
+  for (int j = 0; j < m->nv; j++) {
+    const double *I = N + 36 * m->dof_body[j], *C = B + 36 * m->dof_body[j], *S = kin->S + 6 * j;
+    const double *L = d->L + 6 * j, *K = d->K + 6 * j, *Lv = d->Lv + 6 * j;
+    double byq[6], byv[6], IS[6], CS[6] = {0}, turned[6];
+    for (int r = 0; r < 6; r++) {
+      const double *i = I + 6 * r, *c = C + 6 * r;
+      byq[r] = -dju_dotRow6(i, K) - dju_dotRow6(c, L);
+      byv[r] = dju_dotRow6(c, S) - dju_dotRow6(i, Lv);
+      IS[r] = dju_dotRow6(i, S);
+    }
+    dju_mulAdd6(CS, C, 6, S, true);
+    djSix F = dju_crossWrench(dju_load6(S), dju_load6(d->F + 6 * m->dof_body[j]));
+    dju_store6(turned, F);
+    double *q = dj_ownRow(Dq, j), *v = dj_ownRow(Dv, j);
+    q[j] += dju_dotRow6(S, byq);
+    v[j] += dju_dotRow6(S, byv);
+    const int first = rotationStart(m, j);
+    for (int i = m->dof_parent[j]; i >= 0; i = m->dof_parent[i]) {
+      const double *at = kin->S + 6 * i, *Li = d->L + 6 * i;
+      double before = i < first ? dju_dotRow6(at, turned) : 0;   // of another rotation
+      *dj_own(Dq, i, j) += dju_dotRow6(at, byq) + before;
+      *dj_own(Dv, i, j) += dju_dotRow6(at, byv);
+      q[i] -= dju_dotRow6(IS, d->K + 6 * i) + dju_dotRow6(CS, Li);
+      v[i] += dju_dotRow6(CS, at) - dju_dotRow6(IS, d->Lv + 6 * i);
+    }
+  }
+}
+
 void dj_inverseDerivatives(djMatrix* Dq, djMatrix* Dv, djMatrix* M, double* N, double* B,
                            const djInverse* d, const djModel* m, const djKin* kin,
                            const double* armature) {
@@ -160,25 +182,13 @@ void dj_inverseDerivatives(djMatrix* Dq, djMatrix* Dv, djMatrix* M, double* N, d
     if (m->body_lastdof[b] >= 0) dju_addInertia(N + 36 * b, &d->I[b]);
   }
   dj_gatherMatrix(N, m);
-  if (!M) {
-    dj_projectAxisCross(Dq, 1, m, kin, N, d->K);
-    addTurned(Dq, d, m, kin);
-    return;
-  }
-  projectSymmetric(M, m, kin, N);
-  for (int i = 0; i < m->nv; i++) *dj_own(M, i, i) += armature[m->dof_jnt[i]];
+  if (M) projectSymmetric(M, m, kin, N);
+  for (int i = 0; i < m->nv && M; i++) *dj_own(M, i, i) += armature[m->dof_jnt[i]];
   if (!Dq) return;
   memset(B, 0, size);
   for (int b = 1; b < m->nbody; b++) {
     if (m->body_lastdof[b] >= 0) addCoriolis(B + 36 * b, &d->I[b], dju_load6(d->V + 6 * b));
   }
   dj_gatherMatrix(B, m);
-  djKin axis_cross = *kin;   // L_j in place of S_j
-  axis_cross.S = d->L;
-  dj_projectMixed(Dv, m, kin, kin, B);
-  dj_projectAxisCross(Dv, 1, m, kin, N, d->Lv);
-  dj_projectAxisCross(Dq, 1, m, kin, N, d->K);
-  for (size_t k = 0; k < (size_t)m->nbody * 36; k++) B[k] = -B[k];
-  dj_projectMixed(Dq, m, kin, &axis_cross, B);
-  addTurned(Dq, d, m, kin);
+  projectSlopes(Dq, Dv, N, B, d, m, kin);
 }

@@ -51,7 +51,7 @@ void dj_inverseForces(double* tau, djInverse* inverse, const djModel* model, con
                       const double* qacc);
 
 // After it: Dq += dID/dq (tangent), Dv += dID/dv, M += dID/da; of the trees' pattern at least. N, B
-// (nbody x 36): scratch. Dq NULL: M alone. M NULL: bodies are at rest, and Dq is wanted alone.
+// (nbody x 36): scratch. Dq NULL: M alone. M NULL: without it.
 void dj_inverseDerivatives(djMatrix* Dq, djMatrix* Dv, djMatrix* M, double* N, double* B,
                            const djInverse* inverse, const djModel* model, const djKin* kin,
                            const double* armature);
