@@ -77,6 +77,7 @@ djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion
   if (!dj_isPlaneInput(in)) return DJ_INVALID;
   if (!(in->b->type == DJ_PLANE || isVertexShape(in->b))) return DJ_INVALID;
   w->in = in;
+  w->seen = NULL;
   w->pose[0] = at_start ? in->start_a : in->pose_a;
   w->pose[1] = at_start ? in->start_b : in->pose_b;
   if (!dj_isFinitePose(w->pose[0]) || !dj_isFinitePose(w->pose[1])) return DJ_INVALID;
@@ -235,8 +236,9 @@ double dj_gapBound(const djPlaneWork* w, const djPlaneState* state) {
 }
 
 djStatus dj_pairDistance(double* gap, djDistance* d, const djPlaneWork* w, djPlaneState* state) {
-  djStatus status = dj_distance(d, &state->cache, w->shape[0], w->pose[0], 0, w->shape[1],
-                                w->pose[1], 0);
+  djStatus status = DJ_OK;
+  if (w->seen) *d = *w->seen;
+  else status = dj_distance(d, &state->cache, w->shape[0], w->pose[0], 0, w->shape[1], w->pose[1], 0);
   if (status < 0) return status;
   *gap = d->gap - w->inflate;
   state->directed = true;

@@ -128,6 +128,7 @@ typedef struct djPlaneWork {
   const djPose* pose[2];
   const djShape* shape[2]; // eroded
   djShape eroded[2];
+  const djDistance* seen;  // the shapes' there, if it is known
   bool half_space;
   double s, L, range;      // range in metres
   double K;                // J; softened in recovery, see dj_softening

@@ -24,11 +24,14 @@
 
 static djPlaneState* stateOf(djPairState* state) { return (djPlaneState*)state; }
 
-// Gap at the start, exactly where it may be below `near`.
+// Gap at the start, exactly where it may be below `near`: then *d, which w remembers.
 static djStatus startGap(djDistance* d, djPlaneState* state, djPlaneWork* w, double near) {
   state->gap_start = dj_gapBound(w, state);
   state->gap_known = state->gap_start < near;
-  return state->gap_known ? dj_pairDistance(&state->gap_start, d, w, state) : DJ_OK;
+  if (!state->gap_known) return DJ_OK;
+  djStatus status = dj_pairDistance(&state->gap_start, d, w, state);
+  w->seen = d;
+  return status;
 }
 
 static void forget(djPlaneState* state) {
