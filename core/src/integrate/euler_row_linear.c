@@ -242,8 +242,8 @@ djStatus dj_linearizeRows(djMatrix* G, djWork* w, const djModel* m) {
   rows->slopes = room;
   layoutSlopes(&scratch, rows, room + all);
   setAccelerations(w, m);
-  if (rows->mixed && dj_rowsCurve(rows)) setAccelerationMoments(w, m);
   setOwnSlopes(w, m, room + all + own);
+  if (rows->mixed && dj_rowsCurve(rows)) setAccelerationMoments(w, m);
   for (int k = 0; k < rows->n; k++) {
     const djRowGroup* g = &rows->group[rows->row[k].group];
     double* by = room + 2 * nv * (size_t)k;
