@@ -124,7 +124,8 @@ static void setAccelerationMoments(djWork* w, const djModel* m) {
 }
 
 // y += f u . dM x by q.
-static void addMassSlope(double* y, double f, djWork* w, const djModel* m, const double* u, Moment x) {
+static void addMassSlope(double* y, double f, djWork* w, const djModel* m, const double* u,
+                         Moment x) {
   const Moment own = {w->inverse.F, w->inverse.Lv};
   setMoment(&own, w, m, u);
   for (int j = 0; j < m->nv; j++) {

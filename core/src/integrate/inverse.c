@@ -81,7 +81,8 @@ static void setInertia(djMatrix* W, djWork* w, const djModel* m) {
   dj_applyJrInverse(W, m, dj_stageOf(w)->linear.psi, 1);
 }
 
-// ID and its derivatives, as far as they are wanted; M, which the start of a step that holds it knows.
+// ID and its derivatives, as far as they are wanted; M, unless it is known from where the step has
+// begun.
 static void addInverse(djWork* w, const djModel* m, const djPlace* at, djBalance what) {
   const bool slopes = what != DJ_BALANCE_VALUES;
   djMatrix* M = what == DJ_BALANCE_HELD ? NULL : &dj_stageOf(w)->linear.M;

@@ -237,8 +237,11 @@ double dj_gapBound(const djPlaneWork* w, const djPlaneState* state) {
 
 djStatus dj_pairDistance(double* gap, djDistance* d, const djPlaneWork* w, djPlaneState* state) {
   djStatus status = DJ_OK;
-  if (w->seen) *d = *w->seen;
-  else status = dj_distance(d, &state->cache, w->shape[0], w->pose[0], 0, w->shape[1], w->pose[1], 0);
+  if (w->seen) {
+    *d = *w->seen;
+  } else {
+    status = dj_distance(d, &state->cache, w->shape[0], w->pose[0], 0, w->shape[1], w->pose[1], 0);
+  }
   if (status < 0) return status;
   *gap = d->gap - w->inflate;
   state->directed = true;
