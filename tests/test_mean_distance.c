@@ -5,7 +5,10 @@
 #include "common/triangle_case.h"
 #include "common/worst.h"
 #include "contact/triangles/half_distance.h"
+#include "contact/triangles/mesh_distance.h"
+#include "contact/triangles/near_points.h"
 #include "contact/triangles/sphere_tree.h"
+#include "contact/triangles/square.h"
 #include "contact/triangles/warm_planes.h"
 
 #include "common/triangle_along.h"
@@ -196,6 +199,45 @@ static void testWarm(void) {
   free(warm);
 }
 
+// Nearest points: their distance, by parts of corners, across the ways in which they may move.
+static void testNearPoints(void) {
+  djRng rng = {44};
+  int kind[3] = {0};
+  for (int i = 0; i < 300; i++) {
+    TreeMesh A = someTree(&rng, i % NSOLID), B = someTree(&rng, i / NSOLID % NSOLID);
+    const djMeanPair p = {
+        .a = &A.tree, .b = &B.tree, .place = randomPlace(&rng, djt_uniform(&rng, 0.5, 3))};
+    const djSphereNode *a = A.node, *b = B.node;
+    while (a->right > 0) a = djt_uniform(&rng, 0, 1) < 0.5 ? a + 1 : A.node + (int)a->right;
+    while (b->right > 0) b = djt_uniform(&rng, 0, 1) < 0.5 ? b + 1 : B.node + (int)b->right;
+    djVec3 v[2][3];
+    for (int k = 0; k < 3; k++) {
+      v[0][k] = dju_transform(&p.place, dj_treeVertex(p.a, (int)a->first, k));
+      v[1][k] = dj_treeVertex(p.b, (int)b->first, k);
+    }
+    djMeshDistance d;
+    djNearPoints n;
+    dj_triangleDistance(&d, v[0], v[1], INFINITY);
+    assert_int_equal(dj_leafPoints(&n, &p, a, b), d.gap > 0);
+    if (d.gap > 0) {
+      const djVec3 e = dju_sub3(n.x[0], n.x[1]);
+      assert_true(fabs(dju_norm3(e) - d.gap) < 1e-12);
+      for (int s = 0; s < 2; s++) {
+        djVec3 x = n.x[s];
+        for (int k = 0; k < 3; k++) x = dju_madd3(x, -n.part[s][k], v[s][k]);
+        assert_true(dju_norm3(x) < 1e-12);
+      }
+      for (int k = 0; k < n.n; k++) {
+        assert_true(fabs(dju_dot3(e, n.way[k])) < 1e-10 * dju_norm3(n.way[k]));
+      }
+      kind[n.n]++;
+    }
+    freeTree(&A);
+    freeTree(&B);
+  }
+  for (int k = 0; k < 3; k++) assert_true(kind[k] > 10);
+}
+
 // Of small triangles rho is their distance, so that D_ij is D_c.
 static void testSmallTriangles(void) {
   djVec3 a[3], b[3];
@@ -310,18 +352,21 @@ static void testScale(void) {
 static void testDerivatives(void) {
   djRng rng = {7};
   double worst[2] = {0, 0};
-  for (int i = 0; i < 300; i++) {
+  int sharp = 0;
+  for (int i = 0; i < 600; i++) { // by planes, then by nearest points
     TreeMesh A = someTree(&rng, i % NSOLID), B = someTree(&rng, i / NSOLID % NSOLID);
-    Along w = {.pair = {.a = &A.tree, .b = &B.tree, .place = randomPlace(&rng, 0), .order = 2}};
+    Along w = {.pair = {.a = &A.tree, .b = &B.tree, .near = i >= 300, .order = 2}};
     w.pair.place = randomPlace(&rng, djt_uniform(&rng, 0.8, 6));
     double c[3];
     djt_uniforms(c, 3, &rng, -1, 1);
     w.pair.c = dju_load3(c);
     djt_uniforms(w.dir, 6, &rng, -1, 1);
     checkAlong(worst, &w);
+    if (i >= 300) sharp += w.sharp;
     freeTree(&A);
     freeTree(&B);
   }
+  assert_true(sharp > 500); // of 600
   assert_true(worst[0] == 0 && worst[1] == 0);
 }
 
@@ -524,6 +569,6 @@ static void testGrids(void) {
   assert_true(most[0] < 14 && most[1] < 7);
 }
 
-DJT_MAIN(testTrees, testTreeParams, testPlanes, testSmallTriangles, testResumed, testWarm,
-         testValues, testScale, testFaint, testDerivatives, testHalfSpaces, testBlends, testRepels,
-         testNear, testCuts, testGrids)
+DJT_MAIN(testTrees, testTreeParams, testPlanes, testNearPoints, testSmallTriangles, testResumed,
+         testWarm, testValues, testScale, testFaint, testDerivatives, testHalfSpaces, testBlends,
+         testRepels, testNear, testCuts, testGrids)

@@ -140,10 +140,11 @@ static double worstOf(double got, double want, double scale) { return fabs(got -
 static void testDerivatives(void** state) {
   (void)state;
   djRng rng = {41};
-  for (int i = 0; i < 24; i++) {
+  for (int i = 0; i < 48; i++) {
     Pair p;
     const bool plane = i % 3 == 2, rates = i / 6 % 2;
-    openPair(&p, &rng, plane, i / 12, rates);
+    openPair(&p, &rng, plane, i / 12 % 2, rates);
+    p.setting[DJ_LONG_LEAF] = i / 24;
     double twist[12], lambda[12], d[2], first = 0, start[144], rate[144];
     djt_uniforms(twist, 12, &rng, -1, 1);
     djt_uniforms(lambda, 12, &rng, -1, 1);

@@ -200,11 +200,13 @@ static void testDerivatives(void** state) {
   (void)state;
   djRng rng = {35};
   double worst[2] = {0, 0};
-  for (int i = 0; i < 300; i++) {
+  int sharp = 0;
+  for (int i = 0; i < 600; i++) { // by planes, then by nearest points
     TreeMesh A = layeredTree(&rng, i % NSOLID), B = layeredTree(&rng, i / NSOLID % NSOLID);
     Along w = {.pair =
                    sumPair(&A, &B, randomPlace(&rng, djt_uniform(&rng, 1, 6)), i % 2 ? 0.5 : 1)};
     w.pair.order = 2;
+    w.pair.near = i >= 300;
     double c[3];
     djt_uniforms(c, 3, &rng, -1, 1);
     w.pair.c = dju_load3(c);
@@ -213,9 +215,11 @@ static void testDerivatives(void** state) {
     dj_meshDistance(&d, &A.tree, &B.tree, &w.pair.place);
     w.gap = d.gap;
     checkAlong(worst, &w);
+    if (i >= 300) sharp += w.sharp;
     freeTree(&A);
     freeTree(&B);
   }
+  assert_true(sharp > 425); // of 600
   assert_true(worst[0] == 0 && worst[1] == 0);
 }
 

@@ -320,7 +320,7 @@ def gripper_fold():
                     for hand, y in (("right", -1), ("left", 1))],
            "optimizer": {"type": "lbfgsb", "iterations": 25},
            "contact": {"model": "damped", "law": "smooth_penalty", "alpha": 0.3, "sigma": 1e-5,
-                       "kn": 100}})
+                       "kn": 100, "normal": "end"}})
 
 
 if __name__ == "__main__":

@@ -40,6 +40,15 @@ TRIANGLES = {
     "push": dict(contact=dict(stiffness=1e-6, friction_eps=1e-4), lift=0.0027),
     "billiards": dict(contact=dict(stiffness=1e-7, friction_eps=1e-4), lift=0.0006),
     "ant_push": dict(stiffness=1e-5, friction_eps=1e-4),
+    # shortened: fewer bodies, of these places; fewer steps, iterations a window; the rod begins nearer
+    "sort": dict(contact=dict(stiffness=1e-6, friction_eps=1e-4), lift=0.0025, places=(0, 1),
+                 rod=(0, -0.6, 0.14), steps=150, iterations=20),
+    "gather": dict(contact=dict(stiffness=1e-6, friction_eps=1e-4), lift=0.0025, places=(4, 5, 7),
+                   rod=(0, -0.4, 0.06), steps=150, iterations=10, apply=8),
+    "gather_bunny": dict(contact=dict(stiffness=1e-6, friction_eps=1e-4), lift=0.0025,
+                         places=(4, 5), rod=(0, -0.4, 0.06), steps=150, iterations=10, apply=8),
+    "franka_push": dict(contact=dict(stiffness=1e-6, friction_eps=1e-4), lift=0.0025, steps=120,
+                        iterations=10, apply=4),
 }
 
 RED, GREEN, BLUE = "0.8 0.2 0.2 1", "0.2 0.6 0.3 1", "0.3 0.45 0.7 1"
@@ -133,6 +142,11 @@ def write_triangles(name, **more):
         whole[key] = value
         if key == "contact" and "initial" in more:
             whole["initial"] = more["initial"]
+    if "steps" in TRIANGLES[name]:
+        whole["horizon"] = TRIANGLES[name]["steps"]
+        whole["optimizer"]["iterations"] = TRIANGLES[name]["iterations"]
+        if "apply" in TRIANGLES[name]:
+            whole["optimizer"]["receding"]["apply"] = TRIANGLES[name]["apply"]
     blocks = ['  "%s": %s' % (key, shown(key, value)) for key, value in whole.items()]
     (HERE / name / "long_range.json").write_text("{\n" + ",\n".join(blocks) + "\n}\n")
 
@@ -422,9 +436,9 @@ SORT = dict(places=pairs(2, 10), marks=((0.57, 0), (-0.57, 0)), rod=(0, -0.8, 0.
             reach=((-0.05, 0.05), (-0.05, 1.5), (-0.01, 0.05)))
 
 
-def sort(dt):
+def sort_scene(dt, many, places, rod, file):
     x = begin("sort",
-              "Ten cubes of two kinds, mixed, and an upright rod that servos move: each kind "
+              many + " cubes of two kinds, mixed, and an upright rod that servos move: each kind "
               "is to be pushed into its region. Controls are half the rod's displacement; a "
               "spring holds it upright.",
               (1.9, 1.4), dt, 2)
@@ -434,30 +448,46 @@ def sort(dt):
     world(x)
     for i, color in enumerate((RED, BLUE)):
         mark(x, "mark%d" % i, SORT["marks"][i], TASKS["sort"]["tolerance"], color)
-    x.open("body", name="rod", pos=SORT["rod"], gravcomp=1)
+    x.open("body", name="rod", pos=rod, gravcomp=1)
     slides(x)
     x.one("joint", name="rod_turn", type="ball", stiffness=40, damping=2)
     x.one("geom", name="rod", type="capsule", fromto=(0, 0, 0, 0, 0, 0.15), size=0.13, mass=1,
           rgba=STEEL)
     x.close("body")
-    cubes(x, SORT["places"], lambda i: BLUE if i % 2 else RED)
+    cubes(x, places, lambda i: BLUE if i % 2 else RED)
     x.close("worldbody")
     x.open("actuator")
     servos(x, SORT["reach"], 60, 2)
     x.close("actuator")
-    end(x, "sort")
-    write_task("sort", {
-        "loss": [com("sort", "cube%d" % i, SORT["marks"][i % 2], CUBE["half"]) for i in range(10)],
-        "variables": [{"name": "ctrl"}]
-    }, [["rod", "cube*"]])
+    end(x, "sort", file)
+
+
+def sort(dt):
+    sort_scene(dt, "Ten", SORT["places"], SORT["rod"], "scene.xml")
+    loss = [com("sort", "cube%d" % i, SORT["marks"][i % 2], CUBE["half"]) for i in range(10)]
+    write_task("sort", {"loss": loss, "variables": [{"name": "ctrl"}]}, [["rod", "cube*"]])
+    row, free = TRIANGLES["sort"], [0, 0, 0, 1, 0, 0, 0]
+    places = [SORT["places"][i] for i in row["places"]]
+    sort_scene(dt, "Two", places, row["rod"], "long_range.xml")
+    write_triangles("sort", scene="long_range.xml", loss=loss[:2],
+                    initial={"qpos": lifted(free[:3] + [1, 0, 0, 0], places, row, CUBE["half"])})
+
+
+def lifted(start, places, row, height, turns=None):
+    """qpos of what begins with `start`, then bodies at places, `lift` above where they lie."""
+    for i, p in enumerate(places):
+        yaw = turns[i] if turns else 0
+        start = start + [*p, rounded(height + row["lift"]), rounded(math.cos(yaw / 2)), 0, 0,
+                         rounded(math.sin(yaw / 2))]
+    return start
 
 
 GATHER = dict(places=scatter(7, 10, ((-0.35, 0.35), (-0.65, 0.25)), 0.24), mark=(0, 0.9),
               rod=(0, -1.0, 0.06), reach=((-0.25, 0.25), (-0.1, 2), (-0.01, 0.05)))
 
 
-def gather_rod(x):
-    x.open("body", name="rod", pos=GATHER["rod"], gravcomp=1)
+def gather_rod(x, pos):
+    x.open("body", name="rod", pos=pos, gravcomp=1)
     slides(x)
     x.one("joint", name="rod_yaw", axis=(0, 0, 1))
     x.one("joint", name="rod_pitch", axis=(0, 1, 0), stiffness=40, damping=4)
@@ -467,22 +497,29 @@ def gather_rod(x):
     x.close("body")
 
 
-def gather_end(x, name, body, height):
+def gather_end(x, name, file="scene.xml"):
     x.close("worldbody")
     x.open("actuator")
     servos(x, GATHER["reach"], 60)
     x.one("position", name="rod_yaw", joint="rod_yaw", kp=10, kv=6, ctrlrange=(-0.4, 0.4))
     x.close("actuator")
-    end(x, name)
-    write_task(name, {
-        "loss": [com(name, "%s%d" % (body, i), GATHER["mark"], height) for i in range(10)],
-        "variables": [{"name": "ctrl"}]
-    }, [["rod", body + "*"]])
+    end(x, name, file)
 
 
-def gather(dt):
+def gather_tasks(name, body, height, rest, turns=None):
+    """rest: the height of bodies of long_range.xml."""
+    loss = [com(name, "%s%d" % (body, i), GATHER["mark"], height) for i in range(10)]
+    write_task(name, {"loss": loss, "variables": [{"name": "ctrl"}]}, [["rod", body + "*"]])
+    row = TRIANGLES[name]
+    places = [GATHER["places"][i] for i in row["places"]]
+    loss = [com(name, "%s%d" % (body, i), GATHER["mark"], rest[1]) for i in range(len(places))]
+    write_triangles(name, scene="long_range.xml", loss=loss,
+                    initial={"qpos": lifted(6 * [0], places, row, rest[0], turns)})
+
+
+def gather_scene(dt, many, places, rod, file):
     x = begin("gather",
-              "Ten cubes and a rod that servos move and turn about the vertical: all cubes "
+              many + " cubes and a rod that servos move and turn about the vertical: all cubes "
               "are to be brought into one region. Controls are the rod's displacement and "
               "yaw; springs hold it level.",
               (2.2, 1.6), dt, 2)
@@ -491,9 +528,17 @@ def gather(dt):
     x.close("default")
     world(x)
     mark(x, "mark", GATHER["mark"], TASKS["gather"]["tolerance"], RED)
-    gather_rod(x)
-    cubes(x, GATHER["places"], lambda i: WOOD)
-    gather_end(x, "gather", "cube", CUBE["half"])
+    gather_rod(x, rod)
+    cubes(x, places, lambda i: WOOD)
+    gather_end(x, "gather", file)
+
+
+def gather(dt):
+    gather_scene(dt, "Ten", GATHER["places"], GATHER["rod"], "scene.xml")
+    row = TRIANGLES["gather"]
+    gather_scene(dt, "Three", [GATHER["places"][i] for i in row["places"]], row["rod"],
+                 "long_range.xml")
+    gather_tasks("gather", "cube", CUBE["half"], (CUBE["half"], CUBE["half"]))
 
 
 # The blob: hulls of rings (radius, height) of `sides` points, the x axis stretched; moved and
@@ -561,6 +606,65 @@ def blob(x, name, pos, yaw, color, **more):
                                          round(math.sin(yaw / 2), 4)), geoms=geoms)
 
 
+# The blob as one closed mesh: along each ray from the middle of a ball, cut by the floor, the ball
+# and bumps (direction, height, sharpness) for a head and two ears; sides and stacks: 272 triangles.
+WHOLE = dict(middle=0.05, radius=0.065, sides=17, stacks=9,
+             bumps=(((0.8, 0, 0.6), 0.05, 8), ((0.5, 0.35, 0.8), 0.06, 30),
+                    ((0.5, -0.35, 0.8), 0.06, 30)))
+
+
+def whole_radius(u):
+    r = WHOLE["radius"]
+    for toward, height, sharp in WHOLE["bumps"]:
+        along = sum(a * b for a, b in zip(u, toward)) / math.hypot(*toward)
+        r += height * math.exp(sharp * (along - 1))
+    return min(r, -WHOLE["middle"] / u[2]) if u[2] < 0 else r
+
+
+def whole_mesh():
+    """Vertices and triangles, outward."""
+    n, m = WHOLE["sides"], WHOLE["stacks"]
+    rays = [(0, 0, -1)]
+    for j in range(1, m):
+        for i in range(n):
+            a, b = 2 * math.pi * i / n, math.pi * (j / m - 0.5)
+            rays.append((math.cos(a) * math.cos(b), math.sin(a) * math.cos(b), math.sin(b)))
+    rays.append((0, 0, 1))
+    points = [tuple(round(whole_radius(u) * c + (k == 2) * WHOLE["middle"], 4)
+                    for k, c in enumerate(u)) for u in rays]
+    faces = []
+    for i in range(n):
+        k = (i + 1) % n
+        faces.append((0, 1 + k, 1 + i))
+        for j in range(m - 2):
+            a, b = 1 + j * n, 1 + (j + 1) * n
+            faces += [(a + i, a + k, b + k), (a + i, b + k, b + i)]
+        faces.append((1 + (m - 2) * n + i, 1 + (m - 2) * n + k, len(rays) - 1))
+    return points, faces
+
+
+def whole_center():
+    """Height of its centre of mass."""
+    points, faces = whole_mesh()
+    volume = moment = 0
+    for a, b, c in (tuple(points[i] for i in face) for face in faces):
+        v = (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
+             a[2] * (b[0] * c[1] - b[1] * c[0])) / 6
+        volume, moment = volume + v, moment + v * (a[2] + b[2] + c[2]) / 4
+    return moment / volume
+
+
+def whole_asset(x):
+    points, faces = whole_mesh()
+    x.open("asset")
+    x.lines.append('    <mesh name="blob" inertia="exact"')
+    for key, rows in (("vertex", points), ("face", faces)):
+        lines = textwrap.wrap("  ".join(text(row) for row in rows), 80)
+        x.lines.append("          %s=\"" % key + ("\n" + 18 * " ").join(lines) +
+                       ("\"" if key == "vertex" else "\"/>"))
+    x.close("asset")
+
+
 YAWS = (0.3, 2.1, -1.2, 0.9, 2.8, -2.4, -0.5, 1.5, -1.9, 0)
 
 
@@ -576,10 +680,27 @@ def gather_bunny(dt):
     x.close("default")
     world(x)
     mark(x, "mark", GATHER["mark"], TASKS["gather_bunny"]["tolerance"], RED)
-    gather_rod(x)
+    gather_rod(x, GATHER["rod"])
     for i, (p, yaw) in enumerate(zip(GATHER["places"], YAWS)):
         blob(x, "blob%d" % i, p, yaw, WOOD)
-    gather_end(x, "gather_bunny", "blob", blob_center()[2])
+    gather_end(x, "gather_bunny")
+    row = TRIANGLES["gather_bunny"]
+    x = begin("gather_bunny",
+              "Two concave bodies of 272 triangles each, and a rod that servos move and turn about "
+              "the vertical: both are to be brought into one region. Controls are as in gather.",
+              (2.2, 1.6), dt, 2)
+    whole_asset(x)
+    x.open("default")
+    x.one("geom", friction=0.5, density=DENSITY)
+    x.close("default")
+    world(x)
+    mark(x, "mark", GATHER["mark"], TASKS["gather_bunny"]["tolerance"], RED)
+    gather_rod(x, row["rod"])
+    for i, k in enumerate(row["places"]):
+        x.free("blob%d" % i, (*GATHER["places"][k], 0), WOOD, type="mesh", mesh="blob")
+    gather_end(x, "gather_bunny", "long_range.xml")
+    gather_tasks("gather_bunny", "blob", blob_center()[2], (0, whole_center()),
+                 [YAWS[k] for k in row["places"]])
 
 
 # The ant: sizes of Gymnasium's, legs of three hinges, built as it stands.
@@ -725,13 +846,17 @@ def button(dt):
 FRANKA = dict(blob=(0.5, 0), yaw=1.2, mark=(0.45, 0.3))
 
 
-def franka_push(dt):
+def franka_scene(dt, file):
+    triangles = file != "scene.xml"
     x = begin("franka_push",
               "An arm of seven joints with the lengths, limits and masses of a Franka Emika "
               "Panda, its links capsules, and a concave body that its finger is to push to "
               "the mark. Controls are the joints' targets.",
               (1.5, 1.6), dt, 2)
-    blob_assets(x)
+    if triangles:
+        whole_asset(x)
+    else:
+        blob_assets(x)
     x.open("default")
     x.one("geom", friction=0.5, density=DENSITY)
     x.open("default", class_="arm")
@@ -756,7 +881,13 @@ def franka_push(dt):
     x.one("geom", name="finger", type="capsule", fromto=(0, 0, 0.05, 0, 0, 0.14), size=0.02,
           mass=0.1, contype=1, conaffinity=2, rgba=STEEL)
     x.close(*9 * ["body"])
-    blob(x, "blob0", FRANKA["blob"], FRANKA["yaw"], WOOD, contype=2, conaffinity=3)
+    yaw = FRANKA["yaw"]
+    turn = (round(math.cos(yaw / 2), 4), 0, 0, round(math.sin(yaw / 2), 4))
+    if triangles:
+        x.free("blob0", (*FRANKA["blob"], 0), WOOD, quat=turn, type="mesh", mesh="blob", contype=2,
+               conaffinity=3)
+    else:
+        blob(x, "blob0", FRANKA["blob"], yaw, WOOD, contype=2, conaffinity=3)
     x.close("worldbody")
     x.open("actuator")
     for i, (_, _, _, low, high, _, kp, kv, _) in enumerate(ARM, 1):
@@ -764,17 +895,23 @@ def franka_push(dt):
               ctrlrange=(low, high))
     x.close("actuator")
     start = [row[8] for row in ARM]
+    lift = TRIANGLES["franka_push"]["lift"] if triangles else 0
     x.open("keyframe")
-    yaw = FRANKA["yaw"]
-    x.one("key", name="start", qpos=start + [*FRANKA["blob"], 0, round(math.cos(yaw / 2), 4), 0, 0,
-                                             round(math.sin(yaw / 2), 4)], ctrl=start)
+    x.one("key", name="start", qpos=start + [*FRANKA["blob"], lift, *turn], ctrl=start)
     x.close("keyframe")
-    end(x, "franka_push")
+    end(x, "franka_push", file)
+
+
+def franka_push(dt):
+    franka_scene(dt, "scene.xml")
     write_task("franka_push", {
         "initial": {"keyframe": "start"},
         "loss": [com("franka_push", "blob0", FRANKA["mark"], blob_center()[2])],
         "variables": [{"name": "ctrl"}]
     }, [["hand", "blob0"]])
+    franka_scene(dt, "long_range.xml")
+    write_triangles("franka_push", scene="long_range.xml",
+                    loss=[com("franka_push", "blob0", FRANKA["mark"], whole_center())])
 
 
 def main():

@@ -29,6 +29,7 @@ typedef struct Along {
   bool plane;
   double gap; // of sums
   double dir[6];
+  int sharp; // derivatives that agree to more digits than kinks leave
 } Along;
 
 static inline djStatus distanceAt(djMeanDistance* d, Along* w, double e) {
@@ -70,8 +71,12 @@ static inline void checkAlong(double worst[2], Along* w) {
     const double best = twice + (twice - once) / 15;
     const double doubt = fabs(best - twice);
     const double error = fabs(best - want[k]) / (1 + fabs(want[k]));
+    const double limit = k ? 1e-5 : 1e-8;
+    w->sharp += error < limit;
+    // nearest points go over edges, where second derivatives jump
+    if (w->pair.near && fabs(x[2] - want[k]) < limit + 3 * fabs(x[2] - x[1])) continue;
     // blends begin and end with a third derivative that jumps: differences tell it themselves
-    if (error > (k ? 1e-5 : 1e-8) + 3 * doubt) worst[k] = djt_worst(worst[k], error);
+    if (error > limit + 3 * doubt) worst[k] = djt_worst(worst[k], error);
   }
 }
 

@@ -196,7 +196,7 @@ static const djSetting contactRows[] = {
      .symbol = "true|false", .ways = BY_ALL, .group = "contact", .standard = {1},
      .help = "of damped contact: false: derivatives are those for fixed normals"},
     {OPTION(normal), .kind = DJ_SETTING_CHOICE, .choice = dj_dampedNormals, .unit = "",
-     .symbol = "NAME", .ways = BY_ALL, .group = "contact",
+     .symbol = "NAME", .ways = BY_ALL, .group = "contact", .standard = {1},
      .help = "of damped contact: the poses that normals are of"},
     {OPTION_IN_FORCE(triangles), .kind = DJ_SETTING_REAL, .unit = "", .symbol = "N",
      .ways = BY_ALL, .group = "contact", .automatic = true, .zero = true, .most = 1e5,

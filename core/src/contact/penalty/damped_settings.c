@@ -112,7 +112,7 @@ const djSetting dj_dampedSettings[DJ_DAMPED_NSETTING] = {
     [DJ_DAMPED_COORDINATE_DERIVATIVE] = {CHOICE("coordinate_derivative", dj_switch),
                                          .standard = {1},
                                          .help = "false: derivatives are those for fixed normals"},
-    [DJ_DAMPED_NORMAL] = {CHOICE("normal", dj_dampedNormals),
+    [DJ_DAMPED_NORMAL] = {CHOICE("normal", dj_dampedNormals), .standard = {1},
                           .help = "the poses that normals are of"}};
 
 #define PARAM(name_, unit_, help_)                                                                 \

@@ -7,6 +7,7 @@
 
 enum {
   DJ_LONG_WEIGHTING,
+  DJ_LONG_LEAF,
   DJ_LONG_EPS,
   DJ_LONG_TRIANGLES,
   DJ_LONG_STIFFNESS_SCALE,
@@ -16,7 +17,8 @@ enum {
   DJ_LONG_NSETTING
 };
 
-enum { DJ_LONG_MEAN, DJ_LONG_PAPER }; // weightings
+enum { DJ_LONG_MEAN, DJ_LONG_PAPER };     // weightings
+enum { DJ_LONG_PLANE, DJ_LONG_DISTANCE }; // leaves
 
 extern const djSetting dj_longSettings[DJ_LONG_NSETTING];
 extern const djKernelRule dj_longRules[DJ_LONG_NSETTING];

@@ -61,6 +61,7 @@ djStatus dj_openLongPair(djLongPair* p, djPairState* state, const djPairInput* i
                          .b = &p->b,
                          .place = place,
                          .c = c,
+                         .near = in->setting[DJ_LONG_LEAF] == DJ_LONG_DISTANCE,
                          .sums = p->sums,
                          .length_scale = in->setting[DJ_LONG_LENGTH_SCALE],
                          .eps = in->setting[DJ_LONG_EPS],

@@ -25,11 +25,19 @@ static double frictionEps(const djContactScale* scale, const double* x) {
 // How a node's potential follows from its children's.
 static const djChoice weightings[] = {{"mean", DJ_LONG_MEAN}, {"paper", DJ_LONG_PAPER}, {NULL, 0}};
 
+// What tells the distance of two triangles.
+static const djChoice leaves[] = {
+    {"plane", DJ_LONG_PLANE}, {"distance", DJ_LONG_DISTANCE}, {NULL, 0}};
+
 #define NAMED(text, of) .name = text, .unit = of, .size = 1
 const djSetting dj_longSettings[DJ_LONG_NSETTING] = {
     [DJ_LONG_WEIGHTING] = {NAMED("weighting", ""), .ways = DJ_BY_SCENE, .kind = DJ_SETTING_CHOICE,
                            .choice = weightings, .standard = {0},
                            .help = "mean: by power means of distances; paper: sums of potentials"},
+    [DJ_LONG_LEAF] = {NAMED("leaf", ""), .ways = DJ_BY_SCENE, .kind = DJ_SETTING_CHOICE,
+                      .choice = leaves, .standard = {0},
+                      .help = "plane: two triangles by the plane between them; distance: by their "
+                              "nearest points, with kinks"},
     [DJ_LONG_EPS] = {NAMED("eps", ""), .ways = DJ_BY_SCENE, .least = 1e-3, .most = 1e3,
                      .standard = {0.1},
                      .help = "of paper: a pair of balls counts from 1 + eps times their radii on"},

@@ -5,29 +5,18 @@
 
 // ------------------------------------------ far ------------------------------------------------
 
-// s = |d|^2 with d = x_a - x_b, y = x_a - c: by a motion of a
-//   |d + v + w x y + w x (w x y)/2|^2 = s + 2 d.(v + w x y) + |v + w x y|^2 + d.(w x (w x y)) + ...
 void dj_meanSquare(djMeanSquare* q, const djMeanPair* p, const djSphereNode* a,
                    const djSphereNode* b) {
-  const djVec3 x = dju_transform(&p->place, dju_load3(a->x)), d = dju_sub3(x, dju_load3(b->x));
-  q->s = dju_dot3(d, d);
-  if (p->order < 1) return;
-  const djVec3 arm = dju_sub3(x, p->c), turn = dju_cross3(arm, d);
-  dju_store3(q->g, dju_scale3(2, turn));
-  dju_store3(q->g + 3, dju_scale3(2, d));
-  if (p->order < 2) return;
-  const double y[3] = {arm.x, arm.y, arm.z}, e[3] = {d.x, d.y, d.z};
-  const double trace = 2 * dju_dot3(arm, arm) - 2 * dju_dot3(arm, d);
-  for (int i = 0; i < 3; i++) {
-    for (int j = 0; j <= i; j++) {
-      q->H[dj_packedAt(i, j)] = y[i] * e[j] + e[i] * y[j] - 2 * y[i] * y[j] + (i == j ? trace : 0);
-      q->H[dj_packedAt(3 + i, 3 + j)] = i == j ? 2 : 0;
-    }
-    const int k = (i + 1) % 3, m = (i + 2) % 3; // 2 [y]x, row i
-    q->H[dj_packedAt(3 + i, i)] = 0;
-    q->H[dj_packedAt(3 + k, i)] = -2 * y[m];
-    q->H[dj_packedAt(3 + m, i)] = 2 * y[k];
-  }
+  const djVec3 x = dju_transform(&p->place, dju_load3(a->x));
+  dj_squareOf(q, dju_sub3(x, p->c), dju_sub3(x, dju_load3(b->x)), p->order);
+}
+
+void dj_bySquare(djMeanDistance* out, const double f[3], const djMeanSquare* q, int order) {
+  out->L = f[0];
+  for (int i = 0; i < 6 && order > 0; i++) out->g[i] = f[1] * q->g[i];
+  if (order < 2) return;
+  for (int i = 0; i < DJ_PACKED6; i++) out->H[i] = f[1] * q->H[i];
+  dj_addOuter(out->H, f[2], q->g);
 }
 
 // L = log(s + V)/2
@@ -50,6 +39,14 @@ void dj_leafDistance(double L[3], double P, double l, double V) {
   L[0] = (alpha * log(rho) + 0.5 * (q - alpha) * log(square + V)) / q;
   L[1] = slope * by;
   L[2] = slope * by2 + 2 * (q - alpha) / q * part * (1 - part) * by * by;
+}
+
+void dj_leafBySquare(double L[3], double s, double V) {
+  const double q = DJ_MEAN_Q, alpha = DJ_MEAN_ALPHA, own = 0.5 * alpha / (q * s);
+  const double all = 0.5 * (q - alpha) / (q * (s + V));
+  L[0] = 0.5 * (alpha * log(s) + (q - alpha) * log(s + V)) / q;
+  L[1] = own + all;
+  L[2] = -own / s - all / (s + V);
 }
 
 // About a place near both, so that coordinates have more digits: b's centre.
@@ -103,6 +100,15 @@ djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* p, cons
   return status;
 }
 
+bool dj_leafPoints(djNearPoints* out, const djMeanPair* p, const djSphereNode* a,
+                   const djSphereNode* b) {
+  djVec3 va[3], vb[3];
+  leafVertices(va, vb, p, a, b);
+  if (!dj_findNearPoints(out, va, vb)) return false;
+  for (int k = 0; k < 2; k++) out->x[k] = dju_add3(out->x[k], dju_load3(b->x));
+  return true;
+}
+
 // P by a motion of a, whose vertices have x = -(n.v + o): with j = (y x n, n)
 //   gradient   sum 2 x^-3 j
 //   Hessian    sum 6 x^-4 j j^T + 2 x^-3 (y n^T + n y^T - 2 y.n I)/2 on turns,
@@ -148,12 +154,26 @@ void dj_planeTerms(double g[6], double H[DJ_PACKED6], const djTrianglePlane* t, 
 
 typedef enum Visited { TOUCHES, FAINT, COUNTS } Visited;
 
+static Visited nearOf(djMeanDistance* out, djMeanPair* p, const djSphereNode* a,
+                      const djSphereNode* b) {
+  djNearPoints points;
+  djMeanSquare q;
+  double L[3];
+  p->exact++;
+  if (!dj_leafPoints(&points, p, a, b)) return TOUCHES;
+  dj_nearSquare(&q, &points, p->c, p->order);
+  dj_leafBySquare(L, q.s, a->V + b->V);
+  dj_bySquare(out, L, &q, p->order);
+  return COUNTS;
+}
+
 static Visited leafOf(djMeanDistance* out, djMeanPair* p, const djSphereNode* a,
                       const djSphereNode* b, double faint) {
   djTrianglePlane t;
   djVec3 c;
   const double l = a->R + b->R;
   if (dj_leafIsFaint(p, a, b, faint)) return FAINT;
+  if (p->near) return nearOf(out, p, a, b);
   const djStatus status = dj_leafPlane(&t, &c, p, a, b);
   p->exact++;
   if (status < 0) return TOUCHES;

@@ -4,6 +4,7 @@
 //
 // Of two triangles i and j, with rho as their plane says (triangle_plane.h):
 //   D_ij = rho^(alpha/q) (rho^2 + V_i + V_j)^((q-alpha)/2q),        q = 14, alpha = 12,
+// or with rho their distance (near_points.h),
 // of two nodes I and J of their trees, r = |x_I - x_J|:
 //   far      D_c  = sqrt(r^2 + V_I + V_J)                            a mean of squares
 //   near     D_ch = [sum_cd (m_c m_d)/(m_I m_J) D_cd^-q]^(-1/q)      of their children; two
@@ -25,6 +26,7 @@
 #ifndef DJ_CONTACT_TRIANGLES_MEAN_DISTANCE_H_
 #define DJ_CONTACT_TRIANGLES_MEAN_DISTANCE_H_
 
+#include "contact/triangles/near_points.h"
 #include "contact/triangles/packed.h"
 #include "contact/triangles/sphere_tree.h"
 #include "contact/triangles/triangle_plane.h"
@@ -58,6 +60,7 @@ typedef struct djMeanPair {
   const djSphereTree *a, *b;
   djPose place; // of a's frame in b's
   djVec3 c;     // in b's frame
+  bool near;    // triangles by their nearest points
   bool sums;    // of potentials (triangle_sum.h), with
   double length_scale, eps;
   int order;          // of the derivatives that are found: 0, 1, 2
@@ -103,16 +106,19 @@ typedef struct djMeanChild {
 int dj_orderChildren(djMeanChild child[4], const djMeanPair* pair, int i, int j);
 
 // |x_a - x_b|^2 with derivatives by motions of a.
-typedef struct djMeanSquare {
-  double s, g[6], H[DJ_PACKED6];
-} djMeanSquare;
 void dj_meanSquare(djMeanSquare* out, const djMeanPair* pair, const djSphereNode* a,
                    const djSphereNode* b);
+// A function of it, given with two derivatives by s.
+void dj_bySquare(djMeanDistance* out, const double f[3], const djMeanSquare* square, int order);
 
 // Whether rho^-q of two triangles is less than exp(faint). Of those that counted before in a step
 // nobody asks again.
 bool dj_leafIsFaint(const djMeanPair* pair, const djSphereNode* a, const djSphereNode* b,
                     double faint);
+
+// The nearest points of two triangles. False: they touch.
+bool dj_leafPoints(djNearPoints* out, const djMeanPair* pair, const djSphereNode* a,
+                   const djSphereNode* b);
 
 // The plane of two triangles; c: the pair's, as the plane's vertices are.
 djStatus dj_leafPlane(djTrianglePlane* out, djVec3* c, const djMeanPair* pair,
@@ -126,5 +132,7 @@ void dj_recordMean(djMeanTape* tape, size_t at, const djMeanDistance* d, bool ne
 
 // log D_ij, with two derivatives by log P.
 void dj_leafDistance(double L[3], double P, double l, double V);
+// The same by rho^2, with two derivatives by that.
+void dj_leafBySquare(double L[3], double square, double V);
 
 #endif // DJ_CONTACT_TRIANGLES_MEAN_DISTANCE_H_

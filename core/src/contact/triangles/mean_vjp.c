@@ -12,6 +12,23 @@ static void takeFar(const djTriangleWay* way, djDual1 bar, djDual1 square, doubl
 
 // ------------------------------------------ triangles ------------------------------------------
 
+// By L = [alpha log s + (q - alpha) log(s + V)]/(2 q).
+static void takeNear(const djTriangleWay* way, djDual1 bar, int i, int j) {
+  const djMeanPair* p = way->p;
+  const djSphereNode *a = &p->a->node[i], *b = &p->b->node[j];
+  const double q = DJ_MEAN_Q, alpha = DJ_MEAN_ALPHA;
+  djNearPoints points;
+  djNearTurn turn;
+  if (!dj_leafPoints(&points, p, a, b)) return;
+  dj_turnNearPoints(&turn, way, &points);
+  const djDual1 by_V =
+      dj_over(dj_scaled(0.5 * (q - alpha) / q, bar), dj_shifted(turn.square, a->V + b->V));
+  const djDual1 own = dj_over(dj_scaled(0.5 * alpha / q, bar), turn.square);
+  way->by_a[i].V += by_V.d;
+  way->by_b[j].V += by_V.d;
+  dj_takeNearPoints(way, (djDual1){own.x + by_V.x, own.d + by_V.d}, &turn, i, j);
+}
+
 static void takeLeaf(const djTriangleWay* way, djDual1 bar, int i, int j) {
   const djMeanPair* p = way->p;
   const djSphereNode *a = &p->a->node[i], *b = &p->b->node[j];
@@ -24,7 +41,7 @@ static void takeLeaf(const djTriangleWay* way, djDual1 bar, int i, int j) {
   const double l = t.l, cube = cbrt(t.P / DJ_TRIANGLE_C), one = 1;
   const djDual1 P = {t.P, turning.P}, E = {cube, cube * P.d / (3 * P.x)}, F = dj_shifted(E, -one);
   const djDual1 rho = dj_over((djDual1){l, 0}, dj_times(F, dj_dualRoot(F))),
-               square = dj_times(rho, rho);
+                square = dj_times(rho, rho);
   const djDual1 part = dj_over(square, dj_shifted(square, V));
   // L = (alpha log rho + (q - alpha) log(rho^2 + V)/2)/q; log rho by log P and log l
   const djDual1 slope =
@@ -55,7 +72,10 @@ static void takeChildren(djTriangleWay* way, djDual1 bar, djDual1 near, int i, i
   const djSphereNode *a = p->a->node, *b = p->b->node;
   djMeanChild child[4];
   if (!(a[i].right > 0) && !(b[j].right > 0)) {
-    takeLeaf(way, bar, i, j);
+    if (p->near)
+      takeNear(way, bar, i, j);
+    else
+      takeLeaf(way, bar, i, j);
     return;
   }
   const double each = 1 / DJ_MEAN_Q;

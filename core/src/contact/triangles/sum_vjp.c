@@ -5,12 +5,16 @@
 
 static void takePair(djTriangleWay* way, djDual1 bar, int i, int j);
 
-static void takeFar(const djTriangleWay* way, djDual1 bar, djDual1 square, int i, int j) {
+// By the square of a distance.
+static djDual1 slopeOf(const djTriangleWay* way, djDual1 square) {
   double P[3];
   const double unit = way->p->length_scale * way->p->length_scale;
   dj_centredSum(P, square.x / unit);
-  const djDual1 slope = {P[1] / unit, P[2] / (unit * unit) * square.d};
-  dj_takeSquare(way, dj_times(bar, slope), i, j);
+  return (djDual1){P[1] / unit, P[2] / (unit * unit) * square.d};
+}
+
+static void takeFar(const djTriangleWay* way, djDual1 bar, djDual1 square, int i, int j) {
+  dj_takeSquare(way, dj_times(bar, slopeOf(way, square)), i, j);
 }
 
 // P = length_scale/l P', whose distances are over l.
@@ -19,6 +23,14 @@ static void takeLeaf(const djTriangleWay* way, djDual1 bar, int i, int j) {
   djTrianglePlane t;
   djPlaneTurn turn;
   djVec3 c;
+  if (p->near) {
+    djNearPoints points;
+    djNearTurn near;
+    if (!dj_leafPoints(&points, p, &p->a->node[i], &p->b->node[j])) return;
+    dj_turnNearPoints(&near, way, &points);
+    dj_takeNearPoints(way, dj_times(bar, slopeOf(way, near.square)), &near, i, j);
+    return;
+  }
   dj_leafPlane(&t, &c, p, &p->a->node[i], &p->b->node[j]);
   dj_turnPlane(&turn, way, &t, c);
   dj_takeCorners(way, dj_scaled(p->length_scale / (t.l * t.l), bar), &t, &turn, i, j);

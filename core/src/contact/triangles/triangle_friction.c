@@ -57,6 +57,32 @@ static djDualVec middleOf(djDual1* sum, const Slips* w, const djTrianglePlane* t
   return middle;
 }
 
+// By the distance d = sqrt(s) of nearest points, which lie across the middle between them.
+static Visited nearOf(djDual1* L, djSlipSum* s, Slips* w, int i, int j) {
+  const djMeanPair* p = w->way.p;
+  djNearPoints points;
+  djNearTurn turn;
+  double by[3];
+  if (!dj_leafPoints(&points, p, &p->a->node[i], &p->b->node[j])) return TOUCHES;
+  dj_turnNearPoints(&turn, &w->way, &points);
+  const double unit = p->length_scale * p->length_scale, sign = p->sums ? -1 : 1;
+  if (p->sums) {
+    dj_centredSum(by, turn.square.x / unit);
+    by[1] /= unit;
+    by[2] /= unit * unit;
+  } else {
+    dj_leafBySquare(by, turn.square.x, p->a->node[i].V + p->b->node[j].V);
+  }
+  *L = (djDual1){by[0], by[1] * turn.square.d};
+  const djDual1 slope = {by[1], by[2] * turn.square.d}, d = dj_dualRoot(turn.square);
+  const djDual1 N = dj_scaled(2 * sign, dj_times(slope, d)), one = {-1, 0};
+  const djDualVec normal = dj_timesVec(dj_over(one, d), turn.e);
+  const djDualVec y = {dju_scale3(0.5, dju_add3(turn.x[0].x, turn.x[1].x)),
+                       dju_scale3(0.5, dju_add3(turn.x[0].d, turn.x[1].d))};
+  dj_slipAt(s, &w->pair, N, toWorld(w, normal, false), toWorld(w, y, true));
+  return COUNTS;
+}
+
 // dL/dgap of the mean, dP/dgap of sums, without its sign.
 static Visited leafOf(djDual1* L, djSlipSum* s, Slips* w, int i, int j, double faint) {
   const djMeanPair* p = w->way.p;
@@ -65,6 +91,7 @@ static Visited leafOf(djDual1* L, djSlipSum* s, Slips* w, int i, int j, double f
   djPlaneTurn turn;
   djVec3 c;
   if (dj_leafIsFaint(p, a, b, faint)) return FAINT;
+  if (p->near) return nearOf(L, s, w, i, j);
   if (dj_leafPlane(&t, &c, p, a, b) < 0) return TOUCHES;
   dj_turnPlane(&turn, &w->way, &t, c);
   const double norm = dju_norm3(t.n);

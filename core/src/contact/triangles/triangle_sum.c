@@ -27,8 +27,16 @@ static bool leafOf(djMeanDistance* out, djMeanPair* p, const djSphereNode* a,
                    const djSphereNode* b) {
   djTrianglePlane t;
   djVec3 c;
-  const djStatus status = dj_leafPlane(&t, &c, p, a, b);
   p->exact++;
+  if (p->near) {
+    djNearPoints points;
+    djMeanSquare q;
+    if (!dj_leafPoints(&points, p, a, b)) return false;
+    dj_nearSquare(&q, &points, p->c, p->order);
+    farOf(out, &q, p->length_scale * p->length_scale, p->order);
+    return true;
+  }
+  const djStatus status = dj_leafPlane(&t, &c, p, a, b);
   if (status < 0) return false;
   if (status > 0) p->status = status;
   const double scale = p->length_scale / t.l;

@@ -4,7 +4,8 @@
 //
 //   P_ij = min [12/(1 - |n|) + sum_6 1/x_v],
 //
-// of two nodes I and J, r = |x_I - x_J|, d = R_I + R_J:
+// or by their distance d (near_points.h) 12 (1 + d^-1/2)^2, as of points; of two nodes I and J, r =
+// |x_I - x_J|, d = R_I + R_J:
 //   far     P_c  = 12 (1 + r^-1/2)^2, where r >= (1 + eps) d
 //   near    P_ch = sum_cd P_cd of their children; of two triangles: P_ij
 //   P = (1 - phi) P_ch + phi P_c,  phi = 6 t^5 - 15 t^4 + 10 t^3 of t = (r/d - 1)/eps.

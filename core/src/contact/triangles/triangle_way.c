@@ -64,3 +64,40 @@ void dj_takeCorners(const djTriangleWay* way, djDual1 by, const djTrianglePlane*
       addVertex(way->vert_b, p->b, (int)b->first, k - 3, dju_neg3(y.d));
   }
 }
+
+// ------------------------------------------ nearest points -------------------------------------
+
+void dj_turnNearPoints(djNearTurn* out, const djTriangleWay* way, const djNearPoints* n) {
+  const djVec3 e = dju_sub3(n->x[0], n->x[1]), none = {0, 0, 0};
+  const djVec3 move = dju_add3(way->v, dju_cross3(way->w, dju_sub3(n->x[0], way->p->c)));
+  double by[2] = {0, 0}, u[2];
+  for (int k = 0; k < n->n; k++) {
+    by[k] = dju_dot3(n->way[k], move);
+    if (n->side[k] == 0) by[k] += dju_dot3(e, dju_cross3(way->w, n->way[k]));
+  }
+  for (int k = 0; k < 2; k++) u[k] = -n->inverse[2 * k] * by[0] - n->inverse[2 * k + 1] * by[1];
+  for (int s = 0; s < 2; s++) {
+    out->x[s] = (djDualVec){n->x[s], s ? none : move};
+    for (int m = 0; m < 3; m++) out->part[s][m] = (djDual1){n->part[s][m], 0};
+  }
+  for (int k = 0; k < n->n; k++) {
+    const int s = n->side[k];
+    out->x[s].d = dju_madd3(out->x[s].d, s ? -u[k] : u[k], n->way[k]);
+    for (int m = 0; m < 3; m++) out->part[s][m].d += u[k] * n->share[k][m];
+  }
+  out->e = (djDualVec){e, dju_sub3(out->x[0].d, out->x[1].d)};
+  out->square = (djDual1){dju_dot3(e, e), 2 * dju_dot3(e, out->e.d)};
+}
+
+void dj_takeNearPoints(const djTriangleWay* way, djDual1 bar, const djNearTurn* n, int i, int j) {
+  const djMeanPair* p = way->p;
+  const djSphereNode *a = &p->a->node[i], *b = &p->b->node[j];
+  const djDualVec y = dj_timesVec(dj_scaled(2, bar), n->e);
+  for (int k = 0; k < 3; k++) {
+    const djDual1 pa = n->part[0][k], pb = n->part[1][k];
+    const djDualVec ya = {dju_scale3(pa.x, y.x), dju_madd3(dju_scale3(pa.x, y.d), pa.d, y.x)};
+    const djDualVec yb = {dju_scale3(pb.x, y.x), dju_madd3(dju_scale3(pb.x, y.d), pb.d, y.x)};
+    addVertex(way->vert_a, p->a, (int)a->first, k, dj_ofA(&p->place.R, way->w, ya));
+    addVertex(way->vert_b, p->b, (int)b->first, k, dju_neg3(yb.d));
+  }
+}

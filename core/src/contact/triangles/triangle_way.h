@@ -35,6 +35,15 @@ void dj_takeSquare(const djTriangleWay* way, djDual1 bar, int i, int j);
 void dj_takeCorners(const djTriangleWay* way, djDual1 by, const djTrianglePlane* plane,
                     const djPlaneTurn* turn, int i, int j);
 
+// How nearest points change along the motion, which are in b's frame.
+typedef struct djNearTurn {
+  djDualVec x[2], e; // e = x_a - x_b
+  djDual1 part[2][3], square;
+} djNearTurn;
+void dj_turnNearPoints(djNearTurn* out, const djTriangleWay* way, const djNearPoints* points);
+// By the square of their distance: vertices of both triangles.
+void dj_takeNearPoints(const djTriangleWay* way, djDual1 bar, const djNearTurn* turn, int i, int j);
+
 // Numbers of a tape.
 static inline djDual1 dj_recorded(const double x[2]) { return (djDual1){x[0], x[1]}; }
 
