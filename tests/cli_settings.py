@@ -111,7 +111,7 @@ class Settings(cli.Case):
     def test_task(self):
         groups = {"contact": ["contact", "support", "length_scale", "stiffness", "skin",
                               "friction_eps", "overlap", "vertices", "friction", "friction_arms",
-                              "friction_cap", "inner_radius", "load", "support_scale",
+                              "friction_cap", "barrier", "inner_radius", "load", "support_scale",
                               "stiffness_scale", "guide", "guide_length", "guide_radius",
                               "guide_part", "guide_factor", "guide_backward_only", "guide_decay",
                               "friction_eps_scale", "recovery_stiffness", "preset",

@@ -124,7 +124,7 @@ static void testRefused(void** state) {
   assert_true(dj_loadTaskText(&task,
                               "{\"scene\": \"a\", \"horizon\": 2, \"derivatives\": \"rough\"}",
                               NULL, &err) < 0);
-  assert_non_null(strstr(err.text, "derivatives: must be analytic or smooth"));
+  assert_non_null(strstr(err.text, "derivatives: unknown value 'rough', expected one of analytic, smooth"));
 }
 
 int main(void) {

@@ -13,15 +13,16 @@ enum { MOST = 40, ROOM = MOST + DJU_LANES };
 typedef struct Case {
   djHalfSpace space;
   double y[3][ROOM];
-  double s;
+  djBarrier law;
 } Case;
 
 // n points whose lowest is at `least` above the surface, the others up to `spread` higher.
-static void makeCase(Case* c, Random* r, int n, double s, double least, double spread) {
+static void makeCase(Case* c, Random* r, int n, djBarrier law, double least,
+                     double spread) {
   djVec3 N = randomUnit(r);
-  double size = 2 * s / (1 - s);   // within which there is a force
+  double size = 2 * law.s / (1 - law.s);   // within which there is a force
   memset(c, 0, sizeof *c);
-  c->s = s;
+  c->law = law;
   c->space.n = n;
   c->space.k = size * uniform(r, -1, 1);
   dju_store3(c->space.normal, N);
@@ -35,9 +36,17 @@ static void makeCase(Case* c, Random* r, int n, double s, double least, double s
 }
 
 // The barrier by its definition, and its derivatives.
-static void barrier(long double p[3], long double x, long double s) {
+static void barrier(long double p[3], long double x, djBarrier law) {
+  const long double s = law.s;
   p[0] = p[1] = p[2] = 0;
   if (x >= s) return;
+  if (law.law == DJ_BARRIER_LOG) {
+    const long double d = s - x, l = log1pl(-d / s), s3 = s * s * s;
+    p[0] = -d * d * l / s3;
+    p[1] = (2 * d * l - d * d / x) / s3;
+    p[2] = (-2 * l + 4 * d / x + d * d / (x * x)) / s3;
+    return;
+  }
   long double a = x - s, x5 = x * x * x * x * x;
   p[0] = a * a * a * a / x5;
   p[1] = a * a * a * (5 * s - x) / (x5 * x);
@@ -51,11 +60,11 @@ typedef struct Sums {
 static void sumUp(Sums* e, const Case* c, double t, double o) {
   long double p[3];
   memset(e, 0, sizeof *e);
-  barrier(p, 1 - (long double)t, c->s);
+  barrier(p, 1 - (long double)t, c->law);
   e->value = p[0];
   e->g[0] = -p[1];
   e->h[0] = p[2];
-  barrier(p, -(long double)o, c->s);
+  barrier(p, -(long double)o, c->law);
   e->value += 4 * p[0];
   e->g[1] = -4 * p[1];
   e->h[2] = 4 * p[2];
@@ -63,7 +72,7 @@ static void sumUp(Sums* e, const Case* c, double t, double o) {
     const long double y[4] = {c->y[0][i], c->y[1][i], c->y[2][i], 1};
     long double z = c->space.k;
     for (int k = 0; k < 3; k++) z += c->space.normal[k] * y[k];
-    barrier(p, t * z + o, c->s);
+    barrier(p, t * z + o, c->law);
     e->value += p[0];
     e->g[0] += p[1] * z;
     e->g[1] += p[1];
@@ -113,20 +122,21 @@ static void testMinimum(void) {
   int most = 0;
   for (int i = 0; i < 4000; i++) {
     Case c;
-    double s = supports[i % 4], range = 2 * s / (1 - s);
+    const djBarrier law = {supports[i % 4], (djBarrierLaw)(i / 4 % DJ_NBARRIER)};
+    double s = law.s, range = 2 * s / (1 - s);
     int n = 1 + below(&r, MOST);
     double least = range * logUniform(&r, 1e-3, 0.9);
-    makeCase(&c, &r, n, s, least, range * logUniform(&r, 1e-3, 1e3));
+    makeCase(&c, &r, n, law, least, range * logUniform(&r, 1e-3, 1e3));
     djHalfSolution cold = {0}, warm, again;
-    assert_int_equal(dj_solveHalfSpace(&cold, &c.space, s, z, 60), DJ_PLANE_DONE);
+    assert_int_equal(dj_solveHalfSpace(&cold, &c.space, law, z, 60), DJ_PLANE_DONE);
     checkMinimum(&cold, &c);
     warm = cold;
     warm.t = uniform(&r, 0, 1);
     warm.o = -warm.t * cold.least * uniform(&r, 0, 1);
-    assert_int_equal(dj_solveHalfSpace(&warm, &c.space, s, z, 60), DJ_PLANE_DONE);
+    assert_int_equal(dj_solveHalfSpace(&warm, &c.space, law, z, 60), DJ_PLANE_DONE);
     checkMinimum(&warm, &c);
     again = cold;
-    assert_int_equal(dj_solveHalfSpace(&again, &c.space, s, z, 60), DJ_PLANE_DONE);
+    assert_int_equal(dj_solveHalfSpace(&again, &c.space, law, z, 60), DJ_PLANE_DONE);
     checkMinimum(&again, &c);
     assert_true(again.iterations <= 1);
     if (cold.iterations > most) most = cold.iterations;
@@ -142,30 +152,31 @@ static void testEnds(void) {
   static const double supports[] = {1e-3, 0.02, 0.3, 0.7};
   for (int i = 0; i < 400; i++) {
     Case c;
-    double s = supports[i % 4], range = 2 * s / (1 - s);
+    const djBarrier law = {supports[i % 4], (djBarrierLaw)(i / 4 % DJ_NBARRIER)};
+    double s = law.s, range = 2 * s / (1 - s);
     int n = 1 + below(&r, MOST);
     djHalfSolution sol = {0};
-    makeCase(&c, &r, n, s, range * (1 + 1e-9), range);
-    assert_int_equal(dj_solveHalfSpace(&sol, &c.space, s, z, 60), DJ_PLANE_ZERO);
+    makeCase(&c, &r, n, law, range * (1 + 1e-9), range);
+    assert_int_equal(dj_solveHalfSpace(&sol, &c.space, law, z, 60), DJ_PLANE_ZERO);
     assert_true(sol.value == 0 && fabs(sol.least - range) < 1e-8 * range);
-    makeCase(&c, &r, n, s, range * 0.99, range);
-    assert_int_equal(dj_solveHalfSpace(&sol, &c.space, s, z, 60), DJ_PLANE_DONE);
+    makeCase(&c, &r, n, law, range * 0.99, range);
+    assert_int_equal(dj_solveHalfSpace(&sol, &c.space, law, z, 60), DJ_PLANE_DONE);
     assert_true(sol.value > 0);
     checkMinimum(&sol, &c);
     int steps = sol.iterations;
     assert_true(steps > 0);
     sol.t = sol.o = 0;
-    makeCase(&c, &r, n, s, range * 0.1, range);
-    assert_int_equal(dj_solveHalfSpace(&sol, &c.space, s, z, 60), DJ_PLANE_DONE);
+    makeCase(&c, &r, n, law, range * 0.1, range);
+    assert_int_equal(dj_solveHalfSpace(&sol, &c.space, law, z, 60), DJ_PLANE_DONE);
     steps = sol.iterations;
     sol.t = sol.o = 0;
-    djPlaneStatus status = dj_solveHalfSpace(&sol, &c.space, s, z, 1);
+    djPlaneStatus status = dj_solveHalfSpace(&sol, &c.space, law, z, 1);
     if (steps > 2) assert_int_equal(status, DJ_PLANE_LOST);
     sol.t = sol.o = 0;
-    assert_int_equal(dj_solveHalfSpace(&sol, &c.space, s, z, steps), DJ_PLANE_DONE);
+    assert_int_equal(dj_solveHalfSpace(&sol, &c.space, law, z, steps), DJ_PLANE_DONE);
     assert_int_equal(sol.iterations, steps);
-    makeCase(&c, &r, n, s, -range * 1e-6, range);
-    assert_int_equal(dj_solveHalfSpace(&sol, &c.space, s, z, 60), DJ_PLANE_LOST);
+    makeCase(&c, &r, n, law, -range * 1e-6, range);
+    assert_int_equal(dj_solveHalfSpace(&sol, &c.space, law, z, 60), DJ_PLANE_LOST);
     assert_true(sol.least < 0 && sol.iterations == 0);
   }
 }
@@ -179,10 +190,11 @@ static void testAlmostApart(void) {
   int found = 0;
   for (int i = 0; i < 2000; i++) {
     Case c;
-    double s = supports[i % 4], range = 2 * s / (1 - s), part = logUniform(&r, 1e-9, 1e-2);
+    const djBarrier law = {supports[i % 4], (djBarrierLaw)(i / 4 % DJ_NBARRIER)};
+    double s = law.s, range = 2 * s / (1 - s), part = logUniform(&r, 1e-9, 1e-2);
     djHalfSolution sol = {0}, again;
-    makeCase(&c, &r, 1 + below(&r, MOST), s, range * (1 - part), range);
-    djPlaneStatus status = dj_solveHalfSpace(&sol, &c.space, s, z, 60);
+    makeCase(&c, &r, 1 + below(&r, MOST), law, range * (1 - part), range);
+    djPlaneStatus status = dj_solveHalfSpace(&sol, &c.space, law, z, 60);
     if (status == DJ_PLANE_ZERO) continue;
     assert_int_equal(status, DJ_PLANE_DONE);
     assert_true(sol.iterations <= 15);
@@ -194,9 +206,10 @@ static void testAlmostApart(void) {
     for (int k = 0; k < 3; k++) assert_true(near(sol.inv[k], inv[k], 1e-3, inv[0] + inv[2]));
     assert_true(near(sol.value, e.value, 1e-3, e.value));
     // Two barriers at least share what is missing.
-    assert_true(sol.value <= 1.01 * (c.space.n + 4) * pow(part * s, 4) / pow(s, 5) * 16);
+    const int order = dj_barrierRows[law.law].order + 1;
+    assert_true(sol.value <= 1.01 * (c.space.n + 4) * pow(2 * part, order) / s);
     again = sol;
-    status = dj_solveHalfSpace(&again, &c.space, s, z, 60);
+    status = dj_solveHalfSpace(&again, &c.space, law, z, 60);
     assert_int_equal(status, DJ_PLANE_DONE);
     assert_true(again.value <= 1.001 * sol.value);
   }

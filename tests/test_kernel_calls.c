@@ -95,6 +95,7 @@ static void makeCase(PairCase* c, Random* r, int type_a, int type_b) {
   c->in.recover = true;
   c->setting[DJ_PLANE_ARMS] = below(r, 2) ? DJ_ARMS_PLANE : DJ_ARMS_PAPER;
   c->setting[DJ_PLANE_CAP] = below(r, 2) ? DJ_CAP_MAGNITUDE : DJ_CAP_PAPER;
+  c->setting[DJ_PLANE_BARRIER] = below(r, 2) ? DJ_BARRIER_SDRS : DJ_BARRIER_LOG;
 }
 
 static void moveCase(PairCase* c, Random* r, double range) {

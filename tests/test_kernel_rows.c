@@ -29,7 +29,7 @@ static djLawRow lawRow(const djContactRow* from) {
                                       [DJ_ROW_SLIP] = DJ_CURVE_SLIP,
                                       [DJ_ROW_ACROSS] = DJ_CURVE_ACROSS};
   djLawRow r = {.kind = kinds[from->kind], .shared = -1, .weight = from->weight,
-                .width = from->width, .turn = -1};
+                .width = from->width, .law = from->law, .turn = -1};
   memcpy(r.bend, from->bend, sizeof r.bend);
   return r;
 }

@@ -64,6 +64,7 @@ static void openCase(Case* x, const djKernel* k, Random* r, int type_a, int type
   c->decay = kind->decay;
   if (kind->deeper > 0) setPast(c, k, r, kind->deeper);
   static int cases;
+  c->setting[DJ_PLANE_BARRIER] = cases / 3 % 2 ? DJ_BARRIER_LOG : DJ_BARRIER_SDRS;
   const djCone cone = c->in.cone = someCone(cases++);
   const double base[8] = {c->K,           c->s,         c->friction,     c->guide,
                           cone.friction2, cone.torsion, cone.rolling[0], cone.rolling[1]};

@@ -549,6 +549,7 @@ static void testSettings(void) {
     if (k % 12 == 7) option.max_iterations = 77;
     if (k % 12 == 8) option.friction_arms = DJ_ARMS_PAPER;
     if (k % 12 == 9) option.friction_cap = DJ_CAP_PAPER;
+    if (k % 12 == 10) option.barrier = DJ_BARRIER_LOG;
     assert_int_equal(dj_setOption(x, &option, &err), DJ_OK);
     bool scene = k < 12;
     djStatus status = djm_makeMJCF(&text, scene ? path : "scene.json", x, NULL, &err);
@@ -564,9 +565,10 @@ static void testSettings(void) {
     assert_int_equal(y->opt.max_iterations, option.max_iterations);
     assert_int_equal(y->opt.friction_arms, option.friction_arms);
     assert_int_equal(y->opt.friction_cap, option.friction_cap);
+    assert_int_equal(y->opt.barrier, option.barrier);
     checkNear(y->opt.gravity_ramp, ramp ? 0.5 : 0, 0, "gravity_ramp", k);
     assert_int_equal(mj_name2id(w, mjOBJ_NUMERIC, "dijoco_gravity_ramp") >= 0, ramp);
-    bool choice = (k % 12 > 0 && k % 12 < 4) || k % 12 == 8 || k % 12 == 9;
+    bool choice = (k % 12 > 0 && k % 12 < 4) || (k % 12 >= 8 && k % 12 <= 10);
     assert_int_equal(w->ntext, choice);
     assert_int_equal(mj_name2id(w, mjOBJ_NUMERIC, "dijoco_skin") >= 0, k % 12 == 5);
     assert_int_equal(mj_name2id(w, mjOBJ_NUMERIC, "dijoco_tolerance") >= 0, k % 12 == 4);

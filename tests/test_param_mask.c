@@ -251,6 +251,10 @@ static void testWork(void) {
       if (kinds[i] == asked || largest(&sums, m, kinds[i]) == 0) continue;
       fail_msg("field %d was computed for field %d", kinds[i], asked);
     }
+    if (asked == DJ_FIELD_GEOM_FRICTION) {   // what shapes have is not taken to geoms
+      assert_int_equal(dj_finishParams(&sums, m, NULL), DJ_OK);
+      assert_true(largest(&sums, m, DJ_FIELD_GEOM_SIZE) == 0);
+    }
     if (asked == DJ_FIELD_BODY_MASS) {
       assert_true(*dj_paramEntry(sums.param, m, DJ_FIELD_BODY_MASS, 1) == 0);
     }

@@ -15,7 +15,8 @@ enum { MOST = 40, ROOM = MOST + 2 * DJU_LANES };
 // Two clouds as points of two bodies, and as the solver has them.
 typedef struct Cloud {
   djVec3 y[MOST];
-  double s, x[4][ROOM], lift[ROOM];
+  djBarrier law;
+  double x[4][ROOM], lift[ROOM];
   djVec3 u;                // direction along which they are apart
   djClouds c;
 } Cloud;
@@ -61,7 +62,7 @@ static void moveSide(Cloud* k, int side, djVec3 d) {
 // and counts.
 static void makeCloud(Cloud* k, Random* r, int t, double gap) {
   memset(k, 0, sizeof *k);
-  k->s = logUniform(r, 0.02, 0.5);
+  k->law = (djBarrier){logUniform(r, 0.02, 0.5), (djBarrierLaw)(t / 4 % DJ_NBARRIER)};
   k->c.na = 1 + below(r, t % 2 ? 19 : 4);
   k->c.n = k->c.na + 1 + below(r, t % 2 ? 19 : 4);
   for (int i = 0; i < k->c.n; i++) k->y[i] = randomPoint(r, 0.5, 0.5, 0.5);
@@ -84,10 +85,18 @@ static void makeCloud(Cloud* k, Random* r, int t, double gap) {
   packCloud(k);
 }
 
-// P and its derivatives by their fractions.
-static void barrierOf(double b[3], double x, double s) {
+// P and its derivatives as they are written.
+static void barrierOf(double b[3], double x, djBarrier law) {
+  const double s = law.s, d = s - x;
   b[0] = b[1] = b[2] = 0;
   if (x >= s) return;
+  if (law.law == DJ_BARRIER_LOG) {
+    const double l = log1p(-d / s);
+    b[0] = -d * d * l / (s * s * s);
+    b[1] = (2 * d * l - d * d / x) / (s * s * s);
+    b[2] = (-2 * l + 4 * d / x + d * d / (x * x)) / (s * s * s);
+    return;
+  }
   b[0] = pow(x - s, 4) / pow(x, 5);
   b[1] = pow(x - s, 3) * (5 * s - x) / pow(x, 6);
   b[2] = pow(x - s, 2) * (2 * x * x - 20 * s * x + 30 * s * s) / pow(x, 7);
@@ -98,7 +107,7 @@ static double energyOf(double g[4], djPlaneSums side[2], const Cloud* k, const d
   double b[3], U;
   djVec3 n = dju_load3(p);
   double length = dju_norm3(n);
-  barrierOf(b, 1 - length, k->s);
+  barrierOf(b, 1 - length, k->law);
   U = b[0];
   for (int r = 0; r < 3; r++) g[r] = -b[1] * p[r] / length;
   g[3] = 0;
@@ -111,7 +120,7 @@ static double energyOf(double g[4], djPlaneSums side[2], const Cloud* k, const d
     djVec3 reach = dju_scale3(r / length, n);
     if (q > 0) reach = dju_madd3(reach, 1 / q, dju_mulMV(k->c.curve[which], half));
     double D = sigma(k, i) * (dju_dot3(n, k->y[i]) + p[3]) - r * length - q;
-    barrierOf(b, D, k->s);
+    barrierOf(b, D, k->law);
     U += b[0];
     sum->value += b[0];
     dju_store3(xi, dju_madd3(k->y[i], -sigma(k, i), reach));
@@ -129,8 +138,8 @@ static double energyOf(double g[4], djPlaneSums side[2], const Cloud* k, const d
 static djPlaneStatus solveFrom(djPlaneSolution* sol, const Cloud* k, djVec3 n) {
   dju_store3(sol->p, n);
   sol->p[3] = 0;
-  assert_true(dj_centrePlane(sol->p, &k->c, k->s) > 0);
-  return dj_solvePlane(sol, &k->c, k->s, 80);
+  assert_true(dj_centrePlane(sol->p, &k->c, k->law) > 0);
+  return dj_solvePlane(sol, &k->c, k->law, 80);
 }
 
 // ------------------------------------------ the plane ------------------------------------------
@@ -171,7 +180,7 @@ static void testMinimum(void) {
     djPlaneSolution sol;
     djPlaneSums side[2];
     makeCloud(&k, &r, t, 0);
-    double range = 2 * k.s / (1 - k.s), g[4], Hv[4], back[4], change[6];
+    double range = 2 * k.law.s / (1 - k.law.s), g[4], Hv[4], back[4], change[6];
     moveSide(&k, 1, dju_scale3(range * uniform(&r, 0.05, 0.8), k.u));
     packCloud(&k);
     assert_int_equal(solveFrom(&sol, &k, k.u), DJ_PLANE_DONE);
@@ -217,7 +226,7 @@ static void testCentre(void) {
     makeCloud(&k, &r, t, gap);
     dju_store3(p, dju_scale3(length, k.u));
     p[3] = uniform(&r, -5, 5);
-    djt_near(dj_centrePlane(p, &k.c, k.s), gap, 1e-13);
+    djt_near(dj_centrePlane(p, &k.c, k.law), gap, 1e-13);
     djVec3 n = dju_load3(p);
     length = dju_norm3(n);
     djt_near(dju_norm3(dju_sub3(n, dju_scale3(length, k.u))), 0, 1e-14);
@@ -225,7 +234,7 @@ static void testCentre(void) {
     djt_near(least[0], least[1], 1e-13);
     djt_near(least[0], 0.5 * length * gap, 1e-13);
     assert_true(length > 0 && length < 1 + 1e-15 && (gap > 0) == (length < 1 - 1e-12));
-    if (gap * (1 - k.s) < 2 * k.s) continue;
+    if (gap * (1 - k.law.s) < 2 * k.law.s) continue;
     double g[4];
     djPlaneSums side[2];
     assert_true(energyOf(g, side, &k, p) == 0);   // no barrier acts
@@ -233,28 +242,33 @@ static void testCentre(void) {
   Cloud k;
   makeCloud(&k, &r, 0, 0.1);
   double none[4] = {0, 0, 0, 3};
-  assert_true(dj_centrePlane(none, &k.c, k.s) < 0);
+  assert_true(dj_centrePlane(none, &k.c, k.law) < 0);
   assert_true(none[3] == 3);
 }
 
 // U of two vertices a side, d apart, by the normal's length.
-static double valueOfLength(double length, double d, double s) {
+static double valueOfLength(double length, double d, djBarrier law) {
   double a[3], b[3];
-  barrierOf(a, 1 - length, s);
-  barrierOf(b, 0.5 * length * d, s);
+  barrierOf(a, 1 - length, law);
+  barrierOf(b, 0.5 * length * d, law);
   return a[0] + 4 * b[0];
+}
+
+static void startLengths(djBarrier law) {
+  const double s = law.s;
+  for (double part = 0.01; part < 1; part += 0.07) {
+    double d = part * 2 * s / (1 - s), length = dj_startLength(d, law), best = INFINITY;
+    assert_true(length > 1 - s && length < 1);
+    for (int i = 1; i < 2000; i++) {
+      best = fmin(best, valueOfLength(1 - s + s * i / 2000, d, law));
+    }
+    assert_true(valueOfLength(length, d, law) < 1.4 * best);
+  }
 }
 
 static void testStartLength(void) {
   for (double s = 0.01; s < 0.3; s *= 1.3) {
-    for (double part = 0.01; part < 1; part += 0.07) {
-      double d = part * 2 * s / (1 - s), length = dj_startLength(d, s), best = INFINITY;
-      assert_true(length > 1 - s && length < 1);
-      for (int i = 1; i < 2000; i++) {
-        best = fmin(best, valueOfLength(1 - s + s * i / 2000, d, s));
-      }
-      assert_true(valueOfLength(length, d, s) < 1.4 * best);
-    }
+    for (djBarrierLaw law = 0; law < DJ_NBARRIER; law++) startLengths((djBarrier){s, law});
   }
 }
 
@@ -264,7 +278,7 @@ static void testEnds(void) {
     Cloud k;
     djPlaneSolution sol;
     makeCloud(&k, &r, t, 0);
-    double range = 2 * k.s / (1 - k.s), s = k.s;
+    double range = 2 * k.law.s / (1 - k.law.s);
     // too far for a force: known at the start, or found from a start on the wrong side
     moveSide(&k, 1, dju_scale3(1.01 * range, k.u));
     packCloud(&k);
@@ -272,7 +286,7 @@ static void testEnds(void) {
     assert_true(sol.value == 0 && sol.least[0] > 0 && sol.least[1] > 0);
     dju_store3(sol.p, dju_scale3(0.9, k.u));
     sol.p[3] = 10;
-    assert_int_equal(dj_solvePlane(&sol, &k.c, s, 80), DJ_PLANE_ZERO);
+    assert_int_equal(dj_solvePlane(&sol, &k.c, k.law, 80), DJ_PLANE_ZERO);
     assert_true(sol.value == 0 && sol.least[0] > 0 && sol.least[1] > 0);
     // a start that is not feasible, in a direction that is, finds the same plane
     moveSide(&k, 1, dju_scale3(-0.8 * range, k.u));
@@ -281,23 +295,26 @@ static void testEnds(void) {
     assert_int_equal(solveFrom(&sol, &k, k.u), DJ_PLANE_DONE);
     dju_store3(other.p, dju_scale3(0.9, k.u));
     other.p[3] = 10;
-    assert_int_equal(dj_solvePlane(&other, &k.c, s, 80), DJ_PLANE_DONE);
+    assert_int_equal(dj_solvePlane(&other, &k.c, k.law, 80), DJ_PLANE_DONE);
     for (int i = 0; i < 4; i++) djt_near(other.p[i], sol.p[i], 1e-9);
     // no iterations; sides that overlap along the direction; no direction
-    dj_centrePlane(other.p, &k.c, s);
-    assert_int_equal(dj_solvePlane(&other, &k.c, s, 0), DJ_PLANE_LOST);
+    dj_centrePlane(other.p, &k.c, k.law);
+    assert_int_equal(dj_solvePlane(&other, &k.c, k.law, 0), DJ_PLANE_LOST);
     dju_store3(other.p, dju_scale3(-0.5, k.u));
     other.p[3] = 0;
-    assert_int_equal(dj_solvePlane(&other, &k.c, s, 80), DJ_PLANE_LOST);
+    assert_int_equal(dj_solvePlane(&other, &k.c, k.law, 80), DJ_PLANE_LOST);
     memset(other.p, 0, sizeof other.p);
-    assert_int_equal(dj_solvePlane(&other, &k.c, s, 80), DJ_PLANE_LOST);
+    assert_int_equal(dj_solvePlane(&other, &k.c, k.law, 80), DJ_PLANE_LOST);
   }
-  // P at a depth of 1e-5 s is 1e-20/s
-  double b[3];
-  barrierOf(b, 0.1 * (1 - 0.99e-5), 0.1);
-  assert_true(dj_isCoarse(b[0], 0.1));
-  barrierOf(b, 0.1 * (1 - 1.01e-5), 0.1);
-  assert_false(dj_isCoarse(b[0], 0.1));
+  // P at a depth of 1e-5 s
+  for (djBarrierLaw law = 0; law < DJ_NBARRIER; law++) {
+    const djBarrier at = {0.1, law};
+    double b[3];
+    barrierOf(b, 0.1 * (1 - 0.99e-5), at);
+    assert_true(dj_isCoarse(b[0], at));
+    barrierOf(b, 0.1 * (1 - 1.01e-5), at);
+    assert_false(dj_isCoarse(b[0], at));
+  }
 }
 
 // ------------------------------------------ twists ---------------------------------------------
@@ -355,7 +372,8 @@ static void testTwist(void) {
     djPlaneSolution sol;
     double ref[2][3], g[12], mixed[48], H[144], d[4], size[3] = {0};
     makeCloud(&w.start, &r, t, 0);
-    double s = w.start.s, range = 2 * s / (1 - s), gap = range * uniform(&r, 0.2, 0.6);
+    const double s = w.start.law.s, range = 2 * s / (1 - s);
+    const double gap = range * uniform(&r, 0.2, 0.6);
     moveSide(&w.start, 1, dju_scale3(gap, w.start.u));
     packCloud(&w.start);
     w.K = logUniform(&r, 0.1, 10);

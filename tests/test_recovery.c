@@ -176,11 +176,13 @@ static void factorFunction(double* y, void* user, double e) {
 // What lagged forces are multiplied by: 1 where nothing recovers, a bound in recovery, none of what
 // a pair that has left it was not pressed with; and its derivatives.
 static void testLagFactor(void) {
-  const djLagLaw plane = {0.8, 0.6, log(8e-6), 0.1, 1, 2.5}, surface = {0.2, 0.1, 0, 0, 1, 2.5};
+  const djLagLaw plane = {0.8, 0.6, log(8e-6), 0.1, 1, 2.5, 0};
+  const djLagLaw surface = {0.2, 0.1, 0, 0, 1, 2.5, 0};
   Random r = {81};
   int shares = 0, bounds = 0;
   for (int k = 0; k < 4000; k++) {
     FactorCase c = {k % 2 ? plane : surface, {0}};
+    c.law.barrier = (djBarrierLaw)(k / 2 % DJ_NBARRIER);
     const double from = c.law.from, width = from - c.law.floor;
     c.x[1] = uniform(&r, from - 2 * width, 1);
     c.x[2] = c.x[1] + uniform(&r, -2, 0.3) * width;
@@ -211,7 +213,7 @@ static void testLagFactor(void) {
   assert_true(c > 0.5 * was / own && c < 2 * was / own);
   // Nothing is bounded without a weight or where nothing recovers.
   assert_true(dj_lagFactor(1e9, INFINITY, INFINITY, &plane).c == 1);
-  const djLagLaw free = {0.8, 0.6, 0, 0, 1, INFINITY}, none = {0.8, 0.6, 0, 0, 1, 0};
+  const djLagLaw free = {0.8, 0.6, 0, 0, 1, INFINITY, 0}, none = {0.8, 0.6, 0, 0, 1, 0, 0};
   assert_true(dj_lagFactor(1e9, 0, INFINITY, &free).c == 1);
   assert_true(dj_lagFactor(1e9, 0, INFINITY, &none).c == 1);
 }

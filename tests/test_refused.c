@@ -50,6 +50,7 @@ static const Row rows[] = {
     OPTI(overlap, 7, "overlap: unknown value '7', expected one of recover, error"),
     OPTI(friction_arms, 7, "friction_arms: unknown value '7', expected one of plane, paper"),
     OPTI(friction_cap, 7, "friction_cap: unknown value '7', expected one of magnitude, paper"),
+    OPTI(barrier, 2, "barrier: unknown value '2', expected one of sdrs, log"),
     INTEGER(BODY, 0, djBodyDef, parent, 1, "the world has no parent"),
     INTEGER(BODY, 2, djBodyDef, parent, 2, "body #2: "),
     BODYN(pos, 2, NAN, "pos is not finite"),

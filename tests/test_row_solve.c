@@ -10,16 +10,16 @@
 
 enum { N = 24, M = 6, NV = 12 };
 
-static djLawRow barrier(double weight, double support) {
+static djLawRow barrier(double weight, double support, djBarrierLaw law) {
   return (djLawRow){.kind = DJ_CURVE_BARRIER, .shared = -1, .weight = weight, .width = support,
-                    .turn = -1};
+                    .law = law, .turn = -1};
 }
 
-static void testBarrier(void) {
-  djLawRow r = barrier(3, 0.01);
+static void checkBarrier(djBarrierLaw law) {
+  djLawRow r = barrier(3, 0.01, law);
   for (double x = 1e-5; x < 0.01; x *= 1.3) {
     double p[3];
-    dj_barrier(p, x, r.width);
+    dj_barrier(p, x, (djBarrier){r.width, r.law});
     dj_placeArgument(&r, x);
     assert_true(r.at.acts && fabs(r.at.F + 3 * p[1]) < 1e-12 * r.at.F);
     assert_true(fabs(r.at.C * 3 * p[2] - 1) < 1e-12);
@@ -34,11 +34,15 @@ static void testBarrier(void) {
   assert_true(!r.at.acts && r.at.x == r.width);
 }
 
+static void testBarrier(void) {
+  for (djBarrierLaw law = 0; law < DJ_NBARRIER; law++) checkBarrier(law);
+}
+
 // One row against the line x = a + g F, from everywhere.
 static void testRow(void) {
-  djLawRow r = barrier(2, 0.01);
-  for (int i = 0; i < 400; i++) {
-    double a = -0.1 + 5e-4 * i, g = pow(10, -8 + i % 9);
+  for (int i = 0; i < 800; i++) {
+    djLawRow r = barrier(2, 0.01, (djBarrierLaw)(i / 400));
+    double a = -0.1 + 5e-4 * (i % 400), g = pow(10, -8 + i % 9);
     dj_solveRow(&r, a, g);
     double left = r.at.x - a - g * r.at.F;
     assert_true(fabs(left) < 0.03 * (fabs(a) + r.at.x));
@@ -92,13 +96,14 @@ static void randomProblem(Problem* q, djRng* r, bool planes) {
   int n = 12 + 2 * djt_integer(r, 4), m = planes ? 3 : 0;
   int nv = 6 + djt_integer(r, 7);
   const double s = 3e-4, K = pow(10, djt_uniform(r, -2, 4));
+  const djBarrierLaw law = (djBarrierLaw)(djt_integer(r, 8) < 4);
   djt_uniforms(way, nv, r, -4 * s, 4 * s);
   for (int i = 0; i < n; i++) {
     djLawRow* row = &q->row[i];
-    *row = barrier(K, s);
+    *row = barrier(K, s, law);
     double unit = 1;
     if (i == 0 && !planes) *row = (djLawRow){.kind = DJ_CURVE_SHARED, .shared = -1, .weight = 4 * K,
-                                             .width = s, .turn = -1};
+                                             .width = s, .law = law, .turn = -1};
     if (i > 0 && i < 5 && !planes) row->shared = 0;
     if (i >= 6 && i < 10) {
       bool across = i % 2;

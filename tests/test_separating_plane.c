@@ -21,41 +21,87 @@ static djPlaneState* planeState(PairCase* c) { return (djPlaneState*)(void*)c->s
 
 // ------------------------------------------ building blocks ------------------------------------
 
+typedef struct BarrierCase {
+  double x;
+  djBarrier law;
+} BarrierCase;
+
 static void barrierAt(double* y, void* user, double e) {
-  const double* x = user;
-  dj_barrier(y, x[0] + e, x[1]);
+  const BarrierCase* c = user;
+  dj_barrier(y, c->x + e, c->law);
+}
+
+static void slopeBySupport(double* y, void* user, double e) {
+  const BarrierCase* c = user;
+  double p[3];
+  dj_barrier(p, c->x, (djBarrier){c->law.s + e, c->law.law});
+  y[0] = p[1];
+}
+
+static double barrierAsWritten(djBarrier law, double x) {
+  const double s = law.s, d = s - x;
+  return law.law == DJ_BARRIER_SDRS ? pow(d, 4) / pow(x, 5) : -d * d * log(x / s) / (s * s * s);
 }
 
 static void testBarrier(void) {
   Random r = {1};
   for (int i = 0; i < 300; i++) {
-    double x[2], p[3], d[3];
-    x[1] = logUniform(&r, 1e-4, 0.9);
-    x[0] = x[1] * uniform(&r, 0.02, 0.999);
-    dj_barrier(p, x[0], x[1]);
+    double p[3], d[3];
+    BarrierCase c;
+    const double s = c.law.s = logUniform(&r, 1e-4, 0.9), t = c.x = s * uniform(&r, 0.02, 0.999);
+    c.law.law = (djBarrierLaw)(i % DJ_NBARRIER);
+    dj_barrier(p, t, c.law);
     assert_true(p[0] > 0 && p[1] < 0 && p[2] > 0);
-    double s = x[1], t = x[0];
-    CLOSE(p[0], pow(t - s, 4) / pow(t, 5), 1e-13);
-    extrapolate(d, 2, 0.02 * fmin(t, s - t), 1, barrierAt, x);
+    CLOSE(p[0], barrierAsWritten(c.law, t), 1e-12);
+    extrapolate(d, 2, 0.02 * fmin(t, s - t), 1, barrierAt, &c);
     CLOSE(d[0], p[1], 1e-9);
     CLOSE(d[1], p[2], 1e-9);
     assert_false(fabs(d[0] - 1.00001 * p[1]) <= 1e-9 * fabs(p[1]));
+    extrapolate(d, 1, 0.02 * fmin(t, s - t), 1, slopeBySupport, &c);
+    CLOSE(d[0], dj_barrierBySupport(t, c.law), 1e-9);
     // by lanes, and zero outside the mask
     djLanes lanes[3], at = {t, 2 * s, t, s, t, 0.5 * t, t, t};
-    dj_barrierLanes(lanes, at, s, (at < s) & dju_firstLanes(7));
+    dj_barrierLanes(lanes, at, c.law, (at < s) & dju_firstLanes(7));
     for (int k = 0; k < 3; k++) {
       CLOSE(lanes[k][0], p[k], 1e-14);
       assert_true(lanes[k][1] == 0 && lanes[k][3] == 0 && lanes[k][7] == 0);
       assert_true(fabs(lanes[k][5]) > fabs(p[k]));
     }
   }
-  double p[3];
-  dj_barrier(p, 0.1, 0.1);
-  assert_true(p[0] == 0 && p[1] == 0 && p[2] == 0);
-  dj_barrier(p, 0, 0.1);
-  assert_true(isinf(p[0]) && p[1] == 0);
-  dj_barrier(p, -1, 0.1);
-  assert_true(isinf(p[0]));
+  for (djBarrierLaw law = 0; law < DJ_NBARRIER; law++) {
+    double p[3];
+    dj_barrier(p, 0.1, (djBarrier){0.1, law});
+    assert_true(p[0] == 0 && p[1] == 0 && p[2] == 0);
+    dj_barrier(p, 0, (djBarrier){0.1, law});
+    assert_true(isinf(p[0]) && p[1] == 0);
+    dj_barrier(p, -1, (djBarrier){0.1, law});
+    assert_true(isinf(p[0]));
+  }
+}
+
+// The inverse of -P' s^2 = y, from a bound of it and a guess; what is near the onset; names.
+static void testBarrierRows(void) {
+  for (djBarrierLaw law = 0; law < DJ_NBARRIER; law++) {
+    const djBarrierRow* row = &dj_barrierRows[law];
+    double p[3];
+    for (double q = 1e-7; q < 1e7; q *= 1.7) {
+      dj_barrier(p, 0.3 / (1 + q), (djBarrier){0.3, law});
+      const double y = -p[1] * 0.09, most = row->most_depth(y), near = row->near_depth(y);
+      assert_true(most > q * (1 - 1e-8) && most < 2 * q);
+      assert_true(near > 0.9 * q && near < 1.1 * q);
+      CLOSE(dj_barrierDepth(law, y), q, 1e-8);
+      dj_barrier(p, 0.3 / (1 + dj_barrierDepth(law, y)), (djBarrier){0.3, law});
+      CLOSE(-p[1] * 0.09, y, 1e-8);
+    }
+    dj_barrier(p, 0.3 * (1 - 1e-5), (djBarrier){0.3, law});
+    CLOSE(-p[1] * 0.09, dj_barrierOnset(law, 1e-5), 1e-4);
+    CLOSE(p[0] * 0.3, row->coarse, 1e-4);
+    djBarrierLaw found;
+    assert_true(dj_barrierOf(&found, row->law) && found == law);
+  }
+  djBarrierLaw found;
+  assert_false(dj_barrierOf(&found, DJ_LAW_HERTZ));
+  assert_int_equal(found, DJ_BARRIER_SDRS);
 }
 
 static void testSmallMatrices(void) {
@@ -509,6 +555,6 @@ static void testReport(void) {
   }
 }
 
-DJT_MAIN(testBarrier, testSmallMatrices, testLanes, testReferences, testReferenceHessian,
-         testHalfSpaceReference, testHalfSpaceLimit, testBalance, testRangeEnd, testStarts,
+DJT_MAIN(testBarrier, testBarrierRows, testSmallMatrices, testLanes, testReferences,
+         testReferenceHessian, testHalfSpaceReference, testHalfSpaceLimit, testBalance, testRangeEnd, testStarts,
          testNeedles, testInflation, testLaggedForces, testReport)

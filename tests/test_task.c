@@ -61,7 +61,7 @@ static void test_parse(void) {
   const djSetting* row;
   for (int i = 0; (row = dj_setting(i)); i++) {
     static const char* const others[] = {"max_iterations", "frictionloss_eps", "friction_arms",
-                                         "friction_cap", "impact_steps", "restitution",
+                                         "friction_cap", "barrier", "impact_steps", "restitution",
                                          "guide_factor", "law", "exponent", "damping",
                                          "kn", "kt", "kd", "scale", "vertices", "implicit",
                                          "spin", "wrap_onset", "equality", "softness",

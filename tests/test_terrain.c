@@ -227,12 +227,13 @@ static void testPoints(void) {
 static void testLoad(void) {
   for (double x = 0.01; x < 0.1; x += 0.007) {
     double above[3], below[3];
-    dj_barrier(above, x + 1e-7, 0.1);
-    dj_barrier(below, x - 1e-7, 0.1);
-    const double load = dj_rowLoad(x, 0.1);
+    dj_barrier(above, x + 1e-7, (djBarrier){0.1, 0});
+    dj_barrier(below, x - 1e-7, (djBarrier){0.1, 0});
+    const double load = dj_rowLoad(x, (djBarrier){0.1, 0});
     djt_near(load, (below[0] - above[0]) / 2e-7, 1e-5 * load + 1e-9);
   }
-  assert_true(dj_rowLoad(0.2, 0.1) == 0 && dj_rowLoad(-0.01, 0.1) == INFINITY);
+  assert_true(dj_rowLoad(0.2, (djBarrier){0.1, 0}) == 0);
+  assert_true(dj_rowLoad(-0.01, (djBarrier){0.1, 0}) == INFINITY);
 }
 
 // ------------------------------------------ beside a plane -------------------------------------

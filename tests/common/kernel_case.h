@@ -24,7 +24,7 @@ typedef struct SurfaceVariant {
 } SurfaceVariant;
 static const SurfaceVariant surfaceVariants[] = {
     {DJ_LAW_HERTZ, 0, 1.5}, {DJ_LAW_HERTZ, 5, 2.5}, {DJ_LAW_PAPER, 5, 1.5}, {DJ_LAW_BARRIER, 5, 1},
-    {DJ_LAW_PAPER, 0, 2.5}, {DJ_LAW_BARRIER, 0, 1}, {DJ_LAW_HERTZ, 5, 1}};
+    {DJ_LAW_PAPER, 0, 2.5}, {DJ_LAW_BARRIER, 0, 1}, {DJ_LAW_HERTZ, 5, 1}, {DJ_LAW_LOG, 5, 1}};
 enum { NVARIANT = sizeof surfaceVariants / sizeof surfaceVariants[0] };
 // Of damped's: laws of normal force and friction.
 static const int dampedVariants[][2] = {{DJ_LAW_PERTURBED, DJ_POINT_FRICTION_SMOOTH},
@@ -196,6 +196,7 @@ static inline void movingPair(PairCase* c, const djKernel* k, Random* r, int typ
   c->setting[DJ_PLANE_FRICTION_EPS] = 4e-2;
   c->setting[DJ_PLANE_ARMS] = below(r, 2) ? DJ_ARMS_PLANE : DJ_ARMS_PAPER;
   c->setting[DJ_PLANE_CAP] = below(r, 2) ? DJ_CAP_MAGNITUDE : DJ_CAP_PAPER;
+  c->setting[DJ_PLANE_BARRIER] = moving_pairs / 3 % 2 ? DJ_BARRIER_LOG : DJ_BARRIER_SDRS;
 }
 
 // Gap over range of a case: within it, and with a guide every other one far apart.

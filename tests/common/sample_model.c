@@ -261,7 +261,8 @@ static bool sameOption(const djOption* a, const djOption* b) {
          a->integrator == b->integrator && a->contact == b->contact &&
          a->max_iterations == b->max_iterations && a->impact_steps == b->impact_steps &&
          a->overlap == b->overlap && a->restitution == b->restitution &&
-         a->friction_arms == b->friction_arms && a->friction_cap == b->friction_cap;
+         a->friction_arms == b->friction_arms && a->friction_cap == b->friction_cap &&
+         a->barrier == b->barrier;
 }
 
 const char* djt_difference(const djModel* a, const djModel* b) {

@@ -211,12 +211,15 @@ typedef enum djLaw {
   DJ_LAW_AUTO = -1,
   DJ_LAW_HERTZ = 0,         // with an energy, along the gap's gradient
   DJ_LAW_PAPER = 1,         // along the normal at the common point, of no energy (iDCOL 31-32)
-  DJ_LAW_BARRIER = 2,       // the separating plane's barrier of the gap
-  // of damped contact, by g_d: sigma/g_d; the root of f (g_d + f/kn) = sigma; IPC's barrier
+  DJ_LAW_BARRIER = 2,       // SDRS's barrier of the gap
+  // of damped contact, by g_d: sigma/g_d; the root of f (g_d + f/kn) = sigma
   DJ_LAW_PERTURBED = 3,
   DJ_LAW_SMOOTH_PENALTY = 4,
-  DJ_LAW_LOG = 5
+  DJ_LAW_LOG = 5            // IPC's barrier, of both
 } djLaw;
+
+// Barriers of the separating plane: SDRS's (eq. 4), or IPC's logarithm.
+typedef enum djBarrierLaw { DJ_BARRIER_SDRS = 0, DJ_BARRIER_LOG = 1, DJ_NBARRIER } djBarrierLaw;
 
 // Friction at a point of damped contact.
 typedef enum djPointFriction {
@@ -242,6 +245,7 @@ typedef struct djOption {
   djEqualityLaw equality;   // soft: MuJoCo's law, of euler alone; hard: kept to 1e-9 of their size
   djContactModel contact;   // of pairs that name none
   int preset;               // of contact: which (dj_preset), 0: none
+  djBarrierLaw barrier;     // of the separating plane
   double support;           // s of the barrier, 1; auto
   double length_scale;      // L, m
   double stiffness;         // K, J: the barrier coefficient, which multiplies the dimensionless

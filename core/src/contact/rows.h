@@ -25,6 +25,7 @@ typedef struct djContactRow {
   djRowKind kind;
   int id;                  // the same in all evaluations of a step, another than the others'
   double x, weight, width;
+  djBarrierLaw law;        // of barriers
   double J[12];            // by twists of both bodies about their references
   double B[DJ_PAIR_OWN];
   double bend[3];          // xx, xy, yy

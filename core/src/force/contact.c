@@ -243,7 +243,7 @@ static djStatus params(djParamSums* s, void* state, const djMotion* at, const do
   }
   djTwistForces* other = &((State*)state)->nonpotential;
   if (other->V && frames) dj_nonpotentialCotangents(s, other, list, at);
-  if (!(s->wants & DJ_BY_SHAPE)) return DJ_OK;
+  if (!(s->wants & DJ_BY_CONTACT)) return DJ_OK;
   return dj_contactParams(s->param, s->shape, list, at->model, pose, s->x);
 }
 
@@ -296,6 +296,6 @@ const djForceRow dj_contactForce = {.name = "contact",.acts = DJ_ACTS_BOUNDED,
                                     .past = past,
                                     .lag = lag,
                                     .params = params,
-                                    .params_of = DJ_BY_SHAPE | DJ_BY_FRAME,
+                                    .params_of = DJ_BY_CONTACT | DJ_BY_FRAME,
                                     .max_step = maxStep,
                                     .report = report};

@@ -16,7 +16,7 @@ enum { MOST_STEPS = 40 };                  // of a row by itself
 // The barrier by its q (math/barrier.h): x = s/(1 + q).
 static void placeDepth(djLawRow* r, double q) {
   double f[3], x = r->width / (1 + q), ix = 1 / x, w = r->weight * ix * ix;
-  dj_barrierByDepth(f, q);
+  dj_barrierByDepth(f, r->law, q);
   r->at = (djRowPoint){.x = x, .F = w * f[1], .acts = true};
   r->at.C = 1 / (w * ix * f[2]);
 }
@@ -35,11 +35,11 @@ void dj_placeForce(djLawRow* r, double F) {
   if (r->at.acts && F > 0.5 * r->at.F && F < 2 * r->at.F) {
     double x = r->at.x, q = r->width / x - 1 + (F - r->at.F) * r->at.C * r->width / (x * x);
     if (q > 0) {
-      placeDepth(r, dj_barrierDepthFrom(y, q, NEARLY));
+      placeDepth(r, dj_barrierDepthFrom(r->law, y, q, NEARLY));
       return;
     }
   }
-  placeDepth(r, dj_barrierDepthFrom(y, dj_mostBarrierDepth(y), NEARLY));
+  placeDepth(r, dj_barrierDepthFrom(r->law, y, dj_mostBarrierDepth(r->law, y), NEARLY));
 }
 
 void dj_placeArgument(djLawRow* r, double x) {
@@ -94,11 +94,11 @@ static void solveBarrier(djLawRow* r, double a, double g) {
     return;
   }
   double q = a > 0 ? s / a - 1 : INFINITY;
-  if (g > 0) q = fmin(q, dj_mostBarrierDepth(D * s * s / (g * w)));
+  if (g > 0) q = fmin(q, dj_mostBarrierDepth(r->law, D * s * s / (g * w)));
   if (isinf(q)) q = 100;
   for (int k = 0; k < 4 && g > 0; k++) {
     double f[3], x = s / (1 + q), ix = 1 / x, gw = g * w * ix;
-    dj_barrierByDepth(f, q);
+    dj_barrierByDepth(f, r->law, q);
     double step = (a + gw * ix * f[1] - x) / (gw * f[2] / s + x * x / s);
     q -= step;
     if (fabs(step) < 1e-6 * q) break;

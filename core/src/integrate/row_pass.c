@@ -130,6 +130,7 @@ static bool addPair(void* user, int plane, const djPairRows* rows) {
     r->kind = lawOf(from->kind);
     r->weight = from->weight;
     r->width = from->width;
+    r->law = from->law;
     if (r->kind == DJ_CURVE_SHARED) shared = at;
     if (r->kind == DJ_CURVE_BARRIER) r->shared = shared;
     if (r->kind == DJ_CURVE_BARRIER && pair->nown > 0) r->turn = 0;

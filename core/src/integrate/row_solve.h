@@ -14,6 +14,8 @@
 
 #include "force/soft_row.h"
 
+#include <dijoco/types.h>
+
 typedef enum djCurveKind {
   DJ_CURVE_SHARED, DJ_CURVE_BARRIER,   // its members follow it
   DJ_CURVE_SLIP, DJ_CURVE_ACROSS,      // both rows of a disc
@@ -32,6 +34,7 @@ typedef struct djLawRow {
   djCurveKind kind;
   int shared;              // -1: none
   double weight, width;    // width: support of the barrier, eps of slip
+  djBarrierLaw law;        // the barrier's
   const djSoftRow* soft;
   int turn;                // the first of two unknowns; -1: none
   double bend[3];

@@ -184,13 +184,12 @@ static djStatus parseRule(djInertiaRule* rule, const cJSON* item, const djAt* at
 }
 
 static djStatus parseDerivatives(djDerivatives* which, const cJSON* item, const djAt* at) {
-  static const char* const name[DJ_NDERIVATIVES] = {"analytic", "smooth"};
-  for (int k = 0; k < DJ_NDERIVATIVES && cJSON_IsString(item); k++) {
-    if (strcmp(item->valuestring, name[k]) != 0) continue;
-    *which = (djDerivatives)k;
-    return DJ_OK;
-  }
-  return dj_jsonFail(at, "derivatives", "must be analytic or smooth");
+  static const djNamed names[] = {
+      {"analytic", DJ_DERIVATIVES_ANALYTIC}, {"smooth", DJ_DERIVATIVES_SMOOTH}, {NULL, 0}};
+  int named = DJ_DERIVATIVES_ANALYTIC;
+  const djStatus status = dj_jsonNamed(&named, item, names, at);
+  *which = (djDerivatives)named;
+  return status;
 }
 
 static djStatus checkKeys(const cJSON* root, const djAt* at) {

@@ -163,8 +163,7 @@ bool dj_paramMovesPaths(const djModel* m, const djParam* p) {
 }
 
 bool dj_paramIsCoefficient(const djParam* p) {
-  return p->field == DJ_FIELD_GEOM_FRICTION || p->field == DJ_FIELD_GEOM_RESTITUTION ||
-         (p->field >= DJ_FIELD_PAIR_FRICTION && p->field <= DJ_FIELD_PAIR_RESTITUTION);
+  return dj_paramRows[p->field].changes == DJ_BY_COEFFICIENT;
 }
 
 djMirrorKind dj_paramMirror(const djParam* p) { return dj_paramRows[p->field].mirror; }

@@ -90,7 +90,9 @@ enum {
   DJ_BY_SITE = 32,
   DJ_BY_LAW = 64,        // of springs, dampers, limits, actuators, armature
   DJ_BY_SHAPE = 128,     // geoms, meshes, settings of contact
-  DJ_BY_ALL = 255
+  DJ_BY_COEFFICIENT = 256,   // of friction and restitution
+  DJ_BY_CONTACT = DJ_BY_SHAPE | DJ_BY_COEFFICIENT,
+  DJ_BY_ALL = 511
 };
 int dj_paramChanges(const djParam* param);
 // The body of what belongs to one, or -1.

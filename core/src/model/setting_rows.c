@@ -41,12 +41,12 @@ static const djChoice softnesses[] = {
 static const djChoice restitutions[] = {
     {"given", DJ_RESTITUTION_GIVEN}, {"solref", DJ_RESTITUTION_SOLREF}, {NULL, 0}};
 #define LAWS {"hertz", DJ_LAW_HERTZ}, {"paper", DJ_LAW_PAPER}, {"barrier", DJ_LAW_BARRIER}
+#define LOG {"log", DJ_LAW_LOG}
 #define DAMPED_LAWS                                                                      \
-  {"perturbed", DJ_LAW_PERTURBED}, {"smooth_penalty", DJ_LAW_SMOOTH_PENALTY},            \
-      {"log", DJ_LAW_LOG}
-const djChoice dj_laws[] = {LAWS, {NULL, 0}};
-const djChoice dj_dampedLaws[] = {DAMPED_LAWS, {NULL, 0}};
-static const djChoice laws[] = {{"auto", DJ_LAW_AUTO}, LAWS, DAMPED_LAWS, {NULL, 0}};
+  {"perturbed", DJ_LAW_PERTURBED}, {"smooth_penalty", DJ_LAW_SMOOTH_PENALTY}
+const djChoice dj_laws[] = {LAWS, LOG, {NULL, 0}};
+const djChoice dj_dampedLaws[] = {DAMPED_LAWS, LOG, {NULL, 0}};
+static const djChoice laws[] = {{"auto", DJ_LAW_AUTO}, LAWS, DAMPED_LAWS, LOG, {NULL, 0}};
 const djChoice dj_pointFrictions[] = {{"smooth", DJ_POINT_FRICTION_SMOOTH},
                                       {"perturbed", DJ_POINT_FRICTION_PERTURBED},
                                       {NULL, 0}};

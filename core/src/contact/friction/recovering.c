@@ -1,5 +1,7 @@
 #include "contact/friction/recovering.h"
 
+#include "math/barrier.h"
+
 #include <math.h>
 
 double dj_raisedGap(double* derivative, double g, double from, double floor) {
@@ -16,25 +18,17 @@ djJet dj_softerBarrier(double t, double log_r, double c) {
   return (djJet){log_r * b.f + log(more), -log_r * b.d - c * w.d / more, 0};
 }
 
-// p: its logarithm, and the derivative of that.
-static double logSlope(double* derivative, double u) {
-  *derivative = -3 / (1 - u) - 1 / (5 - u) - 6 / u;
-  return 3 * log(1 - u) + log(5 - u) - 6 * log(u);
+// p: its logarithm, and the derivative of that. With b = 1/u = 1 + q, p = f1 b^2, (f1 b^2)' = b f2.
+static double logSlope(double* derivative, djBarrierLaw barrier, double u) {
+  double f[3];
+  dj_barrierByDepth(f, barrier, (1 - u) / u);
+  *derivative = -f[2] / (f[1] * u);
+  return log(f[1]) - 2 * log(u);
 }
 
-// u of p(u) = q > 0: (1 - u) (5 - u)^(1/3) = q^(1/3) u^2, of which the left side falls, the right
-// one rises: by Newton's method, whose steps stay between u/10 and halfway to 1.
-static double barrierInverse(double q) {
-  const double root = cbrt(q);
-  double u = 1 / (1 + 0.6 * root);
-  for (int k = 0; k < 60; k++) {
-    const double c = cbrt(5 - u), left = (1 - u) * c, f = left - root * u * u;
-    const double slope = -c - (1 - u) / (3 * c * c) - 2 * root * u;
-    const double next = fmin(fmax(u - f / slope, 0.1 * u), 0.5 * (1 + u));
-    if (!(fabs(next - u) > 1e-15 * (1 - u))) return next;
-    u = next;
-  }
-  return u;
+// u of p(u) = y > 0.
+static double barrierInverse(djBarrierLaw barrier, double y) {
+  return 1 / (1 + dj_barrierDepthFrom(barrier, y, dj_mostBarrierDepth(barrier, y), 1e-15));
 }
 
 // e and log r from a gap, and their derivatives.
@@ -62,10 +56,11 @@ static djLagFactor share(double F, double gap, double past, const djLagLaw* law)
   if (!(past < gap) || !(past < law->from) || !(F > 0) || !(law->scale > 0)) return k;
   const djRecovering now = recoveringFrom(gap, law), was = recoveringFrom(past, law);
   double by_u, by_was;
-  const double u = barrierInverse(F / (law->scale * exp(now.soft))), v = u + was.e - now.e;
+  const double u = barrierInverse(law->barrier, F / (law->scale * exp(now.soft)));
+  const double v = u + was.e - now.e;
   if (!(v < 1)) return none;
-  const double own = logSlope(&by_u, u);
-  const double y = own + now.soft - logSlope(&by_was, v) - was.soft;
+  const double own = logSlope(&by_u, law->barrier, u);
+  const double y = own + now.soft - logSlope(&by_was, law->barrier, v) - was.soft;
   if (!(y > 0)) return k;
   const double y3 = y * y * y, q = 1 + y3;
   const double more = 1 - by_was / by_u; // du = d(log F - log A r)/by_u

@@ -27,9 +27,9 @@ djJet dj_softerBarrier(double t, double log_r, double c);
 // step's end was that of recovery from g_: eroded by e_ = g_eff(g_) - g_, softer by r_.
 // With e and r those from g
 //
-//   F = A r p(u),   p(u) = (1 - u)^3 (5 - u)/u^6,
+//   F = A r p(u),   p(u) = -P'(u; 1),   of SDRS's barrier (1 - u)^3 (5 - u)/u^6,
 //
-// p the slope of the barrier, has a u, from which follows that step's A r_ p(u + e_ - e). F is
+// has a u, from which follows that step's A r_ p(u + e_ - e). F is
 // multiplied by the ratio of both, rounded where it comes to 1:
 //
 //   k = exp(-y^4/(1 + y^3)),   y = log(A r p(u)) - log(A r_ p(u + e_ - e)), k = 1 where y < 0.
@@ -44,6 +44,7 @@ typedef struct djLagLaw {
   double deepens;     // c
   double scale;       // A, N
   double weight;      // W, N; not positive, infinite: no bound
+  djBarrierLaw barrier;   // P
 } djLagLaw;
 
 typedef struct djLagFactor {

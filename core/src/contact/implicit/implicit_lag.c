@@ -79,7 +79,7 @@ static djStatus findPast(djSurfaceState* state, const djPairInput* in) {
 
 djStatus dj_beginSurfaces(djSurfaceState* state, const djPairInput* in) {
   const bool damped = in->setting[DJ_IMPLICIT_DAMPING] > 0, slides = in->friction > 0;
-  const bool barrier = dj_isLaw(in->setting, DJ_LAW_BARRIER);
+  const bool barrier = dj_hasBarrier(in->setting);
   const double reach = dj_lawReach(in->setting);
   djSurfacePair pair;
   djSurfaceTouch touch;

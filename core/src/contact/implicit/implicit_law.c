@@ -24,10 +24,14 @@ static double powerEnergy(const double* x, double t) {
   return x[DJ_IMPLICIT_STIFFNESS] * pow(t, p) * t / (p + 1);
 }
 
+static djBarrier barrierOf(const double* x) {
+  return (djBarrier){1, dj_implicitBarrier(x)};
+}
+
 static void barrier(double f[2], double* by, const double* x, double t) {
   const double K = x[DJ_IMPLICIT_STIFFNESS], s = x[DJ_IMPLICIT_SUPPORT], y = -t / s;
   double b[3];
-  dj_barrier(b, y, 1);
+  dj_barrier(b, y, barrierOf(x));
   f[0] = -K * b[1] / s;
   f[1] = K * b[2] / (s * s);
   by[DJ_IMPLICIT_STIFFNESS] += -b[1] / s;
@@ -36,16 +40,17 @@ static void barrier(double f[2], double* by, const double* x, double t) {
 
 static double barrierEnergy(const double* x, double t) {
   double b[3];
-  dj_barrier(b, -t / x[DJ_IMPLICIT_SUPPORT], 1);
+  dj_barrier(b, -t / x[DJ_IMPLICIT_SUPPORT], barrierOf(x));
   return x[DJ_IMPLICIT_STIFFNESS] * b[0];
 }
 
 static const Law laws[] = {[DJ_LAW_HERTZ] = {power, powerEnergy},
                            [DJ_LAW_PAPER] = {power, powerEnergy},
-                           [DJ_LAW_BARRIER] = {barrier, barrierEnergy}};
+                           [DJ_LAW_BARRIER] = {barrier, barrierEnergy},
+                           [DJ_LAW_LOG] = {barrier, barrierEnergy}};
 
 double dj_lawReach(const double* setting) {
-  return dj_isLaw(setting, DJ_LAW_BARRIER) ? -setting[DJ_IMPLICIT_SUPPORT] : 0;
+  return dj_hasBarrier(setting) ? -setting[DJ_IMPLICIT_SUPPORT] : 0;
 }
 
 // phi and its derivative.
@@ -100,7 +105,7 @@ static double dampedEnergy(const Law* law, const double* setting, double depth, 
 // f, f' and derivatives by settings. False: the law knows of no such depth.
 static bool setElastic(djImplicitForce* out, const Law* law, const double* setting, double depth) {
   memset(out, 0, sizeof *out);
-  if (dj_isLaw(setting, DJ_LAW_BARRIER) && !(depth < 0)) {
+  if (dj_hasBarrier(setting) && !(depth < 0)) {
     out->value = INFINITY;
     return false;
   }

@@ -1,8 +1,8 @@
 // Laws of implicit surfaces: force by depth t, the negative gap (iDCOL eq. 30).
 //
 //   hertz, paper   f = stiffness t^p                      for t > 0
-//   barrier        f = -stiffness B'(x)/s, x = -t/s,      for t > -s, s the support,
-//                  B(x) = (1 - x)^4/x^5 that of the separating plane (SDRS) in units of s
+//   barrier, log   f = -stiffness B'(x)/s, x = -t/s,      for t > -s, s the support,
+//                  B a row of math/barrier.h in units of s: barrier is that of SDRS
 //
 // damping c multiplies it by a function of the approach since the poses that velocities count from,
 //

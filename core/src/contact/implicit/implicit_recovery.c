@@ -23,7 +23,8 @@ void dj_boundSurfaceLoad(djImplicitForce* force, double* by_past, const djSurfac
                          const double gap[2], const djPairInput* in) {
   const double f = force->f, s = in->setting[DJ_IMPLICIT_SUPPORT];
   const double stiffness = in->setting[DJ_IMPLICIT_STIFFNESS];
-  const djLagLaw law = {FROM, FLOOR, 0, 0, stiffness / s, in->force_cap};
+  const djLagLaw law = {FROM, FLOOR, 0, 0, stiffness / s, in->force_cap,
+                        dj_implicitBarrier(in->setting)};
   const djLagFactor c = dj_lagFactor(f, gap[0], gap[1], &law);
   const double gain = c.c + f * c.by_force;
   force->by_setting[DJ_IMPLICIT_SUPPORT] -= force->by_depth * lift->by_support;

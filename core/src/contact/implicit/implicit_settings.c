@@ -1,7 +1,8 @@
 // Settings of implicit surfaces, and their default rules, by the smaller inner radius r and the
 // weight W on the lighter of both geoms:
 //   hertz, paper   W presses r/200 deep,             stiffness = W/(r/200)^exponent
-//   barrier        W presses to half the support s,  stiffness = W s/36,   s = min(0.02 r, 0.15 h)
+//   barrier, log   W presses to half the support s,  stiffness = W s/B,    s = min(0.02 r, 0.15 h),
+//                  B = -B'(1/2), 36 and log(2) + 1/2
 
 #include "contact/implicit/implicit_surface.h"
 #include "model/check.h"
@@ -12,7 +13,6 @@
 #define DEPTH 0.005
 #define REACH 0.02
 #define SPEED 0.15 // m/s
-#define HALF 36.0  // -B'(1/2) of the barrier
 
 static double radiusOf(const djContactScale* scale) {
   return fmin(scale->radius[0], scale->radius[1]);
@@ -23,16 +23,23 @@ static double support(const djContactScale* scale, const double* x) {
   return fmax(x[DJ_IMPLICIT_SUPPORT_SCALE] * s, DJ_SMALLEST);
 }
 
+// -B'(1/2), where q = 1.
+static double half(const double* x) {
+  double f[3];
+  dj_barrierByDepth(f, dj_implicitBarrier(x), 1);
+  return 4 * f[1];
+}
+
 static double stiffness(const djContactScale* scale, const double* x) {
   double k = scale->weight / pow(DEPTH * radiusOf(scale), x[DJ_IMPLICIT_EXPONENT]);
-  if (dj_isLaw(x, DJ_LAW_BARRIER)) k = scale->weight * x[DJ_IMPLICIT_SUPPORT] / HALF;
+  if (dj_hasBarrier(x)) k = scale->weight * x[DJ_IMPLICIT_SUPPORT] / half(x);
   return fmin(fmax(x[DJ_IMPLICIT_STIFFNESS_SCALE] * k, DBL_MIN), DJ_LARGEST_FORCE);
 }
 
 static double slope(const djContactScale* scale, const double* x, int row) {
   if (row == DJ_IMPLICIT_EXPONENT)
-    return dj_isLaw(x, DJ_LAW_BARRIER) ? 0 : -log(DEPTH * radiusOf(scale));
-  return row == DJ_IMPLICIT_SUPPORT && dj_isLaw(x, DJ_LAW_BARRIER) ? 1 / x[DJ_IMPLICIT_SUPPORT] : 0;
+    return dj_hasBarrier(x) ? 0 : -log(DEPTH * radiusOf(scale));
+  return row == DJ_IMPLICIT_SUPPORT && dj_hasBarrier(x) ? 1 / x[DJ_IMPLICIT_SUPPORT] : 0;
 }
 
 static double frictionEps(const djContactScale* scale, const double* x) {

@@ -189,7 +189,7 @@ static bool recovers(const djPairState* state) {
 
 static void vary(djTraits* traits, const double* setting) {
   traits->energy = traits->symmetric = !dj_isLaw(setting, DJ_LAW_PAPER);
-  traits->limits = dj_isLaw(setting, DJ_LAW_BARRIER);
+  traits->limits = dj_hasBarrier(setting);
   traits->overlaps = !traits->limits;
 }
 

@@ -5,6 +5,7 @@
 #define DJ_CONTACT_IMPLICIT_IMPLICIT_SURFACE_H_
 
 #include "contact/kernel.h"
+#include "math/barrier.h"
 
 enum {
   DJ_IMPLICIT_LAW,
@@ -19,6 +20,16 @@ enum {
 };
 static inline bool dj_isLaw(const double* setting, djLaw law) {
   return (int)setting[DJ_IMPLICIT_LAW] == (int)law;
+}
+// Whether the law is a barrier, and which.
+static inline bool dj_hasBarrier(const double* setting) {
+  djBarrierLaw barrier;
+  return dj_barrierOf(&barrier, (djLaw)setting[DJ_IMPLICIT_LAW]);
+}
+static inline djBarrierLaw dj_implicitBarrier(const double* setting) {
+  djBarrierLaw barrier;
+  dj_barrierOf(&barrier, (djLaw)setting[DJ_IMPLICIT_LAW]);
+  return barrier;
 }
 
 extern const djSetting dj_implicitSettings[DJ_IMPLICIT_NSETTING];

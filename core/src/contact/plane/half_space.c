@@ -13,16 +13,16 @@ typedef struct djHalfEval {
   double least;            // smallest t z + o
 } djHalfEval;
 
-static void evalHalf(djHalfEval* e, const double* z, int n, const double x[2], double s) {
+static void evalHalf(djHalfEval* e, const double* z, int n, const double x[2], djBarrier law) {
   djLanes none = dju_splat(0), least = dju_splat(INFINITY);
   djLanes v = none, fz = none, fo = none, zz = none, zo = none, oo = none;
   for (int i = 0; i < n; i += DJU_LANES) {
     djLanes h = dju_loadLanes(z + i), d = x[0] * h + x[1];
-    djMask mask = (d < s) & dju_firstLanes(n - i);
+    djMask mask = (d < law.s) & dju_firstLanes(n - i);
     least = dju_minLanes(d, least);
     if (n > 2 * DJU_LANES && !dju_any(mask)) continue;
     djLanes b[3];
-    dj_barrierLanes(b, d, s, mask);
+    dj_barrierLanes(b, d, law, mask);
     djLanes ph = b[2] * h;
     v += b[0];
     fz += b[1] * h;
@@ -33,8 +33,8 @@ static void evalHalf(djHalfEval* e, const double* z, int n, const double x[2], d
   }
   e->least = dju_least(least);
   double bt[3], bo[3], total[8];
-  dj_barrier(bt, 1 - x[0], s);
-  dj_barrier(bo, -x[1], s);
+  dj_barrier(bt, 1 - x[0], law);
+  dj_barrier(bo, -x[1], law);
   if (!(e->least > 0) || !(x[0] > 0) || isinf(bt[0]) || isinf(bo[0])) {
     e->value = INFINITY;
     return;
@@ -63,13 +63,13 @@ static void invert(double inv[3], const double h[3]) {
 }
 
 // Damped step, as in plane_solve.c; arguments are linear in it: positive below d0/(d0 - d1).
-static bool descend(double x[2], djHalfEval* e, const double* z, int n, double s,
+static bool descend(double x[2], djHalfEval* e, const double* z, int n, djBarrier law,
                     const double dx[2], double slope) {
   double step = 1, bound = slope > 1e-9 * e->value ? e->value * (1 + 1e-14) : DBL_MAX;
   for (int k = 0; k < 40; k++) {
     double q[2] = {x[0] + step * dx[0], x[1] + step * dx[1]};
     djHalfEval trial;
-    evalHalf(&trial, z, n, q, s);
+    evalHalf(&trial, z, n, q, law);
     if (trial.value <= bound - 1e-4 * step * slope) {
       x[0] = q[0];
       x[1] = q[1];
@@ -99,16 +99,16 @@ DJU_INLINE double newtonStep(double dx[2], double inv[3], const djHalfEval* e) {
 
 // As dj_solvePlane.
 static djPlaneStatus minimise(djHalfSolution* sol, djHalfEval* e, const double* z, int n,
-                              double s, int max_iterations) {
+                              djBarrier law, int max_iterations) {
   double x[2] = {sol->t, sol->o}, dx[2], decrement2, last = INFINITY;
   djPlaneStatus status = DJ_PLANE_DONE;
   for (;;) {
     decrement2 = newtonStep(dx, sol->inv, e);
-    bool coarse = dj_isCoarse(e->value, s) || last < 1e-9 * e->value;
+    bool coarse = dj_isCoarse(e->value, law) || last < 1e-9 * e->value;
     if (decrement2 <= 1e-13 * e->value || (coarse && decrement2 > 0.5 * last)) break;
     if (sol->iterations == max_iterations) status = DJ_PLANE_LOST;
-    if (status == DJ_PLANE_DONE && !descend(x, e, z, n, s, dx, decrement2)) {
-      if (dj_isCoarse(e->value, s)) break;
+    if (status == DJ_PLANE_DONE && !descend(x, e, z, n, law, dx, decrement2)) {
+      if (dj_isCoarse(e->value, law)) break;
       status = DJ_PLANE_LOST;
     }
     if (status != DJ_PLANE_DONE) break;
@@ -123,7 +123,7 @@ static djPlaneStatus minimise(djHalfSolution* sol, djHalfEval* e, const double* 
     x[0] += dx[0];
     x[1] += dx[1];
     sol->iterations++;
-    evalHalf(e, z, n, x, s);
+    evalHalf(e, z, n, x, law);
   }
   invert(sol->inv, e->h);
   sol->t = x[0];
@@ -132,16 +132,16 @@ static djPlaneStatus minimise(djHalfSolution* sol, djHalfEval* e, const double* 
 }
 
 static void moments(djPlaneSums* m, const djHalfSpace* space, const double* z, double t, double o,
-                    double s) {
+                    djBarrier law) {
   const djLanes none = dju_splat(0);
   djLanes v = none, fx = none, fy = none, fz = none, fo = none, xx = none, xy = none, xz = none;
   djLanes xo = none, yy = none, yz = none, yo = none, zz = none, zo = none, oo = none;
   for (int i = 0; i < space->n; i += DJU_LANES) {
     djLanes d = t * dju_loadLanes(z + i) + o;
-    djMask mask = (d < s) & dju_firstLanes(space->n - i);
+    djMask mask = (d < law.s) & dju_firstLanes(space->n - i);
     if (space->n > 2 * DJU_LANES && !dju_any(mask)) continue;
     djLanes b[3];
-    dj_barrierLanes(b, d, s, mask);
+    dj_barrierLanes(b, d, law, mask);
     djLanes x = dju_loadLanes(space->y[0] + i), y = dju_loadLanes(space->y[1] + i);
     djLanes w = dju_loadLanes(space->y[2] + i), px = b[2] * x, py = b[2] * y, pw = b[2] * w;
     v += b[0];
@@ -164,7 +164,7 @@ static void moments(djPlaneSums* m, const djHalfSpace* space, const double* z, d
   dju_storeLanes(m->sum + 8, dju_foldEight(xo, yy, yz, yo, zz, zo, oo, none));
 }
 
-djPlaneStatus dj_solveHalfSpace(djHalfSolution* sol, const djHalfSpace* space, double s,
+djPlaneStatus dj_solveHalfSpace(djHalfSolution* sol, const djHalfSpace* space, djBarrier law,
                                 double* z, int max_iterations) {
   const double* N = space->normal;
   djLanes least = dju_splat(INFINITY);
@@ -177,14 +177,14 @@ djPlaneStatus dj_solveHalfSpace(djHalfSolution* sol, const djHalfSpace* space, d
   sol->least = dju_least(least);
   sol->value = 0;
   sol->iterations = 0;
-  if (sol->least * (1 - s) >= 2 * s) return DJ_PLANE_ZERO;
+  if (sol->least * (1 - law.s) >= 2 * law.s) return DJ_PLANE_ZERO;
   if (!(sol->least > 0)) return DJ_PLANE_LOST;
 
   // Warm start, unless the plane midway below the lowest vertex is better.
   djHalfEval e = {.value = INFINITY}, centred;
-  if (sol->t > 0 && sol->t < 1) evalHalf(&e, z, space->n, (double[2]){sol->t, sol->o}, s);
-  double t = dj_startLength(sol->least, s), o = -0.5 * t * sol->least;
-  evalHalf(&centred, z, space->n, (double[2]){t, o}, s);
+  if (sol->t > 0 && sol->t < 1) evalHalf(&e, z, space->n, (double[2]){sol->t, sol->o}, law);
+  double t = dj_startLength(sol->least, law), o = -0.5 * t * sol->least;
+  evalHalf(&centred, z, space->n, (double[2]){t, o}, law);
   if (!(e.value <= centred.value)) {
     e = centred;
     sol->t = t;
@@ -192,10 +192,10 @@ djPlaneStatus dj_solveHalfSpace(djHalfSolution* sol, const djHalfSpace* space, d
   }
   if (isinf(e.value)) return DJ_PLANE_LOST;
   if (e.value == 0) return DJ_PLANE_ZERO;
-  djPlaneStatus status = minimise(sol, &e, z, space->n, s, max_iterations);
+  djPlaneStatus status = minimise(sol, &e, z, space->n, law, max_iterations);
   if (status == DJ_PLANE_ZERO) return status;
   sol->value = e.value;
-  moments(&sol->m, space, z, sol->t, sol->o, s);
+  moments(&sol->m, space, z, sol->t, sol->o, law);
   return status;
 }
 

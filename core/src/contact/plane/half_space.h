@@ -33,7 +33,7 @@ typedef struct djHalfSolution {
 
 // Minimise over (t, o), from sol->t, sol->o where they are feasible. z: (padded n) workspace.
 // DJ_PLANE_LOST with least <= 0: a vertex is below the surface; otherwise it did not converge.
-djPlaneStatus dj_solveHalfSpace(djHalfSolution* sol, const djHalfSpace* space, double s,
+djPlaneStatus dj_solveHalfSpace(djHalfSolution* sol, const djHalfSpace* space, djBarrier law,
                                 double* z, int max_iterations);
 
 // Derivatives by twists of a and b about ref (2 x 3), linear entries per metre: K U_xi (12),

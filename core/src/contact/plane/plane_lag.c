@@ -42,7 +42,7 @@ djLagFactor dj_planeLagFactor(double* by_count, const djLagSums* sums, const djP
   n = effectiveCount(&slope, n, dj_isGround(in->b->type));
   const double scale = n * x[DJ_PLANE_STIFFNESS] / (x[DJ_PLANE_LENGTH_SCALE] * s * s);
   const djLagLaw law = {DJ_RECOVERY_GAP, DJ_RECOVERY_FLOOR, log(dj_recoveryStiffness(in)),
-                        DJ_RECOVERY_DEEPENS, scale, in->force_cap};
+                        DJ_RECOVERY_DEEPENS, scale, in->force_cap, dj_planeLaw(x).law};
   const djLagFactor c = dj_lagFactor(F, state->lag_gap, state->lag_past, &law);
   if (by_count) *by_count = c.by_scale * slope;
   return c;
@@ -63,7 +63,7 @@ djStatus dj_lagForces(djForces* out, djPlaneWork* w, const djPlaneState* state) 
     for (int i = 0; i < na; i++) {
       double b[3];
       double z = dju_dot3(dju_load3(space.normal), dj_cloudVertex(&w->cloud[0], i)) + space.k;
-      dj_barrier(b, p[0] * z + p[1], w->s);
+      dj_barrier(b, p[0] * z + p[1], w->law);
       out->first[i] = b[1];
       out->second[i] = b[2];
     }
@@ -75,7 +75,7 @@ djStatus dj_lagForces(djForces* out, djPlaneWork* w, const djPlaneState* state) 
     const djCloud* c = &w->cloud[i >= na];
     int j = i < na ? i : i - na;
     double d = dju_dot3(dju_load3(p), dj_cloudVertex(c, j)) + p[3], b[3];
-    dj_barrier(b, (i < na ? -d : d) - reach[i >= na], w->s);
+    dj_barrier(b, (i < na ? -d : d) - reach[i >= na], w->law);
     out->first[i] = b[1];
     out->second[i] = b[2];
   }
@@ -281,10 +281,10 @@ djStatus dj_solveLagged(djFound* f, djPlaneWork* w, const djPlaneState* state) {
     dj_placeHalfSpace(&f->space, w);
     f->half.t = state->lag_plane[0];
     f->half.o = state->lag_plane[1];
-    solved = dj_solveHalfSpace(&f->half, &f->space, w->s, w->z, 80);
+    solved = dj_solveHalfSpace(&f->half, &f->space, w->law, w->z, 80);
   } else {
     memcpy(f->plane.p, state->lag_plane, sizeof f->plane.p);
-    solved = dj_solvePlane(&f->plane, &w->clouds, w->s, 80);
+    solved = dj_solvePlane(&f->plane, &w->clouds, w->law, 80);
   }
   djVec3 ref[2] = {w->in->ref_a, w->in->ref_b};
   for (int k = 0; k < 2; k++) {

@@ -84,7 +84,7 @@ djStatus dj_openPlaneWork(djPlaneWork* w, const djPairInput* in, const djErosion
   w->shape[0] = in->a;
   w->shape[1] = in->b;
   w->half_space = in->b->type == DJ_PLANE;
-  w->s = in->setting[DJ_PLANE_SUPPORT];
+  w->law = dj_planeLaw(in->setting);
   w->L = in->setting[DJ_PLANE_LENGTH_SCALE];
   w->soft = dj_softening(&w->soft_rate, erosion, in);
   w->K = w->soft * in->setting[DJ_PLANE_STIFFNESS];
@@ -283,7 +283,7 @@ static double solutionGap(const djPlaneSolution* sol, double L) {
 static bool findWarm(djFound* f, djPlaneWork* w, djPlaneState* state) {
   dj_placeClouds(w, state->center);
   memcpy(f->plane.p, state->plane, sizeof f->plane.p);
-  djPlaneStatus status = dj_solvePlane(&f->plane, &w->clouds, w->s, 12);
+  djPlaneStatus status = dj_solvePlane(&f->plane, &w->clouds, w->law, 12);
   f->iterations = f->plane.iterations;
   if (status == DJ_PLANE_LOST) return false;
   f->gap = solutionGap(&f->plane, w->L);
@@ -312,7 +312,7 @@ static djStatus startNear(djFound* f, djPlaneWork* w, djPlaneState* state) {
   if (f->gap >= w->range) return DJ_OK;
   dj_placeClouds(w, dju_scale3(0.5, dju_add3(d.point_a, d.point_b)));
   f->plane.p[3] = 0;
-  dju_store3(f->plane.p, dju_scale3(dj_startLength(f->gap / w->L, w->s), d.normal));
+  dju_store3(f->plane.p, dju_scale3(dj_startLength(f->gap / w->L, w->law), d.normal));
   f->kind = DJ_TOUCHING;
   return DJ_OK;
 }
@@ -323,7 +323,7 @@ static djStatus findCold(djFound* f, djPlaneWork* w, djPlaneState* state) {
   djStatus status = startNear(f, w, state);
   if (status || f->kind != DJ_TOUCHING) return status;
   f->kind = DJ_APART;
-  djPlaneStatus solved = dj_solvePlane(&f->plane, &w->clouds, w->s, 80);
+  djPlaneStatus solved = dj_solvePlane(&f->plane, &w->clouds, w->law, 80);
   f->iterations += f->plane.iterations;
   if (solved == DJ_PLANE_ZERO) return DJ_OK;
   if (solved == DJ_PLANE_LOST && isinf(f->plane.value)) {   // within rounding of touching
@@ -341,7 +341,7 @@ static djStatus findHalf(djFound* f, djPlaneWork* w, djPlaneState* state) {
   dj_placeHalfSpace(&f->space, w);
   f->half.t = state->warm ? state->plane[0] : 0;
   f->half.o = state->plane[1];
-  djPlaneStatus solved = dj_solveHalfSpace(&f->half, &f->space, w->s, w->z, 80);
+  djPlaneStatus solved = dj_solveHalfSpace(&f->half, &f->space, w->law, w->z, 80);
   f->iterations = f->half.iterations;
   f->gap = w->L * f->half.least;
   state->directed = true;
@@ -364,8 +364,8 @@ static djStatus findHalf(djFound* f, djPlaneWork* w, djPlaneState* state) {
 
 static bool isKnown(const djKnownPlane* known, const djPlaneWork* w) {
   return known->set && !memcmp(&known->pose[0], w->pose[0], sizeof(djPose)) &&
-         !memcmp(&known->pose[1], w->pose[1], sizeof(djPose)) && known->s == w->s &&
-         known->L == w->L && known->inflate == w->inflate &&
+         !memcmp(&known->pose[1], w->pose[1], sizeof(djPose)) && known->law.s == w->law.s &&
+         known->law.law == w->law.law && known->L == w->L && known->inflate == w->inflate &&
          known->shape[0] == w->in->a && known->shape[1] == w->in->b;
 }
 
@@ -398,7 +398,7 @@ static void keep(djKnownPlane* known, const djFound* f, const djPlaneWork* w, dj
   known->status = status;
   known->pose[0] = *w->pose[0];
   known->pose[1] = *w->pose[1];
-  known->s = w->s;
+  known->law = w->law;
   known->L = w->L;
   known->inflate = w->inflate;
   known->shape[0] = w->in->a;

@@ -40,7 +40,8 @@ typedef struct djFound {
 typedef struct djKnownPlane {
   bool set;
   djPose pose[2];
-  double s, L, inflate;
+  djBarrier law;
+  double L, inflate;
   const djShape* shape[2]; // as given
   djVec3 center;
   djContactKind kind;
@@ -130,7 +131,8 @@ typedef struct djPlaneWork {
   djShape eroded[2];
   const djDistance* seen;  // the shapes' there, if it is known
   bool half_space;
-  double s, L, range;      // range in metres
+  djBarrier law;
+  double L, range;         // range in metres
   double K;                // J; softened in recovery, see dj_softening
   double soft, soft_rate;  // by this factor of the setting; d log soft/dt, t of recovery.h
   double inflate;          // metres, in force

@@ -60,7 +60,7 @@ static djVertexTerm vertexTerm(const djFound* f, const djPlaneWork* w, int side,
     v.dir = dju_scale3(v.sigma, n);
     v.z = dju_madd3(y, -v.sigma, point);
   }
-  dj_barrier(b, D, w->s);
+  dj_barrier(b, D, w->law);
   v.first = b[1];
   v.second = b[2];
   return v;

@@ -37,6 +37,13 @@ djContactRow* dj_nextRow(djPairRows* r, djRowKind kind, int id, double x, double
   return row;
 }
 
+djContactRow* dj_barrierRow(djPairRows* r, djRowKind kind, int id, double x, double weight,
+                            djBarrier law) {
+  djContactRow* row = dj_nextRow(r, kind, id, x, weight, law.s);
+  if (row) row->law = law.law;
+  return row;
+}
+
 void dj_rowTwist(double J[12], double f, djVec3 d, djVec3 rho_a, djVec3 rho_b) {
   d = dju_scale3(f, d);
   dju_store3(J, dju_cross3(rho_a, d));
@@ -47,26 +54,28 @@ void dj_rowTwist(double J[12], double f, djVec3 d, djVec3 rho_a, djVec3 rho_b) {
 
 // ---- normal forces ----------------------------------------------------------------------------
 
-double dj_rowLoad(double x, double s) {
+double dj_rowLoad(double x, djBarrier law) {
   double b[3];
-  dj_barrier(b, x, s);
+  dj_barrier(b, x, law);
   return isinf(b[0]) ? INFINITY : -b[1];
 }
 
-void dj_adaptLength(djPairPlane* r, double load, double s) {
-  if (load > 0 && load < INFINITY) r->length = 1 - s / (1 + dj_barrierDepth(load * s * s));
+void dj_adaptLength(djPairPlane* r, double load, djBarrier law) {
+  const double s = law.s;
+  if (!(load > 0) || !(load < INFINITY)) return;
+  r->length = 1 - s / (1 + dj_barrierDepth(law.law, load * s * s));
 }
 
-void dj_beginHalfRows(djPairPlane* r, const djPlaneState* state, double least, double s,
-                      double L) {
+void dj_beginHalfRows(djPairPlane* r, const djPlaneState* state, double least,
+                      djBarrier law, double L) {
   if (state->lagged) {
     r->length = state->lag_plane[0];
     r->p[0] = -state->lag_plane[1];
     return;
   }
-  double d = fmin(least > 0 ? least : state->gap_start / L, s);
-  if (!(d > 0)) d = 0.1 * s;
-  r->length = dj_startLength(d, s);
+  double d = fmin(least > 0 ? least : state->gap_start / L, law.s);
+  if (!(d > 0)) d = 0.1 * law.s;
+  r->length = dj_startLength(d, law);
   r->p[0] = 0.5 * r->length * d;
 }
 
@@ -84,20 +93,20 @@ static void halfRows(djPairRows* rows, djPairPlane* r, djPlaneWork* w,
     least = fmin(least, w->z[i]);
   }
   if (!r->begun && !state->lagged && w->L * least >= w->range) return;
-  if (!r->begun) dj_beginHalfRows(r, state, least, w->s, w->L);
-  double o = -r->p[0], far = DJ_ROWS_NEAR * w->s, load = 0;
+  if (!r->begun) dj_beginHalfRows(r, state, least, w->law, w->L);
+  double o = -r->p[0], far = DJ_ROWS_NEAR * w->law.s, load = 0;
   for (int i = 0; i < space.n && r->begun; i++) {
-    load += dj_rowLoad(r->length * w->z[i] + o, w->s) * w->z[i];
+    load += dj_rowLoad(r->length * w->z[i] + o, w->law) * w->z[i];
   }
-  dj_adaptLength(r, load, w->s);
+  dj_adaptLength(r, load, w->law);
   const double t = r->length;
   r->nown = 0;
   if (t * least + o > far && !state->lagged) return;
-  djContactRow* row = dj_nextRow(rows, DJ_ROW_SHARED, DJ_ROW_OWN_OFFSET, -o, 4 * w->K, w->s);
+  djContactRow* row = dj_barrierRow(rows, DJ_ROW_SHARED, DJ_ROW_OWN_OFFSET, -o, 4 * w->K, w->law);
   for (int i = 0; i < space.n; i++) {
     double x = t * w->z[i];
     if (x + o > far) continue;
-    row = dj_nextRow(rows, DJ_ROW_BARRIER, i, x, w->K, w->s);
+    row = dj_barrierRow(rows, DJ_ROW_BARRIER, i, x, w->K, w->law);
     if (!row) return;
     djVec3 y = {space.y[0][i], space.y[1][i], space.y[2][i]};
     y = dju_madd3(w->center, w->L, y);
@@ -117,7 +126,7 @@ static djStatus directPlane(double* gap, djPairPlane* r, djPlaneWork* w) {
   if (status < 0 || !(*gap > 0)) return status;
   r->center = dju_scale3(0.5, dju_add3(d.point_a, d.point_b));
   r->normal = d.normal;
-  r->length = dj_startLength(fmin(*gap / w->L, w->s), w->s);
+  r->length = dj_startLength(fmin(*gap / w->L, w->law.s), w->law);
   r->p[OFFSET] = 0;
   return DJ_OK;
 }
@@ -171,10 +180,10 @@ static void adaptHull(djPairPlane* r, const djPlaneWork* w, djVec3 u) {
     double sign = side ? 1 : -1, reach = dj_cloudReach(NULL, c, u);
     for (int i = 0; i < c->n; i++) {
       double height = sign * dju_dot3(u, dj_cloudVertex(c, i)) - reach;
-      load += height * dj_rowLoad(r->length * height + sign * r->p[OFFSET], w->s);
+      load += height * dj_rowLoad(r->length * height + sign * r->p[OFFSET], w->law);
     }
   }
-  dj_adaptLength(r, load, w->s);
+  dj_adaptLength(r, load, w->law);
 }
 
 static void hullRows(djPairRows* rows, djPairPlane* r, djPlaneWork* w) {
@@ -186,7 +195,7 @@ static void hullRows(djPairRows* rows, djPairPlane* r, djPlaneWork* w) {
   const djVec3 n = dju_scale3(length, u);
   T[0] = dj_tangent(u);
   T[1] = dju_cross3(u, T[0]);
-  const double far = DJ_ROWS_NEAR * w->s;
+  const double far = DJ_ROWS_NEAR * w->law.s;
   double least[2] = {INFINITY, INFINITY}, bend[2][3];
   r->nown = OWN;
   for (int side = 0; side < 2; side++) bendOf(bend[side], &w->cloud[side], n, T);
@@ -200,7 +209,7 @@ static void hullRows(djPairRows* rows, djPairPlane* r, djPlaneWork* w) {
       double x = sign * (dju_dot3(n, y) + r->p[OFFSET]) - reach;
       least[side] = fmin(least[side], x);
       if (x > far) continue;
-      djContactRow* row = dj_nextRow(rows, DJ_ROW_BARRIER, 2 * i + side, x, w->K, w->s);
+      djContactRow* row = dj_barrierRow(rows, DJ_ROW_BARRIER, 2 * i + side, x, w->K, w->law);
       if (!row) return;
       djVec3 z = dju_madd3(y, -sign, point), at = dju_madd3(w->center, w->L, z);
       double J[12];

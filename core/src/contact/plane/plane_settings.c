@@ -4,9 +4,10 @@
 //   s = mean of e(r)/L,  e(r) = min(0.02 r, 0.15 m/s h)
 //   skin of a geom: s L/(1 - s) with its own e, half of the range of two like it, so that the
 //     barrier begins where the geoms touch
-//   K = W L s^2/(4 c^3) with c = 0.002, so that W presses a face with four vertices to a depth of
-//     c s; in recovery K P/W with c = 0.3, P the weight of the inertia with which the geoms' bodies
-//     answer a push, the lesser one: a light part of a heavy robot is pushed out lightly
+//   K = W L s^2/(4 c^3), of the barrier log W L s^2/(3 c^2), with c = 0.002, so that W presses a
+//     face with four vertices to a depth of c s; in recovery K P/W with c = 0.3, P the weight of
+//     the inertia with which the geoms' bodies answer a push, the lesser one: a light part of a heavy
+//     robot is pushed out lightly
 //   sqrt(eps) = 6e-6 sqrt(9.81 m/s^2 r) with the smaller r
 //   guide, with l the sum of both bounding radii and a its length: 0, or by `auto` the c with which
 //     the tail of two balls of the radius l/2 that are l apart is 1e-3 W. With lengths over L their
@@ -40,8 +41,8 @@ static double support(const djContactScale* scale, const double* x) {
 
 // K for which W presses a face to a depth of c s.
 static double coefficient(const djContactScale* scale, const double* x, double c) {
-  double s = x[DJ_PLANE_SUPPORT];
-  return scale->weight * x[DJ_PLANE_LENGTH_SCALE] * s * s / (4 * c * c * c);
+  const djBarrier law = dj_planeLaw(x);
+  return scale->weight * x[DJ_PLANE_LENGTH_SCALE] * law.s * law.s / dj_barrierOnset(law.law, c);
 }
 
 static double stiffness(const djContactScale* scale, const double* x) {
@@ -111,10 +112,11 @@ double dj_planeSkin(const double* setting, double inner) {
 // begins, so that gravity brings nobody into the range in the rest of a step: at x = 1.5 s/(1 + s/2)
 //   f = -P'(x; s')/L = f1(q)/(x^2 L),  q = (s' - x)/x.
 double dj_planeTouch(double* setting, double* by) {
+  const djBarrierLaw law = dj_planeLaw(setting).law;
   double s = setting[DJ_PLANE_SUPPORT], L = setting[DJ_PLANE_LENGTH_SCALE];
   double d = 1 + 9 * s, d1 = 1 + 0.5 * s, wide = 10 * s / d, x = 1.5 * s / d1;
   double f[3], slope = 10 / (d * d), q = (wide - x) / x;
-  dj_barrierByDepth(f, q);
+  dj_barrierByDepth(f, law, q);
   double level = f[1] / (x * x * L);
   setting[DJ_PLANE_SUPPORT] = wide;
   setting[DJ_PLANE_STIFFNESS] = 1;
@@ -140,6 +142,8 @@ double dj_planeTouch(double* setting, double* by) {
   .in_force = "opt." #name_, .in_force_offset = offsetof(djModel, opt) + offsetof(djOption, name_)
 
 static const djChoice arms[] = {{"plane", DJ_ARMS_PLANE}, {"paper", DJ_ARMS_PAPER}, {NULL, 0}};
+static const djChoice barriers[] = {
+    {"sdrs", DJ_BARRIER_SDRS}, {"log", DJ_BARRIER_LOG}, {NULL, 0}};
 static const djChoice caps[] = {
     {"magnitude", DJ_CAP_MAGNITUDE}, {"paper", DJ_CAP_PAPER}, {NULL, 0}};
 
@@ -149,6 +153,10 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_PRESET] = {ROW(preset), AS_GIVEN(preset), .kind = DJ_SETTING_CHOICE, .ways = WAYS,
                          .choice = dj_planePresetNames, .unit = "", .symbol = "NAME",
                          .help = "other defaults of contact, by name"},
+    [DJ_PLANE_BARRIER] = {OPTION(barrier), AS_GIVEN(barrier), .kind = DJ_SETTING_CHOICE,
+                          .choice = barriers, .unit = "", .symbol = "NAME",
+                          .standard = {DJ_BARRIER_SDRS},
+                          .help = "law of the separating plane: SDRS's, or IPC's logarithm"},
     [DJ_PLANE_INNER_RADIUS] = {OPTION(inner_radius), OF_GEOM(radius), .unit = "m", .symbol = "R",
                                .least = DJ_SMALLEST, .most = DJ_LARGEST,
                                .rule = "of the largest ball in the geom",
@@ -197,11 +205,12 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_STIFFNESS] = {OPTION(stiffness), IN_FORCE(stiffness), .unit = "J", .symbol = "K",
                             .automatic = true, .most = DJ_LARGEST_FORCE,
                             .rule = "3.125e7 W length_scale support^2, W of the geom with less "
-                                    "load",
+                                    "load; of the barrier log 8.333e4",
                             .help = "barrier coefficient: multiplies the dimensionless barrier"},
     [DJ_PLANE_RECOVERY] = {OPTION(recovery_stiffness), IN_FORCE(recovery_stiffness), .unit = "",
                            .symbol = "X", .automatic = true, .most = 1,
-                           .rule = "9.26 W length_scale support^2/stiffness, at most 1",
+                           .rule = "9.26 W length_scale support^2/stiffness, at most 1; of the "
+                                   "barrier log 3.704",
                            .help = "part of stiffness with which overlaps recover, times P/W"},
     [DJ_PLANE_SKIN] = {OPTION(skin), IN_FORCE(skin), .unit = "m", .symbol = "D", .zero = true,
                        .automatic = true, .per_geom = true,

@@ -22,10 +22,10 @@ typedef struct djPlaneEval {
 
 // Sums over vertices begin to end - 1; returns their smallest arguments.
 DJU_INLINE djLanes sumVertices(double sum[16], const djClouds* c, int begin, int end,
-                               const double p[4], const double u[3], double s,
+                               const double p[4], const double u[3], djBarrier law,
                                const djVec3* point) {
   djLaneSums acc = {0};
-  djLanes least = dj_addVertices(&acc, c, begin, end, p, u, s, point);
+  djLanes least = dj_addVertices(&acc, c, begin, end, p, u, law, point);
   dj_storeSums(sum, &acc);
   return least;
 }
@@ -116,10 +116,10 @@ static djMat3 bendOf(const djCurveAt* at, int k, double F) {
 
 // evalPlane where something is curved. Sums: of P' over a, and of sigma P', which give those of
 // both sides.
-static void evalCurved(djPlaneEval* e, const djClouds* c, const double p[4], double s) {
+static void evalCurved(djPlaneEval* e, const djClouds* c, const double p[4], djBarrier law) {
   djCurveAt at;
   curveAt(&at, c, p);
-  e->least = dju_least(sumVertices(e->sum, c, 0, c->n, p, e->dir.u, s, at.point));
+  e->least = dju_least(sumVertices(e->sum, c, 0, c->n, p, e->dir.u, law, at.point));
   double Fa = e->sum[15], Fb = e->sum[4] + Fa;
   e->sum[15] = c->r[0] * Fa + c->r[1] * Fb;
   e->curved = true;
@@ -128,7 +128,7 @@ static void evalCurved(djPlaneEval* e, const djClouds* c, const double p[4], dou
 }
 
 // The value with the law's term of |n|.
-DJU_INLINE void endEval(djPlaneEval* e, const djClouds* c, double s) {
+DJU_INLINE void endEval(djPlaneEval* e, const djClouds* c, djBarrier law) {
   double b[3], x = 1 - e->dir.length;
   if (!(e->least > 0) || !(e->dir.length < 1) || !(e->dir.length > 0)) {
     e->value = INFINITY;
@@ -138,31 +138,31 @@ DJU_INLINE void endEval(djPlaneEval* e, const djClouds* c, double s) {
     dj_tail(b, x, c->tail->cap);
     b[0] -= c->tail->cap;
   } else {
-    dj_barrier(b, x, s);
+    dj_barrier(b, x, law);
   }
   finishEval(e, b);
 }
 
-static void evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], double s) {
+static void evalPlane(djPlaneEval* e, const djClouds* c, const double p[4], djBarrier law) {
   e->dir = dj_normalOf(p);
   e->curved = false;
   if (c->tail) {
     e->least = sumTails(e->sum, c, 0, c->n, p);
   } else if (c->curved) {
-    evalCurved(e, c, p, s);
+    evalCurved(e, c, p, law);
   } else {
-    e->least = dju_least(sumVertices(e->sum, c, 0, c->n, p, e->dir.u, s, NULL));
+    e->least = dju_least(sumVertices(e->sum, c, 0, c->n, p, e->dir.u, law, NULL));
   }
-  endEval(e, c, s);
+  endEval(e, c, law);
 }
 
-static void sidesCurved(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, double s) {
+static void sidesCurved(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, djBarrier law) {
   djCurveAt at;
   curveAt(&at, c, sol->p);
   for (int k = 0; k < 2; k++) {
     double* sum = sol->side[k].sum;
     int begin = k ? c->na : 0, end = k ? c->n : c->na;
-    sol->least[k] = dju_least(sumVertices(sum, c, begin, end, sol->p, e->dir.u, s, at.point));
+    sol->least[k] = dju_least(sumVertices(sum, c, begin, end, sol->p, e->dir.u, law, at.point));
     double F = k ? sum[4] : -sum[4];
     sum[15] = c->r[k] * F;
     sol->bend[k] = e->bend_of[k] = bendOf(&at, k, F);
@@ -170,7 +170,7 @@ static void sidesCurved(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c,
 }
 
 // The same from the sums of both sides apart.
-static void evalSides(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, double s) {
+static void evalSides(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, djBarrier law) {
   double *a = sol->side[0].sum, *b = sol->side[1].sum;
   e->dir = dj_normalOf(sol->p);
   sol->curved = e->curved = c->curved;
@@ -178,26 +178,27 @@ static void evalSides(djPlaneEval* e, djPlaneSolution* sol, const djClouds* c, d
     sol->least[0] = sumTails(a, c, 0, c->na, sol->p);
     sol->least[1] = sumTails(b, c, c->na, c->n, sol->p);
   } else if (c->curved) {
-    sidesCurved(e, sol, c, s);
+    sidesCurved(e, sol, c, law);
   } else {
-    sol->least[0] = dju_least(sumVertices(a, c, 0, c->na, sol->p, e->dir.u, s, NULL));
-    sol->least[1] = dju_least(sumVertices(b, c, c->na, c->n, sol->p, e->dir.u, s, NULL));
+    sol->least[0] = dju_least(sumVertices(a, c, 0, c->na, sol->p, e->dir.u, law, NULL));
+    sol->least[1] = dju_least(sumVertices(b, c, c->na, c->n, sol->p, e->dir.u, law, NULL));
   }
   e->least = fmin(sol->least[0], sol->least[1]);
   for (int k = 0; k < 16; k += DJU_LANES) {
     dju_storeLanes(e->sum + k, dju_loadLanes(a + k) + dju_loadLanes(b + k));
   }
-  endEval(e, c, s);
+  endEval(e, c, law);
 }
 
 // ------------------------------------------ starts ---------------------------------------------
 
 // Along p the optimum has |n| |P'(1 - |n|)| = sum |P'(D_i)| D_i. With D about (1 - s) d/2 for two
 // vertices a side the right side is G, and |P'(x)| s^2 = G s^2 for x = 1 - |n|.
-double dj_startLength(double d, double s) {
-  double b[3], D = 0.5 * (1 - s) * d;
-  dj_barrier(b, D, s);
-  return 1 - s / (1 + dj_nearBarrierDepth(-4 * b[1] * D * s * s));
+double dj_startLength(double d, djBarrier law) {
+  double b[3], D = 0.5 * (1 - law.s) * d;
+  dj_barrier(b, D, law);
+  const double y = -4 * b[1] * D * law.s * law.s;
+  return 1 - law.s / (1 + dj_barrierRows[law.law].near_depth(y));
 }
 
 // r|n| + q(n) of a side.
@@ -235,19 +236,19 @@ static double guidedLength(double d, const djClouds* c) {
 }
 
 // A good length |n| for sides that are d apart along n.
-static double startLength(const djClouds* c, double d, double s) {
+static double startLength(const djClouds* c, double d, djBarrier law) {
   if (c->tail) return guidedLength(d, c);
-  if (d > 0 && d * (1 - s) < 2 * s) return dj_startLength(d, s);
+  if (d > 0 && d * (1 - law.s) < 2 * law.s) return dj_startLength(d, law);
   return 1 / (1 + 0.5 * fmax(d, 0));
 }
 
-double dj_centrePlane(double p[4], const djClouds* c, double s) {
+double dj_centrePlane(double p[4], const djClouds* c, djBarrier law) {
   djNormal dir = dj_normalOf(p);
   double h[2];
   if (!(dir.length > 0) || !isfinite(dir.inv)) return -1;
   leastHeights(h, c, dir.u);   // a lies below -ha, b above hb
   double ha = h[0] - reachOf(c, 0, dir.u, 1), hb = h[1] - reachOf(c, 1, dir.u, 1), d = ha + hb;
-  double length = startLength(c, d, s);
+  double length = startLength(c, d, law);
   for (int k = 0; k < 3; k++) p[k] = length * dir.u[k];
   p[3] = -0.5 * length * (hb - ha);
   return d;
@@ -257,12 +258,12 @@ double dj_centrePlane(double p[4], const djClouds* c, double s) {
 
 // U = 0 without a tail if the sides are 2s/(1-s) apart along n: a lower bound of their distance.
 // Sets sol->least.
-static bool isFar(djPlaneSolution* sol, const djClouds* c, double s) {
+static bool isFar(djPlaneSolution* sol, const djClouds* c, djBarrier law) {
   double length = lengthOf(sol->p);
   leastHeights(sol->least, c, sol->p);
   sol->least[0] += -sol->p[3] - reachOf(c, 0, sol->p, length);
   sol->least[1] += sol->p[3] - reachOf(c, 1, sol->p, length);
-  return (sol->least[0] + sol->least[1]) * (1 - s) >= 2 * s * length;
+  return (sol->least[0] + sol->least[1]) * (1 - law.s) >= 2 * law.s * length;
 }
 
 // A step of (n, o): n turns and its length changes by u.dn, so that turning alone leaves the narrow
@@ -373,7 +374,7 @@ typedef struct djNewton {
   double* p;
   djPlaneEval *e, *trial;
   const djClouds* c;
-  double s;
+  djBarrier law;
 } djNewton;
 
 // Take q, whose values are the trial's.
@@ -397,7 +398,7 @@ static bool search(djNewton* it, const double dp[4], double slope, bool turning,
     } else {
       for (int i = 0; i < 4; i++) q[i] = it->p[i] + step * dp[i];
     }
-    evalPlane(it->trial, it->c, q, it->s);
+    evalPlane(it->trial, it->c, q, it->law);
     if (it->trial->value <= bound - 1e-4 * step * slope) {
       accept(it, q);
       return true;
@@ -416,22 +417,22 @@ static bool searchStraight(djNewton* it) {
 // Where the start is infeasible or poor: the same direction centred, if that is better.
 static djPlaneStatus centre(djNewton* it, djPlaneSolution* sol) {
   double p[4] = {it->p[0], it->p[1], it->p[2], it->p[3]};
-  double d = dj_centrePlane(p, it->c, it->s);
+  double d = dj_centrePlane(p, it->c, it->law);
   bool tail = it->c->tail != NULL;
-  if (!tail && d * (1 - it->s) >= 2 * it->s) {
+  if (!tail && d * (1 - it->law.s) >= 2 * it->law.s) {
     sol->least[0] = sol->least[1] = 0.5 * d * lengthOf(p);
     for (int k = 0; k < 4; k++) it->p[k] = p[k];
     return DJ_PLANE_ZERO;
   }
   if (tail || d > 0) {
-    evalPlane(it->trial, it->c, p, it->s);
+    evalPlane(it->trial, it->c, p, it->law);
     if (it->trial->value < it->e->value) accept(it, p);
   }
   return isinf(it->e->value) ? DJ_PLANE_LOST : DJ_PLANE_DONE;
 }
 
 static bool isCoarse(const djNewton* it) {
-  return !it->c->tail && dj_isCoarse(it->e->value, it->s);
+  return !it->c->tail && dj_isCoarse(it->e->value, it->law);
 }
 
 // At a squared decrement of 1e-13 U one full step more leaves an error of the order of rounding; with
@@ -439,7 +440,7 @@ static bool isCoarse(const djNewton* it) {
 // Where even that cannot be reached, the iteration ends when small decrements stop falling. First
 // Newton's step that turns n, which is long where it can be; where that fails, the straight one.
 static djPlaneStatus iterate(djNewton* it, djPlaneSolution* sol, int max_iterations) {
-  double dp[4], decrement2 = newtonStep(dp, it->e, false), last = INFINITY, s = it->s;
+  double dp[4], decrement2 = newtonStep(dp, it->e, false), last = INFINITY;
   const double least = it->c->tail ? 1e-20 : 1e-13;
   if (!(decrement2 < 0.3 * it->e->value)) {
     djPlaneStatus status = centre(it, sol);
@@ -457,7 +458,7 @@ static djPlaneStatus iterate(djNewton* it, djPlaneSolution* sol, int max_iterati
       return isCoarse(it) ? DJ_PLANE_DONE : DJ_PLANE_LOST;
     }
     if (!it->c->tail && (it->e->value == 0 || sol->iterations > 3)) {   // Newton is slow at U = 0
-      if (isFar(sol, it->c, s) || it->e->value == 0) return DJ_PLANE_ZERO;
+      if (isFar(sol, it->c, it->law) || it->e->value == 0) return DJ_PLANE_ZERO;
     }
     decrement2 = newtonStep(dp, it->e, false);
     if (!(decrement2 < 0.1 * last)) decrement2 = newtonStep(dp, it->e, true);
@@ -472,25 +473,25 @@ static djPlaneStatus iterate(djNewton* it, djPlaneSolution* sol, int max_iterati
   return DJ_PLANE_DONE;
 }
 
-djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djClouds* c, double s,
+djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djClouds* c, djBarrier law,
                             int max_iterations) {
   djPlaneEval e[2];
 #ifdef __clang_analyzer__  // it does not know that an infinite value is handled apart
   memset(e, 0, sizeof e);
 #endif
-  djNewton it = {sol->p, &e[0], &e[1], c, s};
+  djNewton it = {sol->p, &e[0], &e[1], c, law};
   djPlaneStatus status = DJ_PLANE_DONE;
   sol->iterations = 0;
-  evalPlane(it.e, c, sol->p, s);
+  evalPlane(it.e, c, sol->p, law);
   if (isinf(it.e->value)) {
     status = centre(&it, sol);
   } else if (!c->tail && it.e->value == 0) {
-    isFar(sol, c, s);
+    isFar(sol, c, law);
     status = DJ_PLANE_ZERO;
   }
   if (status == DJ_PLANE_DONE) status = iterate(&it, sol, max_iterations);
   if (status != DJ_PLANE_ZERO && !isinf(it.e->value)) {
-    evalSides(it.e, sol, c, s);
+    evalSides(it.e, sol, c, law);
     if (isinf(it.e->value)) status = DJ_PLANE_LOST;   // not seen: the last step is tiny
     double h[10];
     planeHessian(h, it.e);

@@ -6,6 +6,7 @@
 #ifndef DJ_CONTACT_PLANE_PLANE_SOLVE_H_
 #define DJ_CONTACT_PLANE_PLANE_SOLVE_H_
 
+#include "math/barrier.h"
 #include "math/small.h"
 #include "math/vec.h"
 
@@ -64,18 +65,20 @@ typedef enum djPlaneStatus {
 
 // Whether a value is so small, all depths below s being under about 1e-5 s, that rounding of the
 // plane may keep the iteration from its tolerance.
-static inline bool dj_isCoarse(double value, double s) { return value * s < 1e-20; }
+static inline bool dj_isCoarse(double value, djBarrier law) {
+  return value * law.s < dj_barrierRows[law.law].coarse;
+}
 
 // A good length |n| for sides that are d apart along n, 0 < d < 2s/(1-s).
-double dj_startLength(double d, double s);
+double dj_startLength(double d, djBarrier law);
 
 // Keep the direction of p, put it midway between the sides and give it a good length. Returns the
 // sides' separation along n (negative: none; that of a tail still has a value).
-double dj_centrePlane(double p[4], const djClouds* c, double s);
+double dj_centrePlane(double p[4], const djClouds* c, djBarrier law);
 
 // Minimise over p from sol->p by damped Newton.
 // That of a tail must not be at n = 0.
-djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djClouds* c, double s,
+djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djClouds* c, djBarrier law,
                             int max_iterations);
 
 #endif  // DJ_CONTACT_PLANE_PLANE_SOLVE_H_

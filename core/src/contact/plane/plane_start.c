@@ -111,8 +111,8 @@ static void addErosionSlope(djErosionSlope* out, const djFound* f, const djPlane
   for (int i = 0; i < c->n; i++) {
     djVec3 y = dj_cloudVertex(c, i), mu;
     double b[3], D = sigma * (dju_dot3(n, y) + f->plane.p[3]) - reach;
-    if (!(D < w->s)) continue;
-    dj_barrier(b, D, w->s);
+    if (!(D < w->law.s)) continue;
+    dj_barrier(b, D, w->law);
     double De = argumentRate(&mu, rates, w->shape[side]->npad, i, w->pose[side], round, sigma, n,
                              w->L);
     djVec3 z = dju_madd3(y, -sigma, point), move = dju_madd3(dju_scale3(sigma, mu), -1, slide);

@@ -54,7 +54,7 @@ DJU_INLINE void dj_addTerms(djLaneSums* acc, const djLanes b[3], djLanes x, djLa
 //
 // point: c of both sides, NULL where nothing is curved; with it acc->rp is the sum of P' over a.
 DJU_INLINE djLanes dj_addVertices(djLaneSums* acc, const djClouds* c, int begin, int end,
-                                  const double p[4], const double u[3], double s,
+                                  const double p[4], const double u[3], djBarrier law,
                                   const djVec3* point) {
   const bool round = c->r[0] > 0 || c->r[1] > 0;
   const djLanes p0 = dju_splat(p[0]), p1 = dju_splat(p[1]);
@@ -82,10 +82,10 @@ DJU_INLINE djLanes dj_addVertices(djLaneSums* acc, const djClouds* c, int begin,
     } else {
       least = dju_minLanes(d, least);
     }
-    djMask mask = (d < s) & own;
+    djMask mask = (d < law.s) & own;
     if (c->n > 2 * DJU_LANES && !dju_any(mask)) continue;
     djLanes b[3];
-    dj_barrierLanes(b, d, s, mask);
+    dj_barrierLanes(b, d, law, mask);
     dj_addTerms(acc, b, x, y, z, o);
     if (point) {
       acc->rp += dju_keep(b[1], first);

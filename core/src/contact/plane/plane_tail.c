@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+static const djBarrier NONE = {0, DJ_BARRIER_SDRS};   // a tail stands in its place
+
 bool dj_planeGuided(const djPairInput* in) {
   return in->guide_part > 0 && in->setting[DJ_PLANE_GUIDE] > 0 && in->b->type != DJ_PLANE;
 }
@@ -92,7 +94,7 @@ static void place(djTailWork* w, djVec3 center) {
 static void startCold(djTailWork* w) {
   place(w, dju_scale3(0.5, dju_add3(w->mean[0], w->mean[1])));
   dju_store3(w->plane.p, dju_sub3(w->mean[1], w->mean[0]));
-  dj_centrePlane(w->plane.p, &w->clouds, 0);
+  dj_centrePlane(w->plane.p, &w->clouds, NONE);
 }
 
 // With W and V the sums of weights and k = (sqrt W + sqrt V)^2/4, the slope of the sum by n at n =
@@ -136,11 +138,11 @@ static djStatus solve(djTailWork* w, djPlaneState* state) {
   if (w->kind != DJ_PLANE_ZERO && state->tail_warm) {
     place(w, state->tail_center);
     memcpy(w->plane.p, state->tail_plane, sizeof w->plane.p);
-    w->kind = dj_solvePlane(&w->plane, &w->clouds, 0, 12);
+    w->kind = dj_solvePlane(&w->plane, &w->clouds, NONE, 12);
   }
   if (w->kind == DJ_PLANE_LOST) {
     startCold(w);
-    w->kind = dj_solvePlane(&w->plane, &w->clouds, 0, 80);
+    w->kind = dj_solvePlane(&w->plane, &w->clouds, NONE, 80);
   }
   state->tail_warm = w->kind != DJ_PLANE_ZERO;
   if (state->tail_warm) {

@@ -66,8 +66,9 @@ static void addCurve(djPlaneVjp* out, const djPlaneWork* w, int side, const djMa
 static void addHulls(djPlaneVjp* out, const djPlaneWork* w, const double p[4],
                      const djDirection* d, double factor, const double* by_D) {
   djVec3 n = dju_load3(p), dn = dju_load3(d->dp);
-  double length = dju_norm3(n), dl = dju_dot3(dn, n) / length, s = w->s;
-  out->support -= factor * dj_barrierBySupport(1 - length, s) * dl;
+  double length = dju_norm3(n), dl = dju_dot3(dn, n) / length;
+  const djBarrier law = w->law;
+  out->support -= factor * dj_barrierBySupport(1 - length, law) * dl;
   for (int side = 0, at = 0; side < 2; side++) {
     const djCloud* c = &w->cloud[side];
     double sigma = side ? 1 : -1, by_r = 0;
@@ -80,8 +81,8 @@ static void addHulls(djPlaneVjp* out, const djPlaneWork* w, const double p[4],
       djVec3 y = dj_cloudVertex(c, i);
       double b[3], D = sigma * (dju_dot3(n, y) + p[3]) - reach;
       double direct = by_D ? by_D[at] : 0;
-      if (!(D < s)) continue;
-      dj_barrier(b, D, s);
+      if (!(D < law.s)) continue;
+      dj_barrier(b, D, law);
       double rate = sigma * (dju_dot3(dn, y) + d->dp[3]) - c->r * dl;
       if (d->twist) rate += sigma * dju_dot3(n, velocityOf(w, side, d->twist, y));
       rate -= dju_dot3(point, x);
@@ -92,7 +93,7 @@ static void addHulls(djPlaneVjp* out, const djPlaneWork* w, const double p[4],
       by_r -= g * length + f * dl;
       by_q -= g;
       by_c -= f;
-      out->support += factor * dj_barrierBySupport(D, s) * rate;
+      out->support += factor * dj_barrierBySupport(D, law) * rate;
     }
     out->radius[side] += by_r / w->L;
     if (!c->curved) continue;
@@ -108,16 +109,17 @@ static void addHalf(djPlaneVjp* out, const djPlaneWork* w, const djFound* f,
                     const djDirection* d, double factor, const double* by_D) {
   djVec3 N = dju_load3(f->space.normal), by_N = {0, 0, 0};
   const djCloud* c = &w->cloud[0];
-  double t = f->half.t, o = f->half.o, s = w->s, by_r = 0, by_c = 0;
+  double t = f->half.t, o = f->half.o, by_r = 0, by_c = 0;
+  const djBarrier law = w->law;
   djVec3 spin = {0, 0, 0};
   if (d->twist) spin = dju_cross3(N, dju_sub3(dju_load3(d->twist), dju_load3(d->twist + 6)));
-  out->support += factor * (4 * dj_barrierBySupport(-o, s) * -d->dp[1] -
-                            dj_barrierBySupport(1 - t, s) * d->dp[0]);
+  out->support += factor * (4 * dj_barrierBySupport(-o, law) * -d->dp[1] -
+                            dj_barrierBySupport(1 - t, law) * d->dp[0]);
   for (int i = 0; i < c->n; i++) {
     djVec3 y = dj_cloudVertex(c, i), u = {0, 0, 0};
     double b[3], z = dju_dot3(N, y) + f->space.k, D = t * z + o, direct = by_D ? by_D[i] : 0;
-    if (!(D < s)) continue;
-    dj_barrier(b, D, s);
+    if (!(D < law.s)) continue;
+    dj_barrier(b, D, law);
     if (d->twist) {
       u = dju_sub3(velocityOf(w, 0, d->twist, y), velocityOf(w, 1, d->twist, y));
     }
@@ -130,7 +132,7 @@ static void addHalf(djPlaneVjp* out, const djPlaneWork* w, const djFound* f,
     by_c -= factor * b[1] * t;
     djVec3 arm = dju_madd3(y, 1 / w->L, dju_sub3(w->center, w->pose[1]->p));
     by_N = dju_add3(by_N, dju_madd3(dju_scale3(by_z, arm), factor * b[1] * t, u));
-    out->support += factor * dj_barrierBySupport(D, s) * rate;
+    out->support += factor * dj_barrierBySupport(D, law) * rate;
   }
   if (f->space.curved) {   // z = .. - q(N), its rate .. - c.spin; y is the ellipsoid's point
     djMat3 by_G = {{0}};
@@ -212,7 +214,7 @@ static void forcesVjp(double* by_D, double* by_l, djLagFactor* by_c, djPlaneVjp*
     by_D[i] = -by_g * scale * forces->second[i];
     *by_l -= by_g * unit * forces->first[i];
     *stiffness -= by_g * l / w->L * forces->first[i];
-    out->support -= by_g * scale * dj_barrierBySupport(D[i], w->s);
+    out->support -= by_g * scale * dj_barrierBySupport(D[i], w->law);
   }
 }
 
@@ -419,7 +421,7 @@ djStatus dj_planeVjp(djPairGrad* grad, djPlaneState* state, const djPairInput* i
   grad->setting[DJ_PLANE_SUPPORT] += out.support;
   if (by_c.by_scale != 0) {   // A is K/s^2 times a constant
     grad->setting[DJ_PLANE_STIFFNESS] += by_c.by_scale / in->setting[DJ_PLANE_STIFFNESS];
-    grad->setting[DJ_PLANE_SUPPORT] -= 2 * by_c.by_scale / w.s;
+    grad->setting[DJ_PLANE_SUPPORT] -= 2 * by_c.by_scale / w.law.s;
   }
   djErosionGrad erosion = {.t = by_c.by_gap * width + w.soft_rate * w.K * by_K};
   if (w.half_space) {

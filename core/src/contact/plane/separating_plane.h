@@ -4,10 +4,12 @@
 #define DJ_CONTACT_PLANE_SEPARATING_PLANE_H_
 
 #include "contact/kernel.h"
+#include "math/barrier.h"
 
 // Settings, in this order.
 enum {
   DJ_PLANE_PRESET,         // of dj_planePresets
+  DJ_PLANE_BARRIER,        // djBarrierLaw
   DJ_PLANE_LENGTH_SCALE,   // L, m
   DJ_PLANE_INNER_RADIUS,   // r, m
   DJ_PLANE_LOAD,           // W, N
@@ -37,6 +39,11 @@ enum {
 static inline double dj_planeRange(const double* setting) {
   double s = setting[DJ_PLANE_SUPPORT];
   return 2 * s * setting[DJ_PLANE_LENGTH_SCALE] / (1 - s);
+}
+
+// The barrier by the settings.
+static inline djBarrier dj_planeLaw(const double* setting) {
+  return (djBarrier){setting[DJ_PLANE_SUPPORT], (djBarrierLaw)setting[DJ_PLANE_BARRIER]};
 }
 
 // Entry `touch` of the row.

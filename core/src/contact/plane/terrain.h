@@ -61,7 +61,8 @@ typedef struct djTerrainNear {
 typedef struct djTerrainWork {
   const djPairInput* in;
   const djPose* pose[2];
-  double s, L, range;        // range in metres
+  djBarrier law;
+  double L, range;           // range in metres
   double near, lift;         // points farther away are left out; what those between have more, m
   double K, soft, soft_rate; // as in djPlaneWork
   double e;                  // erosion

@@ -251,7 +251,7 @@ static djStatus openWork(djTerrainWork* w, const djPairInput* in, const djErosio
   w->pose[0] = at_start ? in->start_a : in->pose_a;
   w->pose[1] = at_start ? in->start_b : in->pose_b;
   if (!dj_isFinitePose(w->pose[0]) || !dj_isFinitePose(w->pose[1])) return DJ_INVALID;
-  w->s = in->setting[DJ_PLANE_SUPPORT];
+  w->law = dj_planeLaw(in->setting);
   w->L = in->setting[DJ_PLANE_LENGTH_SCALE];
   w->range = dj_planeRange(in->setting);
   w->soft = dj_softening(&w->soft_rate, erosion, in);
@@ -324,14 +324,14 @@ djStatus dj_solveTerrain(djTerrainWork* w) {
   }
   const djHalfSpace space = {.n = w->n, .y = {none, none, z}, .normal = {0, 0, 1}};
   w->half.t = w->half.o = 0;
-  const djPlaneStatus solved = dj_solveHalfSpace(&w->half, &space, w->s, z + pad, 80);
+  const djPlaneStatus solved = dj_solveHalfSpace(&w->half, &space, w->law, z + pad, 80);
   if (solved == DJ_PLANE_ZERO) return DJ_OK;
   w->kind = DJ_OVERLAPPING;
   if (solved == DJ_PLANE_LOST && !(w->half.value > 0 && w->half.value < INFINITY)) return DJ_OK;
   w->kind = DJ_TOUCHING;
   for (int i = 0; i < w->n; i++) {
     double b[3];
-    dj_barrier(b, w->half.t * z[i] + w->half.o, w->s);
+    dj_barrier(b, w->half.t * z[i] + w->half.o, w->law);
     w->foot[i].first = b[1];
     w->foot[i].second = b[2];
   }

@@ -10,24 +10,24 @@
 static void normalRows(djPairRows* rows, djPairPlane* r, const djTerrainWork* w,
                        const djPlaneState* state) {
   if (!r->begun && !state->lagged && w->gap >= w->range) return;
-  if (!r->begun) dj_beginHalfRows(r, state, w->gap / w->L, w->s, w->L);
-  const double o = -r->p[0], far = DJ_ROWS_NEAR * w->s;
+  if (!r->begun) dj_beginHalfRows(r, state, w->gap / w->L, w->law, w->L);
+  const double o = -r->p[0], far = DJ_ROWS_NEAR * w->law.s;
   double load = 0, least = INFINITY;
   for (int i = 0; i < w->n; i++) {
     const double z = w->foot[i].z / w->L;
     least = fmin(least, z);
-    if (r->begun) load += dj_rowLoad(r->length * z + o, w->s) * z;
+    if (r->begun) load += dj_rowLoad(r->length * z + o, w->law) * z;
   }
-  dj_adaptLength(r, load, w->s);
+  dj_adaptLength(r, load, w->law);
   const double t = r->length;
   r->nown = 0;
   if (!(t * least + o <= far) && !state->lagged) return;
-  djContactRow* row = dj_nextRow(rows, DJ_ROW_SHARED, DJ_ROW_OWN_OFFSET, -o, 4 * w->K, w->s);
+  djContactRow* row = dj_barrierRow(rows, DJ_ROW_SHARED, DJ_ROW_OWN_OFFSET, -o, 4 * w->K, w->law);
   for (int i = 0; i < w->n && row; i++) {
     const djNearFoot* f = &w->foot[i];
     const double x = t * f->z / w->L;
     if (x + o > far) continue;
-    row = dj_nextRow(rows, DJ_ROW_BARRIER, f->point, x, w->K, w->s);
+    row = dj_barrierRow(rows, DJ_ROW_BARRIER, f->point, x, w->K, w->law);
     if (!row) return;
     dj_rowTwist(row->J, t / w->L, f->n, dju_sub3(f->x, w->in->ref_a),
                 dju_sub3(f->x, w->in->ref_b));

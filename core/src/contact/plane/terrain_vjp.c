@@ -107,8 +107,8 @@ static void addFoot(djTerrainSink* out, const djTerrainWork* w, const djNearFoot
 static void addDirection(djTerrainSink* out, const djTerrainWork* w, const double dp[2],
                          const double* lambda, double factor) {
   const double t = w->half.t, o = w->half.o, inv = 1 / w->L;
-  out->support += factor * (4 * dj_barrierBySupport(-o, w->s) * -dp[1] -
-                            dj_barrierBySupport(1 - t, w->s) * dp[0]);
+  out->support += factor * (4 * dj_barrierBySupport(-o, w->law) * -dp[1] -
+                            dj_barrierBySupport(1 - t, w->law) * dp[0]);
   for (int i = 0; i < w->n; i++) {
     const djNearFoot* f = &w->foot[i];
     if (f->first == 0) continue;
@@ -126,7 +126,7 @@ static void addDirection(djTerrainSink* out, const djTerrainWork* w, const doubl
       c.n = dju_sub3(dju_scale3(beta, u), dj_terrainBend(w, f, c.more));
     }
     c.z = factor * inv * (dp[0] * f->first + t * f->second * rate);
-    out->support += factor * dj_barrierBySupport(t * zeta + o, w->s) * rate;
+    out->support += factor * dj_barrierBySupport(t * zeta + o, w->law) * rate;
     addFoot(out, w, f, &c);
   }
 }
@@ -212,7 +212,7 @@ static void forcesVjp(djTerrainSink* out, djLagFactor* by_c, double* by_K,
     by_g += 2 * dot * by_count * (1 / sums.F - g / sums.squares);
     const double by_D = -by_g * scale * f->second;
     *by_K -= by_g * t * inv * f->first;
-    out->support -= by_g * scale * dj_barrierBySupport(t * zeta + o, w->s);
+    out->support -= by_g * scale * dj_barrierBySupport(t * zeta + o, w->law);
     by_p[0] += -by_g * unit * f->first + by_D * zeta + by[i].offset * w->L * o / (t * t);
     by_p[1] += by_D - by[i].offset * w->L / t;
     const djFootCotangent c = {
@@ -291,7 +291,7 @@ djStatus dj_terrainVjp(djPairGrad* grad, djPairState* pair_state, const djPairIn
   double by_K = 0;
   djStatus status = dj_openTerrainNow(&w, in, state);
   if (status < 0) return status;
-  const double soft = w.soft, rate = w.soft_rate, K = w.K, s = w.s;
+  const double soft = w.soft, rate = w.soft_rate, K = w.K, s = w.law.s;
   djStatus solved = state->beneath ? DJ_OK : addNormal(&out, &by_K, &w, lambda);
   if (solved < 0) return solved;
   if (plane->lagged && in->friction > 0) {
