@@ -173,6 +173,29 @@ bool djm_eqTendon(const djmImport* imp, int i, djmNote note) {
          (djm_tendonMoves(m, m->eq_obj1id[i]) || djm_tendonMoves(m, m->eq_obj2id[i]));
 }
 
+// "geom/NAME", or its number.
+static void geomText(char text[80], const djModel* m, int geom) {
+  const char* name = dj_id2name(m, DJ_OBJ_GEOM, geom);
+  if (name[0]) snprintf(text, 80, "geom/%.70s", name);
+  else snprintf(text, 80, "geom/#%d", geom);
+}
+
+bool djm_eqTied(const djmImport* imp, int i, djmNote note) {
+  int id = 0, geom[2];
+  if (isLeftOut(imp, i) || !imp->m->eq_active0[i]) return false;
+  for (int k = 0; k < i; k++) id += djm_equalityKept(imp->m, k);
+  const int n = dj_tiedGeoms(geom, imp->model, id);
+  if (n == 0) return false;
+  char name[2][80], more[40] = "";
+  for (int k = 0; k < 2; k++) geomText(name[k], imp->model, geom[k]);
+  if (n > 1) snprintf(more, sizeof more, " and %d pairs more", n - 1);
+  snprintf(note, sizeof(djmNote),
+           "the point that it keeps together lies in %s and in %s%s: in MuJoCo contact presses "
+           "against it; here such geoms do not collide while it acts",
+           name[0], name[1], more);
+  return true;
+}
+
 bool djm_eqFlex(const djmImport* imp, int i, djmNote note) {
   (void)note;
   const mjModel* m = imp->m;

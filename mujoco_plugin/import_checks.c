@@ -79,6 +79,7 @@ static const djmCheck checks[] = {
     // ---- equality constraints, by type
     {DJM_EQUALITY, "connect", DJ_IGNORED, djm_eqConnect, "the bodies are not connected"},
     {DJM_EQUALITY, "weld", DJ_IGNORED, djm_eqWeld, "the bodies are not welded"},
+    {DJM_EQUALITY, "contact", DJ_APPROXIMATED, djm_eqTied, 0},
     {DJM_EQUALITY, "joint", DJ_IGNORED, djm_eqJoint, "the joints are not coupled"},
     {DJM_EQUALITY, "tendon", DJ_IGNORED, djm_eqTendon, "the tendons are not coupled"},
     {DJM_EQUALITY, "flex", DJ_IGNORED, djm_eqFlex, "the flex is not constrained"},

@@ -71,6 +71,7 @@ DJM_CHECK(djm_eqConnect);
 DJM_CHECK(djm_eqWeld);
 DJM_CHECK(djm_eqJoint);
 DJM_CHECK(djm_eqTendon);
+DJM_CHECK(djm_eqTied);
 DJM_CHECK(djm_eqFlex);
 
 // import_check_tendon.c

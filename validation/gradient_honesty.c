@@ -314,9 +314,33 @@ static mjModel* compile(const Case* c, const Setting* setting) {
   return m;
 }
 
+enum { THEIRS = -1 };
+
+// An engine, and what it is asked for beside its defaults.
+typedef struct Way {
+  const char* name;
+  int integrator;           // THEIRS: MuJoCo's run
+  double support;           // > 0: ours
+  double restitution;       // > 0: of all geoms
+} Way;
+
+static bool setWay(djModel* m, const Way* way, djError* err) {
+  djOption option = m->opt;
+  option.integrator = (djIntegrator)way->integrator;
+  if (way->support > 0) option.support = way->support;
+  bool done = dj_setOption(m, &option, err) >= 0;
+  for (int g = 0; g < m->ngeom && way->restitution > 0 && done; g++) {
+    char name[40];
+    djParam param;
+    snprintf(name, sizeof name, "geom/#%d/restitution", g);
+    done = dj_paramId(&param, m, name, err) >= 0 &&
+           dj_setParam(m, &param, &way->restitution, err) >= 0;
+  }
+  return done;
+}
+
 // Start (keyframe, at rest on the floor where the case says so), controls and direction.
-enum { THEIRS = -1 };     // for an integrator of ours
-static void openRun(Run* r, const Case* c, const Setting* setting, int integrator) {
+static void openRun(Run* r, const Case* c, const Setting* setting, const Way* way) {
   djError err;
   *r = (Run){.c = c, .m = compile(c, setting)};
   int nq = (int)r->m->nq, nv = (int)r->m->nv, nu = (int)r->m->nu;
@@ -341,11 +365,9 @@ static void openRun(Run* r, const Case* c, const Setting* setting, int integrato
   }
   for (int i = 0; i < r->size && c->dof < 0; i++) r->direction[i] /= sqrt(square);
 
-  if (integrator != THEIRS) {
+  if (way->integrator != THEIRS) {
     r->model = robot_import(r->m, &err);
-    djOption option = r->model ? r->model->opt : dj_defaultOption();
-    option.integrator = (djIntegrator)integrator;
-    if (!r->model || dj_setOption(r->model, &option, &err) < 0 ||
+    if (!r->model || !setWay(r->model, way, &err) ||
         djd_makeTape(&r->tape, r->model, c->horizon, &err) < 0) {
       djv_fail("%s: %s", c->name, err.text);
     }
@@ -399,18 +421,19 @@ static djdCertificate differences(Run* r, double gradient) {
   return certificate;
 }
 
-static const djIntegrator ours[2] = {DJ_EULER, DJ_POSITION};
+static const Way ours[2] = {{"euler", DJ_EULER, -1, -1}, {"position", DJ_POSITION, -1, -1}};
+static const Way theirs = {"MuJoCo", THEIRS, -1, -1};
 
 static void measureOurs(djvReport* report, Row* row, const Case* c, bool quick) {
   for (int i = 0; i < (quick && !c->text ? 1 : 2); i++) {
     Run r;
-    openRun(&r, c, &settings[0], (int)ours[i]);
+    openRun(&r, c, &settings[0], &ours[i]);
     row->ours[i] = ourGradient(report, &r);
     djdCertificate d = differences(&r, row->ours[i]);
     row->our_error[i] = relative(row->ours[i], d.difference);
     if (i == 0) row->our_reach = quick ? NAN : reachOf(&r, row->ours[i], largest(c));
     djv_note("%s: gradient %.10g, difference %.10g +- %.1g; %d of %d steps recovering",
-             dj_integratorName(ours[i]), row->ours[i], d.difference, d.difference_error,
+             ours[i].name, row->ours[i], d.difference, d.difference_error,
              (int)r.data->stats.recovering_steps, c->horizon);
     closeRun(&r);
   }
@@ -419,7 +442,7 @@ static void measureOurs(djvReport* report, Row* row, const Case* c, bool quick) 
 static void measureTheirs(Row* row, const Case* c, int which, bool quick) {
   static const double eps[NEPS] = {1e-6, 1e-4, 1e-8, 1e-2, 1e-3, 1e-5, 1e-7, 1e-9, 1e-10};
   Run r;
-  openRun(&r, c, &settings[which], THEIRS);
+  openRun(&r, c, &settings[which], &theirs);
   char text[300] = "";
   int used = 0, n = quick ? c->text ? 3 : 1 : NEPS;
   double first = theirGradient(&r, eps[0]);
@@ -454,24 +477,15 @@ typedef struct Phases {
   double restitution;       // mean of (velocity of separation)/(1 m/s), along x
 } Phases;
 
-// Derivatives at starts of the first ball over the 5 mm that it moves in a step. support > 0: ours.
-static Phases overPhases(djvReport* report, const Case* c, int integrator, double support,
-                         int n) {
+// Derivatives at starts of the first ball over the 5 mm that it moves in a step.
+static Phases overPhases(djvReport* report, const Case* c, const Way* way, int n) {
   Phases p = {.least = INFINITY, .most = -INFINITY};
   for (int k = 0; k < n; k++) {
     Run r;
-    djError err;
-    double g, end;
-    openRun(&r, c, &settings[0], integrator);
+    double end;
+    openRun(&r, c, &settings[0], way);
     r.qpos[0] += 1.0 * H * (k + 0.5) / n;
-    if (r.model) {
-      djOption option = r.model->opt;
-      if (support > 0) option.support = support;
-      if (dj_setOption(r.model, &option, &err) < 0) djv_fail("%s: %s", c->name, err.text);
-      g = ourGradient(report, &r);
-    } else {
-      g = theirGradient(&r, 1e-7);
-    }
+    double g = r.model ? ourGradient(report, &r) : theirGradient(&r, 1e-7);
     double reach = c->input == QVEL ? 0.1 : 0.01, plus, minus;
     if (!output(&r, reach, &plus) || !output(&r, -reach, &minus)) djv_fail("%s", c->name);
     p.secant += (plus - minus) / (2 * reach) / n;
@@ -487,32 +501,31 @@ static Phases overPhases(djvReport* report, const Case* c, int integrator, doubl
 }
 
 static void printPhases(djvReport* report, int n) {
-  static const struct {
-    const char* name;
-    int integrator;
-    double support;
-  } engine[] = {{"euler", DJ_EULER, -1},
-                {"... support 0.02", DJ_EULER, 0.02},
-                {"MuJoCo", THEIRS, -1}};
+  enum { ASKED = 1, WAYS = 4 };   // that asks to bounce, so that impacts are at their own time
+  static const Way ways[WAYS] = {{"euler", DJ_EULER, -1, -1},
+                                 {"... restitution", DJ_EULER, -1, 1e-3},
+                                 {"... support 0.02", DJ_EULER, 0.02, -1},
+                                 {"MuJoCo", THEIRS, -1, -1}};
   double mean[NCASE];
   djv_title("over %d phases of the step (law: of a plastic impact)", n);
   djv_note("%-21s %-21s %-16s %6s %6s %7s %15s %5s", "scene", "derivative of", "", "law", "secant",
            "mean", "least..most", "rest.");
   for (int k = 0; k < NCASE; k++) {
     const Case* c = &cases[k];
-    for (int i = 0; i < 3 && c->phases; i++) {
-      Phases p = overPhases(report, c, engine[i].integrator, engine[i].support, n);
+    for (int i = 0; i < WAYS && c->phases; i++) {
+      Phases p = overPhases(report, c, &ways[i], n);
       char restitution[20] = "";
       if (c->offset == 0) snprintf(restitution, sizeof restitution, "%.3f", p.restitution);
       djv_note("%-21s %-21s %-16s %6.3f %6.3f %7.3f %7.3f..%6.3f %5s", c->name, c->what,
-               engine[i].name, c->law(c->offset), p.secant, p.mean, p.least, p.most, restitution);
-      if (i == 0) mean[k] = p.mean;
+               ways[i].name, c->law(c->offset), p.secant, p.mean, p.least, p.most, restitution);
+      if (i == ASKED) mean[k] = p.mean;
     }
   }
   for (int k = 0; k < NCASE && n == NPHASE; k++) {
     const Case* c = &cases[k];
     if (!c->phases) continue;
-    robot_near(report, mean[k], c->law(c->offset), 0.06, "%s, %s: mean", c->name, c->what);
+    robot_near(report, mean[k], c->law(c->offset), 0.06, "%s, %s: mean by restitution", c->name,
+               c->what);
   }
 }
 

@@ -176,7 +176,7 @@ static bool takeStep(djmContact* x, const mjData* d, const mjtNum* last, const m
   return true;
 }
 
-static const mjtNum kRounding = 1e-9;   // of a velocity from coordinates
+static const mjtNum kRounding = 2e-16;   // m or rad, of coordinates
 
 // MuJoCo's step adds h v+ to the coordinates. Where ours ends with another velocity, as after an
 // impact within it and of a body that spins, that is told when coordinates have been advanced.
@@ -186,7 +186,7 @@ static bool land(djmContact* x, const mjModel* m, mjData* d) {
   mj_differentiatePos(m, x->rate, m->opt.timestep, d->qpos, data->qpos);
   mju_copy(x->end, data->qvel, (int)m->nv);
   for (int i = 0; i < m->nv; i++) {
-    bool rounding = fabs(x->rate[i] - x->end[i]) <= kRounding * (1 + fabs(x->end[i]));
+    bool rounding = fabs(x->rate[i] - x->end[i]) * m->opt.timestep <= kRounding;
     if (rounding) x->rate[i] = x->end[i];
   }
   x->time = d->time;

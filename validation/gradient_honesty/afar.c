@@ -1,7 +1,7 @@
-// Two smooth balls of radius 0.1 at rest, D apart, without gravity. The second one is to be D/10
-// farther away after 0.8 s, by the speed v of the first. Before they touch, its end does not depend
-// on v, unless a guide acts. Adam goes from v = 0: rate D/40 m/s, betas 0.3 and 0.5, epsilon
-// 1e-300.
+// Two smooth balls of radius 0.1 at rest, D apart, without gravity, the second one at the origin:
+// velocities come from coordinates, whose rounding grows with them. It is to be D/10 farther away
+// after 0.8 s, by the speed v of the first. Before they touch, its end does not depend on v, unless
+// a guide acts. Adam goes from v = 0: rate D/40 m/s, betas 0.3 and 0.5, epsilon 1e-300.
 //
 // The guide's coefficient is GUIDE D^5/2, so that the derivative at rest is about the same for all
 // D: the tail's force falls as D^-3/2. It acts in the run where its derivative is held against
@@ -49,10 +49,10 @@ static void open(Balls* b, double apart, Engine engine) {
   djv_put(&t, "<mujoco><option timestep='0.005' gravity='0 0 0'/><worldbody>");
   for (int k = 0; k < 2; k++) {
     djv_put(&t, "<body pos='%g 0 0'><freejoint/><geom size='0.1' mass='1' condim='1'/></body>",
-            k * apart);
+            (k - 1) * apart);
   }
   djv_put(&t, "</worldbody></mujoco>");
-  *b = (Balls){.apart = apart, .target = 1.1 * apart, .engine = engine, .m = robot_compile(t.text)};
+  *b = (Balls){.apart = apart, .target = 0.1 * apart, .engine = engine, .m = robot_compile(t.text)};
   free(t.text);
   b->d = mj_makeData(b->m);
   b->model = robot_import(b->m, &err);

@@ -776,6 +776,11 @@ DJ_API int dj_name2id(const djModel* model, djObject type, const char* name);
 // or there is no such flex.
 DJ_API double dj_flexHole(const djModel* model, int flex);
 
+// Pairs of geoms that a connect or weld holds in each other: the point that it keeps together lies in
+// both, so that nothing parts them while it acts. They do not collide then. How many there are; of
+// one (or NULL) the geom of its first body and that of its second.
+DJ_API int dj_tiedGeoms(int geom[2], const djModel* model, int equality);
+
 // A geom type as files and queries have it ("box"...), "" of an unknown one. nsize, or NULL: how
 // many sizes it needs; -1: sizes do not describe it (mesh, height field).
 DJ_API const char* dj_geomName(int* nsize, djGeomType type);

@@ -202,6 +202,9 @@ int dj_impactParts(djContacts* contacts, const djModel* model, const djPose* fro
 djStatus dj_lagContacts(djContacts* contacts, const djModel* model, const djPose* pose,
                         djError* err);
 
+// Which equality constraints (nequality) act in the steps that begin from now on: geoms that they
+// hold in each other do not collide (pairs/tied.h). eq_active is kept. contacts may be NULL.
+void dj_tieContacts(djContacts* contacts, const djModel* model, const int* eq_active);
 // Where bodies (nbody) were a step before the start of the steps that begin from now on; NULL, as
 // at first: unknown. contacts may be NULL.
 void dj_setPastContacts(djContacts* contacts, const djPose* past);

@@ -239,6 +239,7 @@ typedef struct djKernel {
   bool slidesAlone;                // pairs with other friction than sliding, alike in all directions,
                                    //   are refused; those with friction have no derivatives by
                                    //   what moves shapes
+  bool convex;                     // shapes are their convex hulls, whose distance dj_distance finds
   bool everywhere;                 // what acts afar is the pair's own energy, and no guide's
   // Takes back settings that a pair of geoms does not have. Or NULL.
   void (*limit)(double* setting, const djModel* model, int geom1, int geom2);

@@ -69,6 +69,7 @@ djStatus dj_copyStart(const djModel* m, djData* d) {
     memcpy(part[k].to, part[k].from, (size_t)part[k].n * sizeof(double));
   }
   if (m->nequality > 0) memcpy(s->eq_active, d->eq_active, (size_t)m->nequality * sizeof(int));
+  dj_tieContacts(dj_contactsOf(&w->forces), m, s->eq_active);
   s->time = d->time;
   s->gravity_scale = d->gravity_scale;
   s->work = w;

@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "contact/pairs/near.h"
+#include "contact/pairs/tied.h"
 #include "contact/rows.h"
 
 #include <string.h>
@@ -246,6 +247,14 @@ static djStatus beginStep(djContacts* c, const djModel* m, const djPose* pose, c
     if (status > 0) worst = status;
   }
   return worst;
+}
+
+void dj_tieContacts(djContacts* c, const djModel* m, const int* eq_active) {
+  if (!c) return;
+  const uint64_t key = dj_tiedKey(m, eq_active);
+  c->eq_active = eq_active;
+  if (key != c->tied_key) c->collision = NULL;   // the list begins anew
+  c->tied_key = key;
 }
 
 void dj_setRestOfContacts(djContacts* c, double rest) {

@@ -1,5 +1,6 @@
 #include "contact/pairs/near.h"
 
+#include "contact/pairs/tied.h"
 #include "math/so3.h"
 #include "model/geom_row.h"
 
@@ -217,6 +218,7 @@ static bool keepPair(const void* user, int i, int j) {
   } else if (!dj_isContactPair(m, a, b)) {
     return false;
   }
+  if (dj_isTied(f->c, m, a, b)) return false;
   if (m->geom_type[a] == DJ_PLANE) {
     int swap = a;
     a = b;
@@ -372,7 +374,8 @@ djStatus dj_listAfar(djContacts* c, const djModel* m) {
   if (!someActAfar(c, m)) return DJ_OK;
   for (int i = 0; i < c->nbox; i++) {
     for (int k = i + 1; k < c->nbox; k++) {
-      if (!dj_actsAfar(m, c->box_geom[i], c->box_geom[k])) continue;
+      const int low = c->box_geom[i], high = c->box_geom[k];
+      if (!dj_actsAfar(m, low, high) || dj_isTied(c, m, low, high)) continue;
       if (c->nafar == c->maxafar) {
         size_t more = 2 * (size_t)c->maxafar + 64;
         djBoxPair* grown = realloc(c->afar, more * sizeof *grown);

@@ -82,6 +82,8 @@ struct djContacts {
   double rest;             // as in djPairInput
   const struct djCollision* collision;   // whose shapes, in which version, the list is about
   uint64_t version;
+  const int* eq_active;    // (nequality) of the step, as dj_tieContacts has it
+  uint64_t tied_key;       // dj_tiedKey of these
   bool listed;             // pairs, margins and start poses are valid
   int nbody;
   djPose* start;           // (nbody) at the start of the step

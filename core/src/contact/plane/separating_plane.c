@@ -352,6 +352,7 @@ const djKernel dj_separatingPlane = {
     .rule = dj_planeRules,
     .preset = dj_planePresets,
     .takes = takes,
+    .convex = true,
     .range = dj_planeRange,
     .afar = afar,
     .limit = limit,
