@@ -13,7 +13,6 @@
 #include "integrate/mocap.h"
 #include "integrate/turn.h"
 #include "integrate/work.h"
-#include "math/lanes.h"
 
 #include <math.h>
 #include <string.h>
@@ -281,7 +280,8 @@ static void setResponses(djRowPass* s, const djWork* w, const djModel* m) {
     dj_halveDiagonal(Y, &w->mass, own[0], own[1]);
     for (int j = 0; j <= i; j++) {
       const double* other = s->Y + (size_t)j * nv;
-      double sum = dju_dotLanes(other + own[0], Y + own[0], own[1] - own[0]);
+      double sum = 0;
+      for (int k = own[0]; k < own[1]; k++) sum += other[k] * Y[k];
       s->problem.G[n * i + j] = s->problem.G[n * j + i] = sum;
     }
   }

@@ -1,7 +1,5 @@
 #include "math/block_matrix.h"
 
-#include "math/lanes.h"
-
 #include <string.h>
 
 // ---- blocks -----------------------------------------------------------------------------------
@@ -115,7 +113,9 @@ void dj_mulMatrix(double* y, double f, const djMatrix* A, const double* x) {
     for (int row = b->adr[a]; row < b->adr[a + 1]; row++) {
       for (int k = b->near_adr[a]; k < b->near_adr[a + 1];) {
         int first = b->adr[b->near[k]], size = dj_nearStretch(b, a, &k);
-        y[row] += f * dju_dotLanes(at, x + first, size);
+        double sum = 0;
+        for (int j = 0; j < size; j++) sum += at[j] * x[first + j];
+        y[row] += f * sum;
         at += size;
       }
     }

@@ -164,18 +164,6 @@ DJU_INLINE double dju_sumLanes(djLanes v) {
   return w[0] + w[1];
 }
 
-// a . b
-DJU_INLINE double dju_dotLanes(const double* a, const double* b, int n) {
-  djLanes sum = dju_splat(0);
-  int i = 0;
-  for (; i + DJU_LANES <= n; i += DJU_LANES) {
-    sum = dju_fmaLanes(dju_loadLanes(a + i), dju_loadLanes(b + i), sum);
-  }
-  if (i == n) return dju_sumLanes(sum);
-  const djLanes x = dju_loadFirst(a + i, n - i), y = dju_loadFirst(b + i, n - i);
-  return dju_sumLanes(dju_fmaLanes(x, y, sum));
-}
-
 // Sums over the lanes of eight vectors, one in each lane: a tree of three levels.
 DJU_INLINE djLanes dju_addPairs(djLanes a, djLanes b) {   // a01 b01 a23 b23 ...
   return __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) +
