@@ -497,7 +497,7 @@ def gather_rod(x, pos):
     x.close("body")
 
 
-def gather_end(x, name, file="scene.xml"):
+def gather_end(x, name, file):
     x.close("worldbody")
     x.open("actuator")
     servos(x, GATHER["reach"], 60)
@@ -668,37 +668,37 @@ def whole_asset(x):
 YAWS = (0.3, 2.1, -1.2, 0.9, 2.8, -2.4, -0.5, 1.5, -1.9, 0)
 
 
+def bunny_scene(dt, says, assets, put, rod, file):
+    """assets(x), put(x): what is to be gathered."""
+    x = begin("gather_bunny", says, (2.2, 1.6), dt, 2)
+    assets(x)
+    x.open("default")
+    x.one("geom", friction=0.5, density=DENSITY)
+    x.close("default")
+    world(x)
+    mark(x, "mark", GATHER["mark"], TASKS["gather_bunny"]["tolerance"], RED)
+    gather_rod(x, rod)
+    put(x)
+    gather_end(x, "gather_bunny", file)
+
+
 def gather_bunny(dt):
-    x = begin("gather_bunny",
-              "Ten concave bodies, each a union of four hulls, and a rod that servos move and "
-              "turn about the vertical: all are to be brought into one region. Controls are "
-              "as in gather.",
-              (2.2, 1.6), dt, 2)
-    blob_assets(x)
-    x.open("default")
-    x.one("geom", friction=0.5, density=DENSITY)
-    x.close("default")
-    world(x)
-    mark(x, "mark", GATHER["mark"], TASKS["gather_bunny"]["tolerance"], RED)
-    gather_rod(x, GATHER["rod"])
-    for i, (p, yaw) in enumerate(zip(GATHER["places"], YAWS)):
-        blob(x, "blob%d" % i, p, yaw, WOOD)
-    gather_end(x, "gather_bunny")
     row = TRIANGLES["gather_bunny"]
-    x = begin("gather_bunny",
-              "Two concave bodies of 272 triangles each, and a rod that servos move and turn about "
-              "the vertical: both are to be brought into one region. Controls are as in gather.",
-              (2.2, 1.6), dt, 2)
-    whole_asset(x)
-    x.open("default")
-    x.one("geom", friction=0.5, density=DENSITY)
-    x.close("default")
-    world(x)
-    mark(x, "mark", GATHER["mark"], TASKS["gather_bunny"]["tolerance"], RED)
-    gather_rod(x, row["rod"])
-    for i, k in enumerate(row["places"]):
-        x.free("blob%d" % i, (*GATHER["places"][k], 0), WOOD, type="mesh", mesh="blob")
-    gather_end(x, "gather_bunny", "long_range.xml")
+
+    def hulls(x):
+        for i, (p, yaw) in enumerate(zip(GATHER["places"], YAWS)):
+            blob(x, "blob%d" % i, p, yaw, WOOD)
+
+    def wholes(x):
+        for i, k in enumerate(row["places"]):
+            x.free("blob%d" % i, (*GATHER["places"][k], 0), WOOD, type="mesh", mesh="blob")
+
+    bunny_scene(dt, "Ten concave bodies, each a union of four hulls, and a rod that servos move and "
+                "turn about the vertical: all are to be brought into one region. Controls are "
+                "as in gather.", blob_assets, hulls, GATHER["rod"], "scene.xml")
+    bunny_scene(dt, "Two concave bodies of 272 triangles each, and a rod that servos move and turn "
+                "about the vertical: both are to be brought into one region. Controls are as in "
+                "gather.", whole_asset, wholes, row["rod"], "long_range.xml")
     gather_tasks("gather_bunny", "blob", blob_center()[2], (0, whole_center()),
                  [YAWS[k] for k in row["places"]])
 

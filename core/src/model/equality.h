@@ -17,6 +17,13 @@ static inline bool dj_isBetweenBodies(int type) {
   return type == DJ_EQ_CONNECT || type == DJ_EQ_WELD;
 }
 
+// Of a connect or weld the point that it keeps on its body k (3), in that body's frame: a site's, or
+// an anchor.
+static inline const double* dj_equalityPoint(const djModel* m, int e, int k) {
+  const int site = m->eq_site[2 * e + k];
+  return site >= 0 ? m->site_pos + 3 * site : m->eq_anchor + 6 * e + 3 * k;
+}
+
 // Bodies of a connect or weld, whose sites may be given instead.
 void dj_equalityBodies(int body[2], const djModelDef* def, const djEqualityDef* e);
 

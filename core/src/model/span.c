@@ -190,8 +190,8 @@ static bool nextCrank(djSpan* span, djSpanAt* at, const djModel* m, const djKin*
 // Point k of a span between bodies: that of a site, or an anchor.
 static void putAnchor(djSpan* span, int k, const djModel* m, const djKin* kin, int e) {
   int site = m->eq_site[2 * e + k], b = m->eq_pair[2 * e + k];
-  const double* at = site >= 0 ? m->site_pos + 3 * site : m->eq_anchor + 6 * e + 3 * k;
-  putPoint(span, k, k, site, dju_transform(&kin->body[b], dju_load3(at)));
+  const djVec3 at = dju_load3(dj_equalityPoint(m, e, k));
+  putPoint(span, k, k, site, dju_transform(&kin->body[b], at));
   span->anchor[k] = 6 * e + 3 * k;
 }
 

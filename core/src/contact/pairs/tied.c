@@ -19,12 +19,6 @@ static double depthOf(const djShape* shape, const double* at) {
   return status < 0 ? -INFINITY : -d.gap;
 }
 
-static void heldPoint(double at[3], const djModel* m, int e, int side) {
-  int site = m->eq_site[2 * e + side];
-  const double* from = site < 0 ? m->eq_anchor + 6 * e + 3 * side : m->site_pos + 3 * site;
-  for (int k = 0; k < 3; k++) at[k] = from[k];
-}
-
 static bool keepsPoint(const djModel* m, int e) {
   return dj_isBetweenBodies(m->eq_type[e]) && !(m->opt.disable & DJ_DSBL_EQUALITY);
 }
@@ -38,9 +32,8 @@ static bool holds(const djModel* m, int e, int first, int second) {
   const djShape *a = &shape[first], *b = &shape[second];
   if (a->type < 0 || b->type < 0) return false;
   const double least = INSIDE * fmin(a->inner, b->inner);
-  double at[2][3];
-  for (int k = 0; k < 2; k++) heldPoint(at[k], m, e, k);
-  return depthOf(a, at[0]) > least && depthOf(b, at[1]) > least;
+  return depthOf(a, dj_equalityPoint(m, e, 0)) > least &&
+         depthOf(b, dj_equalityPoint(m, e, 1)) > least;
 }
 
 bool dj_isTied(const djContacts* c, const djModel* m, int g1, int g2) {
@@ -78,11 +71,7 @@ uint64_t dj_tiedKey(const djModel* m, const int* eq_active) {
     if (!keepsPoint(m, e) || !eq_active[e]) continue;
     const double number = e + 1;
     dj_mixNumbers(&key, &number, 1);
-    for (int side = 0; side < 2; side++) {
-      double at[3];
-      heldPoint(at, m, e, side);
-      dj_mixNumbers(&key, at, 3);
-    }
+    for (int k = 0; k < 2; k++) dj_mixNumbers(&key, dj_equalityPoint(m, e, k), 3);
   }
   return key;
 }
