@@ -127,6 +127,30 @@ static void testMet(void) {
   }
 }
 
+// What overlaps in a trial is met where it does not yet, and the other pair is what it was.
+static void testOverlap(void) {
+  Scene s;
+  begin(&s, 1.5, 3);
+  const double excess = 1e-3 * energyAt(&s, 0.8 * 1.5 / 3);
+  eval(&s, s.from);
+  const djPairOutput other = find(&s, 2)->out, none = {0};
+  dj_easeContacts(s.c, DJ_EASE_NONE, 1);
+  assert_true(isinf(eval(&s, s.to)));
+  int n;
+  assert_int_equal(dj_meetContacts(&n, s.c, s.m, excess), DJ_OK);
+  assert_int_equal(n, 1);
+  assert_true(dj_replayContacts(s.c, s.from));
+  eval(&s, s.from);
+  const djPairOutput met = find(&s, 0)->out;
+  assert_memory_equal(&find(&s, 2)->out, &other, sizeof other);
+  dj_replayContacts(s.c, NULL);
+  s.to[2].p.x = s.from[2].p.x - 1.2 * s.range; // to where there is an energy
+  double x = s.to[2].p.x - s.from[2].p.x;
+  assert_true(quadratic(&met, x, 1) < energyAt(&s, 1));
+  checkFit(&s, &met, &none, excess);
+  end(&s);
+}
+
 // Nothing is met where the excess is not exceeded, where the way is foreseen, or without a present
 // point.
 static void testNothing(void) {
@@ -168,4 +192,4 @@ static void testLeft(void) {
   }
 }
 
-DJT_MAIN(testMet, testNothing, testLeft)
+DJT_MAIN(testMet, testOverlap, testNothing, testLeft)

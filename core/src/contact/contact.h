@@ -268,7 +268,7 @@ typedef struct djContactBlock {
 } djContactBlock;
 
 // Evaluate all pairs at poses (nbody) and twists (nbody x 6, about ref; NULL: zero). *value is the
-// sum (infinite when infeasible: then it stops early and derivatives are void). flags: DJ_EVAL_*.
+// sum (infinite when infeasible: then derivatives are void). flags: DJ_EVAL_*.
 djStatus dj_evalContacts(double* value, djContacts* contacts, const djModel* model,
                          const djPose* pose, const double* twist, int flags);
 

@@ -209,7 +209,7 @@ static djStatus tryWhole(Trial* t, double* slope, Search* s, double noise) {
     status = tryAt(t, s, fraction);
     if (status < 0 || isEnough(s, t, *slope, noise)) return status;
     bool found = false;
-    if (p->learn && k < MOST_LESSONS && isfinite(t->value)) status = learn(&found, s);
+    if (p->learn && k < MOST_LESSONS) status = learn(&found, s);
     if (status < 0 || !found) return status;
   }
 }

@@ -226,7 +226,7 @@ static djStatus beginStep(djContacts* c, const djModel* m, const djPose* pose, c
   c->lag = NULL;
   c->h = h;
   c->neval = 0;
-  c->evaluated = c->marked = c->keeps = false;
+  c->evaluated = c->blocked = c->marked = c->keeps = false;
   c->nblock = 0;
   status = moveStart(c, m, pose);
   memcpy(c->ref, ref, (size_t)c->nbody * sizeof(djVec3));
@@ -397,7 +397,7 @@ static djStatus evalAll(double* value, djContacts* c, const djModel* m, const dj
   }
   dj_keepBlocks(c);
   c->nblock = 0;
-  c->evaluated = false;
+  c->evaluated = c->blocked = false;
   c->neval++;
   const bool guides = dj_guides(c, m);
   djStatus worst = DJ_OK, status = coverPoses(c, m, pose);
@@ -415,18 +415,21 @@ static djStatus evalAll(double* value, djContacts* c, const djModel* m, const dj
     if (status < 0) return status;
     if (status > 0) worst = status;
     if (!p->acted) continue;
-    double energy = c->block[c->nblock].out.value;
-    if (!(energy < INFINITY)) {   // or NaN
-      *value = INFINITY;
-      c->infinite = k;
-      c->nblock = 0;
-      return DJ_OK;
+    double* energy = &c->block[c->nblock].out.value;
+    if (!(*energy < INFINITY)) {   // or NaN
+      if (*value < INFINITY) c->infinite = k;
+      *value = *energy = INFINITY;
+      if (!c->keeps || !(flags & DJ_EVAL_HESSIAN)) {
+        c->nblock = 0;
+        return DJ_OK;
+      }
     }
-    *value += energy;
+    *value += *energy;
     keepBlock(c, p, k);
   }
   memcpy(c->eval_pose, pose, (size_t)c->nbody * sizeof(djPose));
-  c->evaluated = true;
+  c->blocked = *value == INFINITY;
+  c->evaluated = !c->blocked;
   c->curved = flags & DJ_EVAL_HESSIAN;
   return worst;
 }

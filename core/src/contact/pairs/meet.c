@@ -11,11 +11,13 @@
 #include "contact/pairs/near.h"
 #include "math/so3.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MOST_TRIES = 12, SECANTS = 3 };
 // A place's energy, over the excess allowed.
 static const double LOW = 0.3, HIGH = 3, AIM = 1;
+static const double BACK = 0.3; // of a way on which shapes overlap
 
 // ---- blocks of the present point ----------------------------------------------------------------
 
@@ -143,14 +145,20 @@ static djStatus evalAlong(djPairOutput* out, djContacts* c, const djModel* m, in
   return p->kernel->eval(out, dj_stateOf(c, p), &in, DJ_EVAL_HESSIAN | DJ_EVAL_MAJORIZER);
 }
 
+// The next place to look at, of the way from one that is too low to one that is `over` what was
+// foreseen: beyond an onset energies grow by the fourth power.
+static double nextPart(double over, double excess, int n) {
+  if (isinf(over)) return BACK;
+  return n <= SECANTS ? fmax(0.1, fmin(sqrt(sqrt(AIM * excess / over)), 0.9)) : 0.5;
+}
+
 // Block k of the trial, whose energy is `over` what was foreseen, gets a substitute.
 static djStatus meet(int* found, djContacts* c, const djModel* m, int k, const double x[12],
                      const djPairOutput* present, double over, double excess) {
   djPairOutput out;
   double low = 0, high = 1, f = 1;
-  for (int n = 0; n < MOST_TRIES; n++) { // beyond an onset energies grow by the fourth power
-    const double part = n <= SECANTS ? sqrt(sqrt(AIM * excess / over)) : 0.5;
-    f = low + (high - low) * fmax(0.1, fmin(part, 0.9));
+  for (int n = 0; n < MOST_TRIES; n++) {
+    f = low + (high - low) * nextPart(over, excess, n);
     djStatus status = evalAlong(&out, c, m, k, x, f);
     if (status < 0) return status;
     const double rise = out.value - quadratic(present, x, f);
@@ -170,7 +178,7 @@ static djStatus meet(int* found, djContacts* c, const djModel* m, int k, const d
 
 djStatus dj_meetContacts(int* found, djContacts* c, const djModel* m, double excess) {
   *found = 0;
-  if (!c || !c->keeps || !c->evaluated || !(excess > 0)) return DJ_OK;
+  if (!c || !c->keeps || !(c->evaluated || c->blocked) || !(excess > 0)) return DJ_OK;
   for (int k = 0; k < c->nblock; k++) {
     const djContactBlock* b = &c->block[k];
     const djPairOutput none = {0};

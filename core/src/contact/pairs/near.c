@@ -421,7 +421,7 @@ static djStatus listPairs(djContacts* c, const djModel* m, bool tight) {
   mergePairs(c, m, n);
   memcpy(c->slack, c->margin, (size_t)c->nbody * sizeof(double));
   c->listed = true;
-  c->evaluated = false;   // blocks refer to the list
+  c->evaluated = c->blocked = false;   // blocks refer to the list
   return DJ_OK;
 }
 

@@ -143,6 +143,7 @@ struct djContacts {
   long neval;              // evaluations in this step
   int infinite;            // the listed pair that made the last evaluation infinite
   bool evaluated;          // blocks belong to `eval_pose`
+  bool blocked;            // or they do, some of them infinite: for dj_meetContacts alone
   djPose* eval_pose;       // (nbody)
   double* scratch;
   int nscratch;
