@@ -7,7 +7,7 @@
 
 static const double ROUNDING = 2e-15;
 enum { MOST_KINKED = 20 }; // iterations, where forces have kinks
-enum { PLAIN = 9 };        // before friction is eased
+enum { PLAIN = 20 };       // before friction is eased
 
 // ---- callbacks of Newton's method -------------------------------------------------------------
 
