@@ -17,7 +17,6 @@
 enum { MOST_TRIES = 12, SECANTS = 3 };
 // A place's energy, over the excess allowed.
 static const double LOW = 0.3, HIGH = 3, AIM = 1;
-static const double BACK = 0.3; // of a way on which shapes overlap
 
 // ---- blocks of the present point ----------------------------------------------------------------
 
@@ -148,8 +147,8 @@ static djStatus evalAlong(djPairOutput* out, djContacts* c, const djModel* m, in
 // The next place to look at, of the way from one that is too low to one that is `over` what was
 // foreseen: beyond an onset energies grow by the fourth power.
 static double nextPart(double over, double excess, int n) {
-  if (isinf(over)) return BACK;
-  return n <= SECANTS ? fmax(0.1, fmin(sqrt(sqrt(AIM * excess / over)), 0.9)) : 0.5;
+  if (isinf(over) || n > SECANTS) return 0.5;
+  return fmax(0.1, fmin(sqrt(sqrt(AIM * excess / over)), 0.9));
 }
 
 // Block k of the trial, whose energy is `over` what was foreseen, gets a substitute.
