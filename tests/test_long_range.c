@@ -561,13 +561,24 @@ static void testDistances(void** state) {
   for (int k = 0; k < 2; k++) freeSolid(&solid[k]);
 }
 
+// States have places for all pairs of triangles of the largest meshes, within what they may have.
+static void testStates(void** state) {
+  (void)state;
+  const size_t least = dj_longRange.state_size, all = (size_t)1 << 30;
+  assert_true(dj_longRange.stateSize(34, all) >= DJ_WARM_SIZE(2 * 64 * 64));
+  assert_true(dj_longRange.stateSize(34, least + 1000) <= least + 1000);
+  assert_int_equal(dj_longRange.stateSize(34, 0), least);
+  assert_int_equal(dj_longRange.stateSize(4, all), least);
+  assert_true(dj_longRange.stateSize(1 << 20, all) <= DJ_WARM_SIZE(DJ_MOST_WARM));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testPlanks),    cmocka_unit_test(testRing),
       cmocka_unit_test(testTunnel),    cmocka_unit_test(testRefused),
       cmocka_unit_test(testThreads),   cmocka_unit_test(testProducts),
       cmocka_unit_test(testQuery),     cmocka_unit_test(testTessellations),
-      cmocka_unit_test(testDistances),
+      cmocka_unit_test(testDistances), cmocka_unit_test(testStates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

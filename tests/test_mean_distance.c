@@ -168,11 +168,13 @@ static void testResumed(void) {
 // triangles and steps are not taken.
 static void testWarm(void) {
   djRng rng = {32};
-  djWarmPlanes* warm = calloc(1, sizeof *warm);
+  djWarmPlanes* warm = calloc(1, DJ_WARM_SIZE(DJ_NWARM));
+  warm->n = DJ_NWARM;
   for (int i = 0; i < 20; i++) {
     TreeMesh A = someTree(&rng, i % NSOLID), B = someTree(&rng, i / NSOLID % NSOLID);
     djPose T = randomPlace(&rng, djt_uniform(&rng, 3, 4));
     warm->step++;
+    warm->stride = (unsigned)B.tree.ntri;
     for (int k = 0; k < 4; k++) {
       djMeanPair p = {.a = &A.tree, .b = &B.tree, .place = T, .order = 2}, q = p;
       djMeanDistance d, e;
@@ -196,6 +198,21 @@ static void testWarm(void) {
   warm->step++;
   assert_false(dj_isWarm(warm, plane, 3, 5));
   assert_null(dj_warmPlane(NULL, 3, 5, false));
+  free(warm);
+}
+
+// With room for all pairs of triangles, at the start and now, none takes the place of another.
+static void testWarmPlaces(void) {
+  enum { NA = 7, NB = 5, N = 2 * NA * NB };
+  djWarmPlanes* warm = calloc(1, DJ_WARM_SIZE(N));
+  warm->step = 1;
+  warm->n = N;
+  warm->stride = NB;
+  for (int k = 0; k < N; k++) {
+    djWarmPlane* plane = dj_warmPlane(warm, k / 2 / NB, k / 2 % NB, k % 2 == 0);
+    assert_true(plane >= warm->plane && plane < warm->plane + N && plane->step == 0);
+    plane->step = 1;
+  }
   free(warm);
 }
 
@@ -570,5 +587,5 @@ static void testGrids(void) {
 }
 
 DJT_MAIN(testTrees, testTreeParams, testPlanes, testNearPoints, testSmallTriangles, testResumed,
-         testWarm, testValues, testScale, testFaint, testDerivatives, testHalfSpaces, testBlends,
-         testRepels, testNear, testCuts, testGrids)
+         testWarm, testWarmPlaces, testValues, testScale, testFaint, testDerivatives,
+         testHalfSpaces, testBlends, testRepels, testNear, testCuts, testGrids)

@@ -12,7 +12,8 @@
 // by `position`.
 //
 // It fails where triangles touch, drift by more than a tenth of a millimetre in the last quarter,
-// or have no gradient; or where the others' gradients are not zero.
+// or have no gradient; where the others' gradients are not zero; or where `euler` takes more than
+// twice as many iterations of Newton's method as `position`.
 
 #include "mj_concave/concave.h"
 
@@ -25,7 +26,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { HULLS = 16, BEFORE = 20, EVERY = 10 };
+enum { HULLS = 16, BEFORE = 20, EVERY = 10, FIRST = 50 };
 
 typedef enum Engine { OURS, STOCK } Engine;
 typedef struct Way {
@@ -39,6 +40,7 @@ static const Way WAYS[] = {{"long_range", "long_range", OURS, 0},
                            {"MuJoCo, hulls", NULL, STOCK, HULLS},
                            {"MuJoCo, meshes", NULL, STOCK, 0}};
 enum { NWAY = sizeof WAYS / sizeof WAYS[0] };
+static const double MOST_EULER = 2;
 
 typedef struct Outcome {
   double deepest, rest; // m: least distance of the surfaces, that at the end
@@ -58,16 +60,18 @@ typedef struct Scene {
   djModel* model;
 } Scene;
 
-static void openScene(Scene* s, const Hanging* what, const Way* way, const double pos[3]) {
+static void openScene(Scene* s, const Hanging* what, const Way* way, const char* integrator,
+                      const double pos[3]) {
   char text[600];
   djError err = {""};
   s->m = cv_compile(what, way->hulls, pos);
   snprintf(text, sizeof text,
-           "{\"scene\": \"-\", \"integrator\": \"position\", \"horizon\": %d, \"contact\": \"%s\", "
+           "{\"scene\": \"-\", \"integrator\": \"%s\", \"horizon\": %d, \"contact\": \"%s\", "
            "\"loss\": [{\"type\": "
            "\"position\", \"body\": \"thing\", \"target\": [%g, %g, %g]}], \"variables\": "
            "[{\"name\": \"ctrl\"}]}",
-           BEFORE, way->contact ? way->contact : "none", what->pos[0], what->pos[1], what->pos[2]);
+           integrator, BEFORE, way->contact ? way->contact : "none", what->pos[0], what->pos[1],
+           what->pos[2]);
   if (dj_loadTaskText(&s->task, text, "", &err) < 0 ||
       dj_importMuJoCo(&s->model, NULL, s->m, &err) < 0 ||
       dj_applyTask(s->model, s->task, &err) < 0) {
@@ -104,7 +108,7 @@ static void hang(Outcome* o, const Hanging* what, const Way* way, double seconds
   djData* d = NULL;
   djError err = {""};
   double last[3] = {0}, busy = 0;
-  openScene(&scene, what, way, what->pos);
+  openScene(&scene, what, way, "position", what->pos);
   cv_openSurfaces(&s, what, scene.m);
   const int all = (int)lround(seconds / scene.m->opt.timestep);
   mjData* stock = mj_makeData(scene.m);
@@ -126,6 +130,22 @@ static void hang(Outcome* o, const Hanging* what, const Way* way, double seconds
   mj_deleteData(stock);
   cv_closeSurfaces(&s);
   closeScene(&scene);
+}
+
+// Iterations of Newton's method of the first steps, by triangles.
+static long countIterations(const Hanging* what, const char* integrator) {
+  Scene scene;
+  djData* d = NULL;
+  djError err = {""};
+  openScene(&scene, what, &WAYS[0], integrator, what->pos);
+  if (dj_makeData(&d, scene.model, &err) < 0) djv_fail("%s: %s", what->name, err.text);
+  for (int k = 0; k < FIRST; k++) {
+    if (dj_step(scene.model, d) < 0) djv_fail("%s: %s", integrator, dj_errorText(d));
+  }
+  const long n = d->stats.newton_iterations;
+  dj_deleteData(d);
+  closeScene(&scene);
+  return n;
 }
 
 // ------------------------------------------ gradients ------------------------------------------
@@ -152,7 +172,7 @@ static double gradientOf(const Hanging* what, const Way* way) {
   djDesign* design;
   djError err = {""};
   double loss, sum = 0;
-  openScene(&scene, what, way, what->before);
+  openScene(&scene, what, way, "position", what->before);
   if (way->engine == STOCK) {
     for (int k = 0; k < scene.m->nu; k++) {
       const double up = stockLoss(scene.m, what, k, 1e-3),
@@ -202,6 +222,11 @@ static void compare(djvReport* r, const Hanging* what, bool quick) {
     if (!quick) djv_below(r, "long_range: drift in the last quarter", 1e3 * o.drift, 0.1, "mm");
     djv_count(r, "long_range: unconverged steps", o.unconverged, 0);
   }
+  const long euler = countIterations(what, "euler"), position = countIterations(what, "position");
+  djv_note("iterations of the first %d steps by triangles: euler %ld, position %ld", FIRST, euler,
+           position);
+  djv_below(r, "long_range: iterations of euler over those of position",
+            (double)euler / (double)position, MOST_EULER, "");
 }
 
 // Both scenes, of meshes and of hulls, into a folder.

@@ -61,7 +61,8 @@ static void putGeoms(djvText* t, const char* name, int n, double density) {
   }
 }
 
-// Bodies collide with each other alone.
+// Bodies collide with each other alone. The holder's own mass is less than h kv: where velocities of
+// the servo are explicit (MuJoCo's Euler, `euler` but for implicit "rates") it needs the armature.
 char* cv_write(const Hanging* what, int most_hulls, const double pos[3]) {
   djvText t = djv_text();
   const double* q = what->quat;

@@ -122,6 +122,7 @@ typedef struct djPairInput {
   double ease_eps;                 // eased, the square of friction's viscous speed is no less, m2/s2
   int iterate;                     // eval: trials from the same point of Newton's method have the
                                    //   same, each accepted one the next; 0: outside of it
+  size_t state_size;               // bytes of the state; 0: nothing is to be kept in it
   double* scratch;                 // (nscratch) workspace of the caller
   int nscratch;
 } djPairInput;
@@ -218,6 +219,9 @@ typedef struct djKernel {
   djTraits traits;
   size_t state_size;               // bytes of a djPairState
   size_t hfield_state_size;        //   of pairs with a height field; 0: the same
+  // Those of a model whose shapes have at most so many vertices, `most` where it wants more than
+  // that and can do with less. Or NULL: the same.
+  size_t (*stateSize)(int nvert, size_t most);
   int nsetting;
   const djSetting* setting;        // (nsetting) rows
   const djKernelRule* rule;        // (nsetting) one may look at the settings before its own

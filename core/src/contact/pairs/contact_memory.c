@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Bytes that states of all pairs may have together where kernels can do with less.
+#define STATES ((size_t)1 << 26)
+
 // How many near pairs there is room for at first.
 static int firstSlots(const djContacts* c, int maxpair) {
   long n = 2 * (long)c->nbox + 64;
@@ -48,7 +51,7 @@ static void layoutFixed(djContacts* c, djArena* arena, const djModel* m) {
   c->broadphase_memory = dj_take(arena, dj_broadphaseSize(c->nbox), 1);
   c->nscratch = DJ_KERNEL_SCRATCH(2 * col->maxvert) + 64;
   c->scratch = dj_take(arena, c->nscratch, sizeof(double));
-  c->touch_state = dj_take(arena, c->state_size, 1);
+  c->touch_state = dj_take(arena, c->touch_size, 1);
 }
 
 static void layoutList(djContacts* c, djArena* arena) {
@@ -85,7 +88,7 @@ static void* takeBuffer(unsigned char** start, size_t used) {
 // What follows from the kernels in use.
 static void setKernels(djContacts* c, const djModel* m) {
   const struct djCollision* col = m->collision;
-  size_t state = 0;
+  size_t state = 0, touch = 0;
   bool hfield = false;
   for (int g = 0; g < m->ngeom; g++) {
     if (m->geom_type[g] == DJ_HFIELD && dj_collides(col, g)) hfield = true;
@@ -95,7 +98,10 @@ static void setKernels(djContacts* c, const djModel* m) {
   c->meets = true;
   for (int u = 0; u < col->nuse; u++) {
     const djKernel* kernel = dj_kernel(col->use[u]);
-    const size_t size = dj_pairStateSize(kernel, hfield);
+    size_t size = dj_pairStateSize(kernel, hfield);
+    if (size > touch) touch = size;
+    if (kernel->stateSize)
+      size = kernel->stateSize(col->maxvert, STATES / (size_t)(col->maxpair + 1));
     if (size > state) state = size;
     const djTraits traits = dj_modelTraits(m, col->use[u]);
     if (traits.uses_twist) c->uses_twist = true;
@@ -103,6 +109,7 @@ static void setKernels(djContacts* c, const djModel* m) {
     if (traits.limits && kernel->share < c->share) c->share = kernel->share;
   }
   c->state_size = (state + DJ_ALIGN - 1) / DJ_ALIGN * DJ_ALIGN;
+  c->touch_size = touch;
 }
 
 // Sizes of the arrays. False where the model has no contact.

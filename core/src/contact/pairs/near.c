@@ -165,6 +165,7 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
       .ease_eps = ease * ease,
       .iterate = c->iterate,
       .recover = m->opt.overlap == DJ_OVERLAP_RECOVER && !p->lagged,
+      .state_size = c->state_size,
       .scratch = c->scratch,
       .nscratch = c->nscratch,
   };

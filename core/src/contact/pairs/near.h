@@ -123,7 +123,7 @@ struct djContacts {
   void* broadphase_memory;
   int nslot, nfree;        // states of pairs
   int* free_slot;          // (nslot)
-  size_t state_size;
+  size_t state_size, touch_size;
   bool uses_twist, uses_rates;   // which arrays there are
   unsigned char* state;    // (nslot x state_size)
   int nblock;              // of the last evaluation

@@ -123,7 +123,7 @@ djStatus dj_evalTouch(djTouch* t, djContacts* c, const djModel* m, const djNearP
   double setting[DJ_MAX_OF_KERNEL];
   djPairOutput out = {.twist_jac = NULL};
   djPairInput in = inputOf(setting, &t->level, c, m, p, pose, com);
-  if (cold) memset(c->touch_state, 0, c->state_size);
+  if (cold) memset(c->touch_state, 0, c->touch_size);
   for (int k = 0; k < 2; k++) {
     t->pose[k] = pose[k];
     t->com[k] = com[k];
@@ -321,7 +321,7 @@ djStatus dj_touchParams(double* param, djShapeGrad* shape, djContacts* c, const 
     by_level -= scaled[k] * t->gradient[k];
   }
   if (!p.kernel->vjp) return DJ_UNSUPPORTED;
-  memset(c->touch_state, 0, c->state_size);
+  memset(c->touch_state, 0, c->touch_size);
   djStatus status = p.kernel->vjp(&grad, (djPairState*)(void*)c->touch_state, &in, scaled);
   if (status < 0) return status;
   bool plane = in.b->type == DJ_PLANE;

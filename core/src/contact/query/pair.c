@@ -261,6 +261,7 @@ static djStatus openQuery(djContactQuery* q, const djcShape* a, const djcShape* 
                         .h = option->friction.dt,
                         .setting = q->setting,
                         .friction = option->friction.enabled ? option->friction.coefficient : 0,
+                        .state_size = q->kernel->state_size,
                         .scratch = zero + sum,
                         .nscratch = DJ_KERNEL_SCRATCH(sum)};
   djStatus status = q->kernel->queryShapes ? q->kernel->queryShapes(q, err) : DJ_OK;

@@ -186,12 +186,22 @@ static bool afar(const double* setting) {
   return true;
 }
 
+// A closed mesh has two triangles for each vertex, or not many more; each pair has a plane at the
+// start and one now.
+static size_t stateSize(int nvert, size_t most) {
+  const double pairs = 4.0 * nvert * nvert;
+  const double room = ((double)most - sizeof(djWarmPlanes)) / sizeof(djWarmPlane);
+  const double n = fmin(2 * pairs, fmin(room, DJ_MOST_WARM));
+  return DJ_WARM_SIZE(fmax(n, DJ_NWARM));
+}
+
 const djKernel dj_longRange = {
     .name = "long_range",
     .smoothness = DJ_C2,
     .where = "where vertices move, also where another vertex becomes the farthest of a ball",
     .traits = {.energy = true, .symmetric = true, .limits = true},
-    .state_size = sizeof(djWarmPlanes),
+    .state_size = DJ_WARM_SIZE(DJ_NWARM),
+    .stateSize = stateSize,
     .nsetting = DJ_LONG_NSETTING,
     .setting = dj_longSettings,
     .rule = dj_longRules,

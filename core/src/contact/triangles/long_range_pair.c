@@ -34,6 +34,15 @@ static bool isGood(const djPairInput* in) {
   return in->inflate == 0 && isFinitePose(in->pose_a) && isFinitePose(in->pose_b);
 }
 
+// The state as it is to be used; NULL where it has no room.
+static djWarmPlanes* openWarm(djPairState* state, const djPairInput* in, int ntri) {
+  djWarmPlanes* warm = dj_warmPlanesOf(state);
+  if (in->cold || !warm || in->state_size < DJ_WARM_SIZE(1)) return NULL;
+  warm->n = (unsigned)((in->state_size - sizeof *warm) / sizeof *warm->plane);
+  warm->stride = (unsigned)ntri;
+  return warm;
+}
+
 djStatus dj_openLongPair(djLongPair* p, djPairState* state, const djPairInput* in, int order) {
   if (!isGood(in)) return DJ_INVALID;
   p->plane = in->b->type == DJ_PLANE;
@@ -66,7 +75,7 @@ djStatus dj_openLongPair(djLongPair* p, djPairState* state, const djPairInput* i
                          .length_scale = in->setting[DJ_LONG_LENGTH_SCALE],
                          .eps = in->setting[DJ_LONG_EPS],
                          .order = order,
-                         .warm = in->cold ? NULL : dj_warmPlanesOf(state)};
+                         .warm = openWarm(state, in, p->b.ntri)};
   return DJ_OK;
 }
 
