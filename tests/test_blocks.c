@@ -10,6 +10,7 @@
 #include "math/ldl.h"
 #include "math/ldu.h"
 #include "math/pattern.h"
+#include "math/products.h"
 
 enum { MAX_BLOCKS = 40, MAX_ROWS = 240, NCOL = 7 };
 
@@ -288,6 +289,23 @@ static void checkHalves(Case* c) {
   }
 }
 
+// A half of what has zeros at its end.
+static void checkSparseHalves(Case* c) {
+  const size_t n = (size_t)c->n;
+  for (size_t end = 0; end < n; end++) {
+    double half[MAX_ROWS] = {0}, whole[MAX_ROWS] = {0}, by_half = 0, by_whole = 0;
+    for (size_t i = 0; i < end; i++) half[i] = whole[i] = c->x[i];
+    dj_halveLDL(half, c->reference, c->n);
+    dj_solveLDL(whole, c->reference, c->n);
+    for (size_t i = 0; i < n; i++) {
+      assert_true(i < end || half[i] == 0);
+      by_half += half[i] * half[i];
+      by_whole += whole[i] * (i < end ? c->x[i] : 0);
+    }
+    assert_true(fabs(by_half - by_whole) < 1e-12 * (1 + by_whole));
+  }
+}
+
 // Sums, columns, products, and copies of the pattern.
 static void checkMatrix(Case* c) {
   djBlocks copy;
@@ -417,6 +435,7 @@ static void testRandomGraphs(void) {
       checkUnsymmetric(&c, &rng);
       checkOuter(&c, &rng);
       checkHalves(&c);
+      checkSparseHalves(&c);
       checkMatrix(&c);
       checkDiagonal(&c);
     }
@@ -581,5 +600,25 @@ static void testGrowth(void) {
   freeCase(&c);
 }
 
+static void testProducts(void) {
+  enum { ROWS = 7, STRIDE = 9 };
+  djRng rng = {17};
+  double A[ROWS * STRIDE], x[STRIDE];
+  for (int k = 0; k < ROWS * STRIDE; k++) A[k] = djt_uniform(&rng, -1, 1);
+  for (int k = 0; k < STRIDE; k++) x[k] = djt_uniform(&rng, -1, 1);
+  for (int rows = 0; rows <= ROWS; rows++) {
+    for (int n = 0; n <= STRIDE; n++) {
+      double y[ROWS + 1];
+      for (int i = 0; i <= ROWS; i++) y[i] = i;
+      dju_addProducts(y, 3, A, STRIDE, x, rows, n);
+      for (int i = 0; i <= ROWS; i++) {
+        double expected = i;
+        for (int j = 0; j < n && i < rows; j++) expected += 3 * A[STRIDE * i + j] * x[j];
+        assert_true(fabs(y[i] - expected) < 1e-14);
+      }
+    }
+  }
+}
+
 DJT_MAIN(testRandomGraphs, testOrderIsAFunctionOfTheSet, testFill, testIndefinite, testDense,
-         testGrowth, testCondition)
+         testGrowth, testCondition, testProducts)

@@ -13,6 +13,7 @@
 #include "integrate/mocap.h"
 #include "integrate/turn.h"
 #include "integrate/work.h"
+#include "math/products.h"
 
 #include <math.h>
 #include <string.h>
@@ -278,25 +279,19 @@ static void setResponses(djRowPass* s, const djWork* w, const djModel* m) {
     setRange(s->range[i], s->L + (size_t)i * nv, &w->trees, m->nv);
     for (size_t k = 0; k < nv; k++) Y[k] = w->h * s->L[(size_t)i * nv + k];
     dj_halveDiagonal(Y, &w->mass, own[0], own[1]);
-    for (int j = 0; j <= i; j++) {
-      const double* other = s->Y + (size_t)j * nv;
-      double sum = 0;
-      for (int k = own[0]; k < own[1]; k++) sum += other[k] * Y[k];
-      s->problem.G[n * i + j] = s->problem.G[n * j + i] = sum;
-    }
+    double* G = s->problem.G + (size_t)n * (size_t)i;
+    memset(G, 0, (size_t)(i + 1) * sizeof(double));
+    dju_addProducts(G, 1, s->Y + own[0], nv, Y + own[0], i + 1, own[1] - own[0]);
+    for (int j = 0; j < i; j++) s->problem.G[n * j + i] = G[j];
   }
   addCompliance(s->problem.G, s, w);
 }
 
 // base, whose arguments are those at psi.
 static void setBase(djRowPass* s, const djWork* w, const djModel* m) {
-  const size_t nv = (size_t)m->nv, n = (size_t)s->n;
-  for (size_t i = 0; i < n; i++) {
-    const double* L = s->L + i * nv;
-    double sum = 0;
-    for (size_t k = 0; k < nv; k++) sum += L[k] * (w->drift[k] - s->psi[k]);
-    s->problem.base[i] += sum;
-  }
+  const size_t nv = (size_t)m->nv;
+  for (size_t k = 0; k < nv; k++) s->moved[k] = w->drift[k] - s->psi[k];
+  dju_addProducts(s->problem.base, 1, s->L, nv, s->moved, s->n, m->nv);
 }
 
 // What planes are to know of the solution.

@@ -1,5 +1,7 @@
 #include "math/block_matrix.h"
 
+#include "math/products.h"
+
 #include <string.h>
 
 // ---- blocks -----------------------------------------------------------------------------------
@@ -108,16 +110,14 @@ void dj_columns(double* X, int stride, double f, const djMatrix* A, int first, i
 // follow each other make one.
 void dj_mulMatrix(double* y, double f, const djMatrix* A, const double* x) {
   const djBlocks* b = A->blocks;
-  const double* at = A->data;
   for (int a = 0; a < b->nblock; a++) {
-    for (int row = b->adr[a]; row < b->adr[a + 1]; row++) {
-      for (int k = b->near_adr[a]; k < b->near_adr[a + 1];) {
-        int first = b->adr[b->near[k]], size = dj_nearStretch(b, a, &k);
-        double sum = 0;
-        for (int j = 0; j < size; j++) sum += at[j] * x[first + j];
-        y[row] += f * sum;
-        at += size;
-      }
+    const int rows = blockRows(b, a);
+    const size_t width = (size_t)rowWidth(b, a);
+    const double* at = A->data + b->matrix_adr[a];
+    for (int k = b->near_adr[a]; k < b->near_adr[a + 1];) {
+      int first = b->adr[b->near[k]], size = dj_nearStretch(b, a, &k);
+      dju_addProducts(y + b->adr[a], f, at, width, x + first, rows, size);
+      at += size;
     }
   }
 }

@@ -1,6 +1,7 @@
 #include "math/ldl.h"
 
 #include "math/lanes.h"
+#include "math/products.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,28 +31,61 @@ bool dj_factorLDL(double* L, const double* H, const double* shift, int n) {
   return true;
 }
 
-void dj_solveLDL(double* restrict x, const double* restrict L, int n) {
-  for (int k = n - 1; k > 0; k--) {
+// x (end) <- L^-T x by the rows end - 1 ... end - 4, which are known one after the other.
+static void liftFour(double* restrict x, const double* restrict L, int n, int end) {
+  const int k = end - DJU_ROWS;
+  const double *a = L + (size_t)k * n, *b = a + n, *c = b + n, *d = c + n;
+  const double h = x[k + 3], g = x[k + 2] - d[k + 2] * h;
+  const double f = x[k + 1] - d[k + 1] * h - c[k + 1] * g;
+  const double e = x[k] - d[k] * h - c[k] * g - b[k] * f;
+  x[k] = e;
+  x[k + 1] = f;
+  x[k + 2] = g;
+  for (int j = 0; j < k; j++) x[j] = x[j] - d[j] * h - c[j] * g - b[j] * f - a[j] * e;
+}
+
+// x (n) <- L^-T x, zero from `end` on.
+static void lift(double* restrict x, const double* restrict L, int n, int end) {
+  int k = end;
+  for (; k >= DJU_ROWS; k -= DJU_ROWS) liftFour(x, L, n, k);
+  for (k--; k > 0; k--) {
     const double* row = L + (size_t)k * n;
     double f = x[k];
     for (int j = 0; j < k; j++) x[j] -= row[j] * f;
   }
-  for (int k = 0; k < n; k++) {
+}
+
+// Entries k ... k + 3 of L^-1 D^-1 x, those before them known.
+static void sinkFour(double* restrict x, const double* restrict L, int n, int k) {
+  const double *a = L + (size_t)k * n, *b = a + n, *c = b + n, *d = c + n;
+  double sum[DJU_ROWS];
+  dju_fourProducts(sum, a, (size_t)n, x, k);
+  const double e = x[k] * a[k] - sum[0];
+  const double f = x[k + 1] * b[k + 1] - (sum[1] + b[k] * e);
+  const double g = x[k + 2] * c[k + 2] - (sum[2] + c[k] * e + c[k + 1] * f);
+  x[k + 3] = x[k + 3] * d[k + 3] - (sum[3] + d[k] * e + d[k + 1] * f + d[k + 2] * g);
+  x[k] = e;
+  x[k + 1] = f;
+  x[k + 2] = g;
+}
+
+void dj_solveLDL(double* restrict x, const double* restrict L, int n) {
+  int k = 0;
+  lift(x, L, n, n);
+  for (; k + DJU_ROWS <= n; k += DJU_ROWS) sinkFour(x, L, n, k);
+  for (; k < n; k++) {
     const double* row = L + (size_t)k * n;
     double sum = 0;
-    for (int j = 0; j < k; j++) sum += row[j] * x[j];
+    for (int j = 0; j < k; j++) sum = dju_fused(row[j], x[j], sum);
     x[k] = x[k] * row[k] - sum;
   }
 }
 
 void dj_halveLDL(double* restrict x, const double* restrict L, int n) {
-  for (int k = n - 1; k >= 0; k--) {
-    const double* row = L + (size_t)k * n;
-    double f = x[k];
-    if (f == 0) continue;
-    for (int j = 0; j < k; j++) x[j] -= row[j] * f;
-    x[k] = f * sqrt(row[k]);
-  }
+  int end = n;
+  while (end > 0 && x[end - 1] == 0) end--;
+  lift(x, L, n, end);
+  for (int k = 0; k < end; k++) x[k] *= sqrt(L[(size_t)k * n + k]);
 }
 
 void dj_halveLDLMulti(double* X, const double* L, int n, int ncol) {
