@@ -54,15 +54,64 @@ static const struct {
                {"all", SCENES(ALL), 7, 37}};
 enum { NSCENE = sizeof kScenes / sizeof *kScenes };
 
+// Both by themselves from the same start.
+static double runBeside(const mjModel* m, int n) {
+  mjData* d = mj_makeData(m);
+  djModel* model = djt_import(NULL, m);
+  djData* data = djt_dataOf(model);
+  djRng rng = {13};
+  djt_driveStart(d, m, &rng);
+  djt_takeState(data, m, d);
+  for (int k = 0; k < n; k++) {
+    if (k % 30 == 0) djt_driveInputs(d, m, &rng, 1);
+    mju_copy(data->ctrl, d->ctrl, (int)m->nu);
+    mj_step(m, d);
+    djt_mustStep(model, data);
+  }
+  double worst = djt_distance(data->qpos, d->qpos, (int)m->nq);
+  worst = djt_worst(worst, djt_distance(data->qvel, d->qvel, (int)m->nv));
+  worst = djt_worst(worst, djt_distance(data->act, d->act, (int)m->na));
+  djt_delete(model, data);
+  mj_deleteData(d);
+  return worst;
+}
+
 static void testSteps(void) {
   for (int i = 0; i < 2 * NSCENE; i++) {
     mjModel* m = djt_compile(kScenes[i / 2].scene[i % 2]);
     double strongest, steps = djt_driveSteps(&strongest, m, 1000, 3);
-    print_message("%s, %s: steps %.1e, force %.1f\n", kScenes[i / 2].name,
-                  i % 2 ? "implicitfast" : "Euler", steps, strongest);
+    double run = runBeside(m, 1000);
+    print_message("%s, %s: steps %.1e, force %.1f, run %.1e\n", kScenes[i / 2].name,
+                  i % 2 ? "implicitfast" : "Euler", steps, strongest, run);
+    assert_true(run < 1e-10);
     assert_int_equal(m->na, kScenes[i / 2].na);
     assert_true(steps < 1e-11 && strongest > 0.3);
     mj_deleteModel(m);
+  }
+}
+
+// Forces of the current before the step, and beyond the range of a joint.
+static void testOthers(void) {
+  for (int i = 0; i < 2 * NSCENE; i++) {
+    for (int bound = 0; bound < 2; bound++) {
+      mjModel* m = djt_compile(kScenes[i / 2].scene[i % 2]);
+      for (int k = 0; k < m->nactuator; k++) {   // those on tendons are not in joints' ranges
+        if (m->actuator_trntype[k] == mjTRN_TENDON) m->actuator_group[k] = bound;
+      }
+      m->opt.disableactuator = 1 << 1;
+      for (int k = 0; k < m->nactuator && !bound; k++) m->actuator_actearly[k] = 0;
+      for (int j = 0; j < m->njnt && bound; j++) {
+        m->jnt_actfrclimited[j] = 1;
+        m->jnt_actfrcrange[2 * j] = -(m->jnt_actfrcrange[2 * j + 1] = 0.2);
+      }
+      double strongest, steps = djt_driveSteps(&strongest, m, 300, 3);
+      double slopes = djt_driveSlopes(m, 10, 1);
+      print_message("%s, %s: steps %.1e, A and B %.1e\n", kScenes[i / 2].name,
+                    bound ? "bounds" : "late", steps, slopes);
+      assert_true(steps < 1e-11 && slopes < 1e-7);
+      assert_true(bound ? strongest <= 0.2 : strongest > 0.2);
+      mj_deleteModel(m);
+    }
   }
 }
 
@@ -316,4 +365,4 @@ static void testModels(void) {
                    "'sites':[{'name':'s','body':'a'}],'actuators':[%s]}", rows);
 }
 
-DJT_MAIN(testSteps, testTransitions, testParams, testProducts, testFile, testWrite, testRefused, testModels)
+DJT_MAIN(testSteps, testOthers, testTransitions, testParams, testProducts, testFile, testWrite, testRefused, testModels)
