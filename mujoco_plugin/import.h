@@ -143,9 +143,11 @@ void djm_silence(djActuatorDef* actuator);
 bool djm_isMuscle(const mjModel* m, int i);
 bool djm_muscleSound(const mjModel* m, int i);
 // A pid or a dcmotor; and it is one that is carried: with several inputs, a rate limit, an
-// integral, but none of a dcmotor's other states, no cogging, no limit of its voltage.
+// integral.
 bool djm_isServo(const mjModel* m, int i);
 bool djm_servoSound(const mjModel* m, int i);
+// A dcmotor whose law is not linear or that has states of its own: ours is a dcmotor, too.
+bool djm_isMotor(const mjModel* m, int i);
 
 // Number of activations of actuator i that the import keeps.
 int djm_keptActivations(const mjModel* m, int i);

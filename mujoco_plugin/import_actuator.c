@@ -109,17 +109,70 @@ static bool plainLength(const mjModel* m, int i) {
   return onJoint(m, i) && (m->jnt_type[id] == mjJNT_HINGE || m->jnt_type[id] == mjJNT_SLIDE);
 }
 
-bool djm_servoSound(const mjModel* m, int i) {
+// Temperature, bristles, current.
+static bool hasMotorStates(const mjModel* m, int i) {
+  const mjtNum* dyn = m->actuator_dynprm + mjNDYN * i;
+  return dyn[0] > 0 || dyn[2] > 0 || dyn[5] > 0;
+}
+
+static bool motorSound(const mjModel* m, int i) {
   const mjtNum *gain = m->actuator_gainprm + mjNGAIN * i, *dyn = m->actuator_dynprm + mjNDYN * i;
+  int type = m->actuator_trntype[i];
+  bool along = type == mjTRN_TENDON || type == mjTRN_SLIDERCRANK || plainLength(m, i);
+  if (!along || !(gain[0] > 0) || !(gain[1] > 0) || (dyn[2] > 0 && !(dyn[3] > 0))) return false;
+  return !hasMotorStates(m, i) || plainLength(m, i);
+}
+
+bool djm_servoSound(const mjModel* m, int i) {
   const bool motor = m->actuator_gaintype[i] == mjGAIN_DCMOTOR;
   Servo s = servoOf(m, i);
   if (m->actuator_trntype[i] == mjTRN_BODY || s.ninput < 1) return false;
   if (s.ninput != m->actuator_ctrlnum[i] || m->actuator_actlimited[i]) return false;
   if (s.integral > 0 && (!plainLength(m, i) || (!motor && m->actuator_actearly[i]))) return false;
   if ((s.integral > 0 || s.slew > 0) && !(m->actuator_ctrlspec[i] & mjINPUT_POS)) return false;
-  if (!motor) return true;
-  bool states = dyn[0] > 0 || dyn[2] > 0 || dyn[5] > 0;   // current, temperature, bristle
-  return !states && m->actuator_biasprm[mjNBIAS * i] == 0 && !(gain[7] > 0);
+  return !djm_isMotor(m, i) || motorSound(m, i);
+}
+
+// Of which input control number k is.
+static djMotorInput inputOf(const mjModel* m, int i, int k) {
+  static const struct {
+    int bit;
+    djMotorInput input;
+  } list[] = {{mjINPUT_POS, DJ_INPUT_POSITION},
+              {mjINPUT_VEL, DJ_INPUT_VELOCITY},
+              {mjINPUT_FF, DJ_INPUT_TORQUE},
+              {mjINPUT_VOLTAGE, DJ_INPUT_VOLTAGE}};
+  int at = 0;
+  for (; at < 3; at++) {
+    if ((m->actuator_ctrlspec[i] & list[at].bit) && k-- == 0) break;
+  }
+  return list[at].input;
+}
+
+// Control number k of one that djm_isMotor().
+static void importMotor(djActuatorDef* a, const mjModel* m, int i, int k) {
+  const mjtNum* dyn = m->actuator_dynprm + mjNDYN * i;
+  a->input = inputOf(m, i, k);
+  if (k > 0) {
+    a->joint = -1;
+    a->adds_to = m->actuator_ctrladr[i];
+    a->gainprm[0] = 1;
+    return;
+  }
+  a->gain = DJ_GAIN_DCMOTOR;
+  a->bias = DJ_BIAS_DCMOTOR;
+  mju_copy(a->gainprm, m->actuator_gainprm + mjNGAIN * i, djm_lawNumbers(m, i, false));
+  mju_copy(a->biasprm, m->actuator_biasprm + mjNBIAS * i, djm_lawNumbers(m, i, true));
+  mju_copy(a->motorprm, dyn, DJ_NMOTORPRM);
+  a->integral_limit = a->gainprm[5] > 0 ? mju_max(0, dyn[8]) : 0;
+  a->integral_clipped = true;
+  if (dyn[7] > 0) {
+    a->dyn = DJ_DYN_SLEW;
+    a->tau = 1 / dyn[7];
+  }
+  a->actearly = m->actuator_actearly[i];
+  a->forcelimited = m->actuator_forcelimited[i];
+  mju_copy(a->forcerange, m->actuator_forcerange + 2 * i, 2);
 }
 
 // Control number k.
@@ -227,7 +280,8 @@ static void importActuator(djActuatorDef* a, const mjModel* m, int i, int k) {
 
   a->dyn = DJ_DYN_NONE;
   if (servo) {
-    importServo(a, m, i, k);
+    if (djm_isMotor(m, i)) importMotor(a, m, i, k);
+    else importServo(a, m, i, k);
     return;
   }
   if (k >= djm_keptActivations(m, i)) return;

@@ -58,8 +58,8 @@ bool djm_actGaintype(const djmImport* imp, int i, djmNote note) {
   if (djm_isServo(imp->m, i)) {
     bool motor = imp->m->actuator_gaintype[i] == mjGAIN_DCMOTOR;
     snprintf(note, sizeof(djmNote), "%s: it makes no force",
-             motor ? "a dcmotor with inductance, temperature, friction, cogging or a limit of its "
-                     "voltage, without inputs, or with an integral of what bends or turns freely"
+             motor ? "a dcmotor without inputs, or with an integral, states, cogging or a limit of "
+                     "its voltage on what bends or turns freely"
                    : "a pid with actearly or actrange, an integral of what bends or turns freely, "
                      "or states without a position");
     return djm_actuatorLive(imp->m, i) && !djm_servoSound(imp->m, i);

@@ -42,6 +42,7 @@ static const djmParamRow rows[] = {
     {"equality/N/polycoef", AT(eq_data), 5, mjNEQDATA, DJM_COUPLING, false, false},
     {"actuator/N/gainprm", AT(actuator_gainprm), 3, mjNGAIN, DJM_LAW, false, false},
     {"actuator/N/biasprm", AT(actuator_biasprm), 3, mjNBIAS, DJM_LAW, false, false},
+    {"actuator/N/motorprm", AT(actuator_dynprm), DJ_NMOTORPRM, mjNDYN, DJM_ELEMENT, false, false},
     {"actuator/N/gear", AT(actuator_gear), 6, 6, DJM_OUTPUT, false, false},
 };
 enum { NROW = sizeof rows / sizeof rows[0] };
@@ -89,7 +90,15 @@ int djm_findElement(const mjModel* m, int object, int number, const char* elemen
   return mj_name2id(m, object, element);
 }
 
+bool djm_isMotor(const mjModel* m, int i) {
+  if (m->actuator_gaintype[i] != mjGAIN_DCMOTOR) return false;
+  const mjtNum *gain = m->actuator_gainprm + mjNGAIN * i, *dyn = m->actuator_dynprm + mjNDYN * i;
+  bool states = dyn[0] > 0 || dyn[2] > 0 || dyn[5] > 0;
+  return states || m->actuator_biasprm[mjNBIAS * i] != 0 || gain[7] > 0;
+}
+
 int djm_lawNumbers(const mjModel* m, int i, bool bias) {
+  if (djm_isMotor(m, i)) return bias ? 6 : 8;
   bool muscle = bias ? m->actuator_biastype[i] == mjBIAS_MUSCLE
                      : m->actuator_gaintype[i] == mjGAIN_MUSCLE;
   return muscle ? 9 : 3;

@@ -16,9 +16,11 @@ static const struct {
     {DJM_TYPE_GAIN, DJ_GAIN_FIXED, mjGAIN_FIXED},
     {DJM_TYPE_GAIN, DJ_GAIN_AFFINE, mjGAIN_AFFINE},
     {DJM_TYPE_GAIN, DJ_GAIN_MUSCLE, mjGAIN_MUSCLE},
+    {DJM_TYPE_GAIN, DJ_GAIN_DCMOTOR, mjGAIN_DCMOTOR},
     {DJM_TYPE_BIAS, DJ_BIAS_NONE, mjBIAS_NONE},
     {DJM_TYPE_BIAS, DJ_BIAS_AFFINE, mjBIAS_AFFINE},
     {DJM_TYPE_BIAS, DJ_BIAS_MUSCLE, mjBIAS_MUSCLE},
+    {DJM_TYPE_BIAS, DJ_BIAS_DCMOTOR, mjBIAS_DCMOTOR},
     {DJM_TYPE_DYN, DJ_DYN_NONE, mjDYN_NONE},
     {DJM_TYPE_DYN, DJ_DYN_INTEGRATOR, mjDYN_INTEGRATOR},
     {DJM_TYPE_DYN, DJ_DYN_FILTER, mjDYN_FILTER},
@@ -68,10 +70,12 @@ djStatus djm_checkTypes(const djModelDef* def, djError* err) {
     if (s < 0) return s;
     s = checkType(DJM_TYPE_BIAS, (int)a->bias, dj_biasName(a->bias), "bias", a->name, i, err);
     if (s < 0) return s;
-    s = checkType(DJM_TYPE_DYN, (int)a->dyn, dj_dynName(a->dyn), "dyn", a->name, i, err);
+    if (a->gain != DJ_GAIN_DCMOTOR) {   // of a dcmotor slew is MuJoCo's, too
+      s = checkType(DJM_TYPE_DYN, (int)a->dyn, dj_dynName(a->dyn), "dyn", a->name, i, err);
+    }
     if (s == DJ_OK && (a->adds_to >= 0 || a->integral != 0)) {
       snprintf(err->text, sizeof err->text, "actuator #%d: MuJoCo has no such %s but in its pid "
-               "and dcmotor, which are not written", i, a->integral != 0 ? "integral" : "adds_to");
+               "and dcmotor, of which dcmotors with one input are written", i, a->integral != 0 ? "integral" : "adds_to");
       s = DJ_UNSUPPORTED;
     }
   }

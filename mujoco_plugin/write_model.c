@@ -219,6 +219,20 @@ static void setTarget(mjsActuator* out, const djModelDef* def, const djActuatorD
   mjs_setString(out->slidersite, elementName(def->site[a->slidersite].name, a->slidersite).text);
 }
 
+static void setMotor(mjsActuator* out, const djActuatorDef* a) {
+  static const int bit[DJ_NMOTORINPUT] = {
+      [DJ_INPUT_VOLTAGE] = mjINPUT_VOLTAGE,
+      [DJ_INPUT_POSITION] = mjINPUT_POS,
+      [DJ_INPUT_VELOCITY] = mjINPUT_VEL,
+      [DJ_INPUT_TORQUE] = mjINPUT_FF,
+  };
+  out->dyntype = mjDYN_DCMOTOR;
+  mju_copy(out->dynprm, a->motorprm, DJ_NMOTORPRM);
+  out->dynprm[DJ_NMOTORPRM] = a->dyn == DJ_DYN_SLEW ? 1 / a->tau : 0;
+  out->dynprm[DJ_NMOTORPRM + 1] = a->integral_limit;
+  out->ctrlspec = bit[a->input];
+}
+
 static void addActuator(mjSpec* spec, const djModelDef* def, int i) {
   const djActuatorDef* a = &def->actuator[i];
   mjsActuator* out = mjs_addActuator(spec, NULL);
@@ -234,6 +248,7 @@ static void addActuator(mjSpec* spec, const djModelDef* def, int i) {
     out->dynprm[1] = a->tau_deactivation;
     out->dynprm[2] = a->tau_smooth;
   }
+  if (a->gain == DJ_GAIN_DCMOTOR) setMotor(out, a);
   out->actearly = a->actearly;
   setTarget(out, def, a);
   mju_copy(out->gear, a->gear, 6);

@@ -28,7 +28,8 @@ static bool putRow(djmWrite* w, const djmParamRow* row) {
     const int type = w->base->geom_type[p->id];
     if (size && (type == DJ_MESH || type == DJ_HFIELD)) continue;   // MuJoCo's own, by the asset
     good = !actuator || (w->m->nactuator == n && w->m->nout == n);
-    bool servo = good && row->place == DJM_LAW && djm_isServo(w->m, p->id);
+    bool servo = good && row->place == DJM_LAW && djm_isServo(w->m, p->id) &&
+                 !djm_isMotor(w->m, p->id);
     if (servo) {
       djm_writeFail(w, DJ_UNSUPPORTED, "actuator/#%d: changes of what a pid or dcmotor is made of "
                     "cannot be written", p->id);

@@ -25,6 +25,8 @@ SCENE = dict(cli.SCENE, geoms=[
              "young": 10, "thickness": 0.01, "vert": [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
              "elements": [[0, 1, 2]]}],
     hfields=[{"name": "land", "size": [1, 1, 0.1], "heights": [[0.1, 0.2, 0.3], [0.2, 0.1, 0.2]]}])
+# euler alone has motors.
+MOTOR = {"gain": "dcmotor", "bias": "dcmotor", "gainprm": [2, 1], "motorprm": [1, 1, 1, 1, 1, 1, 1]}
 ELEMENT = {"body": "arm", "joint": "hinge", "geom": "cube", "mesh": "tetra", "site": "tip",
            "actuator": "motor", "tendon": "rope", "pair": "meeting", "equality": "hold",
            "hfield": "land", "flex": "net"}
@@ -34,6 +36,12 @@ class Tables(cli.Case):
     def setUp(self):
         super().setUp()
         self.scene = self.write("s.json", SCENE)
+
+    def put_motor(self):
+        """In the place of the actuator."""
+        motor = {k: v for k, v in SCENE["actuators"][0].items() if k in ("name", "joint")}
+        self.write("s.json", dict(SCENE, option=dict(SCENE["option"], integrator="euler"),
+                                  actuators=[dict(motor, **MOTOR)]))
 
     def rows(self, topic):
         return self.run_json("help", topic)["rows"]
@@ -65,6 +73,9 @@ class Tables(cli.Case):
             kind, *_, field = row["name"].split("/")
             name = row["name"].replace("/N/", "/%s/" % ELEMENT.get(kind, ""))
             with self.subTest(name=name):
+                self.write("s.json", SCENE)
+                if field == "motorprm":
+                    self.put_motor()
                 # What it is now, from a gradient's output; then set by the command and by a task.
                 found = self.grad(variables=[{"name": name}])["variables"][0]
                 value = found["value"]

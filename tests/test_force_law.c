@@ -1,10 +1,11 @@
 // Laws of gain and bias, row by row: the numbers that a law does not read do nothing, derivatives
 // are those of its coefficients, which are a tangent's, and names lead to rows and back.
 
+#include "common/make_model.h"
 #include "common/near.h"
 #include "common/random_model.h"
 #include "common/test.h"
-#include "model/force_law.h"
+#include "model/motor.h"
 
 static djLawAt placeOf(djRng* rng) {
   return (djLawAt){djt_uniform(rng, 0.5, 1.1), djt_uniform(rng, -0.9, 0.9), {0.5, 1.1}, 2};
@@ -112,8 +113,8 @@ static int checkTable(const djForceLaw* law, const djChoice* names, djRng* rng) 
 
 static void testRows(void) {
   djRng rng = {51};
-  assert_int_equal(checkTable(dj_gainLaws, dj_gainNames, &rng), DJ_GAIN_MUSCLE + 1);
-  assert_int_equal(checkTable(dj_biasLaws, dj_biasNames, &rng), DJ_BIAS_MUSCLE + 1);
+  assert_int_equal(checkTable(dj_gainLaws, dj_gainNames, &rng), DJ_GAIN_DCMOTOR + 1);
+  assert_int_equal(checkTable(dj_biasLaws, dj_biasNames, &rng), DJ_BIAS_DCMOTOR + 1);
 }
 
 // p = g . (1, l, l') u + b . (1, l, l')
@@ -148,4 +149,66 @@ static void testMuscle(void) {
   }
 }
 
-DJT_MAIN(testRows, testValues, testMuscle)
+// What a motor gives, by all that it depends on: force, what is added, their slopes, next states.
+enum { NOUT = 4 + DJ_NMOTORSTATE };
+static double outOf(double by[DJ_MOTOR_NBY], const djMotor* motor, int k) {
+  const djMotorNumber* list[4] = {&motor->force, &motor->extra, &motor->slope, &motor->extra_slope};
+  const djMotorNumber* number = k < 4 ? list[k] : &motor->next[k - 4];
+  memcpy(by, number->d, sizeof number->d);
+  return number->x;
+}
+
+// Place of what derivative k is by, in the model or in data; NULL: nothing that is there.
+static double* placeIn(djModel* m, djData* d, int i, double at[2], int k) {
+  if (k <= DJ_MOTOR_BY_RATE) return at + k;
+  if (k < DJ_MOTOR_BY_INTEGRAL) {
+    return m->actuator_input[i] == k - DJ_MOTOR_BY_INPUT ? d->ctrl + i : NULL;
+  }
+  if (k == DJ_MOTOR_BY_INTEGRAL) return d->act + m->actuator_zadr[i];
+  if (k < DJ_MOTOR_BY_GAIN) {
+    return d->act + m->actuator_motoradr[DJ_NMOTORSTATE * i + k - DJ_MOTOR_BY_STATE];
+  }
+  if (k < DJ_MOTOR_BY_BIAS) return m->actuator_gainprm + DJ_NPRM * i + k - DJ_MOTOR_BY_GAIN;
+  if (k < DJ_MOTOR_BY_OWN) return m->actuator_biasprm + DJ_NPRM * i + k - DJ_MOTOR_BY_BIAS;
+  return m->actuator_motorprm + DJ_NMOTORPRM * i + k - DJ_MOTOR_BY_OWN;
+}
+
+static void testMotor(void) {
+  djRng rng = {53};
+  int motors = 0;
+  for (int trial = 0; trial < 40; trial++) {
+    djModel* m = djt_randomModel(&rng, 3, DJT_ACTUATORS | DJT_MOTORS);
+    int i = dj_firstMotor(m);
+    for (int limit = 0; limit < 3 && i >= 0; limit++) {
+      djData* d = djt_data(m);
+      djMotor motor, moved;
+      double at[2] = {djt_uniform(&rng, -1, 1), djt_uniform(&rng, 0.2, 1)}, by[DJ_MOTOR_NBY];
+      djt_randomState(&rng, m, d, 1);
+      if (limit == 1) m->actuator_gainprm[DJ_NPRM * i + 7] = 1e-3;   // bounds that are reached
+      if (limit == 2) m->actuator_motorprm[DJ_NMOTORPRM * i + 1] = 1e-3;
+      dj_evalMotor(&motor, m, d, i, at[0], at[1], 0.01, DJ_INPUTS_HARD);
+      for (int k = 0; k < DJ_MOTOR_NBY; k++) {
+        double *x = placeIn(m, d, i, at, k), f[NOUT][2], unused[DJ_MOTOR_NBY];
+        if (!x) continue;
+        const double was = *x, e = 1e-6 * fmax(0.1, fabs(was));
+        for (int side = 0; side < 2; side++) {
+          *x = was + (side ? e : -e);
+          dj_evalMotor(&moved, m, d, i, at[0], at[1], 0.01, DJ_INPUTS_HARD);
+          for (int o = 0; o < NOUT; o++) f[o][side] = outOf(unused, &moved, o);
+        }
+        *x = was;
+        for (int o = 0; o < NOUT; o++) {
+          double slope = (f[o][1] - f[o][0]) / (2 * e), size = fmax(1, fabs(slope));
+          outOf(by, &motor, o);
+          djt_near(by[k] / size, slope / size, 1e-6);
+        }
+      }
+      motors++;
+      dj_deleteData(d);
+    }
+    dj_deleteModel(m);
+  }
+  assert_true(motors > 30);
+}
+
+DJT_MAIN(testRows, testValues, testMuscle, testMotor)

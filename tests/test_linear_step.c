@@ -22,7 +22,7 @@ typedef struct Step {
 
 // A step from a random state, linearised.
 static Step openStep(djRng* rng, djIntegrator method) {
-  const int equalities = method == DJ_EULER ? DJT_EQUALITIES : 0;   // others have none
+  const int equalities = method == DJ_EULER ? DJT_EQUALITIES | DJT_MOTORS : 0;   // of euler alone
   Step s = {.m = djt_randomModel(rng, 1 + djt_integer(rng, 4),
                                  DJT_SPRINGS | DJT_ACTUATORS | DJT_FLUID | equalities)};
   s.d = djt_openMethod(s.m, method, 0.01);

@@ -209,9 +209,10 @@ static const djReportCase cases[] = {
      SCENE("/>", A("type='ball'", ""), ACT("<muscle name='u' joint='j' lengthrange='0 1'/>")),
      SCENE("/>", A("", ""), ACT("<muscle name='u' joint='j' lengthrange='0 1'/>")), 0},
     {"actuator/u", "gaintype", DJ_IGNORED,
+     SCENE("/>", A("type='ball'", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' "
+           "resistance='1' inductance='1 0'/>")),
      SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' resistance='1' "
-           "inductance='1 0'/>")),
-     SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' resistance='1'/>")), 0},
+           "inductance='1 0'/>")), 0},
     {"actuator/u", "biastype", DJ_IGNORED,
      SCENE("/>", A("", ""), ACT("<general name='u' joint='j' biastype='user'/>")),
      SCENE("/>", A("", ""), ACT("<position name='u' joint='j'/>")), 0},
@@ -326,7 +327,7 @@ static void testPlaceholders(void) {
             ACT("<motor name='m1' joint='j' gear='3'/>"
                            "<general name='m2' joint='j' gaintype='user'/>"
                            "<orientation name='m3' joint='ball' kp='5'/>"
-                           "<dcmotor name='m4' joint='j' motorconst='1' resistance='1' "
+                           "<dcmotor name='m4' joint='ball' motorconst='1' resistance='1' "
                            "controller='1 1 0 0 0 9' input='pos vel' inductance='1 0'/>"
                            "<intvelocity name='m5' joint='j2' actrange='-1 1'/>"
                            "<motor name='m6' joint='j' nsample='3' delay='.006'/>")

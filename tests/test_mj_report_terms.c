@@ -211,7 +211,7 @@ static const djReportCase cases[] = {
      SCENE("/>", A("", ""), ACT("<pid joint='j' kp='1'/><motor name='u' joint='j' "
            "ctrllimited='true' ctrlrange='-1 1'/>")),
      SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' "
-           "resistance='1' inductance='1 0' ctrllimited='true' ctrlrange='-1 1'/>")), 0},
+           "resistance='1' delay='.006' nsample='3' ctrllimited='true' ctrlrange='-1 1'/>")), 0},
     {"actuator/u", "forcerange", DJ_APPROXIMATED,
      SCENE("/>", A("", ""), MOTOR("forcelimited='true' forcerange='-1 1'")),
      SCENE(FLAG("actuation='disable'"), A("", ""), MOTOR("forcelimited='true' "
@@ -303,7 +303,7 @@ static void testNotes(void) {
             "actuator/u", "transmission", "so3: it makes no force");
   checkNote(SCENE("/>", A("type='ball'", ""), ACT("<muscle name='u' joint='j' lengthrange='0 1'/>")),
             "actuator/u", "gaintype", "a muscle on what turns freely");
-  checkNote(SCENE("/>", A("", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' "
+  checkNote(SCENE("/>", A("type='ball'", ""), ACT("<dcmotor name='u' joint='j' motorconst='1' "
             "resistance='1' cogging='1 4 0'/>")), "actuator/u", "gaintype", "a dcmotor with");
   // 100/(1 - .9), 10/(1 - .9)
 #define LIMIT "limited='true' range='-1 1' solreflimit='-100 -10' solimplimit='.9 .9 .01'"

@@ -15,7 +15,7 @@
   "pos='.1 0 0'/><body name='tip' pos='.3 .1 0'><joint name='c' axis='0 1 .3' type='slide' "       \
   "damping='1'/><geom type='capsule' fromto='0 0 0 .2 .1 0' size='.03' mass='.4'/></body></body>"  \
   "</body></worldbody><tendon><fixed name='t'><joint joint='a' coef='.5'/><joint joint='b' "       \
-  "coef='-.3'/></fixed></tendon><actuator>"                                                       \
+  "coef='-.3'/></fixed><spatial name='bent'><site site='w'/><site site='s'/></spatial></tendon><actuator>"                                                       \
   "<pid name='p1' joint='a' kp='8' kv='1' input='pos vel ff' gear='1.3'/>"                         \
   "<pid name='p2' joint='c' kp='30' kv='2' ki='20' imax='" imax "' slewmax='20' "                  \
   "input='pos vel' forcerange='-6 6'/>"                                                           \
@@ -138,9 +138,9 @@ static void testWindup(void) {
 // What is not carried is told by name, and makes no force; others are exact.
 static void testReport(void) {
   static const char* const list[] = {
-    "<dcmotor joint='a' motorconst='.3' resistance='2' inductance='.01 0'/>",
-    "<dcmotor joint='a' motorconst='.3' resistance='2' cogging='.1 4 0'/>",
-    "<dcmotor joint='a' motorconst='.3' resistance='2' controller='3 2 .1 0 0 12' input='pos'/>",
+    "<dcmotor site='s' motorconst='.3' resistance='2' inductance='.01 0'/>",
+    "<dcmotor site='s' refsite='w' motorconst='.3' resistance='2' cogging='.1 4 0'/>",
+    "<dcmotor tendon='bent' motorconst='.3' resistance='2' thermal='2 3 0 .004 25 30'/>",
     "<pid site='s' refsite='w' gear='1 0 0 0 0 0' kp='1' ki='1'/>"};
   for (int i = -1; i < 4; i++) {
     char text[4000];

@@ -25,8 +25,8 @@ static void testTypes(void) {
     int last;             // our last one
     const char* name;
   } list[] = {{DJM_TYPE_JOINT, 4, mjJNT_HINGE + 1, DJ_HINGE, "hinge"},
-              {DJM_TYPE_GAIN, 3, mjGAIN_DCMOTOR, DJ_GAIN_MUSCLE, "muscle"},
-              {DJM_TYPE_BIAS, 3, mjBIAS_DCMOTOR, DJ_BIAS_MUSCLE, "muscle"},
+              {DJM_TYPE_GAIN, 4, mjGAIN_SO3, DJ_GAIN_DCMOTOR, "dcmotor"},
+              {DJM_TYPE_BIAS, 4, mjBIAS_SO3, DJ_BIAS_DCMOTOR, "dcmotor"},
               {DJM_TYPE_DYN, 6, mjDYN_DCMOTOR, DJ_DYN_SLEW, "slew"}};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     djmTypeKind kind = list[i].kind;

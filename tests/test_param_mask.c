@@ -123,7 +123,7 @@ static void testAlone(void) {
     djIntegrator method = k < 2 * NMETHOD ? methods[k / 2] : DJ_EULER;
     // balances of forces have no armature along paths
     int features = k < 6 ? DJT_ALL | DJT_TENDONS : DJT_ALL;
-    if (method == DJ_EULER) features = DJT_ALL | DJT_TENDONS | DJT_EQUALITIES;
+    if (method == DJ_EULER) features = DJT_ALL | DJT_TENDONS | DJT_EQUALITIES | DJT_MOTORS;
     if (k % 2) features |= DJT_WRAPS;
     else features |= DJT_FLEXES;
     djModel* m = djt_randomModel(&rng, 4, features);

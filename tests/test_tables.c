@@ -344,11 +344,19 @@ static void vectorText(char out[1000], const double* value, int n) {
   snprintf(out + used, 1000 - used, "]");
 }
 
+static djModel* motorModel(void) {
+  return djt_modelOf("{'dijoco_model':1,'bodies':[{'name':'world'},{'name':'box','mass':1,'inertia':"
+                     "[1,1,1]}],'joints':[{'name':'slide','body':'box','type':'slide','axis':"
+                     "[1,0,0]}],'actuators':[{'name':'motor','joint':'slide','gain':'dcmotor',"
+                     "'bias':'dcmotor','gainprm':[2,1],'motorprm':[1,1,1,1,1,1,1]}]}");
+}
+
 static void testParameters(void) {
   djError err;
   for (int i = 0; dj_parameterEntry(i); i++) {
-    djModel* m = djt_sampleModel(NULL);
     const char* entry = dj_parameterEntry(i)->name;
+    const bool drive = strcmp(entry, "actuator/N/motorprm") == 0;   // of motors alone
+    djModel* m = drive ? motorModel() : djt_sampleModel(NULL);
     char name[100], text[1000], back[100];
     djParam p, again;
     const char* elements[] = {"box", "slide", "foot", "cube", "tip", "motor", "rope", "cart",

@@ -20,6 +20,7 @@ enum {
                          // of those and of sites
   DJT_WRAPS = 512,       // with DJT_TENDONS: paths go around geoms, by sites and through them
   DJT_FLEXES = 1024,     // a rope, a cloth and a solid between bodies
+  DJT_MOTORS = 2048,     // a slide's or hinge's actuator is a motor with all states
   DJT_TENDONS = 128      // fixed ones and paths with pulleys, between trees too; with
                          // DJT_ACTUATORS those on them, on sites and by cranks
 };

@@ -242,7 +242,7 @@ typedef struct djEqualityDef {
 //   site: a wrench in axes of the site (gear: force, torque); with refsite in that one's axes, and
 //     against its body, which reacts. Dofs that move both sites have no part in it;
 //   adds_to: no thing, but an actuator before it, which has several inputs by those that add to it:
-//     gain times its input is a part of that one's force before the clamp;
+//     gain times its input is a part of that one's force before the clamp, or input of a dcmotor;
 //   body: adhesion. p pulls the body's geoms and those that they touch together, along the normals
 //     of contact; there is no length (l = l' = 0).
 typedef struct djActuatorDef {
@@ -262,6 +262,18 @@ typedef struct djActuatorDef {
                               //   nine, range (2), force, scale, lmin, lmax, vmax, fpmax, fvmax
   djBias bias;                // what is added to it
   double biasprm[DJ_NPRM];    // N or N m, by those of 1, l, l'; muscle: as gainprm
+                              //   dcmotor (both): MuJoCo's; gain: resistance (ohm), constant (N m/A),
+                              //   its change by temperature (1/K), at which that is 0 (C), kp, ki,
+                              //   kd, limit of the controller's voltage (V; 0: none); bias: cogging
+                              //   (N m), periods by length, phase (rad), Coulomb's and static
+                              //   friction (N m), Stribeck's velocity
+  djMotorInput input;         // of a dcmotor, and of what adds to one: which of its inputs
+  double motorprm[DJ_NMOTORPRM];   // of a dcmotor: time constant of the current (s; 0: none) and
+                              //   limit of its rate (A/s; 0: none); thermal resistance (K/W; 0: none)
+                              //   and capacity (J/K), ambient temperature (C); stiffness (N m/rad;
+                              //   0: none) and damping of bristles (N m s/rad). Where the three are
+                              //   above 0 act has the temperature above the ambient one, the
+                              //   bristles' deflection, the current, after dyn's and the integral
   double lengthrange[2];      // m or rad; of muscles, between which l is range
   double acc0;                // 1/kg or 1/(kg m); of muscles with a force below 0, which have the
                               //   peak force scale/acc0
@@ -581,6 +593,9 @@ typedef struct djContactSettings {
   X(double, actuator_gear, nu, 6)    /* 1, or m; see djActuatorDef */                              \
   X(double, actuator_gainprm, nu, DJ_NPRM) /* N or N m by units of the input; likewise */          \
   X(double, actuator_biasprm, nu, DJ_NPRM) /* N or N m by those of 1, l, l' */                     \
+  X(int, actuator_input, nu, 1)      /* djMotorInput */                                            \
+  X(int, actuator_motoradr, nu, DJ_NMOTORSTATE) /* of a dcmotor's states in act, or -1 */          \
+  X(double, actuator_motorprm, nu, DJ_NMOTORPRM) /* s, A/s, K/W, J/K, C, N m/rad, N m s/rad */     \
   X(double, actuator_lengthrange, nu, 2) /* m or rad; of muscles */                                \
   X(double, actuator_acc0, nu, 1)    /* 1/kg or 1/(kg m); of muscles */                            \
   X(double, actuator_tau, nu, 1)     /* s */                                                       \

@@ -96,9 +96,32 @@ typedef enum djEqualityType {
 } djEqualityType;
 
 // Gain and bias of an actuator; see djActuatorDef.
-typedef enum djGain { DJ_GAIN_FIXED = 0, DJ_GAIN_AFFINE = 1, DJ_GAIN_MUSCLE = 2 } djGain;
-typedef enum djBias { DJ_BIAS_NONE = 0, DJ_BIAS_AFFINE = 1, DJ_BIAS_MUSCLE = 2 } djBias;
+typedef enum djGain {
+  DJ_GAIN_FIXED = 0,
+  DJ_GAIN_AFFINE = 1,
+  DJ_GAIN_MUSCLE = 2,
+  DJ_GAIN_DCMOTOR = 3
+} djGain;
+typedef enum djBias {
+  DJ_BIAS_NONE = 0,
+  DJ_BIAS_AFFINE = 1,
+  DJ_BIAS_MUSCLE = 2,
+  DJ_BIAS_DCMOTOR = 3
+} djBias;
 enum { DJ_NPRM = 10 };     // numbers of a gain or bias
+
+// What the input of a dcmotor is, or of what adds to one.
+typedef enum djMotorInput {
+  DJ_INPUT_VOLTAGE = 0,    // V
+  DJ_INPUT_POSITION = 1,   // m or rad
+  DJ_INPUT_VELOCITY = 2,   // m/s or rad/s
+  DJ_INPUT_TORQUE = 3      // N or N m
+} djMotorInput;
+enum {
+  DJ_NMOTORINPUT = 4,
+  DJ_NMOTORSTATE = 3,      // of its own: temperature, bristles, current
+  DJ_NMOTORPRM = 7         // numbers of what these do
+};
 
 // Activation dynamics, w' = ...
 typedef enum djDyn {

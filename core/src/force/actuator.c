@@ -20,6 +20,7 @@ static void layout(djActuators* t, djArena* a, const djModel* m) {
   t->order = dj_take(a, m->nu, sizeof(int));
   t->first = dj_take(a, (size_t)m->ncoord + (size_t)m->njnt + 1, sizeof(int));
   t->total = dj_take(a, m->ncoord, sizeof *t->total);
+  t->motor = dj_take(a, dj_motorCount(m), sizeof *t->motor);
   size_t nv = 0, nbody = 0;   // of gravity compensation
   for (int j = 0; j < m->njnt; j++) {
     if (m->jnt_actgravcomp[j]) nv = (size_t)m->nv, nbody = (size_t)m->nbody;
@@ -53,6 +54,9 @@ static djStatus make(void* state, const djModel* m, djError* err) {
     }
   }
   t->first[n] = used;
+  for (int i = 0, k = 0; i < m->nu; i++) {
+    if (dj_isMotor(m, i)) t->act[i].motor = &t->motor[k++];
+  }
   dj_makeAdhesion(t, m);
   return DJ_OK;
 }
@@ -91,9 +95,7 @@ static void beginTransmission(djActuatorStep* a, const djMotion* at, int i) {
 static void setInput(djActuatorStep* a, const djMotion* at, int i) {
   const djModel* m = at->model;
   const djData* d = at->start;
-  djInputs kind = at->acting != DJ_ACTS_ALL ? DJ_INPUTS_HARD
-                  : at->prompt             ? DJ_INPUTS_EXACT
-                                           : DJ_INPUTS_ROUNDED;
+  djInputs kind = dj_inputsAt(at);
   djJet u = dj_controlInput(m, d, i, kind);
   int adr = a->adr = m->actuator_actadr[i];
   a->input = u.f;
@@ -138,15 +140,20 @@ static void beginActuator(djActuatorStep* a, const djMotion* at, int i) {
   a->by_rate = g.by_rate * a->input + b.by_rate;
   if (dj_onOneSite(m, i) || m->actuator_body[i] >= 0) a->c1 = 0;   // there, too
   a->alpha = a->gain[0] * a->input + b.c[0] + a->c1 * a->length;
+  a->slope = a->c2;
   a->beta = a->c1 + a->c2 / at->h;
   if (m->actuator_coord[i] >= 0) a->beta *= a->gear[0];
 }
 
 // What other inputs and its integral add to actuator i.
-static void addParts(const djActuators* t, const djMotion* at, int i) {
+static void addParts(djActuators* t, const djMotion* at, int i) {
   const djModel* m = at->model;
   djActuatorStep* a = &t->act[i];
   int z = m->actuator_zadr[i];
+  if (a->motor) {
+    dj_beginMotor(t, at, i);
+    return;
+  }
   if (z >= 0) a->alpha += m->actuator_integral[i] * at->start->act[z];
   for (int k = i + 1; k < m->nu; k++) {
     if (m->actuator_addsto[k] == i) a->alpha += t->act[k].gain[0] * t->act[k].input;
@@ -268,7 +275,8 @@ static void startScalar(djStartSum* sum, const djActuators* t, const djMotion* a
   for (int k = t->first[c]; k < t->first[c + 1]; k++) {
     const djActuatorStep* a = &t->act[t->order[k]];
     double by = dj_totalByForce(&total, t, at->model, t->order[k], psi);
-    sum->krate[c] += by * a->gear[0] * a->c2 / at->h;
+    double extra = total.C * a->gear[0] * a->extra_c2;
+    sum->krate[c] += (by * a->c2 + extra) * a->gear[0] / at->h;
   }
 }
 
@@ -316,13 +324,13 @@ static djStatus start(djStartSum* sum, void* state, const djMotion* at) {
 // ---- derivatives by inputs --------------------------------------------------------------------
 
 static void scalarInput(djInputSum* sum, const djActuators* t, const djMotion* at, int i, int c,
-                        djSignal signal) {
+                        djSignal signal, double extra) {
   const djModel* m = at->model;
   const djActuatorStep* a = &t->act[i];
   double psi = displacement(at, c);
   djTotal total = dj_totalForce(t, m, c, psi);
   double dp = dj_gainAt(signal.step, a->length + a->gear[0] * psi, a->gear[0] * psi / at->h);
-  double g = -dj_totalByForce(&total, t, m, i, psi) * dp;
+  double g = -dj_totalByForce(&total, t, m, i, psi) * dp - total.C * a->gear[0] * extra;
   for (int e = m->coord_dofadr[c]; e < m->coord_dofadr[c] + m->coord_dofnum[c]; e++) {
     dj_addInput(sum, signal.step, signal.from, m->coord_dof[e], g * at->at.coord->J[e]);
   }
@@ -368,14 +376,25 @@ static void signalInput(djInputSum* sum, const djActuators* t, const djMotion* a
   int target = dj_targetOf(m, i);
   if (m->actuator_body[i] >= 0) dj_adhesionInput(sum, t, at, i, signal);
   else if (target < 0) dj_siteInput(sum, t, at, i, signal);
-  else if (target < m->ncoord) scalarInput(sum, t, at, i, target, signal);
+  else if (target < m->ncoord) scalarInput(sum, t, at, i, target, signal, 0);
   else jointInput(sum, t, at, i, target - m->ncoord, signal);
+}
+
+static void motorInputs(djInputSum* sum, const djActuators* t, const djMotion* at, int i) {
+  djMotorSignal signal[DJ_MOTOR_NSIGNAL];
+  int n = dj_motorSignals(signal, t, at->model, i);
+  for (int k = 0; k < n; k++) {
+    djSignal one = {&signal[k].step, signal[k].from};
+    scalarInput(sum, t, at, i, at->model->actuator_coord[i], one, signal[k].extra);
+  }
 }
 
 static void inputs(djInputSum* sum, void* state, const djMotion* at) {
   const djModel* m = at->model;
   const djActuators* t = state;
   for (int i = 0; i < m->nu && !dj_actuatorsOff(m); i++) {
+    if (t->act[i].motor) motorInputs(sum, t, at, i);
+    if (t->act[dj_leader(m, i)].motor) continue;
     signalInput(sum, t, at, dj_leader(m, i), (djSignal){&t->act[i], i});
     if (m->actuator_zadr[i] < 0) continue;
     djActuatorStep z = {.gain = {m->actuator_integral[i]}, .dact = 1, .adr = m->actuator_zadr[i]};
@@ -395,24 +414,40 @@ static bool isFree(const djActuators* t, const djMotion* at, int i) {
   return dj_clampForce(a, at->model, i, total.r * (a->alpha + a->beta * psi)).d != 0;
 }
 
+// Whether what is added behind the range of actuator i is within that of the joint.
+static bool extraIsFree(const djActuators* t, const djMotion* at, int i) {
+  int c = at->model->actuator_coord[i];
+  return t->act[i].motor && dj_totalForce(t, at->model, c, displacement(at, c)).C != 0;
+}
+
 static void rates(djRateSum* sum, const void* state, const djMotion* at) {
   const djActuators* t = state;
   const djModel* m = at->model;
   for (int i = 0; i < m->nu && !dj_actuatorsOff(m); i++) {
     int c = m->actuator_coord[i];
-    if (c < 0 || !isFree(t, at, i)) continue;
-    double g = m->actuator_gear[6 * i];
-    sum->slope[c] -= g * g * t->act[i].c2;
-    sum->by_x[c] -= g * g * g * t->act[i].by_l;
-    sum->bend[c] -= g * g * g * t->act[i].by_rate;
-    if (sum->y) dj_actuatorRateParams(sum, t, m, i);
+    if (c < 0) continue;
+    const djActuatorStep* a = &t->act[i];
+    double g = m->actuator_gear[6 * i], extra = extraIsFree(t, at, i) ? a->extra_slope : 0;
+    bool free = isFree(t, at, i);
+    sum->slope[c] -= g * g * ((free ? a->slope : 0) + extra);
+    if (free) sum->by_x[c] -= g * g * g * a->by_l;
+    if (free) sum->bend[c] -= g * g * g * a->by_rate;
+    if (sum->y) dj_actuatorRateParams(sum, t, m, i, free, extra);
   }
 }
 
 void dj_rateInput(djInputSum* sum, const djForces* f, const djMotion* at, int i, int dof,
                   double x) {
   const djActuators* t = f->state[DJ_FORCE_ACTUATOR];
-  double g = at->model->actuator_gear[6 * i];
+  const djModel* m = at->model;
+  double g = m->actuator_gear[6 * i];
+  const djMotor* motor = t->act[i].motor;
+  int warm = motor ? m->actuator_motoradr[DJ_NMOTORSTATE * i + DJ_MOTOR_TEMPERATURE] : -1;
+  if (warm >= 0 && isFree(t, at, i)) {
+    djActuatorStep step = {.dact = 1, .adr = warm};
+    double slope = motor->slope.d[DJ_MOTOR_BY_STATE + DJ_MOTOR_TEMPERATURE];
+    dj_addInput(sum, &step, i, dof, -g * g * slope * x);
+  }
   if (t->act[i].gain[2] == 0 || !isFree(t, at, i)) return;
   dj_addInput(sum, &t->act[i], i, dof, -g * g * t->act[i].gain[2] * x);
 }

@@ -5,13 +5,16 @@
 
 #include "force/force.h"
 #include "math/smooth.h"
-#include "model/force_law.h"
+#include "model/motor.h"
 
 // One actuator during the step: p = alpha + beta psi before its clamp, psi the displacement along
 // its coordinate, or gear . displacement of a rotation.
 typedef struct djActuatorStep {
   double alpha, beta;
   double c1, c2;         // dp/dl, dp/dl'
+  double slope;          // the latter, as what is implicit by rates has it
+  double extra_alpha, extra_beta, extra_c1, extra_c2, extra_slope;   // of what is added behind the
+                                                                     //   clamp
   double gain[3];        // dp/dw = gain0 + gain1 l + gain2 l'
   double length;         // l where displacements begin
   double input;          // u after its clamp, or the activation that acts
@@ -22,6 +25,7 @@ typedef struct djActuatorStep {
   double by_l, by_rate;  // of c2 by l, l'
   double gear[3];        // gear[0] of coordinates; rotations: torque direction, body frame there
   bool hard;             // ranges clip: see djActuators
+  djMotor* motor;        // or NULL
 } djActuatorStep;
 
 // Total force a + b psi along a coordinate, where nothing clamps it.
@@ -37,6 +41,7 @@ typedef struct djActuators {
   int* order;            // (nu)
   int* first;            // (ncoord + njnt + 1)
   djUnclamped* total;    // (ncoord)
+  djMotor* motor;        // those of all motors
   bool hard;             // ranges clip: of smooth forces by the start
   // Gravity compensation by actuators (actuator_gravcomp.c): whether it is to be taken care of,
   // what it is along dofs (nv), moments of subtrees (nbody x 4), and, for parameters, cotangents of
@@ -120,6 +125,25 @@ typedef struct djSignal {
   int from;
 } djSignal;
 
+static inline djInputs dj_inputsAt(const djMotion* at) {
+  if (at->acting != DJ_ACTS_ALL) return DJ_INPUTS_HARD;
+  return at->prompt ? DJ_INPUTS_EXACT : DJ_INPUTS_ROUNDED;
+}
+
+// Of motors (actuator_motor.c): what a step fixes; by what inputs and states move their force and,
+// extra, what is added behind its range; adds derivatives by force, extra and both slopes times those
+// by numbers.
+enum { DJ_MOTOR_NSIGNAL = DJ_NMOTORINPUT + 1 + DJ_NMOTORSTATE };
+typedef struct djMotorSignal {
+  djActuatorStep step;
+  int from;
+  double extra;
+} djMotorSignal;
+void dj_beginMotor(djActuators* t, const djMotion* at, int i);
+int dj_motorSignals(djMotorSignal signal[DJ_MOTOR_NSIGNAL], const djActuators* t, const djModel* m,
+                    int i);
+void dj_motorParams(double* param, const djActuators* t, const djModel* m, int i, const double by[4]);
+
 // A torque on a free or ball joint in a prompt motion (actuator_turn.c).
 typedef struct djTurnDrive {
   djMat3 R;              // the joint's rotation at the point
@@ -196,8 +220,10 @@ void dj_adhesionInput(djInputSum* sum, const djActuators* t, const djMotion* at,
 double dj_adhesionParams(bool* any, djParamSums* sums, const djActuators* t, const djMotion* at,
                          int i);
 
-// y_c times the slope -gear^2 c2 of actuator i, by its parameters.
-void dj_actuatorRateParams(djRateSum* sum, const djActuators* t, const djModel* m, int i);
+// y_c times the slope -gear^2 c2 of actuator i, where it is free, and that of what is added behind its
+// range, by its parameters.
+void dj_actuatorRateParams(djRateSum* sum, const djActuators* t, const djModel* m, int i,
+                           bool free, double extra);
 
 // The row's derivatives by parameters.
 djStatus dj_actuatorParams(djParamSums* sums, void* state, const djMotion* at, const double* z,

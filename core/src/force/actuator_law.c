@@ -49,8 +49,8 @@ djUnclamped dj_unclampedForce(const djActuators* t, const djModel* m, int c) {
   for (int k = t->first[c]; k < t->first[c + 1]; k++) {
     const djActuatorStep* a = &t->act[t->order[k]];
     if (m->actuator_forcelimited[t->order[k]]) sum.holds = false;
-    sum.a += a->gear[0] * a->alpha;
-    sum.b += a->gear[0] * a->beta;
+    sum.a += a->gear[0] * (a->alpha + a->extra_alpha);
+    sum.b += a->gear[0] * (a->beta + a->extra_beta);
   }
   return sum;
 }
@@ -70,8 +70,8 @@ djTotal dj_totalForce(const djActuators* t, const djModel* m, int c, double psi)
     const djActuatorStep* a = &t->act[t->order[k]];
     double q = a->alpha + a->beta * psi;
     djJet p = dj_clampForce(a, m, t->order[k], sum.r * q);
-    sum.f.f += a->gear[0] * p.f;
-    sum.f.d += a->gear[0] * p.d * (sum.r * a->beta + q * dr * slope);
+    sum.f.f += a->gear[0] * (p.f + a->extra_alpha + a->extra_beta * psi);
+    sum.f.d += a->gear[0] * (p.d * (sum.r * a->beta + q * dr * slope) + a->extra_beta);
     sum.b += a->gear[0] * p.d * q * dr;
   }
   if (!range || tendon) return sum;

@@ -15,6 +15,7 @@ typedef struct Out {
 static void forceParams(const Out* out, const djActuators* t, const djModel* m, int i, double by_p,
                         double l, double rate) {
   const djActuatorStep* a = &t->act[i];
+  if (a->motor) return;
   for (int k = i + 1; k < m->nu; k++) {
     if (m->actuator_addsto[k] == i) out->gain[DJ_NPRM * k] += by_p * t->act[k].input;
   }
@@ -29,8 +30,8 @@ static void forceParams(const Out* out, const djActuators* t, const djModel* m, 
 
 // f = -C(sum of gear p), see djTotal. l+ = gear x+, l' = gear psi/h, so
 // df/d gear = C' p + df/dq (c1 x+ + c2 psi/h).
-static void scalarParams(const Out* out, const djActuators* t, const djMotion* at, int c,
-                         double z) {
+static void scalarParams(double* param, const Out* out, const djActuators* t, const djMotion* at,
+                         int c, double z) {
   const djModel* m = at->model;
   double x = at->at.coord->x[c], psi = x - at->rate.coord->x[c], rate = psi / at->h;
   djTotal total = dj_totalForce(t, m, c, psi);
@@ -39,8 +40,12 @@ static void scalarParams(const Out* out, const djActuators* t, const djMotion* a
     const djActuatorStep* a = &t->act[i];
     double p = dj_clampForce(a, m, i, total.r * (a->alpha + a->beta * psi)).f;
     double by = dj_totalByForce(&total, t, m, i, psi);
+    double extra = total.C * a->gear[0];
     forceParams(out, t, m, i, -z * by, a->gear[0] * x, a->gear[0] * rate);
-    out->gear[6 * i] -= z * (total.C * p + by * (a->c1 * x + a->c2 * rate));
+    if (a->motor) dj_motorParams(param, t, m, i, (double[4]){-z * by, -z * extra, 0, 0});
+    p += a->extra_alpha + a->extra_beta * psi;
+    out->gear[6 * i] -= z * (total.C * p + by * (a->c1 * x + a->c2 * rate) +
+                             extra * (a->extra_c1 * x + a->extra_c2 * rate));
   }
 }
 
@@ -110,18 +115,23 @@ static void turnParams(const Out* out, const djActuators* t, const djMotion* at,
   }
 }
 
-void dj_actuatorRateParams(djRateSum* sum, const djActuators* t, const djModel* m, int i) {
+void dj_actuatorRateParams(djRateSum* sum, const djActuators* t, const djModel* m, int i,
+                           bool free, double extra) {
   const djActuatorStep* a = &t->act[i];
   const djForceLaw* gain = &dj_gainLaws[m->actuator_gain[i]];
   const djForceLaw* bias = &dj_biasLaws[m->actuator_bias[i]];
   double y = sum->y[m->actuator_coord[i]], gear = m->actuator_gear[6 * i];
-  double by_b[3] = {0, 0, -gear * gear * y}, by_g[3] = {0, 0, by_b[2] * a->input};
+  double by_b[3] = {0, 0, free ? -gear * gear * y : 0}, by_g[3] = {0, 0, by_b[2] * a->input};
   double* gainprm = dj_paramBlock(sum->param, m, DJ_FIELD_ACTUATOR_GAINPRM);
   double* biasprm = dj_paramBlock(sum->param, m, DJ_FIELD_ACTUATOR_BIASPRM);
   gain->vjp(gainprm + DJ_NPRM * i, gain, by_g, m->actuator_gainprm + DJ_NPRM * i, &a->law);
   bias->vjp(biasprm + DJ_NPRM * i, bias, by_b, m->actuator_biasprm + DJ_NPRM * i, &a->law);
   double turns = a->by_l * a->law.l + a->by_rate * a->law.rate;
-  dj_paramBlock(sum->param, m, DJ_FIELD_ACTUATOR_GEAR)[6 * i] -= gear * (2 * a->c2 + turns) * y;
+  double own = free ? 2 * a->slope + turns : 0;
+  dj_paramBlock(sum->param, m, DJ_FIELD_ACTUATOR_GEAR)[6 * i] -= gear * (own + 2 * extra) * y;
+  if (!a->motor) return;
+  double by[4] = {0, 0, free ? -gear * gear * y : 0, extra != 0 ? -gear * gear * y : 0};
+  dj_motorParams(sum->param, t, m, i, by);
 }
 
 djStatus dj_actuatorParams(djParamSums* sums, void* state, const djMotion* at, const double* z,
@@ -136,7 +146,7 @@ djStatus dj_actuatorParams(djParamSums* sums, void* state, const djMotion* at, c
   const bool laws = sums->wants & DJ_BY_LAW;
   for (int c = 0; c < m->ncoord && laws; c++) {
     if (t->first[c] == t->first[c + 1]) continue;
-    scalarParams(&out, t, at, c, dj_coordinateRate(at->at.coord, m, c, z));
+    scalarParams(sums->param, &out, t, at, c, dj_coordinateRate(at->at.coord, m, c, z));
   }
   for (int j = 0; j < m->njnt && laws; j++) {
     if (t->first[m->ncoord + j] == t->first[m->ncoord + j + 1]) continue;

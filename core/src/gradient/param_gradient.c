@@ -8,9 +8,9 @@
 #include "integrate/impulse.h"
 #include "integrate/outside.h"
 #include "integrate/parts.h"
-#include "model/activation.h"
 #include "model/body_param.h"
 #include "model/check.h"
+#include "model/motor.h"
 #include "model/param.h"
 
 #include <dijoco/gradient.h>
@@ -93,6 +93,31 @@ static void integralParams(djParamSums* s, const djModel* m, const djData* d, co
   }
 }
 
+// Of the states of motors; d: the start.
+static void motorParams(djParamSums* s, const djModel* m, const djData* d, const double* lambda) {
+  if (!dj_motorsHaveStates(m)) return;
+  const djWork* w = d->work;
+  djMotorOut out = {dj_paramBlock(s->param, m, DJ_FIELD_ACTUATOR_GAINPRM),
+                    dj_paramBlock(s->param, m, DJ_FIELD_ACTUATOR_BIASPRM),
+                    dj_paramBlock(s->param, m, DJ_FIELD_ACTUATOR_MOTORPRM)};
+  double* gear = dj_paramBlock(s->param, m, DJ_FIELD_ACTUATOR_GEAR);
+  for (int i = 0; i < m->nu; i++) {
+    const int* adr = m->actuator_motoradr + DJ_NMOTORSTATE * i;
+    djMotor motor;
+    if (adr[0] < 0 && adr[1] < 0 && adr[2] < 0) continue;
+    dj_evalMotorAt(&motor, m, d, i, w->h, dj_inputsOf(w));
+    double l = dj_plainLength(m, d->qpos, i), rate = dj_plainRate(m, d->qvel, i);
+    for (int k = 0; k < DJ_NMOTORSTATE; k++) {
+      if (adr[k] < 0) continue;
+      const djMotorNumber* next = &motor.next[k];
+      double f = lambda[adr[k]], g = m->actuator_gear[6 * i];
+      dj_addMotorParams(&out, &motor, next, f, i);
+      if (g == 0) continue;
+      gear[6 * i] += f * (next->d[DJ_MOTOR_BY_LENGTH] * l + next->d[DJ_MOTOR_BY_RATE] * rate) / g;
+    }
+  }
+}
+
 static djStatus addStepParams(djParamSums* s, const djModel* m, djData* d, const djLinear* lin,
                               const double* qpos, double* z, const double* lambda) {
   const djMethod* method = lin->method;
@@ -109,6 +134,7 @@ static djStatus addStepParams(djParamSums* s, const djModel* m, djData* d, const
   }
   djStatus status = DJ_OK;
   if (s->wants & DJ_BY_LAW) integralParams(s, m, d, lin, lambda + m->nv);
+  if (s->wants & DJ_BY_LAW) motorParams(s, m, d, lambda + m->nv);
   if (method->velocityParams) status = method->velocityParams(s, d->work, m, lambda);
   if (status < 0 || !lin->impulse.n) return status;
   return dj_impulseParams(s, d->work, m, z + (size_t)(method->nstage - 1) * m->nv, lambda);

@@ -5,7 +5,7 @@
 #include "integrate/parts.h"
 #include "integrate/recorder.h"
 #include "math/so3.h"
-#include "model/activation.h"
+#include "model/motor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -241,11 +241,27 @@ static void integralRow(double* A, double* B, const djModel* m, const djLinear* 
   for (int k = 0; p.dof >= 0; p = dj_lengthPart(m, i, ++k)) to[p.dof] += by[2] * p.gear;
 }
 
+static void motorRows(double* A, double* B, const djModel* m, const djLinear* lin, int i) {
+  djMotorEntry e;
+  for (int s = 0; s < DJ_NMOTORSTATE; s++) {
+    int adr = m->actuator_motoradr[DJ_NMOTORSTATE * i + s];
+    if (adr < 0) continue;
+    const double* by = lin->motor_by + dj_motorRowAt(i, s);
+    size_t row = (size_t)(2 * m->nv + adr);
+    for (int k = 0; dj_motorEntry(&e, by, m, i, k); k++) {
+      double* to = e.ctrl ? B : A;
+      size_t n = (size_t)(e.ctrl ? m->nu : dj_tangentSize(m));
+      if (to && e.at >= 0) to[row * n + (size_t)e.at] += e.value;
+    }
+  }
+}
+
 static void activationRows(double* A, double* B, const djModel* m, const djLinear* lin) {
   int nx = dj_tangentSize(m);
   for (int i = 0; i < m->nu; i++) {
     int adr = m->actuator_actadr[i];
     integralRow(A, B, m, lin, i);
+    motorRows(A, B, m, lin, i);
     if (adr < 0) continue;
     size_t row = (size_t)(2 * m->nv + adr);
     if (A) A[row * nx + 2 * m->nv + adr] = lin->act_by_act[adr];

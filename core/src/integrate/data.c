@@ -207,6 +207,7 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->act_by_act = takeDoubles(a, na);
   w->act_by_ctrl = takeDoubles(a, nu);
   w->z_by = takeDoubles(a, 3 * nu);
+  w->motor_by = takeDoubles(a, dj_motorRows(m));
   w->lambda = takeDoubles(a, dj_linearScratch(m));
   w->tangent = takeDoubles(a, 2 * (size_t)dj_tangentSize(m));
   layoutSums(w, a, m);

@@ -3,7 +3,7 @@
 #include "base/status.h"
 #include "integrate/outside.h"
 #include "integrate/turn.h"
-#include "model/activation.h"
+#include "model/motor.h"
 
 #include <string.h>
 
@@ -34,7 +34,7 @@ static size_t integralNumbers(const djModel* m) {
 size_t dj_linearSize(const djModel* m, const djLinear* src) {
   if (src->A) return matricesSize(m);
   size_t size = 3 * (size_t)m->nv + m->na + m->nu + integralNumbers(m) +
-                dj_impulseLinearSize(&src->impulse);
+                dj_motorRows(m) + dj_impulseLinearSize(&src->impulse);
   for (int k = 0; k < src->method->nstage; k++) size += stageSize(m, &src->stage[k]);
   if (!src->Vplus.data) return size;
   const djBlocks* trees = src->Vplus.blocks;
@@ -105,6 +105,7 @@ void dj_copyLinear(djLinear* dest, double* memory, const djModel* m, const djLin
   dest->act_by_act = copyTo(&p, src->act_by_act, (size_t)m->na);
   dest->act_by_ctrl = copyTo(&p, src->act_by_ctrl, (size_t)m->nu);
   dest->z_by = copyTo(&p, src->z_by, integralNumbers(m));
+  dest->motor_by = copyTo(&p, src->motor_by, dj_motorRows(m));
   dj_copyImpulses(&dest->impulse, p, &src->impulse);
   p += dj_impulseLinearSize(&src->impulse);
   dest->Vplus = dest->Vstart = (djMatrix){0};
@@ -139,7 +140,8 @@ static djLinear viewLinear(djWork* w) {
                   .impulse = w->impulse,
                   .act_by_act = w->act_by_act,
                   .act_by_ctrl = w->act_by_ctrl,
-                  .z_by = w->z_by};
+                  .z_by = w->z_by,
+                  .motor_by = w->motor_by};
   for (int k = 0; k < w->nstage; k++) {
     lin.stage[k] = w->at_stage[k].linear;
     if (w->at_stage[k].pivoted) lin.stage[k].factor = w->at_stage[k].lu;
@@ -152,10 +154,22 @@ static djLinear viewLinear(djWork* w) {
   return lin;
 }
 
+static void linearizeMotor(djWork* w, const djModel* m, int i) {
+  djMotor motor;
+  const int* adr = m->actuator_motoradr + DJ_NMOTORSTATE * i;
+  if (adr[0] < 0 && adr[1] < 0 && adr[2] < 0) return;
+  dj_evalMotorAt(&motor, m, &w->start, i, w->h, dj_inputsOf(w));
+  for (int k = 0; k < DJ_NMOTORSTATE; k++) {
+    dj_motorRow(w->motor_by + dj_motorRowAt(i, k), &motor, m, i, k);
+    if (adr[k] >= 0) w->act_by_act[adr[k]] = 0;   // in that row
+  }
+}
+
 static void linearizeActivations(djWork* w, const djModel* m) {
   for (int i = 0; i < m->nu; i++) {
     int adr = m->actuator_actadr[i];
     w->act_by_ctrl[i] = 0;
+    linearizeMotor(w, m, i);
     if (m->actuator_zadr[i] >= 0) {
       djIntegralSlopes by;
       dj_nextIntegral(&by, m, &w->start, i, w->h, dj_inputsOf(w));
@@ -402,6 +416,35 @@ static void integralVjp(double* dx, double* du, const djLinear* lin, const djMod
   for (int k = 0; p.dof >= 0; p = dj_lengthPart(m, i, ++k)) dx[p.dof] += by[2] * p.gear * l;
 }
 
+// Of the states of motor i, and of its adjoint.
+static void motorJvp(double* dx_next, const djLinear* lin, const djModel* m, const double* dx,
+                     const double* du, int i) {
+  djMotorEntry e;
+  for (int s = 0; s < DJ_NMOTORSTATE; s++) {
+    int adr = m->actuator_motoradr[DJ_NMOTORSTATE * i + s];
+    if (adr < 0) continue;
+    const double* by = lin->motor_by + dj_motorRowAt(i, s);
+    for (int k = 0; dj_motorEntry(&e, by, m, i, k); k++) {
+      const double* from = e.ctrl ? du : dx;
+      if (from && e.at >= 0) dx_next[2 * m->nv + adr] += e.value * from[e.at];
+    }
+  }
+}
+
+static void motorVjp(double* dx, double* du, const djLinear* lin, const djModel* m,
+                     const double* lambda, int i) {
+  djMotorEntry e;
+  for (int s = 0; s < DJ_NMOTORSTATE; s++) {
+    int adr = m->actuator_motoradr[DJ_NMOTORSTATE * i + s];
+    if (adr < 0) continue;
+    const double* by = lin->motor_by + dj_motorRowAt(i, s);
+    for (int k = 0; dj_motorEntry(&e, by, m, i, k); k++) {
+      double* to = e.ctrl ? du : dx;
+      if (to && e.at >= 0) to[e.at] += e.value * lambda[2 * m->nv + adr];
+    }
+  }
+}
+
 void dj_linearJvp(double* dx_next, const djLinear* lin, const djModel* m, const double* dx,
                   const double* du, double* scratch) {
   dj_linearPush(dx_next, lin, m, dx, du, NULL, NULL, scratch);
@@ -445,6 +488,7 @@ void dj_linearPush(double* dx_next, const djLinear* lin, const djModel* m, const
     if (adr >= 0) a[adr] += lin->act_by_ctrl[i] * du[i];
   }
   for (int i = 0; i < nu; i++) integralJvp(dx_next, lin, m, dx, du, i);
+  for (int i = 0; i < nu; i++) motorJvp(dx_next, lin, m, dx, du, i);
 }
 
 // Adjoints of the sources, of y of the last stage (added to), and of dq, from that of the end.
@@ -531,4 +575,5 @@ void dj_linearVjp(double* dx, double* du, const djLinear* lin, const djModel* m,
     if (adr >= 0) du[i] += lin->act_by_ctrl[i] * lambda[2 * nv + adr];
   }
   for (int i = 0; i < nu; i++) integralVjp(dx, du, lin, m, lambda, i);
+  for (int i = 0; i < nu; i++) motorVjp(dx, du, lin, m, lambda, i);
 }

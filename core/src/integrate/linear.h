@@ -33,6 +33,7 @@ typedef struct djLinear {
   double* act_by_act;    // (na) diagonal of d act+/d act
   double* act_by_ctrl;   // (nu) d act+/d ctrl of each actuator with an activation
   double* z_by;          // (nu x 3) of integrals: djIntegralSlopes
+  double* motor_by;      // (nu x DJ_NMOTORSTATE x DJ_MOTOR_ROW) of motors' states: dj_motorRow()
   const double *A, *B;   // (nx x nx), (nx x nu) of physics from outside; NULL: of the core's own
   const double* memory;  // (size) of a copy
   size_t size;

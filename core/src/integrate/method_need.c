@@ -2,7 +2,7 @@
 
 #include "base/status.h"
 #include "model/check.h"
-#include "model/force_law.h"
+#include "model/motor.h"
 
 static int compensated(const djWork* w, const djModel* m) {
   (void)w;
@@ -19,6 +19,11 @@ static int muscle(const djWork* w, const djModel* m) {
   (void)w;
   int k = dj_firstMuscle(m);
   return k >= 0 && m->actuator_zadr[k] < 0 ? k : -1;
+}
+
+static int motor(const djWork* w, const djModel* m) {
+  (void)w;
+  return dj_firstMotor(m);
 }
 
 static int integral(const djWork* w, const djModel* m) {
@@ -48,6 +53,7 @@ static const Need needs[] = {
      "actgravcomp within a range, or without actuation, needs the integrator euler"},
     {adhesion, hasRows, DJ_OBJ_ACTUATOR, false, "adhesion needs the integrator euler"},
     {muscle, hasRows, DJ_OBJ_ACTUATOR, false, "muscles need the integrator euler"},
+    {motor, hasRows, DJ_OBJ_ACTUATOR, false, "a dcmotor needs the integrator euler"},
     {integral, hasRows, DJ_OBJ_ACTUATOR, false, "an integral needs the integrator euler"},
 };
 

@@ -9,7 +9,7 @@
 #include "integrate/method.h"
 #include "integrate/multiplier.h"
 #include "integrate/row_pass.h"
-#include "model/activation.h"
+#include "model/motor.h"
 #include "model/articulated.h"
 #include "model/body_term.h"
 #include "model/inverse_dynamics.h"
@@ -183,6 +183,7 @@ struct djWork {
   djMatrix Vstart;
   double* act_by_act;       // (na) d act+/d act
   double* z_by;             // (nu x 3) see djLinear
+  double* motor_by;         // likewise
   double* act_by_ctrl;      // (nu) d act+/d ctrl
   djImpulseLinear impulse;  // of the last step that has been linearised
   double* lambda;           // (dj_linearScratch) scratch of vector products

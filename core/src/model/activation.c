@@ -123,15 +123,3 @@ double dj_nextIntegral(djIntegralSlopes* by, const djModel* m, const djData* d, 
   by->length = -go;
   return next;
 }
-
-void dj_nextActivations(double* act_next, const djModel* m, const djData* d, double h,
-                        djInputs kind) {
-  double by_act, by_ctrl;
-  djIntegralSlopes by;
-  for (int i = 0; i < m->nu; i++) {
-    int adr = m->actuator_actadr[i];
-    if (adr >= 0) act_next[adr] = dj_nextActivation(&by_act, &by_ctrl, m, d, i, h, kind);
-    int z = m->actuator_zadr[i];
-    if (z >= 0) act_next[z] = dj_nextIntegral(&by, m, d, i, h, kind);
-  }
-}

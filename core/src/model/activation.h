@@ -25,9 +25,20 @@ extern const djChoice dj_dynNames[];
 
 static inline bool dj_hasActivation(int dyn) { return dj_dynLaws[dyn].step; }
 
-// With that of its integral.
+// A dcmotor's integral is by its ki, and its other states are by their numbers.
+static inline bool dj_hasIntegral(const djActuatorDef* a) {
+  return a->gain == DJ_GAIN_DCMOTOR ? a->gainprm[5] > 0 : a->integral != 0;
+}
+static const int dj_motorStateNumber[DJ_NMOTORSTATE] = {2, 5, 0};   // in motorprm, above 0
+static inline bool dj_hasMotorState(const djActuatorDef* a, int k) {
+  return a->gain == DJ_GAIN_DCMOTOR && a->motorprm[dj_motorStateNumber[k]] > 0;
+}
+
+// With those.
 static inline int dj_activationCount(const djActuatorDef* a) {
-  return (dj_hasActivation((int)a->dyn) ? 1 : 0) + (a->integral != 0 ? 1 : 0);
+  int n = (dj_hasActivation((int)a->dyn) ? 1 : 0) + (dj_hasIntegral(a) ? 1 : 0);
+  for (int k = 0; k < DJ_NMOTORSTATE; k++) n += dj_hasMotorState(a, k);
+  return n;
 }
 
 // How inputs are taken: by MuJoCo's laws with rounded clamps; by exact laws, with these; by MuJoCo's

@@ -154,11 +154,38 @@ static const char* partProblem(const djModelDef* def, const djActuatorDef* a) {
 }
 
 static const char* integralProblem(const djModelDef* def, const djActuatorDef* a) {
-  if (a->integral == 0) return NULL;
+  bool states = dj_hasIntegral(a);
+  for (int k = 0; k < DJ_NMOTORSTATE; k++) states = states || dj_hasMotorState(a, k);
+  if (!states) return NULL;
   bool joint = a->joint >= 0 && dj_isScalarJoint((int)def->joint[a->joint].type);
   const djTendonDef* t = a->tendon >= 0 ? &def->tendon[a->tendon] : NULL;
   bool fixed = t && t->nwrap > 0 && t->wrap[0].type == DJ_WRAP_JOINT;
-  return joint || fixed ? NULL : "an integral needs a slide, a hinge or a fixed tendon";
+  if (joint || fixed) return NULL;
+  return "an integral, or a state of a dcmotor, needs a slide, a hinge or a fixed tendon";
+}
+
+// What has a motor's law; and of what adds to it, that each input is there once.
+static const char* motorProblem(const djModelDef* def, const djActuatorDef* a) {
+  if ((a->gain == DJ_GAIN_DCMOTOR) != (a->bias == DJ_BIAS_DCMOTOR)) {
+    return "gain and bias are both dcmotor, or none is";
+  }
+  if (a->adds_to >= 0 && def->actuator[a->adds_to].gain == DJ_GAIN_DCMOTOR) {
+    const djActuatorDef* leader = &def->actuator[a->adds_to];
+    for (const djActuatorDef* b = leader; b < a; b++) {
+      if ((b == leader || b->adds_to == a->adds_to) && b->input == a->input) {
+        return "an input of its dcmotor that is there already";
+      }
+    }
+    if (dj_hasActivation((int)a->dyn)) return "what adds to a dcmotor has no dynamics";
+  }
+  if (a->gain != DJ_GAIN_DCMOTOR) return NULL;
+  bool slews = a->dyn == DJ_DYN_SLEW;
+  if (a->dyn != DJ_DYN_NONE && !slews) return "a dcmotor's dynamics are slew or none";
+  if ((dj_hasIntegral(a) || slews) && a->input != DJ_INPUT_POSITION) {
+    return "a dcmotor's ki and slew need the input position";
+  }
+  if (a->integral != 0) return "a dcmotor's integral is by its ki";
+  return NULL;
 }
 
 // What an actuator is on: one thing, which exists.
@@ -186,11 +213,13 @@ static const char* numbersProblem(const djForceLaw* law, const double prm[3]) {
   return law->problem ? law->problem(prm) : NULL;
 }
 
-static const char* muscleProblem(const djActuatorDef* a) {
+static const char* muscleProblem(const djModelDef* def, const djActuatorDef* a) {
   bool law = dj_gainLaws[a->gain].bends || dj_biasLaws[a->bias].bends;
-  if (law && a->joint < 0 && a->tendon < 0 && a->cranksite < 0) {
-    return "a muscle needs a joint, a tendon or a crank";
+  bool turns = a->joint >= 0 && !dj_isScalarJoint((int)def->joint[a->joint].type);
+  if (law && (turns || (a->joint < 0 && a->tendon < 0 && a->cranksite < 0))) {
+    return "a muscle or dcmotor needs a slide, a hinge, a tendon or a crank";
   }
+  law = law && a->gain != DJ_GAIN_DCMOTOR;
   if (law && !(a->lengthrange[1] > a->lengthrange[0])) return "a muscle's lengthrange must grow";
   if (a->dyn == DJ_DYN_MUSCLE && !(a->tau_deactivation > 0)) {
     return "tau_deactivation must be positive";
@@ -209,6 +238,7 @@ const char* dj_actuatorBefore(const djModelDef* def, int i) {
   }
   if (!dj_isChoice(dj_gainNames, (int)a->gain)) return "unknown gain";
   if (!dj_isChoice(dj_biasNames, (int)a->bias)) return "unknown bias";
+  if (!dj_isChoice(dj_inputNames, (int)a->input)) return "unknown input";
   return dj_isChoice(dj_dynNames, (int)a->dyn) ? NULL : "unknown dynamics";
 }
 
@@ -216,7 +246,8 @@ const char* dj_actuatorAfter(const djModelDef* def, int i) {
   const djActuatorDef* a = &def->actuator[i];
   const char* problem = numbersProblem(&dj_gainLaws[a->gain], a->gainprm);
   if (!problem) problem = numbersProblem(&dj_biasLaws[a->bias], a->biasprm);
-  if (!problem) problem = muscleProblem(a);
+  if (!problem) problem = motorProblem(def, a);
+  if (!problem) problem = muscleProblem(def, a);
   if (!problem) problem = integralProblem(def, a);
   if (!problem && dj_dynLaws[a->dyn].timed && a->tau <= 0) problem = "tau must be positive";
   return problem;

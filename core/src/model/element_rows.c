@@ -8,6 +8,7 @@
 #include "model/force_law.h"
 #include "model/geom_row.h"
 #include "model/joint_type.h"
+#include "model/motor.h"
 #include "model/points.h"
 
 #include <math.h>
@@ -61,6 +62,11 @@ static const char* share(const djElementField* f, const void* element) {
 
 static bool isLimited(const djElementField* f, const void* element) {
   return *((const bool*)element + f->flag);
+}
+
+static const char* motorNumbers(const djElementField* f, const void* element) {
+  const char* problem = allFinite(f, element);
+  return problem ? problem : dj_motorOwnProblem(numbersOf(f, element));
 }
 
 static const char* range(const djElementField* f, const void* element) {
@@ -308,6 +314,9 @@ static const djElementField actuatorFields[] = {
      STANDARD(1)},
     {ACTUATOR(bias), NAMED(dj_biasNames)},
     {ACTUATOR(biasprm), REALS(DJ_NPRM, "N or N m"), CHECK(allFinite), FORCE},
+    {ACTUATOR(input), NAMED(dj_inputNames)},
+    {ACTUATOR(motorprm), REALS(DJ_NMOTORPRM, "s, A/s, K/W, J/K, C, N m/rad, N m s/rad"),
+     CHECK(motorNumbers), FORCE},
     {ACTUATOR(lengthrange), REAL(2, "m or rad"), CHECK(allFinite), NUMBER},
     {ACTUATOR(acc0), REAL(1, "1/kg or 1/(kg m)"), CHECK(allFinite), FORCE},
     {ACTUATOR(dyn), NAMED(dj_dynNames)},

@@ -170,7 +170,10 @@ static void fillActuators(djModel* m, const djModelDef* def) {
   for (int i = 0; i < m->nu; i++) {
     const djActuatorDef* a = &def->actuator[i];
     m->actuator_actadr[i] = dj_hasActivation((int)a->dyn) ? na++ : -1;
-    m->actuator_zadr[i] = a->integral != 0 ? na++ : -1;
+    m->actuator_zadr[i] = dj_hasIntegral(a) ? na++ : -1;
+    for (int k = 0; k < DJ_NMOTORSTATE; k++) {
+      m->actuator_motoradr[DJ_NMOTORSTATE * i + k] = dj_hasMotorState(a, k) ? na++ : -1;
+    }
     if (a->tendon >= 0 && a->armature > 0) m->tendon_hasarmature[a->tendon] = 1;
   }
 }

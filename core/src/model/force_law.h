@@ -43,7 +43,7 @@ static inline int dj_lawNumbers(const djForceLaw* law) { return law->nprm > 3 ? 
 int dj_firstMuscle(const djModel* model);
 
 extern const djForceLaw dj_gainLaws[], dj_biasLaws[];   // by djGain, djBias
-extern const djChoice dj_gainNames[], dj_biasNames[];
+extern const djChoice dj_gainNames[], dj_biasNames[], dj_inputNames[];
 
 // Numbers of activations' laws.
 typedef struct djDynNumbers {

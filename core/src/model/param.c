@@ -3,11 +3,11 @@
 #include "base/status.h"
 #include "model/check.h"
 #include "model/flex.h"
-#include "model/force_law.h"
 #include "model/geom_row.h"
 #include "model/joint_type.h"
 #include "model/kernel_setting.h"
 #include "model/make.h"
+#include "model/motor.h"
 #include "model/restitution.h"
 
 #include <stdio.h>
@@ -49,6 +49,8 @@ bool dj_makeParam(djParam* param, const djModel* m, djField field, int id) {
     param->nvalue = param->ntangent = dj_lawNumbers(&dj_gainLaws[m->actuator_gain[id]]);
   } else if (field == DJ_FIELD_ACTUATOR_BIASPRM) {
     param->nvalue = param->ntangent = dj_lawNumbers(&dj_biasLaws[m->actuator_bias[id]]);
+  } else if (field == DJ_FIELD_ACTUATOR_MOTORPRM) {
+    return dj_isMotor(m, id);
   } else if (field == DJ_FIELD_GEOM_SHARPNESS) {
     return m->geom_type[id] != DJ_PLANE;
   }
@@ -338,6 +340,7 @@ static const char* valueProblem(djProblemText* what, const djModel* m, const djP
     case RULE_FLEX: return flexProblem(m, p, value[0]);
     case RULE_REST: return dj_restProblem(m, p->id, value);
     case RULE_SIZE: return sizeProblem(m, p, value);
+    case RULE_MOTOR: return dj_motorKeeps(m, p->id, value);
     case RULE_SHARPNESS: return value[0] >= 1 ? NULL : "must be at least 1";
     default: return NULL;
   }

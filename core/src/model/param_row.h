@@ -23,6 +23,7 @@ typedef enum djRule {
   RULE_SHARPNESS,    // at least 1; planes, which have none, keep what they are given
   RULE_FLEX,         // not negative, and what a flex of that dim may have
   RULE_REST,         // of vertices at rest: no element is flat
+  RULE_MOTOR,        // of states that the motor has above 0, of others 0
   RULE_SETTING       // as the kernel's row wants it
 } djRule;
 

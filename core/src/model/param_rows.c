@@ -123,9 +123,16 @@ const djFieldRow dj_paramRows[DJ_NFIELD] = {
     [DJ_FIELD_TENDON_RANGE] = {TENDON(range), BY(LAW), NUMBERS(2), .rule = RULE_RANGE,
                                SAY("m", "limits of its length")},
     [DJ_FIELD_ACTUATOR_GAINPRM] = {ACTUATOR(gainprm), BY(LAW), NUMBERS(DJ_NPRM), .force = true,
-                                   SAY("", "gain: constant, by length, by velocity; a muscle's 9")},
+                                   SAY("", "gain: constant, by length, by velocity; a muscle's 9, a "
+                                          "dcmotor's 8")},
     [DJ_FIELD_ACTUATOR_BIASPRM] = {ACTUATOR(biasprm), BY(LAW), NUMBERS(DJ_NPRM), .force = true,
-                                   SAY("", "bias: constant, by length, by velocity; a muscle's 9")},
+                                   SAY("", "bias: constant, by length, by velocity; a muscle's 9, a "
+                                          "dcmotor's 6")},
+    [DJ_FIELD_ACTUATOR_MOTORPRM] = {ACTUATOR(motorprm), BY(LAW), NUMBERS(DJ_NMOTORPRM),
+                                    .rule = RULE_MOTOR, .force = true,
+                                    SAY("", "of a dcmotor: current's time constant and limit of "
+                                            "its rate, thermal resistance and capacity, ambient "
+                                            "temperature, stiffness and damping of bristles")},
     [DJ_FIELD_ACTUATOR_GEAR] = {ACTUATOR(gear), BY(LAW), NUMBERS(6), .mirror = DJ_MIRROR_NONE,
                                 SAY("", "what its force is multiplied by")},
     [DJ_FIELD_EQUALITY_POLYCOEF] = {EQUALITY(polycoef), BY(LAW), NUMBERS(5),
