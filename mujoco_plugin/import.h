@@ -39,6 +39,8 @@ void djm_freeImport(djmImport* imp);
 
 // Name of an element in m->names, "" where it has none.
 const char* djm_name(const mjModel* m, int adr);
+// "geom/NAME", "geom/#3" where it has none.
+void djm_elementText(char* text, size_t size, const char* kind, const char* name, int id);
 
 // Stages: each fills its part of imp->def.
 djStatus djm_importOption(djmImport* imp);

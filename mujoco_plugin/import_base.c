@@ -3,6 +3,7 @@
 #include "import.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct djmBlock {
@@ -28,6 +29,11 @@ void djm_freeImport(djmImport* imp) {
 }
 
 const char* djm_name(const mjModel* m, int adr) { return m->names + adr; }
+
+void djm_elementText(char* text, size_t size, const char* kind, const char* name, int id) {
+  if (*name) snprintf(text, size, "%s/%s", kind, name);
+  else snprintf(text, size, "%s/#%d", kind, id);
+}
 
 bool djm_disabled(const mjModel* m, int bit) {
   int constraints = mjDSBL_EQUALITY | mjDSBL_FRICTIONLOSS | mjDSBL_LIMIT | mjDSBL_CONTACT;

@@ -173,13 +173,6 @@ bool djm_eqTendon(const djmImport* imp, int i, djmNote note) {
          (djm_tendonMoves(m, m->eq_obj1id[i]) || djm_tendonMoves(m, m->eq_obj2id[i]));
 }
 
-// "geom/NAME", or its number.
-static void geomText(char text[80], const djModel* m, int geom) {
-  const char* name = dj_id2name(m, DJ_OBJ_GEOM, geom);
-  if (name[0]) snprintf(text, 80, "geom/%.70s", name);
-  else snprintf(text, 80, "geom/#%d", geom);
-}
-
 bool djm_eqTied(const djmImport* imp, int i, djmNote note) {
   int id = 0, geom[2];
   if (isLeftOut(imp, i) || !imp->m->eq_active0[i]) return false;
@@ -187,7 +180,10 @@ bool djm_eqTied(const djmImport* imp, int i, djmNote note) {
   const int n = dj_tiedGeoms(geom, imp->model, id);
   if (n == 0) return false;
   char name[2][80], more[40] = "";
-  for (int k = 0; k < 2; k++) geomText(name[k], imp->model, geom[k]);
+  for (int k = 0; k < 2; k++) {
+    djm_elementText(name[k], sizeof name[k], "geom", dj_id2name(imp->model, DJ_OBJ_GEOM, geom[k]),
+                    geom[k]);
+  }
   if (n > 1) snprintf(more, sizeof more, " and %d pairs more", n - 1);
   snprintf(note, sizeof(djmNote),
            "the point that it keeps together lies in %s and in %s%s: in MuJoCo contact presses "

@@ -81,13 +81,8 @@ static djStatus runCheck(djmReport* report, const djmImport* imp, int k) {
     djmNote note = "";
     if (!check->applies(imp, i, note)) continue;
     char element[300];
-    if (!name) {
-      snprintf(element, sizeof(element), "%s", kind);
-    } else if (*djm_name(imp->m, name[i])) {
-      snprintf(element, sizeof(element), "%s/%s", kind, djm_name(imp->m, name[i]));
-    } else {
-      snprintf(element, sizeof(element), "%s/#%d", kind, i);
-    }
+    if (name) djm_elementText(element, sizeof(element), kind, djm_name(imp->m, name[i]), i);
+    else snprintf(element, sizeof(element), "%s", kind);
     djStatus status = addEntry(report, element, k, i, *note ? note : check->note);
     if (status != DJ_OK) return status;
   }

@@ -3,6 +3,7 @@
 // MuJoCo moves a mesh to its own centre and principal axes and keeps single precision, so the
 // vertices of a changed mesh are compared where its geoms put them in the body frame.
 
+#include "import.h"
 #include "param_table.h"
 #include "write.h"
 #include "write_hfield.h"
@@ -181,8 +182,7 @@ static bool checkScales(const djmCheck* c) {
       double a = list[k].got[g], b = list[k].wanted[g];
       if (!list[k].used || a == b || fabs(a - b) <= least * fabs(b)) continue;
       char element[200];
-      snprintf(element, sizeof element, "geom/%.150s", dj_id2name(wanted, DJ_OBJ_GEOM, g));
-      if (strlen(element) == 5) snprintf(element, sizeof element, "geom/#%d", g);
+      djm_elementText(element, sizeof element, "geom", dj_id2name(wanted, DJ_OBJ_GEOM, g), g);
       return settingDiffers(c, element, list[k].name, a, b);
     }
   }

@@ -226,6 +226,23 @@ static void makeDeeper(PairCase* c, const djKernel* k, int seed, double gap) {
   setPast(c, k, r, (fmax(gap - from, 0) + uniform(r, 0, 0.15)) * gapOf(k, c, 1));
 }
 
+// Kernels that take long are repeated less for each gap: gaps take turns, then, in what repetitions do.
+static const struct {
+  const djKernel* k;
+  int most;
+} slowKernels[] = {{&dj_longRange, 1}};
+
+static int repetitions(bool* turns, const djKernel* k, int type_a, int type_b) {
+  int n = some(3, type_a, type_b);
+  *turns = false;
+  for (size_t i = 0; i < sizeof slowKernels / sizeof slowKernels[0]; i++) {
+    if (k != slowKernels[i].k) continue;
+    *turns = true;
+    if (n > slowKernels[i].most) n = slowKernels[i].most;
+  }
+  return n;
+}
+
 // Gaps within the range, in the transition to recovery, in recovery, overlapping, and with centres
 // almost at the same place: each kernel has its own. Steps that meet a vertex entering the support (where third derivatives
 // jump) tell themselves by `doubt`.
@@ -235,15 +252,18 @@ static void checkDerivatives(const djKernel* k, Random* r, int type_a, int type_
   static const double part[NEAR] = {0.95, 0.85, 0.79, 0.7, 0.3, 0.17, 0.14, -0.5, -3, 0.5, 0.5};
   static const double apart[NEAR + NAPART] = {[NEAR - 2] = 0.05, [NEAR - 1] = 0.002};
   int sure = 0, cases = 0;
-  int n = kernel_guide > 0 ? NEAR + NAPART : NEAR;
+  bool turns;
+  const int n = kernel_guide > 0 ? NEAR + NAPART : NEAR;
+  const int most = repetitions(&turns, k, type_a, type_b);
   for (int i = 0; i < n; i++) {
-    for (int repeat = 0; repeat < some(3, type_a, type_b); repeat++) {
+    for (int repeat = 0; repeat < most; repeat++) {
+      const bool odd = (repeat + (turns ? i : 0)) % 2;
       PairCase c;
       const double gap = i < NEAR ? part[i] : sizesApart[i - NEAR] / range;
       movingPair(&c, k, r, type_a, type_b, gap);
       if (apart[i] > 0 && !isGround(type_b)) setCentres(&c, r, apart[i]);
-      if (repeat % 2) setRates(&c, r);
-      if (repeat % 2 == 0 && apart[i] == 0) makeDeeper(&c, k, 10 * i + repeat, gap);
+      if (odd) setRates(&c, r);
+      if (!odd && apart[i] == 0) makeDeeper(&c, k, 10 * i + repeat, gap);
       if (!mayBeSo(k, &c)) {
         freeCase(&c);
         continue;
@@ -255,7 +275,7 @@ static void checkDerivatives(const djKernel* k, Random* r, int type_a, int type_
         leastErrors(&e, &now);
         if (!(now.doubt < 1e-5)) continue;
         good = passes(&e);
-        if (passes(&now) && (i % 3 == 0 || some(3, type_a, type_b) == 3)) {
+        if (passes(&now) && (i % 3 == 0 || most == 3)) {
           Errors wrong = derivativeErrors(k, &c, step, 1e-5);
           const djTraits traits = traitsOf(k, &c);
           assert_true(isFound(&wrong, &traits));

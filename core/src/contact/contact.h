@@ -149,13 +149,16 @@ int dj_explicitPair(const djModel* model, int geom1, int geom2);
 // friction is 0 for condim 1, no less than DJ_LEAST_FRICTION (MuJoCo's) where there is more than
 // that. cone: from condim 4 on torsion, of 6 rolling. inflate: see djPairInput. restitution: of the
 // velocity along the normal, 0 to 1, as option restitution has it. deeper: by how much deeper than
-// where geoms touch contact begins, m, as option softness has it.
+// where geoms touch contact begins, m, as option softness has it. source: the geom whose coefficient
+// counts, of two equal ones the second; -1: an explicit pair's own.
+enum { DJ_OF_SLIDING, DJ_OF_TORSION, DJ_OF_ROLLING, DJ_OF_RESTITUTION, DJ_NCOEFFICIENT };
 typedef struct djPairCoefficients {
   double friction;
   djCone cone;
   double inflate;
   double restitution;
   double deeper;
+  int source[DJ_NCOEFFICIENT];
 } djPairCoefficients;
 #define DJ_LEAST_FRICTION 1e-5
 // Whether any pair may have restitution.
@@ -165,10 +168,6 @@ djPairCoefficients dj_pairCoefficients(const djModel* model, int geom1, int geom
 // shapes, and which.
 bool dj_frictionKeepsShapes(int pair[2], const djModel* model);
 
-// The geom whose coefficient (0: of sliding, 1: torsion, 2: rolling) the pair takes; -1: an
-// explicit pair's own. Of two equal ones geom2.
-int dj_frictionGeom(const djModel* model, int geom1, int geom2, int which);
-int dj_restitutionGeom(const djModel* model, int geom1, int geom2);
 
 // ------------------------------ data side (one thread) -----------------------------------------
 

@@ -68,7 +68,7 @@ static bool liesFlat(const Search* s, const djModel* m, int geom, const double n
 
 static void lookAtPair(Search* s, const djModel* m, const djContactPair* p) {
   int a = p->geom1, b = p->geom2;
-  if (dj_frictionGeom(m, a, b, 0) >= 0 && m->geom_priority[a] == m->geom_priority[b]) {
+  if (dj_explicitPair(m, a, b) < 0 && m->geom_priority[a] == m->geom_priority[b]) {
     const double *f = m->geom_friction, *moved = s->friction;
     int dim = m->geom_condim[a] > m->geom_condim[b] ? m->geom_condim[a] : m->geom_condim[b];
     for (int k = 0; k < (dim < 4 ? 1 : dim < 6 ? 2 : 3); k++) {

@@ -154,7 +154,7 @@ DJU_INLINE djStatus halfSpaceBy(djPairOutput* out, djFrictionState* state, const
   const bool second = wantsHessian(flags);
   const bool majorizer = (flags & DJ_EVAL_MAJORIZER) != 0 && !law.foreseen;
   const djVec3 n = lagged->normal;
-  const double rate = 1 / in->h, muh = in->friction * in->h;
+  const double rate = 1 / in->h;
   const djMotion ma = dj_motionOf(in, 0), mb = dj_motionOf(in, 1);
   double value = 0, Sa[6] = {0}, Sb[6] = {0};
   djVec3 pull = {0, 0, 0}, torque_a = {0, 0, 0}, torque_b = {0, 0, 0};
@@ -176,7 +176,7 @@ DJU_INLINE djStatus halfSpaceBy(djPairOutput* out, djFrictionState* state, const
     // would turn the slip, which is as stiff as it is slow, out of the plane
     for (int k = 0; k < 2; k++) s = dju_madd3(s, -dju_dot3(n, s), n);
     s = dj_stretched(&stretch, s);
-    double W = muh * dj_forceCap(force, lagged->law.eps, lagged->law.cap);
+    double W = dj_slipWeight(in, lagged, i);
     double ss = dju_dot3(s, s), r = sqrt(ss + law.eps);
     any = true;
     value += W * r;

@@ -193,10 +193,9 @@ djStatus dj_gatherSlips(djSlips* S, double* buffer, const djLagged* lagged,
   if (n == 0) return DJ_OK;
   djStatus status = layoutSlips(S, buffer, n, in);
   if (status) return status;
-  const double muh = in->friction * in->h;
   for (int i = 0, k = 0; k < n; i++) {
     if (lagged->force[i] == 0) continue;
-    S->W[k] = muh * dj_forceCap(lagged->force[i], lagged->law.eps, lagged->law.cap);
+    S->W[k] = dj_slipWeight(in, lagged, i);
     const double* x = lagged->point + 3 * i;
     S->px[k] = x[0], S->py[k] = x[1], S->pz[k] = x[2];
     k++;

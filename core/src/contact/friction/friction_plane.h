@@ -66,6 +66,11 @@ static inline double dj_forceCapSlope(double f, double eps, djCap cap) {
   return cap == DJ_CAP_MAGNITUDE ? 1 : f / sqrt(f * f + eps);
 }
 
+// W = mu h A(f) of a lagged point, N s: what its friction may take away in a step.
+static inline double dj_slipWeight(const djPairInput* in, const djLagged* lagged, int i) {
+  return in->friction * in->h * dj_forceCap(lagged->force[i], lagged->law.eps, lagged->law.cap);
+}
+
 DJU_INLINE djLanes dj_sqrtLanes(djLanes v) {
   double x[DJU_LANES];
   dju_storeLanes(x, v);

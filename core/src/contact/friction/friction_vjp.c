@@ -153,7 +153,7 @@ static djStatus vjpHalfSpace(djLaggedGrad* grad, djSmooth* smooth, const djLagge
     djPointMotion ma = motionOf(&a, y, lambda), mb = motionOf(&b, y, lambda + 6);
     djVec3 move = dju_scale3(rate, dju_sub3(ma.move, mb.move));
     djVec3 velocity = dju_scale3(rate, dju_sub3(ma.velocity, mb.velocity));
-    double W = in->friction * in->h * dj_forceCap(force, lagged->law.eps, lagged->law.cap);
+    double W = dj_slipWeight(in, lagged, i);
     djSlipGrad g = slipGrad(smooth, W, dju_dot3(B.t1, move), dju_dot3(B.t2, move),
                             dju_dot3(B.t1, velocity), dju_dot3(B.t2, velocity));
     addWeight(grad, i, g.by_W, lagged, in);

@@ -116,8 +116,7 @@ static void sumHalfSpace(djTurnSums* sums, const djTurn* t, const djLagged* lagg
     djVec3 s = dju_scale3(rate, dju_sub3(da, db));
     for (int k = 0; k < 2; k++) s = dju_madd3(s, -dju_dot3(n, s), n);
     s = dj_stretched(&stretch, s);
-    double W = in->friction * in->h *
-               dj_forceCap(lagged->force[i], lagged->law.eps, lagged->law.cap);
+    double W = dj_slipWeight(in, lagged, i);
     double ss = dju_dot3(s, s), r = sqrt(ss + c * c);
     sums->by_c += W * c / r;
     sums->by_cc += W * ss / (r * r * r);

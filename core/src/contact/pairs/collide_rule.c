@@ -86,20 +86,19 @@ bool dj_isContactPair(const djModel* m, int g1, int g2) {
 
 // Of two geoms with coefficients c1, c2 the one whose counts.
 static int countingGeom(const djModel* m, int g1, int g2, double c1, double c2) {
-  if (m->npair > 0 && dj_explicitPair(m, g1, g2) >= 0) return -1;
   if (m->geom_priority[g1] != m->geom_priority[g2]) {
     return m->geom_priority[g1] > m->geom_priority[g2] ? g1 : g2;
   }
   return c1 > c2 ? g1 : g2;
 }
 
-int dj_frictionGeom(const djModel* m, int g1, int g2, int which) {
-  const double* friction = m->geom_friction + which;
-  return countingGeom(m, g1, g2, friction[3 * g1], friction[3 * g2]);
-}
-
-int dj_restitutionGeom(const djModel* m, int g1, int g2) {
-  return countingGeom(m, g1, g2, dj_restitution(m, g1, -1), dj_restitution(m, g2, -1));
+static void setSources(int source[DJ_NCOEFFICIENT], const djModel* m, int g1, int g2) {
+  const double *f1 = m->geom_friction + 3 * g1, *f2 = m->geom_friction + 3 * g2;
+  for (int k = DJ_OF_SLIDING; k <= DJ_OF_ROLLING; k++) {
+    source[k] = countingGeom(m, g1, g2, f1[k], f2[k]);
+  }
+  source[DJ_OF_RESTITUTION] =
+      countingGeom(m, g1, g2, dj_restitution(m, g1, -1), dj_restitution(m, g2, -1));
 }
 
 bool dj_hasRestitution(const djModel* m) {
@@ -141,22 +140,26 @@ djPairCoefficients dj_pairCoefficients(const djModel* m, int g1, int g2) {
     const djShapeBounds* bounds = m->collision ? m->collision->bounds + base : NULL;
     if (bounds) applied = bounds[g1].inflate + bounds[g2].inflate;
     const double* rolling = m->pair_rolling + 2 * pair;
+    for (int k = 0; k < DJ_NCOEFFICIENT; k++) c.source[k] = -1;
     c.cone = (djCone){m->pair_friction2[pair], m->pair_torsion[pair], {rolling[0], rolling[1]}};
     setFriction(&c, m->pair_friction[pair], m->pair_condim[pair]);
     c.restitution = dj_restitution(m, -1, pair);
     c.inflate = m->pair_margin[pair] - m->pair_gap[pair] - c.deeper - applied;
     return c;
   }
-  int geom = dj_frictionGeom(m, g1, g2, 0), dim = m->geom_condim[geom];
+  const int* source = c.source;
+  setSources(c.source, m, g1, g2);
+  int dim = m->geom_condim[source[DJ_OF_SLIDING]];
   if (m->geom_priority[g1] == m->geom_priority[g2]) {
     int dim1 = m->geom_condim[g1], dim2 = m->geom_condim[g2];
     dim = dim1 > dim2 ? dim1 : dim2;
   }
   if (dim > 3) {
-    c.cone.torsion = m->geom_friction[3 * dj_frictionGeom(m, g1, g2, 1) + 1];
-    c.cone.rolling[0] = c.cone.rolling[1] = m->geom_friction[3 * dj_frictionGeom(m, g1, g2, 2) + 2];
+    c.cone.torsion = m->geom_friction[3 * source[DJ_OF_TORSION] + DJ_OF_TORSION];
+    c.cone.rolling[0] = m->geom_friction[3 * source[DJ_OF_ROLLING] + DJ_OF_ROLLING];
+    c.cone.rolling[1] = c.cone.rolling[0];
   }
-  setFriction(&c, m->geom_friction[3 * geom], dim);
-  c.restitution = dj_restitution(m, dj_restitutionGeom(m, g1, g2), -1);
+  setFriction(&c, m->geom_friction[3 * source[DJ_OF_SLIDING]], dim);
+  c.restitution = dj_restitution(m, source[DJ_OF_RESTITUTION], -1);
   return c;
 }

@@ -24,7 +24,7 @@ static void addPairs(double* param, const djModel* m, djField field, const djNea
 // One coefficient of the geoms.
 static void addFriction(double* param, const djModel* m, const djNearPair* p, int which,
                         double slope) {
-  int geom = dj_frictionGeom(m, p->low, p->high, which), other = geom == p->low ? p->high : p->low;
+  int geom = p->source[which], other = geom == p->low ? p->high : p->low;
   double* by = dj_paramBlock(param, m, DJ_FIELD_GEOM_FRICTION) + which;
   const double* friction = m->geom_friction + which;
   bool same = friction[3 * geom] == friction[3 * other];
@@ -34,7 +34,7 @@ static void addFriction(double* param, const djModel* m, const djNearPair* p, in
 // Coefficients that the pair has; one of sliding that is less than the least counts for nothing.
 void dj_addFrictionParams(double* param, const djModel* m, const djNearPair* p, double slope,
                           const djCone* cone) {
-  int geom = dj_frictionGeom(m, p->low, p->high, 0);
+  int geom = p->source[DJ_OF_SLIDING];
   if (geom < 0) {
     const int pair = dj_explicitPair(m, p->low, p->high);
     if (m->pair_friction[pair] >= p->friction) addPairs(param, m, DJ_FIELD_PAIR_FRICTION, p, slope);
@@ -44,13 +44,15 @@ void dj_addFrictionParams(double* param, const djModel* m, const djNearPair* p, 
     for (int k = 0; k < 2 && m->pair_condim[pair] > 4; k++) rolling[k] += cone->rolling[k];
     return;
   }
-  if (m->geom_friction[3 * geom] >= p->friction) addFriction(param, m, p, 0, slope);
-  if (p->cone.torsion > 0) addFriction(param, m, p, 1, cone->torsion);
-  if (p->cone.rolling[0] > 0) addFriction(param, m, p, 2, cone->rolling[0] + cone->rolling[1]);
+  if (m->geom_friction[3 * geom] >= p->friction) addFriction(param, m, p, DJ_OF_SLIDING, slope);
+  if (p->cone.torsion > 0) addFriction(param, m, p, DJ_OF_TORSION, cone->torsion);
+  if (p->cone.rolling[0] > 0) {
+    addFriction(param, m, p, DJ_OF_ROLLING, cone->rolling[0] + cone->rolling[1]);
+  }
 }
 
 void dj_addRestitutionParams(double* param, const djModel* m, const djNearPair* p, double slope) {
-  int geom = dj_restitutionGeom(m, p->low, p->high), other = geom == p->low ? p->high : p->low;
+  int geom = p->source[DJ_OF_RESTITUTION], other = geom == p->low ? p->high : p->low;
   if (geom < 0) {
     addPairs(param, m, DJ_FIELD_PAIR_RESTITUTION, p, slope);
     return;

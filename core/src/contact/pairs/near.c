@@ -279,6 +279,7 @@ void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, i
   p->cone = k.cone;
   p->inflate = k.inflate;
   p->deeper = k.deeper;
+  memcpy(p->source, k.source, sizeof p->source);
   p->slot = -1;
   p->always = m->geom_type[p->b] == DJ_PLANE && moves(m, p->body_b);
   setKernel(p, c, m);

@@ -40,6 +40,7 @@ typedef struct djNearPair {
   double recovery_part;              // likewise
   double deeper;           // as in djPairCoefficients
   double restitution;      // 0: impacts are the barrier's
+  int source[DJ_NCOEFFICIENT];       // as in djPairCoefficients
   bool always;             // bounds do not apply: the plane moves
   bool afar;               // it acts at any distance
   bool close;              // was within range when last evaluated

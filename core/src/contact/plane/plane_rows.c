@@ -279,7 +279,7 @@ void dj_halfSlipRows(djPairRows* rows, const djLagged* lagged, const djPairInput
     djVec3 da = dj_displace(&ma, y), db = dj_displace(&mb, y);
     djVec3 s = dju_scale3(rate, dju_sub3(da, db));
     djVec3 rho_a = dj_armNow(&ma, y, da), rho_b = dj_armNow(&mb, y, db);
-    double weight = in->friction * in->h * dj_forceCap(lagged->force[i], eps, lagged->law.cap);
+    double weight = dj_slipWeight(in, lagged, i);
     if (!(weight > 0)) continue;
     for (int k = 0; k < 2; k++) {
       djContactRow* row = dj_nextRow(rows, k ? DJ_ROW_ACROSS : DJ_ROW_SLIP, FIRST_SLIP + 2 * (first + i) + k,
