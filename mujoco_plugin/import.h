@@ -148,8 +148,6 @@ bool djm_muscleSound(const mjModel* m, int i);
 // integral.
 bool djm_isServo(const mjModel* m, int i);
 bool djm_servoSound(const mjModel* m, int i);
-// A dcmotor whose law is not linear or that has states of its own: ours is a dcmotor, too.
-bool djm_isMotor(const mjModel* m, int i);
 
 // Number of activations of actuator i that the import keeps.
 int djm_keptActivations(const mjModel* m, int i);

@@ -47,6 +47,9 @@ bool djm_listParams(djmParamList* list, const djModel* model, const char* name);
 // Id of one of `number` elements by its name or "#id"; -1: there is none.
 int djm_findElement(const mjModel* m, int object, int number, const char* element);
 
+// A dcmotor whose law is not linear or that has states of its own: ours is a dcmotor, too.
+bool djm_isMotor(const mjModel* m, int i);
+
 // Numbers of an actuator's gain, or of its bias.
 int djm_lawNumbers(const mjModel* m, int actuator, bool bias);
 

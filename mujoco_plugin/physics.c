@@ -108,6 +108,14 @@ static bool hasParam(const mjModel* m, const djmParamRow* row, const djParam* pa
   return true;
 }
 
+// Actuators of which ours are MuJoCo's, number by number: not those with several inputs, nor servos,
+// which are made of other numbers.
+static bool isAlike(const mjModel* m, const djmParamRow* row, int id) {
+  if (strncmp(row->name, "actuator/", 9) != 0) return true;
+  if (m->nactuator != m->nu) return false;
+  return row->place != DJM_LAW || !djm_isServo(m, id) || djm_isMotor(m, id);
+}
+
 static djStatus followRow(Physics* p, const djModel* model, const djmParamRow* row, djError* err) {
   djmParamList list;
   djStatus status = DJ_OK;
@@ -116,6 +124,7 @@ static djStatus followRow(Physics* p, const djModel* model, const djmParamRow* r
   }
   for (int i = 0; i < list.n && status == DJ_OK; i++) {
     const djParam* param = &list.param[i];
+    if (!isAlike(p->stock->m, row, param->id)) continue;
     double* value = calloc((size_t)param->nvalue + 1, sizeof(*value));
     if (!value) status = djm_stockError(err, DJ_NO_MEMORY, "out of memory");
     else status = dj_getParam(value, model, param);

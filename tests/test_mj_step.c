@@ -132,8 +132,9 @@ static void testTransition(void) {
 static void testMisuse(void) {
   mjModel* m = djt_compile(kScene);
   mjModel* other = djt_compile(
-      "<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body></worldbody><actuator>"
-      "<dcmotor joint='j' motorconst='1' resistance='1' controller='1 1 0 0 0 0' input='pos' "
+      "<mujoco><worldbody><body><joint name='j'/><geom size='.1'/></body><body><joint name='b' "
+      "type='ball'/><geom size='.1'/></body></worldbody><actuator><dcmotor joint='b' "
+      "motorconst='1' resistance='1' controller='1 1 0 0 0 0' input='pos' "
       "inductance='1 0'/><intvelocity joint='j' actrange='-1 1'/></actuator></mujoco>");
   mjData* d = mj_makeData(other);
   djmContext *context = djt_context(m), *second = djt_context(other);

@@ -80,6 +80,8 @@ static bool readRow(mjtNum* gradient, int* n, const Row* row, const djmDesignGra
                     const mjModel* m, int id) {
   const mjtNum* from;
   *n = row->n;
+  bool drive = row->place == LAW || row->place == OUTPUT;
+  if (drive && djm_isMotor(m, id)) return false;   // gears act on its states, too
   if (row->place == LAW) *n = djm_lawNumbers(m, id, row->array == AT(actuator_biasprm));
   memcpy(&from, (const char*)g + row->array, sizeof(from));
   if (row->place == DOFS) {
