@@ -4,6 +4,7 @@
 #include "common/file.h"
 #include "common/make_model.h"
 #include "common/mj_drive_case.h"
+#include "common/mj_physics.h"
 #include "common/refused_text.h"
 #include "common/test.h"
 
@@ -54,10 +55,10 @@ static const struct {
                {"all", SCENES(ALL), 7, 37}};
 enum { NSCENE = sizeof kScenes / sizeof *kScenes };
 
-// Both by themselves from the same start.
-static double runBeside(const mjModel* m, int n) {
+// Both by themselves from the same start; stock: by contact mujoco.
+static double runBeside(const mjModel* m, int n, bool stock) {
   mjData* d = mj_makeData(m);
-  djModel* model = djt_import(NULL, m);
+  djModel* model = stock ? djt_chosen(m) : djt_import(NULL, m);
   djData* data = djt_dataOf(model);
   djRng rng = {13};
   djt_driveStart(d, m, &rng);
@@ -80,10 +81,10 @@ static void testSteps(void) {
   for (int i = 0; i < 2 * NSCENE; i++) {
     mjModel* m = djt_compile(kScenes[i / 2].scene[i % 2]);
     double strongest, steps = djt_driveSteps(&strongest, m, 1000, 3);
-    double run = runBeside(m, 1000);
-    print_message("%s, %s: steps %.1e, force %.1f, run %.1e\n", kScenes[i / 2].name,
-                  i % 2 ? "implicitfast" : "Euler", steps, strongest, run);
-    assert_true(run < 1e-10);
+    double run = runBeside(m, 1000, false), stock = runBeside(m, 300, true);
+    print_message("%s, %s: steps %.1e, force %.1f, run %.1e, by mujoco %.1e\n", kScenes[i / 2].name,
+                  i % 2 ? "implicitfast" : "Euler", steps, strongest, run, stock);
+    assert_true(run < 1e-10 && stock < 1e-10);
     assert_int_equal(m->na, kScenes[i / 2].na);
     assert_true(steps < 1e-11 && strongest > 0.3);
     mj_deleteModel(m);
