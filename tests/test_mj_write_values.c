@@ -100,8 +100,9 @@ static void testTable(void) {
       "limited='true'/><geom name='g' type='box' size='.1 .2 .3'/><site name='s'/></body>"
       "</worldbody><contact><pair geom1='g' geom2='f'/></contact><tendon><fixed name='t' limited='true' range='-1 1'><joint joint='j' coef='1'/>"
       "</fixed></tendon><equality><connect body1='b' anchor='1 0 0'/><joint joint1='j'/>"
-      "</equality><actuator><general name='u' joint='j' "
-      "gaintype='affine' biastype='affine'/></actuator></mujoco>");
+      "</equality><actuator><dcmotor name='w' joint='j' motorconst='.5' resistance='2' "
+      "inductance='0 .01' thermal='2 3 0 .004 25 30' lugre='30 .4 .3 .5 .1'/>"
+      "<general name='u' joint='j' gaintype='affine' biastype='affine'/></actuator></mujoco>");
   const djEntry* e;
   int n = 0;
   for (int i = 0; (e = dj_parameterEntry(i)); i++) {

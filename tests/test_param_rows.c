@@ -19,6 +19,29 @@ static djModel* plainModel(void) {
   return m;
 }
 
+// The sample's first two actuators as motors with all states.
+static djModel* motorModel(void) {
+  static const double gain[DJ_NPRM] = {2, 0.5, 0.004, 20, 3, 2, 0.4, 9};
+  static const double bias[DJ_NPRM] = {0.2, 3, 0.3, 0.4, 0.6, 0.8};
+  static const double own[DJ_NMOTORPRM] = {0.02, 900, 2, 3, 25, 20, 0.3};
+  djSample sample;
+  djt_fillSample(&sample);
+  for (int i = 0; i < 2; i++) {
+    djActuatorDef* a = &sample.actuator[i];
+    *a = dj_defaultActuatorDef();
+    a->joint = i;
+    a->gain = DJ_GAIN_DCMOTOR;
+    a->bias = DJ_BIAS_DCMOTOR;
+    a->input = DJ_INPUT_POSITION;
+    memcpy(a->gainprm, gain, sizeof gain);
+    memcpy(a->biasprm, bias, sizeof bias);
+    memcpy(a->motorprm, own, sizeof own);
+  }
+  sample.def.nu = 2;
+  sample.def.nkey = 0;
+  return djt_makeModel(&sample.def);
+}
+
 // The array of a row, by its name.
 static djArray arrayOf(const djModel* m, const djFieldRow* row) {
   static const char* const own[][2] = {{"springref", "qpos_spring"},
@@ -42,11 +65,11 @@ static djArray arrayOf(const djModel* m, const djFieldRow* row) {
   return array;
 }
 
-// All of one field, but the world's frame.
+// All of one field, but the world's frame; motors are not among the sample's actuators.
 static int listParams(djParam* list, const djModel* m, djField f) {
   int n = 0;
   for (int id = 0; id < 20; id++) n += dj_makeParam(&list[n], m, f, id);
-  assert_true(n > 0 && n < 20);
+  assert_true((n > 0 || f == DJ_FIELD_ACTUATOR_MOTORPRM) && n < 20);
   return n;
 }
 
@@ -76,6 +99,8 @@ static void testPlaces(void) {
     djArray array = arrayOf(m, row);
     djParam list[20];
     int n = listParams(list, m, (djField)f);
+    if (n == 0) end += array.rows * array.columns;
+    if (n == 0) continue;
     bool world = list[0].id == 1;
     double* next = (double*)array.data + (world ? row->nvalue : 0);
     if (world) end += row->ntangent;
@@ -108,6 +133,7 @@ static void testNames(void) {
     if (!whole) assert_string_equal(dj_objectName(row->object), row->kind);
     int last = whole ? 0 : dj_objectCount(m, row->object) - 1;
     if (f == DJ_FIELD_GEOM_SURFACE || f == DJ_FIELD_GEOM_POINTS) last = 1;
+    if (f == DJ_FIELD_ACTUATOR_MOTORPRM) continue;
     if (whole) snprintf(name, sizeof name, "%s/%s", row->kind, row->name);
     else snprintf(name, sizeof name, "%s/#%d/%s", row->kind, last, row->name);
     djParam p = djt_param(m, name);
@@ -185,6 +211,34 @@ static void expectWriting(djModel* copy, const djModel* m, const djParam* p) {
 }
 
 static void testWriting(void) { forParams(expectWriting); }
+
+// Numbers of motors: so many, where they are, alone.
+static void testMotors(void) {
+  static const struct {
+    djField field;
+    int nvalue;
+  } of[] = {{DJ_FIELD_ACTUATOR_GAINPRM, 8}, {DJ_FIELD_ACTUATOR_BIASPRM, 6},
+            {DJ_FIELD_ACTUATOR_MOTORPRM, DJ_NMOTORPRM}};
+  djModel *m = motorModel(), *copy = djt_copy(m);
+  for (int k = 0; k < 3; k++) {
+    const djFieldRow* row = &dj_paramRows[of[k].field];
+    djArray array = arrayOf(m, row);
+    djParam list[20];
+    assert_int_equal(listParams(list, m, of[k].field), 2);
+    for (int i = 0; i < 2; i++) {
+      char name[80];
+      snprintf(name, sizeof name, "actuator/#%d/%s", i, row->name);
+      djParam named = djt_param(m, name);
+      assert_memory_equal(&named, &list[i], sizeof named);
+      assert_int_equal(list[i].nvalue, of[k].nvalue);
+      assert_ptr_equal(dj_paramData(m, &list[i]),
+                       (double*)array.data + (size_t)i * array.columns);
+      expectWriting(copy, m, &list[i]);
+    }
+  }
+  dj_deleteModel(copy);
+  dj_deleteModel(m);
+}
 
 // ---- rules ------------------------------------------------------------------------------------
 
@@ -364,4 +418,4 @@ static void testRestitution(void) {
   }
 }
 
-DJT_MAIN(testPlaces, testNames, testWriting, testRules, testKinds, testDefinitions, testRestitution)
+DJT_MAIN(testPlaces, testNames, testWriting, testMotors, testRules, testKinds, testDefinitions, testRestitution)

@@ -95,13 +95,14 @@ typedef enum djEqualityType {
   DJ_EQ_TENDON = 3
 } djEqualityType;
 
-// Gain and bias of an actuator; see djActuatorDef.
+// What an actuator's control is multiplied by; see djActuatorDef.
 typedef enum djGain {
   DJ_GAIN_FIXED = 0,
   DJ_GAIN_AFFINE = 1,
   DJ_GAIN_MUSCLE = 2,
   DJ_GAIN_DCMOTOR = 3
 } djGain;
+// What is added to the gain's force; see djActuatorDef.
 typedef enum djBias {
   DJ_BIAS_NONE = 0,
   DJ_BIAS_AFFINE = 1,
