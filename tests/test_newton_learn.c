@@ -13,7 +13,8 @@ enum { N = 6 };
 // sum (x_i - 1)^2/2 + wall (x_0 - PLACE)_+^4
 typedef struct Wall {
   double wall, x[N], next[N], curvature;
-  enum { USEFUL, NOTHING, UPHILL, LEVEL, INDEFINITE } lesson;
+  enum { USEFUL, NOTHING, UPHILL, LEVEL, INDEFINITE, STIFF } lesson;
+  double stiff;     // of all coordinates, beside what they have
   djStatus failure; // of learn
   bool ends;        // beyond the middle the value is infinite
   double excess;    // of the last lesson
@@ -36,6 +37,7 @@ static double at(Wall* w, const double* x, double* gradient) {
     if (gradient) gradient[i] = x[i] - 1 + (i == 0 ? slope : 0);
   }
   w->curvature++;
+  w->stiff = 0;
   return w->ends && x[0] > 0.5 ? INFINITY : value;
 }
 
@@ -47,7 +49,11 @@ static djStatus evaluate(void* user, double* value, double* gradient, bool* majo
 }
 
 static bool factor(void* user, double shift) { return ((Wall*)user)->curvature + shift > 0; }
-static void solve(void* user, double* x) { *x /= ((Wall*)user)->curvature; }
+static void solve(void* user, double* x) {
+  const Wall* w = user;
+  x[0] /= w->curvature;
+  for (int i = 0; i < N; i++) x[i] /= 1 + w->stiff;
+}
 
 static djStatus trial(void* user, double* value, double* gradient, const double* step,
                       double fraction, bool* majorizer) {
@@ -87,6 +93,7 @@ static djStatus learn(void* user, bool* found, double* gradient, double excess) 
     w->curvature = 1;
   }
   if (w->lesson == INDEFINITE) w->curvature = -INFINITY;
+  if (w->lesson == STIFF) w->stiff = 30;
   return DJ_OK;
 }
 
@@ -166,6 +173,15 @@ static void testInfinite(void) {
   for (int i = 1; i < N; i++) djt_near(w.first[i], 1, 1e-12);
 }
 
+// A lesson thirty times as stiff as all else: its step, a thirtieth of the way, is gone on from.
+static void testStiff(void) {
+  djNewtonResult r;
+  Wall w = {.wall = 1e6, .lesson = STIFF};
+  assert_int_equal(minimize(&r, &w, true), DJ_OK);
+  checkSolved(&w);
+  for (int i = 1; i < N; i++) assert_true(w.first[i] > 0.3 && w.first[i] < 1);
+}
+
 static void testError(void) {
   djNewtonResult r;
   Wall w = {.wall = 1e8, .failure = DJ_INVALID};
@@ -174,4 +190,4 @@ static void testError(void) {
   assert_true(w.excess > 0 && w.excess < 0.1);
 }
 
-DJT_MAIN(testMet, testNotAsked, testUseless, testInfinite, testError)
+DJT_MAIN(testMet, testNotAsked, testUseless, testInfinite, testStiff, testError)

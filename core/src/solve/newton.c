@@ -19,6 +19,8 @@ static const double NOISES = 100;        // that a step gains, to be searched al
 // A part of the value tells something if it has risen by so many decrements; how often it may.
 static const double EXCESS = 1e-3;
 static const int MOST_LESSONS = 4;
+static const int MOST_GROWTHS = 4;       // of a step that was taught, where a whole one leaves
+static const double MOST_LEFT = 0.5;    // so much of the slope
 static const double NEAR_ENOUGH = 100;   // of the tolerance, from where the next step may be the last
 static const double DOWNHILL = 0.01;     // the least that a lesson leaves of the step's slope
 // A foreseen step may lead this many decrements above where easing began.
@@ -169,6 +171,30 @@ static djStatus improve(Trial* t, Search* s, double refused, double slope, doubl
   return goBack(t, s, LOW_SLOPE * slope);
 }
 
+// A step that was taught is stiffer than need be, too: where a whole one leaves most of the slope it
+// is made longer, by the secant of the slope, while that is of use. *slope: along the step.
+static djStatus goOn(Trial* t, Search* s, double* slope, double noise) {
+  djStatus status = DJ_OK;
+  for (int k = 0; k < MOST_GROWTHS && status >= 0; k++) {
+    if (t->fraction < 1 || t->slope >= -MOST_LEFT * *slope) break;
+    const Trial before = *t;
+    const double by = fmin(1 / (1 + t->slope / *slope), GROWTH);
+    double fraction = 1;
+    for (int i = 0; i < s->p->n; i++) s->step[i] *= by;
+    status = s->p->max_step(s->p->user, &fraction, s->step);
+    if (status >= 0) status = tryAt(t, s, fraction);
+    const double left = t->slope / by;
+    if (status < 0 || (t->value <= before.value + noise && left < 0.5 * *slope)) {
+      *slope *= by;
+      continue;
+    }
+    for (int i = 0; i < s->p->n; i++) s->step[i] /= by;
+    status = s->p->max_step(s->p->user, &fraction, s->step);
+    return status < 0 ? status : tryAt(t, s, 1);
+  }
+  return status;
+}
+
 static bool isEnough(const Search* s, const Trial* t, double slope, double noise) {
   return t->value <= s->r->value - 1e-4 * t->fraction * slope + noise;
 }
@@ -223,7 +249,8 @@ static djStatus lineSearch(double* taken, double* left, Search* s) {
   djStatus status = tryWhole(&t, &slope, s, noise);
   for (int cut = 0; status >= 0 && cut <= s->o->max_cuts; cut++) {
     if (isEnough(s, &t, slope, noise)) {
-      status = improve(&t, s, refused, slope, noise);
+      if (cut == 0 && s->taught) status = goOn(&t, s, &slope, noise);
+      if (status >= 0) status = improve(&t, s, refused, slope, noise);
       if (status < 0) return status;
       s->r->value = t.value;
       s->majorizer = t.majorizer;
