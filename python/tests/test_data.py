@@ -133,8 +133,8 @@ def test_not_converged_is_visible(box):
     box.option = {"integrator": "position", "max_iterations": 1}
     data = dijoco.Data(box)
     data.qvel[:] = [3, 1, -5, 4, 5, 6]
-    status = data.step(30)
-    assert status == 1 and data.stats.unconverged_steps > 0
+    assert any(data.step() == 1 for _ in range(30))
+    assert data.stats.unconverged_steps > 0
     stats = data.stats
     assert stats.ended > 1 and stats.iterations <= stats.factorizations and stats.parts == 1
     assert stats.near_attempts + stats.guess_attempts >= stats.attempts == 1
