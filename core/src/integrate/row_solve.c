@@ -13,6 +13,8 @@ static const double HELD = 1e-12;        // of G's diagonal: holds what is stiff
 static const double ROUNDING = 1e-14;
 static const double SHORT = 0.3;         // steps after which rows are solved one by one
 static const double ENOUGH = 0.3;        // of the slope is left after a step
+// A whole step leaves no more of the decrement than so many times what it leaves of the slope along it.
+static const double UNSEEN = 100;
 
 typedef struct Solve {
   djRowProblem* P;
@@ -246,8 +248,8 @@ static double moveOthers(Solve* s) {
 }
 
 // As far as the objective falls, by the secant of its slope. *others: the decrement of rows that do
-// not take part in the step.
-static double move(double* others, Solve* s) {
+// not take part in the step; *rest: what is left of the slope.
+static double move(double* others, double* rest, Solve* s) {
   djRowProblem* P = s->P;
   double slope = 0, low = 0, high = 1, part = 1, least, to;
   for (int i = 0; i < P->n; i++) P->before[i] = P->row[i].at;
@@ -273,6 +275,7 @@ static double move(double* others, Solve* s) {
     at = takePart(s, part);
   }
   *others = moveOthers(s);
+  *rest = slope > 0 ? fabs(at) / slope : 1;
   return part;
 }
 
@@ -288,7 +291,8 @@ int dj_solveRows(double* left, djRowProblem* P, double tolerance, bool afresh) {
     *left = findStep(&s);
     if (!(*left >= 0)) *left = INFINITY;
     if (isinf(*left)) return k;
-    double others, part = move(&others, &s);
+    double others, rest, part = move(&others, &rest, &s);
+    if (part == 1) *left *= fmin(1, UNSEEN * rest);   // that of the next step
     *left = fmax(*left, others);
     if (*left <= tolerance) return k + 1;
     for (int i = 0; i < P->n && part < SHORT; i++) solveAlone(&s, i);
