@@ -323,7 +323,7 @@ static djStatus findCold(djFound* f, djPlaneWork* w, djPlaneState* state) {
   djStatus status = startNear(f, w, state);
   if (status || f->kind != DJ_TOUCHING) return status;
   f->kind = DJ_APART;
-  djPlaneStatus solved = dj_solvePlane(&f->plane, &w->clouds, w->law, 80);
+  djPlaneStatus solved = dj_solveCentredPlane(&f->plane, &w->clouds, w->law, 80);
   f->iterations += f->plane.iterations;
   if (solved == DJ_PLANE_ZERO) return DJ_OK;
   if (solved == DJ_PLANE_LOST && isinf(f->plane.value)) {   // within rounding of touching

@@ -7,6 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+// Squared decrements, of the value, that tell of a fourth degree; how much longer steps are by them.
+static const double FOURTH = 0.1, MOST_FOURTH = 0.5, LONGER = 1.5;
+
 // Values at one plane.
 typedef struct djPlaneEval {
   double value;            // infinite: not feasible
@@ -375,6 +378,7 @@ typedef struct djNewton {
   djPlaneEval *e, *trial;
   const djClouds* c;
   djBarrier law;
+  bool centred;            // the start is, as far as it can be
 } djNewton;
 
 // Take q, whose values are the trial's.
@@ -385,12 +389,20 @@ DJU_INLINE void accept(djNewton* it, const double q[4]) {
   for (int k = 0; k < 4; k++) it->p[k] = q[k];
 }
 
+// Near its onset a barrier is of fourth degree: Newton's step goes a third of the way there, and the
+// squared decrement is 4/3 of the value. The first step that is tried, of Newton's.
+static double firstStep(double slope, const djNewton* it) {
+  const double part = slope / it->e->value;
+  return part > FOURTH && !it->c->tail ? 1 + LONGER * fmin(part, MOST_FOURTH) : 1;
+}
+
 // Damped step: along dp turning n, or along a straight line. slope = -g.dp > 0. False: no step of
 // `tries` decreases the value enough. Small steps are taken whole: the value may be too coarse to
 // tell that it decreases.
 static bool search(djNewton* it, const double dp[4], double slope, bool turning, int tries) {
   const djPlaneEval* e = it->e;
-  double step = 1, bound = slope > 1e-9 * e->value ? e->value + valueNoise(e, it->c) : DBL_MAX;
+  double step = turning ? firstStep(slope, it) : 1;
+  double bound = slope > 1e-9 * e->value ? e->value + valueNoise(e, it->c) : DBL_MAX;
   for (int k = 0; k < tries; k++) {
     double q[4];
     if (turning) {
@@ -442,7 +454,7 @@ static bool isCoarse(const djNewton* it) {
 static djPlaneStatus iterate(djNewton* it, djPlaneSolution* sol, int max_iterations) {
   double dp[4], decrement2 = newtonStep(dp, it->e, false), last = INFINITY;
   const double least = it->c->tail ? 1e-20 : 1e-13;
-  if (!(decrement2 < 0.3 * it->e->value)) {
+  if (!(decrement2 < 0.3 * it->e->value) && !it->centred) {
     djPlaneStatus status = centre(it, sol);
     if (status != DJ_PLANE_DONE) return status;
     decrement2 = newtonStep(dp, it->e, false);
@@ -473,13 +485,13 @@ static djPlaneStatus iterate(djNewton* it, djPlaneSolution* sol, int max_iterati
   return DJ_PLANE_DONE;
 }
 
-djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djClouds* c, djBarrier law,
-                            int max_iterations) {
+static djPlaneStatus solve(djPlaneSolution* sol, const djClouds* c, djBarrier law,
+                           int max_iterations, bool centred) {
   djPlaneEval e[2];
 #ifdef __clang_analyzer__  // it does not know that an infinite value is handled apart
   memset(e, 0, sizeof e);
 #endif
-  djNewton it = {sol->p, &e[0], &e[1], c, law};
+  djNewton it = {sol->p, &e[0], &e[1], c, law, centred};
   djPlaneStatus status = DJ_PLANE_DONE;
   sol->iterations = 0;
   evalPlane(it.e, c, sol->p, law);
@@ -499,4 +511,14 @@ djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djClouds* c, djBarrier l
   }
   sol->value = status == DJ_PLANE_ZERO ? 0 : it.e->value;
   return status;
+}
+
+djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djClouds* c, djBarrier law,
+                            int max_iterations) {
+  return solve(sol, c, law, max_iterations, false);
+}
+
+djPlaneStatus dj_solveCentredPlane(djPlaneSolution* sol, const djClouds* c, djBarrier law,
+                                   int max_iterations) {
+  return solve(sol, c, law, max_iterations, true);
 }

@@ -81,4 +81,8 @@ double dj_centrePlane(double p[4], const djClouds* c, djBarrier law);
 djPlaneStatus dj_solvePlane(djPlaneSolution* sol, const djClouds* c, djBarrier law,
                             int max_iterations);
 
+// The same from a plane that is midway between the sides along n, of a good length.
+djPlaneStatus dj_solveCentredPlane(djPlaneSolution* sol, const djClouds* c, djBarrier law,
+                                   int max_iterations);
+
 #endif  // DJ_CONTACT_PLANE_PLANE_SOLVE_H_
