@@ -65,7 +65,8 @@ static void invert(double inv[3], const double h[3]) {
 // Damped step, as in plane_solve.c; arguments are linear in it: positive below d0/(d0 - d1).
 static bool descend(double x[2], djHalfEval* e, const double* z, int n, djBarrier law,
                     const double dx[2], double slope) {
-  double step = 1, bound = slope > 1e-9 * e->value ? e->value * (1 + 1e-14) : DBL_MAX;
+  double step = dj_firstPlaneStep(slope / e->value);
+  double bound = slope > 1e-9 * e->value ? e->value * (1 + 1e-14) : DBL_MAX;
   for (int k = 0; k < 40; k++) {
     double q[2] = {x[0] + step * dx[0], x[1] + step * dx[1]};
     djHalfEval trial;
@@ -164,6 +165,22 @@ static void moments(djPlaneSums* m, const djHalfSpace* space, const double* z, d
   dju_storeLanes(m->sum + 8, dju_foldEight(xo, yy, yz, yo, zz, zo, oo, none));
 }
 
+static bool isPoor(const djHalfEval* e) {
+  double dx[2], inv[3];
+  return !(e->value < INFINITY) || !(newtonStep(dx, inv, e) < 0.3 * e->value);
+}
+
+// The plane midway below the lowest vertex, where that is better.
+static void centre(djHalfSolution* sol, djHalfEval* e, const double* z, int n, djBarrier law) {
+  djHalfEval centred;
+  double t = dj_startLength(sol->least, law), o = -0.5 * t * sol->least;
+  evalHalf(&centred, z, n, (double[2]){t, o}, law);
+  if (e->value <= centred.value) return;
+  *e = centred;
+  sol->t = t;
+  sol->o = o;
+}
+
 djPlaneStatus dj_solveHalfSpace(djHalfSolution* sol, const djHalfSpace* space, djBarrier law,
                                 double* z, int max_iterations) {
   const double* N = space->normal;
@@ -180,16 +197,9 @@ djPlaneStatus dj_solveHalfSpace(djHalfSolution* sol, const djHalfSpace* space, d
   if (sol->least * (1 - law.s) >= 2 * law.s) return DJ_PLANE_ZERO;
   if (!(sol->least > 0)) return DJ_PLANE_LOST;
 
-  // Warm start, unless the plane midway below the lowest vertex is better.
-  djHalfEval e = {.value = INFINITY}, centred;
+  djHalfEval e = {.value = INFINITY};
   if (sol->t > 0 && sol->t < 1) evalHalf(&e, z, space->n, (double[2]){sol->t, sol->o}, law);
-  double t = dj_startLength(sol->least, law), o = -0.5 * t * sol->least;
-  evalHalf(&centred, z, space->n, (double[2]){t, o}, law);
-  if (!(e.value <= centred.value)) {
-    e = centred;
-    sol->t = t;
-    sol->o = o;
-  }
+  if (isPoor(&e)) centre(sol, &e, z, space->n, law);
   if (isinf(e.value)) return DJ_PLANE_LOST;
   if (e.value == 0) return DJ_PLANE_ZERO;
   djPlaneStatus status = minimise(sol, &e, z, space->n, law, max_iterations);

@@ -7,9 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-// Squared decrements, of the value, that tell of a fourth degree; how much longer steps are by them.
-static const double FOURTH = 0.1, MOST_FOURTH = 0.5, LONGER = 1.5;
-
 // Values at one plane.
 typedef struct djPlaneEval {
   double value;            // infinite: not feasible
@@ -389,19 +386,12 @@ DJU_INLINE void accept(djNewton* it, const double q[4]) {
   for (int k = 0; k < 4; k++) it->p[k] = q[k];
 }
 
-// Near its onset a barrier is of fourth degree: Newton's step goes a third of the way there, and the
-// squared decrement is 4/3 of the value. The first step that is tried, of Newton's.
-static double firstStep(double slope, const djNewton* it) {
-  const double part = slope / it->e->value;
-  return part > FOURTH && !it->c->tail ? 1 + LONGER * fmin(part, MOST_FOURTH) : 1;
-}
-
 // Damped step: along dp turning n, or along a straight line. slope = -g.dp > 0. False: no step of
 // `tries` decreases the value enough. Small steps are taken whole: the value may be too coarse to
 // tell that it decreases.
 static bool search(djNewton* it, const double dp[4], double slope, bool turning, int tries) {
   const djPlaneEval* e = it->e;
-  double step = turning ? firstStep(slope, it) : 1;
+  double step = turning && !it->c->tail ? dj_firstPlaneStep(slope / e->value) : 1;
   double bound = slope > 1e-9 * e->value ? e->value + valueNoise(e, it->c) : DBL_MAX;
   for (int k = 0; k < tries; k++) {
     double q[4];
