@@ -91,9 +91,11 @@ DJU_INLINE int scan(const djShape* s, double e, djVec3 d, const int* id, int n) 
     other = dju_pick(higher, h, other);
     other_at = dju_pick(higher, numbers(id, i + DJ_LANES), other_at);
   }
-  djMask higher = (other > best) | ((other == best) & (other_at < at));
-  best = dju_pick(higher, other, best);
-  at = dju_pick(higher, other_at, at);
+  if (n > DJ_LANES) {
+    djMask higher = (other > best) | ((other == best) & (other_at < at));
+    best = dju_pick(higher, other, best);
+    at = dju_pick(higher, other_at, at);
+  }
   djMask equal = best == dju_splat(-dju_least(-best));
   double first = dju_least(dju_pick(equal, at, dju_splat(s->npad)));
   return first < s->nvert ? (int)first : 0; // padding repeats the first vertex and never wins

@@ -65,8 +65,7 @@ static void invert(double inv[3], const double h[3]) {
 // Damped step, as in plane_solve.c; arguments are linear in it: positive below d0/(d0 - d1).
 static bool descend(double x[2], djHalfEval* e, const double* z, int n, djBarrier law,
                     const double dx[2], double slope) {
-  double step = dj_firstPlaneStep(slope / e->value);
-  double bound = slope > 1e-9 * e->value ? e->value * (1 + 1e-14) : DBL_MAX;
+  double step = 1, bound = slope > 1e-9 * e->value ? e->value * (1 + 1e-14) : DBL_MAX;
   for (int k = 0; k < 40; k++) {
     double q[2] = {x[0] + step * dx[0], x[1] + step * dx[1]};
     djHalfEval trial;
@@ -165,9 +164,11 @@ static void moments(djPlaneSums* m, const djHalfSpace* space, const double* z, d
   dju_storeLanes(m->sum + 8, dju_foldEight(xo, yy, yz, yo, zz, zo, oo, none));
 }
 
+static const double POOR = 0.01;   // where the squared decrement is so much of the value
+
 static bool isPoor(const djHalfEval* e) {
   double dx[2], inv[3];
-  return !(e->value < INFINITY) || !(newtonStep(dx, inv, e) < 0.3 * e->value);
+  return !(e->value < INFINITY) || !(newtonStep(dx, inv, e) < POOR * e->value);
 }
 
 // The plane midway below the lowest vertex, where that is better.

@@ -386,12 +386,16 @@ DJU_INLINE void accept(djNewton* it, const double q[4]) {
   for (int k = 0; k < 4; k++) it->p[k] = q[k];
 }
 
+// The first step that is tried, of Newton's. Near its onset a barrier is of fourth degree: Newton's
+// step goes a third of the way there, and the squared decrement, `part` of the value, is 4/3 of it.
+static double firstStep(double part) { return part > 0.1 ? 1 + 1.5 * fmin(part, 0.5) : 1; }
+
 // Damped step: along dp turning n, or along a straight line. slope = -g.dp > 0. False: no step of
 // `tries` decreases the value enough. Small steps are taken whole: the value may be too coarse to
 // tell that it decreases.
 static bool search(djNewton* it, const double dp[4], double slope, bool turning, int tries) {
   const djPlaneEval* e = it->e;
-  double step = turning && !it->c->tail ? dj_firstPlaneStep(slope / e->value) : 1;
+  double step = turning && !it->c->tail ? firstStep(slope / e->value) : 1;
   double bound = slope > 1e-9 * e->value ? e->value + valueNoise(e, it->c) : DBL_MAX;
   for (int k = 0; k < tries; k++) {
     double q[4];

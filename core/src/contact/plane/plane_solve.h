@@ -69,12 +69,6 @@ static inline bool dj_isCoarse(double value, djBarrier law) {
   return value * law.s < dj_barrierRows[law.law].coarse;
 }
 
-// Near its onset a barrier is of fourth degree: Newton's step goes a third of the way there, and the
-// squared decrement is 4/3 of the value. The first step that is tried, of Newton's, by that part.
-static inline double dj_firstPlaneStep(double part) {
-  return part > 0.1 ? 1 + 1.5 * fmin(part, 0.5) : 1;
-}
-
 // A good length |n| for sides that are d apart along n, 0 < d < 2s/(1-s).
 double dj_startLength(double d, djBarrier law);
 
