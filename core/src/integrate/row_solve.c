@@ -13,7 +13,7 @@ static const double HELD = 1e-12;        // of G's diagonal: holds what is stiff
 static const double ROUNDING = 1e-14;
 static const double SHORT = 0.3;         // steps after which rows are solved one by one
 static const double ENOUGH = 0.3;        // of the slope is left after a step
-// A whole step leaves no more of the decrement than so many times what it leaves of the slope along it.
+// A whole step leaves less of the decrement than this times what it leaves of the slope along it.
 static const double UNSEEN = 100;
 
 typedef struct Solve {
