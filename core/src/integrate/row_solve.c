@@ -42,10 +42,8 @@ static void layout(Solve* s) {
   }
 }
 
-// Where one side of a plane stands still its rows have no G, and where a plane turns freely no row
-// holds it: Newton's step would throw it through the other's vertices. So rows of a plane give by
-// themselves as the lightest of it does, which gives way behind the plane; and unknowns are lent a
-// mass, that of what they move, as long as steps are not whole.
+// What rows give by themselves: where one side of a plane stands still its rows have no G, and give
+// as the other does, which gives way behind the plane. The mass of unknowns is that of what they move.
 static void lend(Solve* s) {
   const djRowProblem* P = s->P;
   const int n = P->n, m = P->m;
