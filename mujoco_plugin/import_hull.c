@@ -48,24 +48,44 @@ static bool volumeOf(double* volume, const Surface* s) {
   return six > 0 && mju_norm3(sum) <= 1e-5 * total;
 }
 
-static double depthOf(const Surface* hull, const mjtNum point[3]) {
-  double least = INFINITY;
-  for (int i = 0; i < hull->nface; i++) {
+// Planes (n, o) of a hull's faces: n.x + o is the depth of x below one.
+typedef struct Planes {
+  double (*plane)[4];
+  int n, last;             // last: the one that was nearest to a point before
+} Planes;
+
+static bool findPlanes(Planes* out, const Surface* hull) {
+  out->n = out->last = 0;
+  out->plane = malloc((size_t)hull->nface * sizeof *out->plane);
+  for (int i = 0; i < hull->nface && out->plane; i++) {
     mjtNum area[3], first[3];
     areaOf(area, first, hull, i);
-    double size = mju_normalize3(area);
-    if (!(size > 0)) continue;
-    mju_subFrom3(first, point);
-    least = fmin(least, mju_dot3(area, first));
+    if (!(mju_normalize3(area) > 0)) continue;
+    double* plane = out->plane[out->n++];
+    for (int k = 0; k < 3; k++) plane[k] = -area[k];
+    plane[3] = mju_dot3(area, first);
   }
-  return isfinite(least) ? least : 0;
+  return out->n > 0;
 }
 
-// Deepest of a triangle's points: weights of its corners.
-static double dentOf(const Surface* hull, const Surface* own, int face) {
+// Of a point below all planes, or anything that is at most `most`.
+static double depthOf(Planes* planes, const mjtNum point[3], double most) {
+  double least = INFINITY;
+  for (int i = -1; i < planes->n && least > most; i++) {
+    const int k = i < 0 ? planes->last : i;
+    const double* n = planes->plane[k];
+    double depth = n[0] * point[0] + n[1] * point[1] + n[2] * point[2] + n[3];
+    if (depth >= least) continue;
+    least = depth;
+    planes->last = k;
+  }
+  return least;
+}
+
+// Deepest of a triangle's points, weights of its corners, or `most`.
+static double dentOf(Planes* hull, const Surface* own, int face, double most) {
   static const double weights[7][3] = {{1, 0, 0},    {0, 1, 0},    {0, 0, 1},   {.5, .5, 0},
                                        {0, .5, .5},  {.5, 0, .5},  {1. / 3, 1. / 3, 1. / 3}};
-  double most = 0;
   for (int k = 0; k < 7; k++) {
     mjtNum point[3] = {0, 0, 0};
     for (int j = 0; j < 3; j++) {
@@ -73,7 +93,7 @@ static double dentOf(const Surface* hull, const Surface* own, int face) {
       corner(x, own, face, j);
       mju_addToScl3(point, x, weights[k][j]);
     }
-    most = fmax(most, depthOf(hull, point));
+    most = fmax(most, depthOf(hull, point, most));
   }
   return most;
 }
@@ -113,7 +133,11 @@ djmConcave djm_concave(const mjModel* m, int mesh) {
   if (closed && out.ratio < 1.01) return out;
   out.pieces = countPieces(&own, m->mesh_vertnum[mesh]);
   int step = own.nface > kLooked ? own.nface / kLooked : 1;
-  for (int i = 0; i < own.nface; i += step) out.dent = fmax(out.dent, dentOf(&hull, &own, i));
+  Planes planes;
+  if (findPlanes(&planes, &hull)) {
+    for (int i = 0; i < own.nface; i += step) out.dent = dentOf(&planes, &own, i, out.dent);
+  }
+  free(planes.plane);
   return out;
 }
 

@@ -76,8 +76,11 @@ def main():
     parser.add_argument("--out", default=os.path.join(ROOT, "build/bench_sweep"))
     args = parser.parse_args()
     ranks = [int(k) for k in args.ranks.split(",")]
-    if ranks[0] != 1 or (ranks[-1] > 1 and not shutil.which("mpirun")):
-        sys.exit("bench_sweep: begins with 1 rank, and needs mpirun for more")
+    if ranks[0] != 1:
+        sys.exit("bench_sweep: begins with 1 rank")
+    if not shutil.which("mpirun"):
+        print("there is no mpirun: 1 rank")
+        ranks = [1]
     n = args.samples
     _, few = best(args, 1, max(1, n // 4), args.out)
     wall, processor = best(args, 1, n, args.out)

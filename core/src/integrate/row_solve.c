@@ -15,6 +15,8 @@ static const double SHORT = 0.3;         // steps after which rows are solved on
 static const double ENOUGH = 0.3;        // of the slope is left after a step
 // A whole step leaves less of the decrement than this times what it leaves of the slope along it.
 static const double UNSEEN = 100;
+static const double AFRESH = 1e-2, LEAST_HELD = 1e-4;   // of the mass that unknowns are lent
+static const double MORE = 3, LESS = 0.1;               // after steps that are cut, or whole
 
 typedef struct Solve {
   djRowProblem* P;
@@ -22,20 +24,44 @@ typedef struct Solve {
   double *rho, *step;      // of rows that act
   double *A, *L, *B, *Y;
   double *S, *T, *dp, *start_p, *unmet;
+  double* give;            // (n) of rows by themselves: what their arguments gain by a force
+  double* mass;            // (m) that unknowns are lent, times
+  double held;
   int nact;
 } Solve;
 
-int dj_rowScratch(int n, int m) { return 2 * n * n + 3 * n + 2 * n * m + 2 * m * m + 3 * m; }
+int dj_rowScratch(int n, int m) { return 2 * n * n + 4 * n + 2 * n * m + 2 * m * m + 4 * m; }
 
 static void layout(Solve* s) {
   const int n = s->P->n, m = s->P->m;
   double** part[] = {&s->A, &s->L, &s->lin, &s->rho, &s->step, &s->B, &s->Y, &s->S, &s->T, &s->dp,
-                     &s->start_p, &s->unmet};
-  const int size[] = {n * n, n * n, n, n, n, n * m, n * m, m * m, m * m, m, m, m};
+                     &s->start_p, &s->unmet, &s->give, &s->mass};
+  const int size[] = {n * n, n * n, n, n, n, n * m, n * m, m * m, m * m, m, m, m, n, m};
   double* at = s->P->scratch;
   for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
     *part[k] = at;
     at += size[k];
+  }
+}
+
+// What rows give by themselves: where one side of a plane stands still its rows have no G, and give
+// as the other does, which gives way behind the plane. The mass of unknowns is that of what they move.
+static void lend(Solve* s) {
+  const djRowProblem* P = s->P;
+  const int n = P->n, m = P->m;
+  for (int i = 0; i < n; i++) s->give[i] = P->G[(n + 1) * i];
+  for (int k = 0; k < m; k++) s->mass[k] = 0;
+  for (int i = 0; i < n; i++) {
+    const djLawRow* r = &P->row[i];
+    const double g = P->G[(n + 1) * i];
+    bool plane = r->kind == DJ_CURVE_BARRIER && r->turn >= 0;
+    for (int j = 0; j < n && plane; j++) {
+      if (P->row[j].turn == r->turn) s->give[i] = fmax(s->give[i], P->G[(n + 1) * j]);
+    }
+    for (int k = 0; k < m && g > 0; k++) {
+      const double b = P->B[m * i + k];
+      s->mass[k] = fmax(s->mass[k], b * b / g);
+    }
   }
 }
 
@@ -85,7 +111,7 @@ static void shareAll(djRowProblem* P) {
 static void solveAlone(Solve* s, int i) {
   djRowProblem* P = s->P;
   djLawRow* r = &P->row[i];
-  double g = P->G[(P->n + 1) * i], F = r->at.F;
+  double g = s->give[i], F = r->at.F;
   if (r->kind == DJ_CURVE_SLIP) {
     double F1 = r[1].at.F, G[3] = {g, P->G[P->n * i + i + 1], P->G[(P->n + 1) * (i + 1)]};
     double a[2] = {s->lin[i] - G[0] * F - G[1] * F1, s->lin[i + 1] - G[1] * F - G[2] * F1};
@@ -131,7 +157,7 @@ static void setSlopes(Solve* s) {
   const int n = s->nact, m = P->m;
   memset(s->S, 0, (size_t)(m * m) * sizeof(double));
   for (int k = 0; k < m; k++) {
-    s->S[(m + 1) * k] = P->stiff[k];
+    s->S[(m + 1) * k] = P->stiff[k] + s->held * s->mass[k];
     for (int i = 0; i < n; i++) s->B[n * k + i] = P->B[m * P->acting[i] + k];
   }
   for (int i = 0; i < n; i++) {
@@ -219,7 +245,7 @@ static double takePart(Solve* s, double part) {
     const int k = P->acting[i];
     if (P->row[k].kind == DJ_CURVE_ACROSS) continue;
     double dG = P->row[k].kind == DJ_CURVE_SLIP ? part * s->step[i + 1] : 0;
-    moveRow(&P->row[k], P->G[(P->n + 1) * k], part, part * s->step[i], dG);
+    moveRow(&P->row[k], s->give[k], part, part * s->step[i], dG);
   }
   shareAll(P);
   setLinear(s);
@@ -282,6 +308,8 @@ static double move(double* others, double* rest, Solve* s) {
 int dj_solveRows(double* left, djRowProblem* P, double tolerance, bool afresh) {
   Solve s = {.P = P};
   layout(&s);
+  lend(&s);
+  s.held = afresh ? AFRESH : 0;
   shareAll(P);
   setLinear(&s);
   for (int k = 0; k < SWEEPS && afresh; k++) {
@@ -292,9 +320,11 @@ int dj_solveRows(double* left, djRowProblem* P, double tolerance, bool afresh) {
     if (!(*left >= 0)) *left = INFINITY;
     if (isinf(*left)) return k;
     double others, rest, part = move(&others, &rest, &s);
-    if (part == 1) *left *= fmin(1, UNSEEN * rest);   // that of the next step
+    if (part == 1 && s.held < LEAST_HELD) *left *= fmin(1, UNSEEN * rest);   // that of the next step
     *left = fmax(*left, others);
     if (*left <= tolerance) return k + 1;
+    if (part < SHORT) s.held = fmax(MORE * s.held, LEAST_HELD);
+    else if (part == 1) s.held *= LESS;
     for (int i = 0; i < P->n && part < SHORT; i++) solveAlone(&s, i);
   }
   return MOST_STEPS;
