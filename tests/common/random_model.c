@@ -228,10 +228,11 @@ static void retarget(djActuatorDef* a, djRng* rng, const djModelDef* def) {
 static void makeMotor(djActuatorDef* a, djRng* rng) {
   const double gain[8] = {2, 0.5, 0.004, 20, 3, 2, 0.4, 9}, bias[6] = {0.2, 3, 0.3, 0.4, 0.6, 0.8};
   const double own[DJ_NMOTORPRM] = {0.02, 900, 2, 3, 25, 20, 0.3};
-  *a = (djActuatorDef){.name = a->name, .joint = a->joint, .tendon = -1, .site = -1, .refsite = -1,
-                       .cranksite = -1, .slidersite = -1, .body = -1, .adds_to = -1,
-                       .gear = {1.2}, .gain = DJ_GAIN_DCMOTOR, .bias = DJ_BIAS_DCMOTOR,
-                       .input = DJ_INPUT_POSITION, .tau = 1, .actearly = true};
+  const djActuatorDef old = *a;
+  *a = dj_defaultActuatorDef();
+  a->name = old.name, a->joint = old.joint;
+  a->gain = DJ_GAIN_DCMOTOR, a->bias = DJ_BIAS_DCMOTOR, a->input = DJ_INPUT_POSITION;
+  a->gear[0] = 1.2, a->tau = 1, a->actearly = true;
   for (int k = 0; k < 8; k++) a->gainprm[k] = gain[k] * djt_uniform(rng, 0.8, 1.2);
   for (int k = 0; k < 6; k++) a->biasprm[k] = bias[k] * djt_uniform(rng, 0.8, 1.2);
   for (int k = 0; k < DJ_NMOTORPRM; k++) a->motorprm[k] = own[k] * djt_uniform(rng, 0.8, 1.2);

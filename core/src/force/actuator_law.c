@@ -13,7 +13,7 @@ djJet dj_clampForce(const djActuatorStep* a, const djModel* m, int i, double p) 
 
 const double* dj_totalRange(const djModel* m, int c) {
   int id = m->coord_id[c];
-  if (m->coord_type[c] == DJ_COORD_CRANK || !*DJ_LINK(m, c, actfrclimited, 1)) return NULL;
+  if (c >= dj_linkCoordinates(m) || !*DJ_LINK(m, c, actfrclimited, 1)) return NULL;
   return m->coord_type[c] == DJ_COORD_TENDON ? m->tendon_actfrcrange + 2 * id
                                              : m->jnt_actfrcrange + 2 * id;
 }
