@@ -1,8 +1,8 @@
 // How much more than a mesh its convex hull fills.
 //
 // Volumes are sums of tetrahedra over triangles, about the first vertex. A mesh that is open, as
-// the sum of its triangles' area vectors shows, has none. Depth of a dent: that of the deepest below
-// the hull's faces among corners, middles of edges and centres of triangles.
+// the sum of its triangles' area vectors shows, has none. Depth of a dent: that of the deepest
+// below the hull's faces among corners, middles of edges and centres of triangles.
 
 #include "import_hull.h"
 

@@ -45,7 +45,7 @@ static void layout(Solve* s) {
 }
 
 // What rows give by themselves: where one side of a plane stands still its rows have no G, and give
-// as the other does, which gives way behind the plane. The mass of unknowns is that of what they move.
+// as the other does, which gives way behind the plane. The mass of unknowns is of what they move.
 static void lend(Solve* s) {
   const djRowProblem* P = s->P;
   const int n = P->n, m = P->m;
@@ -320,7 +320,8 @@ int dj_solveRows(double* left, djRowProblem* P, double tolerance, bool afresh) {
     if (!(*left >= 0)) *left = INFINITY;
     if (isinf(*left)) return k;
     double others, rest, part = move(&others, &rest, &s);
-    if (part == 1 && s.held < LEAST_HELD) *left *= fmin(1, UNSEEN * rest);   // that of the next step
+    // that of the next step
+    if (part == 1 && s.held < LEAST_HELD) *left *= fmin(1, UNSEEN * rest);
     *left = fmax(*left, others);
     if (*left <= tolerance) return k + 1;
     if (part < SHORT) s.held = fmax(MORE * s.held, LEAST_HELD);
