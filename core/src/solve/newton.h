@@ -6,9 +6,9 @@
 
 #include <dijoco/types.h>
 
-// Where a system is hard to reach from afar, an easier one stands in until it is nearly solved. Then
-// the step leads to where the system's own solution is foreseen: gradient and Jacobian are those
-// there, carried to the point; values are still the easier one's.
+// Where a system is hard to reach from afar, an easier one stands in until that is nearly solved.
+// Of the system as it is foreseen gradient and Jacobian are those of the system itself at its
+// solution as the easier one tells it, carried to the point; values are the easier one's.
 typedef enum djSystem { DJ_SYSTEM_ITSELF, DJ_SYSTEM_EASED, DJ_SYSTEM_FORESEEN } djSystem;
 
 // Of a Jacobian that cannot be factored as it is a shift that is large enough for a stiff negative
