@@ -86,6 +86,9 @@ typedef struct djCone {
   double torsion, rolling[2];      // about the normal and both tangents, m
 } djCone;
 
+// Whether a pair with such a coefficient, djPairInput.friction, has friction at all.
+static inline bool dj_slides(double friction) { return friction > 0; }
+
 typedef struct djPairInput {
   const djShape* a;
   const djShape* b;                // a plane, where there is one, is always b

@@ -35,6 +35,7 @@ static void addFriction(double* param, const djModel* m, const djNearPair* p, in
 void dj_addFrictionParams(double* param, const djModel* m, const djNearPair* p, double slope,
                           const djCone* cone) {
   int geom = p->source[DJ_OF_SLIDING];
+  if (!dj_slides(p->friction)) return;
   if (geom < 0) {
     const int pair = dj_explicitPair(m, p->low, p->high);
     if (m->pair_friction[pair] >= p->friction) addPairs(param, m, DJ_FIELD_PAIR_FRICTION, p, slope);
@@ -106,7 +107,7 @@ static djStatus addPair(double* param, djShapeGrad* shape, djContacts* c, const 
   djStatus status = p->kernel->vjp(&grad, dj_stateOf(c, p), &in, lambda);
   if (status < 0) return status;
   dj_addSettingParams(param, m, c->first[p->use], p, in.setting, grad.setting);
-  if (p->friction > 0) dj_addFrictionParams(param, m, p, grad.friction, &grad.cone);
+  dj_addFrictionParams(param, m, p, grad.friction, &grad.cone);
   return status;
 }
 

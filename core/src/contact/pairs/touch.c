@@ -336,7 +336,7 @@ djStatus dj_touchParams(double* param, djShapeGrad* shape, djContacts* c, const 
   p.kernel->touch(setting, grad.setting);
   dj_addSettingParams(param, m, c->first[p.use], &p, given, grad.setting);
   const djCone none = {0};
-  if (p.friction > 0) dj_addFrictionParams(param, m, &p, by.friction, &none);
+  dj_addFrictionParams(param, m, &p, by.friction, &none);
   dj_addRestitutionParams(param, m, &p, by.restitution);
   return status;
 }
