@@ -235,7 +235,7 @@ static void finish(struct djCollision* c, const djShapeBuilder* b) {
   dj_mixNumbers(&c->version, m->kernel_setting, (size_t)m->nkernelsetting);
   dj_mixNumbers(&c->version, m->setting_value, (size_t)m->nsetting);
   dj_mixNumbers(&c->version, &m->opt.timestep, 1);
-  dj_coefficientsChanged(m);
+  dj_coefficientsChanged(b->model);
   for (int g = 0; g < m->ngeom; g++) {
     c->collides[g] = dj_collides(c, g);
     mixShapes(c, b, g);
