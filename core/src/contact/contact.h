@@ -217,9 +217,9 @@ void dj_setRestOfContacts(djContacts* contacts, double rest);
 
 // Start of a step. pose (nbody): body poses at its start; rate (nbody): those from which its
 // displacement counts (djPairInput), NULL: pose; twist (nbody x 6): velocities about ref, NULL:
-// zero; ref (nbody): twist reference points, fixed during the step. All are copied. Finds near
-// pairs and fixes lagged planes, normal forces and erosions. Makes room for as many pairs as there
-// are. DJ_OVERLAP (option overlap = error): text names the geoms and the depth.
+// zero; ref (nbody): twist reference points, fixed during the step; h: as in djPairInput. All are
+// copied. Finds near pairs and fixes lagged planes, normal forces and erosions. Makes room for as
+// many pairs as there are. DJ_OVERLAP (option overlap = error): text names the geoms and the depth.
 djStatus dj_beginContacts(djContacts* contacts, const djModel* model, const djPose* pose,
                           const djPose* rate, const double* twist, const djVec3* ref, double h,
                           djError* err);

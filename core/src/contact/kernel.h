@@ -103,9 +103,10 @@ typedef struct djPairInput {
   djVec3 ref_a, ref_b;
   const double* twist_a;           // (6 each) velocities that the integrator chose (angular,
   const double* twist_b;           //   linear), world axes, about ref, at the poses now
-  double h;                        // s
+  double timestep;                 // s; the model's, which settings and rules are about
+  double h;                        // s; of the displacement that is a velocity: of a stage, and the
+                                   //   timestep may be solved in parts (integrate/work.h)
   double rest;                     // s; from the poses now to the step's end, at these velocities
-  double step;                     // s; the timestep, whatever part of it h is
   const double* setting;           // in force, in the order of the kernel's rows
   double friction;                 // coefficient of the pair, >= 0; 0: normal forces alone act
   djCone cone;                     // where it is not all zero friction > 0

@@ -107,7 +107,7 @@ static djStatus moveFreely(bool* whole, const djNewtonProblem* p, djWork* w, con
   bool moved, predicts = w->method->predicts;
   for (int i = 0; i < m->nv; i++) {
     double drift = w->drifts || predicts ? w->drift[i] : 0;
-    w->step[i] = goes ? (predicts ? 0 : w->time * w->start.qvel[i]) + drift : 0;
+    w->step[i] = goes ? (predicts ? 0 : w->stage_h * w->start.qvel[i]) + drift : 0;
   }
   return move(&moved, whole, p, w, m);
 }

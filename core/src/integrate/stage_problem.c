@@ -67,7 +67,7 @@ void dj_setStageScale(djStageProblem* p) {
   djWork* w = p->work;
   if (p->scaled) return;
   dj_massDiagonal(w->scale, w->M, p->model, &w->now.kin, w->ref);
-  for (int i = 0; i < p->model->nv; i++) w->scale[i] /= w->time * w->time;
+  for (int i = 0; i < p->model->nv; i++) w->scale[i] /= w->stage_h * w->stage_h;
   p->scaled = true;
 }
 

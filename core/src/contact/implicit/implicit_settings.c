@@ -1,7 +1,7 @@
-// Settings of implicit surfaces, and their default rules, by the smaller inner radius r and the
-// weight W on the lighter of both geoms:
+// Settings of implicit surfaces, and their default rules, by the smaller inner radius r, the
+// weight W on the lighter of both geoms and the timestep T:
 //   hertz, paper   W presses r/200 deep,             stiffness = W/(r/200)^exponent
-//   barrier, log   W presses to half the support s,  stiffness = W s/B,    s = min(0.02 r, 0.15 h),
+//   barrier, log   W presses to half the support s,  stiffness = W s/B,    s = min(0.02 r, 0.15 T),
 //                  B = -B'(1/2), 36 and log(2) + 1/2
 
 #include "contact/implicit/implicit_surface.h"

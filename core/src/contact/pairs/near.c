@@ -151,7 +151,7 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
       .twist_b = c->twist + 6 * p->body_b,
       .h = c->h,
       .rest = c->rest,
-      .step = m->opt.timestep,
+      .timestep = m->opt.timestep,
       .setting = c->setting + (size_t)p->slot * DJ_MAX_OF_KERNEL,
       .friction = p->friction,
       .cone = p->cone,

@@ -79,7 +79,7 @@ struct djContacts {
   double* range;           // (nuse) of the kernels in use, no pair's is larger
   double maxrange;         // the largest
   double share;            // least share of the kernels' largest steps
-  double h;
+  double h;                // as in djPairInput
   double rest;             // as in djPairInput
   const struct djCollision* collision;   // whose shapes, in which version, the list is about
   uint64_t version;

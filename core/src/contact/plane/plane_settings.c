@@ -1,7 +1,7 @@
 // Settings of the separating plane, and their default rules.
 //
-// With r the inner radii of a pair's geoms, W the weight on the lighter of them, h the timestep:
-//   s = mean of e(r)/L,  e(r) = min(0.02 r, 0.15 m/s h)
+// With r the inner radii of a pair's geoms, W the weight on the lighter of them, T the timestep:
+//   s = mean of e(r)/L,  e(r) = min(0.02 r, 0.15 m/s T)
 //   skin of a geom: s L/(1 - s) with its own e, half of the range of two like it, so that the
 //     barrier begins where the geoms touch
 //   K = W L s^2/(4 c^3), of the barrier log W L s^2/(3 c^2), with c = 0.002, so that W presses a
