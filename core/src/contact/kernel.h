@@ -217,7 +217,7 @@ typedef struct djTraits {
 } djTraits;
 
 typedef struct djKernel {
-  const char* name;
+  const djKernelSettings* settings;   // with its name: model/kernel_setting.h
   djSmoothness smoothness;         // of the gradient plus one in the poses; `where`: exceptions
   const char* where;
   djTraits traits;
@@ -226,9 +226,6 @@ typedef struct djKernel {
   // Those of a model whose shapes have at most so many vertices, `most` where it wants more than
   // that and can do with less. Or NULL: the same.
   size_t (*stateSize)(int nvert, size_t most);
-  int nsetting;
-  const djSetting* setting;        // (nsetting) rows
-  const djKernelRule* rule;        // (nsetting) one may look at the settings before its own
   const djPreset* preset;          // which the first setting chooses, up to one without a name; or
                                    //   NULL: it has none. They set what has no rule
 

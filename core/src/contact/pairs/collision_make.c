@@ -277,7 +277,7 @@ static djStatus checkFriction(const djModel* m, const struct djCollision* c, djE
       return dj_fail(err, DJ_UNSUPPORTED,
                      "%s and %s: %s has sliding friction alone: condim must be 1 or 3, and both "
                      "coefficients of sliding the same",
-                     dj_geomText(one, m, a), dj_geomText(other, m, b), kernel->name);
+                     dj_geomText(one, m, a), dj_geomText(other, m, b), kernel->settings->name);
     }
   }
   return DJ_OK;

@@ -69,8 +69,8 @@ static double byDefaults(const djModel* m, int first, const djNearPair* p, const
                          const double* slope, int row, double share) {
   const djContactScale pair = dj_pairScale(m, p->low, p->high), scene = dj_sceneScale(m);
   double sum = 0;
-  for (int j = row + 1; j < p->kernel->nsetting; j++) {
-    const djKernelRule* rule = &p->kernel->rule[j];
+  for (int j = row + 1; j < p->kernel->settings->n; j++) {
+    const djKernelRule* rule = &p->kernel->settings->rule[j];
     if (!rule->slope || m->kernel_given[first + j] >= 0 || p->own >> j & 1) continue;
     const double other = rule->slope(&scene, m->kernel_setting + first, row);
     sum += slope[j] * x[j] * (share * rule->slope(&pair, x, row) - other);
@@ -83,8 +83,8 @@ static double byDefaults(const djModel* m, int first, const djNearPair* p, const
 void dj_addSettingParams(double* param, const djModel* m, int first, const djNearPair* p,
                          const double* x, const double* slope) {
   double* setting = dj_paramBlock(param, m, DJ_FIELD_SETTING) + dj_settingParams(first);
-  for (int i = 0; i < p->kernel->nsetting; i++) {
-    const djKernelRule* rule = &p->kernel->rule[i];
+  for (int i = 0; i < p->kernel->settings->n; i++) {
+    const djKernelRule* rule = &p->kernel->settings->rule[i];
     if (!rule->param.name) continue;
     double scene = m->kernel_setting[first + i];
     double share = m->kernel_given[first + i] < 0 && scene > 0 ? x[i] / scene : 1;

@@ -162,14 +162,11 @@ static double range(const double* setting) {
 }
 
 const djKernel dj_damped = {
-    .name = "damped",
+    .settings = &dj_dampedSettings,
     .smoothness = DJ_C0,
     .where = "the force jumps at ridges of fields, and with invariant = false where points are "
              "detected; elsewhere it is smooth",
     .traits = {.uses_twist = true, .overlaps = true},
-    .nsetting = DJ_DAMPED_NSETTING,
-    .setting = dj_dampedSettings,
-    .rule = dj_dampedRules,
     .conflict = dj_dampedConflict,
     .takes = dj_convexTakes,
     .range = range,

@@ -149,7 +149,7 @@ static const djChoice caps[] = {
 
 #define BY_PRESET "1, or what the preset says"
 
-const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
+static const djSetting rows[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_PRESET] = {ROW(preset), AS_GIVEN(preset), .kind = DJ_SETTING_CHOICE, .ways = WAYS,
                          .choice = dj_planePresetNames, .unit = "", .symbol = "NAME",
                          .help = "other defaults of contact, by name"},
@@ -248,7 +248,7 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
                                       "below 1 with guide_backward_only alone"},
 };
 
-const djKernelRule dj_planeRules[DJ_PLANE_NSETTING] = {
+static const djKernelRule rules[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_INNER_RADIUS] = {.rule = innerRadius},
     [DJ_PLANE_LOAD] = {.rule = load},
     [DJ_PLANE_RECOVERY_LOAD] = {.rule = recoveryLoad},
@@ -268,3 +268,5 @@ const djKernelRule dj_planeRules[DJ_PLANE_NSETTING] = {
                         .factor = DJ_PLANE_GUIDE_FACTOR + 1},
     [DJ_PLANE_GUIDE_LENGTH] = {.rule = guideLength},
 };
+
+const djKernelSettings dj_planeSettings = {"separating_plane", DJ_PLANE_NSETTING, rows, rules};

@@ -343,16 +343,13 @@ static djStatus shapeParams(double* param, const djGeomSource* from, const djSha
 }
 
 const djKernel dj_separatingPlane = {
-    .name = "separating_plane",
+    .settings = &dj_planeSettings,
     .smoothness = DJ_C2,
     .where = "in recovery: the line of centres of nearly coincident shapes, and distances that are "
              "least at several places (parallel faces, edges)",
     .traits = {.energy = true, .symmetric = true, .limits = true},
     .state_size = sizeof(djPlaneState),
     .hfield_state_size = sizeof(djTerrainState),
-    .nsetting = DJ_PLANE_NSETTING,
-    .setting = dj_planeSettings,
-    .rule = dj_planeRules,
     .preset = dj_planePresets,
     .takes = takes,
     .convex = true,

@@ -196,15 +196,12 @@ static size_t stateSize(int nvert, size_t most) {
 }
 
 const djKernel dj_longRange = {
-    .name = "long_range",
+    .settings = &dj_longSettings,
     .smoothness = DJ_C2,
     .where = "where vertices move, also where another vertex becomes the farthest of a ball",
     .traits = {.energy = true, .symmetric = true, .limits = true},
     .state_size = DJ_WARM_SIZE(DJ_NWARM),
     .stateSize = stateSize,
-    .nsetting = DJ_LONG_NSETTING,
-    .setting = dj_longSettings,
-    .rule = dj_longRules,
     .takes = takes,
     .range = range,
     .afar = afar,
