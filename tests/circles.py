@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks that no source files of one part (the core, the command, the MuJoCo side) need each other,
-directly or by others in between: read off the symbols of their object files.
+directly or by others in between, and that none of the core needs one of a layer above or beside its
+own (layers.py): read off the symbols of their object files.
 
-First proves, on small objects that it compiles, that a circle is found.
+First proves, on small objects that it compiles, that a circle is found, and what goes up.
 """
 import glob
 import os
@@ -10,6 +11,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+from layers import HEIGHT, REGISTERED
 
 PARTS = ("core/src", "tools", "mujoco_plugin")
 
@@ -60,6 +63,17 @@ def circles(graph):
                 yield "%s needs %s, which needs it: %s" % (source, other, ", ".join(sorted(names)))
 
 
+def climbs(graph):
+    """Lines that name what files of the core need of layers that are not below theirs."""
+    layer = {source: source.split("/")[2] for source in graph}
+    for source in sorted(graph):
+        for other, names in sorted(graph[source].items()):
+            above = HEIGHT[layer[other]] >= HEIGHT[layer[source]]
+            if layer[other] != layer[source] and above and other not in REGISTERED:
+                yield "%s needs %s, which is no layer below: %s" % (
+                    source, other, ", ".join(sorted(names)))
+
+
 def self_test(compiler):
     texts = {"a": "int b(void);\nint a(void) { return b(); }\n",
              "b": "int c(void);\nint b(void) { return c(); }\n",
@@ -80,6 +94,14 @@ def self_test(compiler):
     errors = ["self-test: finds a circle where there is none"] if found({}) else []
     if len(found({"c": back})) != 3:
         errors.append("self-test: misses a circle of three")
+    registered = next(iter(REGISTERED))
+    up = {"core/src/model/a.c": {"core/src/contact/b.c": ["b"], "core/src/math/d.c": ["d"],
+                                 registered: ["table"]},
+          "core/src/contact/b.c": {"core/src/solve/c.c": ["c"], "core/src/contact/e.c": ["e"]},
+          "core/src/solve/c.c": {}, "core/src/math/d.c": {}, "core/src/contact/e.c": {},
+          registered: {}}
+    if len(list(climbs(up))) != 2:
+        errors.append("self-test: finds other than what goes up and what goes to a sibling")
     return errors
 
 
@@ -100,7 +122,11 @@ def main():
         objects = objects_of(build, part)
         if not objects and part != "mujoco_plugin":
             errors.append("%s: no objects found" % part)
-        errors += circles(graph_of(objects))
+        graph = graph_of(objects)
+        errors += circles(graph)
+        if part == "core/src":
+            errors += climbs(graph)
+            errors += ["%s: registers nothing" % name for name in REGISTERED if name not in graph]
     print("\n".join(errors) or "no circles")
     return 1 if errors else 0
 
