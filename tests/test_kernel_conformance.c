@@ -280,10 +280,10 @@ static void expectInvalid(const djKernel* k, PairCase* c, const djPairInput* in)
 // Rules alone look at factors. A default that is a parameter has one, and it comes before.
 static bool isFactor(const djKernel* k, int row) {
   bool factor = false;
-  for (int i = 0; i < k->nsetting; i++) {
-    factor |= k->rule[i].factor == row + 1;
-    bool scales = k->setting[i].automatic && k->rule[i].param.name;
-    assert_true(!scales || (k->rule[i].factor > 0 && k->rule[i].factor <= i));
+  for (int i = 0; i < k->settings->n; i++) {
+    factor |= k->settings->rule[i].factor == row + 1;
+    bool scales = k->settings->row[i].automatic && k->settings->rule[i].param.name;
+    assert_true(!scales || (k->settings->rule[i].factor > 0 && k->settings->rule[i].factor <= i));
   }
   return factor;
 }
@@ -296,8 +296,8 @@ static void checkBadSettings(const djKernel* k, Random* r, int type_a, int type_
   BAD(in.setting = NULL);
   in = good;
   in.setting = setting;
-  for (int i = 0; i < k->nsetting; i++) {
-    const djSetting* row = &k->setting[i];
+  for (int i = 0; i < k->settings->n; i++) {
+    const djSetting* row = &k->settings->row[i];
     // Friction checks its own; choices that there are not mean the last.
     if (row->kind != DJ_SETTING_REAL || row->per_geom || isFactor(k, i)) continue;
     if (k == &dj_separatingPlane && i == DJ_PLANE_FRICTION_EPS) continue;

@@ -286,7 +286,7 @@ static void checkDerivatives(const djKernel* k, Random* r, int type_a, int type_
       if (!good) {
         print_message("%s %d-%d gap %g range: errors %.1e %.1e %.1e %.1e %.1e %.1e, of "
                       "differences %.1e\n",
-                      k->name, type_a, type_b, gap, e.gradient, e.hessian, e.start, e.rate,
+                      k->settings->name, type_a, type_b, gap, e.gradient, e.hessian, e.start, e.rate,
                       e.twist, e.past, e.doubt);
       }
       freeCase(&c);
@@ -351,9 +351,9 @@ static void checkSettings(const djKernel* k, Random* r, int type_a, int type_b) 
     }
     assert_int_equal(k->vjp(&grad, stateOf(&c), pairInput(&c), lambda), DJ_OK);
     const bool more = c.in.cone.friction2 > 0 || c.in.cone.torsion > 0;
-    for (int m = more && conical(k) ? -5 : -1; m < k->nsetting; m++) {
+    for (int m = more && conical(k) ? -5 : -1; m < k->settings->n; m++) {
       bool none = k == &dj_separatingPlane && m == DJ_PLANE_GUIDE && c.guide == 0;
-      if (m >= 0 && (!k->rule[m].param.name || none)) {
+      if (m >= 0 && (!k->settings->rule[m].param.name || none)) {
         assert_true(grad.setting[m] == 0);
         continue;
       }

@@ -21,6 +21,7 @@ typedef struct Problem {
   double cap;         // largest fraction
   double least;       // curvature that still counts as positive
   bool changes;       // the pattern of the Jacobian, from point to point
+  bool fresh;         // the last factor is of the present one
   int ncall, fail_at; // the fail_at-th call that can fail returns `failure`
   djStatus failure;
   int nfraction, nshift, naccept, nevaluate, nmajorizer;
@@ -41,25 +42,30 @@ static double at(const Problem* m, const double* x, double* gradient, double* cu
   return sum;
 }
 
-static void substitute(Problem* m, bool* majorizer) {
-  *majorizer = *majorizer && m->exact != 0;
-  for (int i = 0; i < m->n && *majorizer; i++) m->curvature[i] += m->exact;
-}
-
-static djStatus evaluate(void* user, double* value, double* gradient, bool* majorizer) {
+static djStatus systemAt(void* user, djSystemAt* asked) {
   Problem* m = user;
+  const bool majorizer = asked->jacobian == DJ_JACOBIAN_MAJORIZER;
   djStatus status = call(m);
   if (status < 0) return status;
-  m->nevaluate++;
-  m->nmajorizer += *majorizer;
-  *value = at(m, m->x, gradient, m->curvature);
-  substitute(m, majorizer);
+  if (asked->step) {
+    if (m->nfraction < MAX_LOG) m->fraction[m->nfraction++] = asked->fraction;
+    for (int i = 0; i < m->n; i++) m->next[i] = m->x[i] + asked->fraction * asked->step[i];
+  } else {
+    m->nevaluate++;
+    m->nmajorizer += majorizer;
+  }
+  const double* x = asked->step ? m->next : m->x;
+  asked->value = at(m, x, asked->gradient, asked->gradient ? m->curvature : NULL);
+  if (asked->step) m->trial_value = asked->value;
+  asked->majorizer = asked->gradient && majorizer && m->exact != 0;
+  for (int i = 0; i < m->n && asked->majorizer; i++) m->curvature[i] += m->exact;
   return DJ_OK;
 }
 
 static bool factor(void* user, double shift) {
   Problem* m = user;
   if (m->nshift < MAX_LOG) m->shift[m->nshift++] = shift;
+  m->fresh = true;
   for (int i = 0; i < m->n; i++) {
     m->factored[i] = m->curvature[i] + shift;
     if (!(m->factored[i] > m->least)) return false;
@@ -67,12 +73,13 @@ static bool factor(void* user, double shift) {
   return true;
 }
 
-static void solve(void* user, double* x) {
+static bool solve(void* user, double* x) {
   Problem* m = user;
+  if (m->changes && !m->fresh) return false;
+  m->fresh = false;
   for (int i = 0; i < m->n; i++) x[i] /= m->factored[i];
+  return true;
 }
-
-static bool keeps(void* user) { return !((Problem*)user)->changes; }
 
 static djStatus cap(void* user, double* fraction, const double* step) {
   Problem* m = user;
@@ -80,18 +87,6 @@ static djStatus cap(void* user, double* fraction, const double* step) {
   djt_near(*fraction, 1, 0);
   *fraction = m->cap;
   return call(m);
-}
-
-static djStatus trial(void* user, double* value, double* gradient, const double* step,
-                      double fraction, bool* majorizer) {
-  Problem* m = user;
-  djStatus status = call(m);
-  if (status < 0) return status;
-  if (m->nfraction < MAX_LOG) m->fraction[m->nfraction++] = fraction;
-  for (int i = 0; i < m->n; i++) m->next[i] = m->x[i] + fraction * step[i];
-  *value = m->trial_value = at(m, m->next, gradient, gradient ? m->curvature : NULL);
-  if (gradient) substitute(m, majorizer);
-  return DJ_OK;
 }
 
 static void accept(void* user) {
@@ -112,12 +107,10 @@ static Problem problem(Curve curve, int n, double x0, double x1, double x2) {
 static djStatus minimize(djNewtonResult* r, Problem* m, const djNewtonOption* o) {
   djNewtonProblem p = {.n = m->n,
                        .user = m,
-                       .evaluate = evaluate,
+                       .system = systemAt,
                        .factor = factor,
                        .solve = solve,
-                       .keeps = keeps,
-                       .max_step = cap,
-                       .trial = trial,
+                       .limit = cap,
                        .accept = accept};
   double gradient[3], step[3];
   memset(r, 0x5a, sizeof *r);
@@ -499,11 +492,10 @@ static void testSubstituteHelps(void) {
 }
 
 // Trials use the exact Jacobian, those cut to less than 0.15 the substitute.
-static djStatus noting(void* user, double* value, double* gradient, const double* step,
-                       double fraction, bool* majorizer) {
-  Problem* m = user;
-  if (gradient) assert_true(*majorizer == (fraction < 0.15));
-  return trial(m, value, gradient, step, fraction, majorizer);
+static djStatus noting(void* user, djSystemAt* asked) {
+  const bool majorizer = asked->jacobian == DJ_JACOBIAN_MAJORIZER;
+  if (asked->step && asked->gradient) assert_true(majorizer == (asked->fraction < 0.15));
+  return systemAt(user, asked);
 }
 
 static void testTrialsAsk(void) {
@@ -512,11 +504,10 @@ static void testTrialsAsk(void) {
   m.exact = 1e-3;
   djNewtonProblem p = {.n = m.n,
                        .user = &m,
-                       .evaluate = evaluate,
+                       .system = noting,
                        .factor = factor,
                        .solve = solve,
-                       .max_step = cap,
-                       .trial = noting,
+                       .limit = cap,
                        .accept = accept};
   double gradient[3], step[3];
   assert_int_equal(dj_newton(&r, &p, &kOption, gradient, step), DJ_OK);

@@ -10,13 +10,13 @@
 // f = a (x^2 - 1)^2 + 3/2 (y - 2)^2: two valleys with a stiff ridge between them.
 typedef struct Ridge {
   double a, x[2], next[2], curvature[2], factored[2];
-  bool helps;               // convexify makes curvatures positive,
+  bool helps;               // the substitute makes curvatures positive,
   double stiffness;         //   at least this large or, 0, 5 a
   double least;             // share of it that can be factored
   double shares[60];        // that were asked for
   bool substituted;         // the Jacobian in force is the substitute
   int nconvex, nshift, naccept;
-  djStatus failure;         // what convexify returns
+  djStatus failure;         // what asking for it returns
   double first[2];          // after the first step
 } Ridge;
 
@@ -31,14 +31,6 @@ static double at(const Ridge* r, const double* x, double* gradient, double* curv
   return r->a * w * w + 1.5 * (x[1] - 2) * (x[1] - 2);
 }
 
-static djStatus evaluate(void* user, double* value, double* gradient, bool* majorizer) {
-  Ridge* r = user;
-  *majorizer = false;
-  r->substituted = false;
-  *value = at(r, r->x, gradient, r->curvature);
-  return DJ_OK;
-}
-
 static bool factor(void* user, double shift) {
   Ridge* r = user;
   r->nshift += shift > 0;
@@ -47,19 +39,10 @@ static bool factor(void* user, double shift) {
   return r->factored[0] > 0 && r->factored[1] > 0 && enough;
 }
 
-static void solve(void* user, double* x) {
+static bool solve(void* user, double* x) {
   Ridge* r = user;
   for (int i = 0; i < 2; i++) x[i] /= r->factored[i];
-}
-
-static djStatus trial(void* user, double* value, double* gradient, const double* step,
-                      double fraction, bool* majorizer) {
-  Ridge* r = user;
-  *majorizer = false;
-  r->substituted = false;
-  for (int i = 0; i < 2; i++) r->next[i] = r->x[i] + fraction * step[i];
-  *value = at(r, r->next, gradient, r->curvature);
-  return DJ_OK;
+  return true;
 }
 
 static void accept(void* user) {
@@ -68,11 +51,11 @@ static void accept(void* user) {
   if (r->naccept++ == 0) memcpy(r->first, r->x, sizeof r->first);
 }
 
-static djStatus convexify(void* user, double* value, double* gradient, double share) {
-  Ridge* r = user;
+static djStatus convexify(djSystemAt* asked, Ridge* r) {
+  const double share = asked->share;
   r->shares[r->nconvex++ % 60] = share;
   if (r->failure < 0) return r->failure;
-  *value = at(r, r->x, gradient, r->curvature);
+  asked->value = at(r, r->x, asked->gradient, r->curvature);
   r->substituted = true;
   double stiffness = r->stiffness > 0 ? r->stiffness : 5 * r->a;
   for (int i = 0; i < 2 && r->helps; i++) {
@@ -81,10 +64,18 @@ static djStatus convexify(void* user, double* value, double* gradient, double sh
   return DJ_OK;
 }
 
+static djStatus systemAt(void* user, djSystemAt* asked) {
+  Ridge* r = user;
+  if (asked->jacobian == DJ_JACOBIAN_CONVEX) return convexify(asked, r);
+  r->substituted = false;
+  for (int i = 0; i < 2 && asked->step; i++) r->next[i] = r->x[i] + asked->fraction * asked->step[i];
+  asked->value = at(r, asked->step ? r->next : r->x, asked->gradient, r->curvature);
+  return DJ_OK;
+}
+
 static djStatus minimize(djNewtonResult* result, Ridge* r, bool substitute) {
-  djNewtonProblem p = {.n = 2, .user = r, .evaluate = evaluate, .factor = factor, .solve = solve,
-                       .max_step = djt_wholeStep, .trial = trial, .accept = accept,
-                       .convexify = substitute ? convexify : NULL};
+  djNewtonProblem p = {.n = 2, .user = r, .system = systemAt, .factor = factor, .solve = solve,
+                       .limit = djt_wholeStep, .accept = accept, .convex = substitute};
   djNewtonOption o = {.tolerance = 1e-8, .max_iterations = 60, .max_cuts = 30};
   double gradient[2], step[2];
   return dj_newton(result, &p, &o, gradient, step);

@@ -7,24 +7,22 @@
 
 #include "solve/newton.h"
 
-typedef enum Way { PLAIN, EASED, FORESEEN } Way;
-
 typedef struct Problem {
   double pull, x, next, curvature;
   bool may_ease;
   double wall, height;         // points of the plain system beyond are as high: infeasible
-  Way way;
+  djSystem way;
   bool leaps, leapt;           // the next trial is a leap; it was accepted
   int asked, changes, naccept, nevaluate;
-  Way change[8];
+  djSystem change[8];
 } Problem;
 
 static const double EPS[] = {1e-12, 1e-4};
 
 static double at(const Problem* m, double x, double* slope, double* curvature) {
-  double eps = EPS[m->way != PLAIN], r = sqrt(x * x + eps), y = x / r;
+  double eps = EPS[m->way != DJ_SYSTEM_ITSELF], r = sqrt(x * x + eps), y = x / r;
   double value = 0.5 * (x - m->pull) * (x - m->pull) + r, s = x;
-  if (m->way == FORESEEN) {
+  if (m->way == DJ_SYSTEM_FORESEEN) {
     s = fabs(y) < 0.97 ? x * sqrt(EPS[0] / EPS[1]) : x;
     r = sqrt(s * s + EPS[0]);
     y = s / r;
@@ -32,16 +30,7 @@ static double at(const Problem* m, double x, double* slope, double* curvature) {
   double k = (1 - y * y) / r;
   *slope = x - m->pull + y + k * (x - s);
   *curvature = 1 + k;
-  return m->way == PLAIN && x > m->wall ? m->height : value;
-}
-
-static djStatus evaluate(void* user, double* value, double* gradient, bool* majorizer) {
-  Problem* m = user;
-  *majorizer = false;
-  m->leaps = false;
-  m->nevaluate++;
-  *value = at(m, m->x, gradient, &m->curvature);
-  return DJ_OK;
+  return m->way == DJ_SYSTEM_ITSELF && x > m->wall ? m->height : value;
 }
 
 static bool factor(void* user, double shift) {
@@ -50,17 +39,9 @@ static bool factor(void* user, double shift) {
   return m->curvature > 0;
 }
 
-static void solve(void* user, double* x) { *x /= ((Problem*)user)->curvature; }
-
-static djStatus trial(void* user, double* value, double* gradient, const double* step,
-                      double fraction, bool* majorizer) {
-  Problem* m = user;
-  double slope, curvature;
-  *majorizer = false;
-  m->next = m->x + fraction * *step;
-  *value = at(m, m->next, &slope, &curvature);
-  if (gradient) *gradient = slope, m->curvature = curvature;
-  return DJ_OK;
+static bool solve(void* user, double* x) {
+  *x /= ((Problem*)user)->curvature;
+  return true;
 }
 
 static void accept(void* user) {
@@ -71,26 +52,36 @@ static void accept(void* user) {
   m->leaps = false;
 }
 
-static bool ease(void* user) {
-  Problem* m = user;
-  m->asked++;
-  assert_int_equal(m->nevaluate, 1);
-  if (m->may_ease) m->way = EASED;
-  return m->may_ease;
+// The system becomes another; false: it has no easier one.
+static bool change(Problem* m, djSystem way) {
+  if (way == DJ_SYSTEM_EASED) {
+    m->asked++;
+    assert_int_equal(m->nevaluate, 1);
+    if (!m->may_ease) return false;
+  } else {
+    m->leaps = way == DJ_SYSTEM_ITSELF;
+    m->change[m->changes++] = way;
+    assert_true(m->changes <= 8);
+  }
+  m->way = way;
+  return true;
 }
 
-static void unease(void* user, bool foresee) {
+static djStatus systemAt(void* user, djSystemAt* asked) {
   Problem* m = user;
-  m->leaps = !foresee;
-  m->way = foresee ? FORESEEN : PLAIN;
-  m->change[m->changes++] = m->way;
-  assert_true(m->changes <= 8);
+  double slope, curvature;
+  asked->none = m->way != asked->system && !change(m, asked->system);
+  if (asked->none) return DJ_OK;
+  if (asked->step) m->next = m->x + asked->fraction * *asked->step;
+  else m->leaps = false, m->nevaluate++;
+  asked->value = at(m, asked->step ? m->next : m->x, &slope, &curvature);
+  if (asked->gradient) *asked->gradient = slope, m->curvature = curvature;
+  return DJ_OK;
 }
 
 static djStatus minimizeFrom(djNewtonResult* r, Problem* m, bool near, int plain) {
-  djNewtonProblem p = {.n = 1, .user = m, .evaluate = evaluate, .factor = factor, .solve = solve,
-                       .max_step = djt_wholeStep, .trial = trial, .accept = accept, .ease = ease,
-                       .unease = unease};
+  djNewtonProblem p = {.n = 1, .user = m, .system = systemAt, .factor = factor, .solve = solve,
+                       .limit = djt_wholeStep, .accept = accept, .eases = true};
   djNewtonOption o = {.tolerance = 1e-11, .max_iterations = 60, .max_cuts = 30,
                       .ease_tolerance = 1e-2, .near = near ? 1e-2 : 0,
                       .plain_iterations = plain};
@@ -125,8 +116,8 @@ static void testLeads(void) {
     djt_near(m.x, solution(pull[k]), 1e-9 * fabs(solution(pull[k])) + 1e-16);
     assert_int_equal(m.asked, 1);
     assert_int_equal(m.changes, 2);
-    assert_int_equal(m.change[0], FORESEEN);
-    assert_int_equal(m.change[1], PLAIN);
+    assert_int_equal(m.change[0], DJ_SYSTEM_FORESEEN);
+    assert_int_equal(m.change[1], DJ_SYSTEM_ITSELF);
     assert_true(r.iterations <= 12);
     assert_true(m.naccept == r.iterations);
   }
@@ -159,7 +150,7 @@ static void testInfeasible(void) {
   m.wall = -1e-8;
   minimize(&r, &m);
   assert_true(m.x <= m.wall);
-  assert_int_equal(m.way, PLAIN);
+  assert_int_equal(m.way, DJ_SYSTEM_ITSELF);
 }
 
 // A leap to a height that speaks against all that was foreseen is not taken, one somewhat above the

@@ -23,10 +23,11 @@ static double at(const Edge* e, double x, double* slope, double* curvature) {
   return value + e->noise * sin(1e17 * x);
 }
 
-static djStatus evaluate(void* user, double* value, double* gradient, bool* majorizer) {
+static djStatus systemAt(void* user, djSystemAt* asked) {
   Edge* e = user;
-  *majorizer = false;
-  *value = at(e, e->x, gradient, &e->curvature);
+  double slope, x = e->x;
+  if (asked->step) x = e->next = e->x + asked->fraction * *asked->step;
+  asked->value = at(e, x, asked->gradient ? asked->gradient : &slope, &e->curvature);
   e->nevaluate++;
   return DJ_OK;
 }
@@ -36,17 +37,9 @@ static bool factor(void* user, double shift) {
   return shift == 0;
 }
 
-static void solve(void* user, double* x) { *x /= ((Edge*)user)->curvature; }
-
-static djStatus trial(void* user, double* value, double* gradient, const double* step,
-                      double fraction, bool* majorizer) {
-  Edge* e = user;
-  double slope;
-  *majorizer = false;
-  e->next = e->x + fraction * *step;
-  *value = at(e, e->next, gradient ? gradient : &slope, &e->curvature);
-  e->nevaluate++;
-  return DJ_OK;
+static bool solve(void* user, double* x) {
+  *x /= ((Edge*)user)->curvature;
+  return true;
 }
 
 static void accept(void* user) {
@@ -55,8 +48,8 @@ static void accept(void* user) {
 }
 
 static djStatus minimize(djNewtonResult* r, Edge* e, const djNewtonOption* o) {
-  djNewtonProblem p = {.n = 1, .user = e, .evaluate = evaluate, .factor = factor, .solve = solve,
-                       .max_step = djt_wholeStep, .trial = trial, .accept = accept};
+  djNewtonProblem p = {.n = 1, .user = e, .system = systemAt, .factor = factor, .solve = solve,
+                       .limit = djt_wholeStep, .accept = accept};
   double gradient, step;
   return dj_newton(r, &p, o, &gradient, &step);
 }

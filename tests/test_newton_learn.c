@@ -41,28 +41,12 @@ static double at(Wall* w, const double* x, double* gradient) {
   return w->ends && x[0] > 0.5 ? INFINITY : value;
 }
 
-static djStatus evaluate(void* user, double* value, double* gradient, bool* majorizer) {
-  Wall* w = user;
-  *majorizer = false;
-  *value = at(w, w->x, gradient);
-  return DJ_OK;
-}
-
 static bool factor(void* user, double shift) { return ((Wall*)user)->curvature + shift > 0; }
-static void solve(void* user, double* x) {
+static bool solve(void* user, double* x) {
   const Wall* w = user;
   x[0] /= w->curvature;
   for (int i = 0; i < N; i++) x[i] /= 1 + w->stiff;
-}
-
-static djStatus trial(void* user, double* value, double* gradient, const double* step,
-                      double fraction, bool* majorizer) {
-  Wall* w = user;
-  *majorizer = false;
-  w->ntrial++;
-  for (int i = 0; i < N; i++) w->next[i] = w->x[i] + fraction * step[i];
-  *value = at(w, w->next, gradient);
-  return DJ_OK;
+  return true;
 }
 
 static void accept(void* user) {
@@ -72,14 +56,13 @@ static void accept(void* user) {
 }
 
 // The wall by its quadratic where it is as high as the excess.
-static djStatus learn(void* user, bool* found, double* gradient, double excess) {
-  Wall* w = user;
-  double slope, curvature;
-  *found = w->lesson != NOTHING;
+static djStatus learn(djSystemAt* asked, Wall* w) {
+  double slope, curvature, excess = asked->excess, *gradient = asked->gradient;
+  asked->none = w->lesson == NOTHING;
   w->excess = excess;
   w->nlearn++;
-  if (w->failure < 0 || !*found) return w->failure;
-  at(w, w->x, gradient);
+  if (w->failure < 0 || asked->none) return w->failure;
+  asked->value = at(w, w->x, gradient);
   gradient[0] = w->x[0] - 1;
   const double place = PLACE + sqrt(sqrt(excess / w->wall));
   wallAt(w, place, &slope, &curvature);
@@ -97,17 +80,25 @@ static djStatus learn(void* user, bool* found, double* gradient, double excess) 
   return DJ_OK;
 }
 
+static djStatus systemAt(void* user, djSystemAt* asked) {
+  Wall* w = user;
+  if (asked->jacobian == DJ_JACOBIAN_LEARNED) return learn(asked, w);
+  w->ntrial += asked->step != NULL;
+  for (int i = 0; i < N && asked->step; i++) w->next[i] = w->x[i] + asked->fraction * asked->step[i];
+  asked->value = at(w, asked->step ? w->next : w->x, asked->gradient);
+  return DJ_OK;
+}
+
 static djStatus minimize(djNewtonResult* r, Wall* w, bool learns) {
   double gradient[N], step[N], scratch[2 * N];
   const djNewtonProblem p = {.n = N,
                              .user = w,
-                             .evaluate = evaluate,
+                             .system = systemAt,
                              .factor = factor,
                              .solve = solve,
-                             .max_step = djt_wholeStep,
-                             .trial = trial,
+                             .limit = djt_wholeStep,
                              .accept = accept,
-                             .learn = learns ? learn : NULL,
+                             .learns = learns,
                              .scratch = scratch};
   const djNewtonOption o = {.tolerance = 1e-10, .max_iterations = 100, .max_cuts = 30};
   return dj_newton(r, &p, &o, gradient, step);

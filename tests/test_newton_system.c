@@ -24,25 +24,18 @@ static void residual(double g[2], double J[4], const double x[2]) {
   }
 }
 
-static djStatus evaluateSystem(void* user, double* value, double* gradient, bool* majorizer) {
-  System* s = user;
-  residual(gradient, s->J, s->x);
-  *majorizer = false;
-  *value = s->value;
-  return DJ_OK;
-}
-
 static bool factorSystem(void* user, double shift) {
   System* s = user;
   double mean = (s->J[1] + s->J[2]) / 2;
   return shift == 0 && s->J[0] > 0 && s->J[0] * s->J[3] > mean * mean;
 }
 
-static void solveSystem(void* user, double* x) {
+static bool solveSystem(void* user, double* x) {
   System* s = user;
   const double *J = s->J, det = J[0] * J[3] - J[1] * J[2], a = x[0], b = x[1];
   x[0] = (J[3] * a - J[1] * b) / det;
   x[1] = (J[0] * b - J[2] * a) / det;
+  return true;
 }
 
 static djStatus capSystem(void* user, double* fraction, const double* step) {
@@ -51,9 +44,7 @@ static djStatus capSystem(void* user, double* fraction, const double* step) {
 }
 
 // The value is the work along the step: from another point it would be another.
-static djStatus trialSystem(void* user, double* value, double* gradient, const double* step,
-                            double fraction, bool* majorizer) {
-  System* s = user;
+static void tryStep(System* s, const double* step, double fraction) {
   static const double node[3] = {-0.7745966692414834, 0, 0.7745966692414834};
   static const double weight[3] = {5. / 18, 8. / 18, 5. / 18};
   double g[2], J[4];
@@ -64,9 +55,13 @@ static djStatus trialSystem(void* user, double* value, double* gradient, const d
     s->trial_value += fraction * weight[k] * (g[0] * step[0] + g[1] * step[1]);
   }
   for (int i = 0; i < 2; i++) s->next[i] = s->x[i] + fraction * step[i];
-  if (gradient) residual(gradient, s->J, s->next);
-  *majorizer = false;
-  *value = s->trial_value;
+}
+
+static djStatus systemAt(void* user, djSystemAt* at) {
+  System* s = user;
+  if (at->step) tryStep(s, at->step, at->fraction);
+  at->value = at->step ? s->trial_value : s->value;
+  if (at->gradient) residual(at->gradient, s->J, at->step ? s->next : s->x);
   return DJ_OK;
 }
 
@@ -81,9 +76,8 @@ static void testSystem(void) {
   static const double start[3][2] = {{0.6, -0.9}, {3, 4}, {-20, 1}};
   for (int k = 0; k < 3; k++) {
     System s = {.x = {start[k][0], start[k][1]}};
-    djNewtonProblem p = {.n = 2, .user = &s, .evaluate = evaluateSystem, .factor = factorSystem,
-                         .solve = solveSystem, .max_step = capSystem, .trial = trialSystem,
-                         .accept = acceptSystem};
+    djNewtonProblem p = {.n = 2, .user = &s, .system = systemAt, .factor = factorSystem,
+                         .solve = solveSystem, .limit = capSystem, .accept = acceptSystem};
     djNewtonResult r;
     double gradient[2], step[2];
     assert_int_equal(dj_newton(&r, &p, &kOption, gradient, step), DJ_OK);

@@ -91,8 +91,8 @@ static void testValues(void) {
       momentum += A * Jz * moved / w->h;
       w->tendon_rate[t] = NAN;
       dj_setBackRates(w, m);
-      djt_near(w->tendon_rate[t], back / w->time, 1e-10);
-      energy += 0.5 * A * pow(back / w->time, 2);
+      djt_near(w->tendon_rate[t], back / w->stage_h, 1e-10);
+      energy += 0.5 * A * pow(back / w->stage_h, 2);
       if (A != 0 && first < 0 && dj_coordinateBends(m, m->tendon_coord[t])) first = t;
     }
     assert_true(dj_anyTendonArmature(w, m));

@@ -96,6 +96,8 @@ static djStatus eval(djPairOutput* out, djPairState* state, const djPairInput* i
 extern const djKernel dj_separatingPlane;
 static djKernel surfaces;
 const djKernel* const dj_kernelTable[3] = {&dj_separatingPlane, &surfaces, NULL};
+extern const djKernelSettings dj_planeSettings, dj_implicitSettings;
+const djKernelSettings* const dj_settingTable[3] = {&dj_planeSettings, &dj_implicitSettings, NULL};
 const djChoice dj_contactNames[4] = {
     {"none", DJ_CONTACT_NONE}, {"separating_plane", 0}, {"implicit_surface", 1}, {NULL, 0}};
 

@@ -50,9 +50,10 @@ static inline void forKernels(PairTest test, uint64_t seed, bool barriers) {
   for (int m = 0; m < dj_kernelCount(); m++) {
     const djKernel* k = dj_kernel(m);
     assert_non_null(k);
-    assert_true(dj_pairStateSize(k, true) <= PAIR_STATE && k->nsetting <= DJ_MAX_OF_KERNEL);
-    assert_string_equal(k->name, dj_kernelName(m));
-    assert_int_equal(dj_kernelNamed(k->name), m);
+    assert_true(dj_pairStateSize(k, true) <= PAIR_STATE && k->settings->n <= DJ_MAX_OF_KERNEL);
+    assert_ptr_equal(k->settings, dj_settingTable[m]);
+    assert_string_equal(k->settings->name, dj_nameOf(dj_contactNames, m));
+    assert_int_equal(dj_kernelNamed(k->settings->name), m);
     const bool surfaces = k == &dj_implicitSurface; // by one of its laws a barrier
     if (barriers && ((k->traits.overlaps && !surfaces) || !k->recovers)) continue;
     int pairs = 0, most = k == &dj_separatingPlane ? 2 : 1;
@@ -115,7 +116,7 @@ static inline void useKernel(PairCase* c, const djKernel* k) {
     given[DJ_DAMPED_SIGMA_T] = 0.3;
     given[DJ_DAMPED_FRICTION_EPS] = 0.2;
     given[DJ_DAMPED_DETECT] = 0.4;
-    c->in.step = 0.01;
+    c->in.timestep = 0.01;
     c->in.rest = 0.005;
   }
   if (k == &dj_longRange) {

@@ -5,7 +5,7 @@
 
 #include "solve/newton.h"
 
-// djNewtonProblem.max_step: the whole step may be taken.
+// djNewtonProblem.limit: the whole step may be taken.
 static inline djStatus djt_wholeStep(void* user, double* fraction, const double* step) {
   (void)user, (void)step;
   *fraction = 1;

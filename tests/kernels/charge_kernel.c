@@ -75,8 +75,10 @@ static djStatus eval(djPairOutput* out, djPairState* state, const djPairInput* i
   return DJ_OK;
 }
 
+const djKernelSettings test_chargeSettings = {"charge", 1, settings, rules};
+
 const djKernel test_chargeKernel = {
-    .name = "charge", .smoothness = DJ_C2, .where = "at coincident centres",
+    .settings = &test_chargeSettings, .smoothness = DJ_C2, .where = "at coincident centres",
     .traits = {.energy = true, .symmetric = true, .overlaps = true},
-    .nsetting = 1, .setting = settings, .rule = rules, .range = range, .takes = takes, .shapeSize = dj_convexSize, .makeShape = dj_makeConvex,
+    .range = range, .takes = takes, .shapeSize = dj_convexSize, .makeShape = dj_makeConvex,
     .gap = dj_convexGap, .depth = dj_convexDepth, .eval = eval};

@@ -5,6 +5,7 @@
 
 #include "contact/kernel.h"
 
+extern const djKernelSettings test_chargeSettings;
 extern const djKernel test_chargeKernel;
 
 #endif  // DJ_TESTS_KERNELS_CHARGE_KERNEL_H_

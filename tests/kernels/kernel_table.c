@@ -1,5 +1,7 @@
-// The library's kernels and those of the tests, in place of contact/kernel_table.c.
+// The library's kernels and those of the tests, in place of contact/kernel_table.c and
+// contact/setting_table.c.
 
+#include "contact/kernel_list.h"
 #include "contact/penalty/damped.h"
 #include "contact/implicit/implicit_surface.h"
 #include "contact/penalty/penalty.h"
@@ -9,20 +11,18 @@
 #include "spring_kernel.h"
 #include "swirl_kernel.h"
 
-#define KERNELS(X)                          \
-  X("separating_plane", dj_separatingPlane) \
-  X("implicit_surface", dj_implicitSurface) \
-  X("penalty", dj_penalty)                  \
-  X("damped", dj_damped)                    \
-  X("long_range", dj_longRange)             \
-  X("spring", test_springKernel)            \
-  X("charge", test_chargeKernel)            \
-  X("swirl", test_swirlKernel)
+#define KERNELS(X)                                        \
+  DJ_KERNELS(X)                                           \
+  X("spring", test_springKernel, test_springSettings)     \
+  X("charge", test_chargeKernel, test_chargeSettings)     \
+  X("swirl", test_swirlKernel, test_swirlSettings)
 
-#define ROW(name, row) &row,
-#define PLACE(name, row) PLACE_##row,
-#define NAME(name, row) {name, PLACE_##row},
+#define ROW(name, row, settings) &row,
+#define SETTINGS(name, row, settings) &settings,
+#define PLACE(name, row, settings) PLACE_##row,
+#define NAME(name, row, settings) {name, PLACE_##row},
 enum { KERNELS(PLACE) NKERNEL };
 const djKernel* const dj_kernelTable[NKERNEL + 1] = {KERNELS(ROW) NULL};
+const djKernelSettings* const dj_settingTable[NKERNEL + 1] = {KERNELS(SETTINGS) NULL};
 const djChoice dj_contactNames[NKERNEL + 3] = {
     {"none", DJ_CONTACT_NONE}, {"mujoco", DJ_CONTACT_MUJOCO}, KERNELS(NAME) {NULL, 0}};

@@ -150,9 +150,11 @@ static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
   return DJ_OK;
 }
 
+const djKernelSettings test_springSettings = {"spring", SPRING_NSETTING, settings, rules};
+
 const djKernel test_springKernel = {
-    .name = "spring", .smoothness = DJ_C1, .where = "at first touch",
+    .settings = &test_springSettings, .smoothness = DJ_C1, .where = "at first touch",
     .traits = {.uses_twist = true, .overlaps = true},
-    .nsetting = SPRING_NSETTING, .setting = settings, .rule = rules, .range = range,
+    .range = range,
     .takes = takes, .shapeSize = dj_convexSize, .makeShape = dj_makeConvex, .eval = eval,
     .shapeParams = dj_convexParams, .gap = dj_convexGap, .depth = dj_convexDepth, .vjp = vjp};

@@ -15,6 +15,7 @@ enum {
   SPRING_NSETTING
 };
 
+extern const djKernelSettings test_springSettings;
 extern const djKernel test_springKernel;
 
 #endif  // DJ_TESTS_KERNELS_SPRING_KERNEL_H_

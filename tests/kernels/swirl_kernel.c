@@ -106,9 +106,11 @@ static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
   return DJ_OK;
 }
 
+const djKernelSettings test_swirlSettings = {"swirl", 1, settings, rules};
+
 const djKernel test_swirlKernel = {
-    .name = "swirl", .smoothness = DJ_C2, .where = "at coincident centres",
+    .settings = &test_swirlSettings, .smoothness = DJ_C2, .where = "at coincident centres",
     .traits = {.overlaps = true},
-    .nsetting = 1, .setting = settings, .rule = rules, .range = range, .takes = takes,
+    .range = range, .takes = takes,
     .shapeSize = dj_convexSize, .makeShape = dj_makeConvex, .shapeParams = dj_convexParams,
     .gap = dj_convexGap, .depth = dj_convexDepth, .eval = eval, .vjp = vjp};

@@ -5,6 +5,7 @@
 
 #include "contact/kernel.h"
 
+extern const djKernelSettings test_swirlSettings;
 extern const djKernel test_swirlKernel;
 
 #endif  // DJ_TESTS_KERNELS_SWIRL_KERNEL_H_

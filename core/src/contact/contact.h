@@ -46,7 +46,9 @@ struct djCollision {
   bool bounded;                    // some pair has no half space
   int rowwords;                    // of `collide`
   unsigned* collide;               // (ngeom x rowwords) bits: pairs to consider; NULL: too many
-  uint64_t version;                // of the shapes: other ones have another
+  uint64_t version;                // of the shapes, and of what else a list of near pairs is of:
+                                   //   other ones have another
+  uint64_t coefficients;           // likewise of those of friction and restitution
   struct djFacets* facets;         // (nmesh) see inertia/facets.h; NULL: none yet
   struct djFacets* own_facets;     // (nmesh) those of dj_renewFacets; NULL: there was none
   struct djExcess* excess;         // (2 nbody) see inertia/mass_rule.c; NULL: none yet
@@ -133,8 +135,11 @@ bool dj_actsAfar(const djModel* model, int low, int high);
 // Settings in force have been changed by a parameter: what follows from them.
 void dj_settingsChanged(djModel* model);
 
-// Coefficients of pairs have been changed: data take them anew.
+// Coefficients of pairs have been changed: data take them anew, and nothing else.
 void dj_coefficientsChanged(djModel* model);
+
+// Which pairs are guided has been changed: data list them anew.
+void dj_guidesChanged(djModel* model);
 
 // Sizes of two geoms (or one twice) that default rules follow.
 djContactScale dj_pairScale(const djModel* model, int geom1, int geom2);
@@ -212,9 +217,9 @@ void dj_setRestOfContacts(djContacts* contacts, double rest);
 
 // Start of a step. pose (nbody): body poses at its start; rate (nbody): those from which its
 // displacement counts (djPairInput), NULL: pose; twist (nbody x 6): velocities about ref, NULL:
-// zero; ref (nbody): twist reference points, fixed during the step. All are copied. Finds near
-// pairs and fixes lagged planes, normal forces and erosions. Makes room for as many pairs as there
-// are. DJ_OVERLAP (option overlap = error): text names the geoms and the depth.
+// zero; ref (nbody): twist reference points, fixed during the step; h: as in djPairInput. All are
+// copied. Finds near pairs and fixes lagged planes, normal forces and erosions. Makes room for as
+// many pairs as there are. DJ_OVERLAP (option overlap = error): text names the geoms and the depth.
 djStatus dj_beginContacts(djContacts* contacts, const djModel* model, const djPose* pose,
                           const djPose* rate, const double* twist, const djVec3* ref, double h,
                           djError* err);

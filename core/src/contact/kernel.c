@@ -4,26 +4,11 @@
 
 #include <string.h>
 
-const djKernel* dj_kernel(int model) {
-  for (int k = 0; k <= model; k++) {   // rows end with NULL
-    if (!dj_kernelTable[k] || k == model) return dj_kernelTable[k];
-  }
-  return NULL;
-}
-
 bool dj_kernelTakes(const djKernel* kernel, int type) {
   for (int t = 0; t < DJ_NGEOMTYPE; t++) {
     if (kernel->takes(type, t) || kernel->takes(t, type)) return true;
   }
   return false;
-}
-
-int dj_kernelOf(int type_a, int type_b) {
-  for (int k = 0; dj_kernelTable[k]; k++) {
-    const djKernel* row = dj_kernelTable[k];
-    if (row->takes(type_a, type_b) || row->takes(type_b, type_a)) return k;
-  }
-  return -1;
 }
 
 djTraits dj_traitsUnder(const djKernel* kernel, const double* setting) {
@@ -71,8 +56,8 @@ djStatus dj_reportPair(djPairReport* out, const djKernel* kernel, djPairState* s
 // ------------------------------------------ settings -------------------------------------------
 
 bool dj_settingsValid(const djKernel* kernel, const double* setting) {
-  for (int i = 0; i < kernel->nsetting; i++) {
-    if (!dj_settingInRange(&kernel->setting[i], setting[i])) return false;
+  for (int i = 0; i < kernel->settings->n; i++) {
+    if (!dj_settingInRange(&kernel->settings->row[i], setting[i])) return false;
   }
   return true;
 }
@@ -84,12 +69,12 @@ static double presetFor(const djKernel* kernel, const double* setting, int i) {
 
 void dj_fillByRules(double* setting, const djKernel* kernel, const djContactScale* scale,
                     const double* given) {
-  for (int i = 0; i < kernel->nsetting; i++) {
-    double (*rule)(const djContactScale*, const double*) = kernel->rule[i].rule;
+  for (int i = 0; i < kernel->settings->n; i++) {
+    double (*rule)(const djContactScale*, const double*) = kernel->settings->rule[i].rule;
     double preset = presetFor(kernel, setting, i);
     if (given[i] >= 0) setting[i] = given[i];
     else if (preset > 0) setting[i] = preset;
-    else setting[i] = rule ? rule(scale, setting) : kernel->setting[i].standard[0];
+    else setting[i] = rule ? rule(scale, setting) : kernel->settings->row[i].standard[0];
   }
 }
 
@@ -98,8 +83,8 @@ djStatus dj_applyRules(double* setting, const djKernel* kernel, const djContactS
   dj_fillByRules(setting, kernel, scale, given);
   const char* conflict = kernel->conflict ? kernel->conflict(scale, given) : NULL;
   if (conflict) return dj_fail(err, DJ_INVALID, "%s", conflict);
-  for (int i = 0; i < kernel->nsetting; i++) {
-    const djSetting* row = &kernel->setting[i];
+  for (int i = 0; i < kernel->settings->n; i++) {
+    const djSetting* row = &kernel->settings->row[i];
     if (dj_settingInRange(row, setting[i])) continue;
     djProblemText what;
     const char* problem = dj_rowProblem(&what, row, &setting[i], false);

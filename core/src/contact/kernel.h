@@ -86,6 +86,9 @@ typedef struct djCone {
   double torsion, rolling[2];      // about the normal and both tangents, m
 } djCone;
 
+// Whether a pair with such a coefficient, djPairInput.friction, has friction at all.
+static inline bool dj_slides(double friction) { return friction > 0; }
+
 typedef struct djPairInput {
   const djShape* a;
   const djShape* b;                // a plane, where there is one, is always b
@@ -100,9 +103,10 @@ typedef struct djPairInput {
   djVec3 ref_a, ref_b;
   const double* twist_a;           // (6 each) velocities that the integrator chose (angular,
   const double* twist_b;           //   linear), world axes, about ref, at the poses now
-  double h;                        // s
+  double timestep;                 // s; the model's, which settings and rules are about
+  double h;                        // s; of the displacement that is a velocity: of a stage, and the
+                                   //   timestep may be solved in parts (integrate/work.h)
   double rest;                     // s; from the poses now to the step's end, at these velocities
-  double step;                     // s; the timestep, whatever part of it h is
   const double* setting;           // in force, in the order of the kernel's rows
   double friction;                 // coefficient of the pair, >= 0; 0: normal forces alone act
   djCone cone;                     // where it is not all zero friction > 0
@@ -213,7 +217,7 @@ typedef struct djTraits {
 } djTraits;
 
 typedef struct djKernel {
-  const char* name;
+  const djKernelSettings* settings;   // with its name: model/kernel_setting.h
   djSmoothness smoothness;         // of the gradient plus one in the poses; `where`: exceptions
   const char* where;
   djTraits traits;
@@ -222,9 +226,6 @@ typedef struct djKernel {
   // Those of a model whose shapes have at most so many vertices, `most` where it wants more than
   // that and can do with less. Or NULL: the same.
   size_t (*stateSize)(int nvert, size_t most);
-  int nsetting;
-  const djSetting* setting;        // (nsetting) rows
-  const djKernelRule* rule;        // (nsetting) one may look at the settings before its own
   const djPreset* preset;          // which the first setting chooses, up to one without a name; or
                                    //   NULL: it has none. They set what has no rule
 

@@ -1,22 +1,11 @@
-// The table of contact kernels, and nothing else, so that a program may bring another in its place.
-// The first row is the model of scenes that name none.
+// The table of contact kernels, and nothing else, so that a program may bring another in its place,
+// with that of contact/setting_table.c.
 
 #include "contact/kernel.h"
+#include "contact/kernel_list.h"
 
-#define KERNELS(X)                          \
-  X("separating_plane", dj_separatingPlane) \
-  X("implicit_surface", dj_implicitSurface) \
-  X("penalty", dj_penalty)                  \
-  X("damped", dj_damped)                    \
-  X("long_range", dj_longRange)
+#define DECLARATION(name, kernel, settings) extern const djKernel kernel;
+DJ_KERNELS(DECLARATION)
 
-#define DECLARATION(name, row) extern const djKernel row;
-KERNELS(DECLARATION)
-
-#define ROW(name, row) &row,
-#define PLACE(name, row) PLACE_##row,
-#define NAME(name, row) {name, PLACE_##row},
-enum { KERNELS(PLACE) NKERNEL };
-const djKernel* const dj_kernelTable[NKERNEL + 1] = {KERNELS(ROW) NULL};
-const djChoice dj_contactNames[NKERNEL + 3] = {
-    {"none", DJ_CONTACT_NONE}, {"mujoco", DJ_CONTACT_MUJOCO}, KERNELS(NAME) {NULL, 0}};
+#define ROW(name, kernel, settings) &kernel,
+const djKernel* const dj_kernelTable[] = {DJ_KERNELS(ROW) NULL};

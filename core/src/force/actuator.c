@@ -103,7 +103,7 @@ static void setInput(djActuatorStep* a, const djMotion* at, int i) {
   a->dact = 0;
   if (adr < 0) return;
   double by_act, by_ctrl;
-  double next = dj_nextActivation(&by_act, &by_ctrl, m, d, i, at->step, kind);
+  double next = dj_nextActivation(&by_act, &by_ctrl, m, d, i, at->act_time, kind);
   bool early = m->actuator_actearly[i] || m->actuator_dyn[i] == DJ_DYN_SLEW ||
                kind == DJ_INPUTS_EXACT;
   a->input = early ? next : d->act[adr];

@@ -17,7 +17,7 @@ static void setAlong(double* alpha, double* beta, const djMotorNumber* p, const 
 void dj_beginMotor(djActuators* t, const djMotion* at, int i) {
   djActuatorStep* a = &t->act[i];
   const djMotorNumber *force = &a->motor->force, *extra = &a->motor->extra;
-  dj_evalMotor(a->motor, at->model, at->start, i, a->law.l, a->law.rate, at->step,
+  dj_evalMotor(a->motor, at->model, at->start, i, a->law.l, a->law.rate, at->act_time,
                dj_inputsAt(at));
   a->c1 = force->d[DJ_MOTOR_BY_LENGTH];
   a->c2 = force->d[DJ_MOTOR_BY_RATE];

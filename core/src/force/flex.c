@@ -63,7 +63,7 @@ static int partsOf(const djModel* m, int parts) {
 }
 
 static djFlexMotion motionOf(const djMotion* at) {
-  double lag = at->acting == DJ_ACTS_SMOOTH ? at->step : 0;
+  double lag = at->acting == DJ_ACTS_SMOOTH ? at->act_time : 0;
   return (djFlexMotion){at->model, at->prompt, at->h, lag};
 }
 

@@ -68,7 +68,7 @@ static djStatus begin(void* state, const djMotion* at, djError* err) {
       *hold = (djHold){.acts = at->start->eq_active[e] && m->coord_dofnum[c] > 0,
                        .coordinate = c,
                        .x0 = at->at0.coord->x[c],
-                       .gamma = exp(-at->step * rateOf(m, e)),
+                       .gamma = exp(-at->act_time * rateOf(m, e)),
                        .K = SOLVING * inertia / h2,
                        .stiff = SETTLED / h2,
                        .size = sizeOf(m, e, part, extent)};

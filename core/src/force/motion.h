@@ -19,7 +19,8 @@ typedef enum djActing {
   DJ_ACTS_SMOOTH = 1, DJ_ACTS_BOUNDED = 2, DJ_ACTS_ROWS = 4, DJ_ACTS_LIMITED = 6, DJ_ACTS_ALL = 7
 } djActing;
 
-// Velocities are displacements over h: an integrator chooses from where they are measured, and h.
+// Velocities are displacements over h, that of a stage (integrate/work.h): an integrator chooses
+// from where they are measured, and h.
 typedef struct djMotion {
   const djModel* model;
   const djData* start;         // state and inputs there
@@ -29,7 +30,7 @@ typedef struct djMotion {
   djPoint at;                  // the point
   const djKin* lag;            // lagged quantities belong there where they can; NULL: to the start
   double h;
-  double step;                 // s; over which activations go on: the whole step, or to the point
+  double act_time;             // s; over which activations go on: the step's h, or to the point
   double convexity;            // share of a convex substitute that derivatives are to have
   const double* qvel;          // (nv) of rates along coordinates that bend, with which `rate` then
                                //   moves (integrate/path_rate.h); NULL: of displacements

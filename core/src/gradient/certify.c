@@ -5,25 +5,11 @@
 #include "model/param.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LEAST = 40 };   // losses, without which none is begun
-
-// Steele, Lea and Flood's splitmix64: one step from state x.
-static uint64_t splitmix(uint64_t x) {
-  x += UINT64_C(0x9E3779B97F4A7C15);
-  x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-  x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
-  return x ^ (x >> 31);
-}
-
-double djd_random(unsigned long seed, unsigned long row, unsigned long column) {
-  uint64_t bits = splitmix(splitmix(splitmix(seed) ^ row) ^ column);
-  return (double)(bits >> 11) * 0x1p-53;
-}
 
 typedef struct Certified {
   djDesign* design;

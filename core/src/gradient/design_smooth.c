@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "gradient/design_parts.h"
 #include "integrate/work.h"
+#include "model/choice.h"
 
 #include <dijoco/setting.h>
 
@@ -14,11 +15,19 @@ static djStatus makeRun(djDesignSmooth* s, djError* err) {
   return dj_makeData(&s->data, s->model, err);
 }
 
+static djStatus givePreset(djSettings* settings, djError* err) {
+  const djSetting* preset = dj_findSetting("preset", 0);
+  const int* smooth = preset ? dj_valueNamed(preset->choice, "smooth") : NULL;
+  if (!smooth) return dj_fail(err, DJ_UNSUPPORTED, "derivatives: there is no preset 'smooth'");
+  const double value = *smooth;
+  return dj_giveSetting(settings, preset, &value, err);
+}
+
 djStatus dj_makeSmooth(djDesignSmooth* s, const djModel* model, const djProblem* p, djError* err) {
   if (p->derivatives != DJ_DERIVATIVES_SMOOTH) return DJ_OK;
   djStatus status = dj_copyModel(&s->model, model, err);
   djSettings settings = {.given = {false}};
-  if (status == DJ_OK) status = dj_parseSetting(&settings, "preset", "smooth", err);
+  if (status == DJ_OK) status = givePreset(&settings, err);
   if (status == DJ_OK) {
     djOption option = s->model->opt;
     dj_applySettings(&option, &settings);

@@ -29,18 +29,18 @@ static void addRest(double* gradient, djWork* w, const djModel* m) {
 
 // Newton's step for what moves, with a majorizer that is shifted until it can be factored.
 static djStatus findStep(bool* found, const djNewtonProblem* p, djWork* w, const djModel* m) {
-  double value, shift = 0;
-  bool majorizer = true;
-  djStatus status = p->evaluate(p->user, &value, w->gradient, &majorizer);
+  double shift = 0;
+  djSystemAt at = {.jacobian = DJ_JACOBIAN_MAJORIZER, .gradient = w->gradient};
+  djStatus status = p->system(p->user, &at);
   *found = false;
-  if (status < 0 || !isfinite(value)) return status;
+  if (status < 0 || !isfinite(at.value)) return status;
   addRest(w->gradient, w, m);
   for (int k = 0; k < MOST_SHIFTS && !*found; k++) {
     *found = p->factor(p->user, shift);
     shift = shift > 0 ? 10 * shift : 1;
   }
   for (int i = 0; i < m->nv; i++) w->step[i] = -w->gradient[i];
-  if (*found) p->solve(p->user, w->step);
+  *found = *found && p->solve(p->user, w->step);
   return status;
 }
 
@@ -83,15 +83,16 @@ static djStatus setMost(djWork* w, const djModel* m) {
 // not all: right at a surface forces are no guide. *moved: that is some way; *whole: all of it.
 static djStatus move(bool* moved, bool* whole, const djNewtonProblem* p, djWork* w,
                      const djModel* m) {
-  double fraction, value = INFINITY;
-  bool majorizer = false, apart = false;
-  djStatus status = p->max_step(p->user, &fraction, w->step);
+  double fraction;
+  bool apart = false;
+  djStatus status = p->limit(p->user, &fraction, w->step);
   *moved = *whole = false;
   for (int k = 0; k < MOST_CUTS && status >= 0 && fraction > LEAST_PART; k++) {
-    status = p->trial(p->user, &value, NULL, w->step, fraction, &majorizer);
+    djSystemAt at = {.step = w->step, .fraction = fraction};
+    status = p->system(p->user, &at);
     if (status < 0) return status;
     setSqueeze(w, m);
-    *moved = isfinite(value) && !anySqueezes(w, m);
+    *moved = isfinite(at.value) && !anySqueezes(w, m);
     *whole = *moved && fraction == 1;
     if (*whole || (*moved && (apart || k == 0))) return status;
     apart = *moved;
@@ -106,7 +107,7 @@ static djStatus moveFreely(bool* whole, const djNewtonProblem* p, djWork* w, con
   bool moved, predicts = w->method->predicts;
   for (int i = 0; i < m->nv; i++) {
     double drift = w->drifts || predicts ? w->drift[i] : 0;
-    w->step[i] = goes ? (predicts ? 0 : w->time * w->start.qvel[i]) + drift : 0;
+    w->step[i] = goes ? (predicts ? 0 : w->stage_h * w->start.qvel[i]) + drift : 0;
   }
   return move(&moved, whole, p, w, m);
 }

@@ -10,7 +10,7 @@ void dj_openSmooth(djWork* w, const djModel* m) {
   w->acting = DJ_ACTS_SMOOTH;
   w->drifts = true;
   w->bends = w->sum.path.acts = dj_anyBends(m);
-  w->time = w->h;
+  w->stage_h = w->h;
   for (int i = 0; i < m->nv; i++) {
     w->drift[i] = -w->h * w->start.qvel[i];
     dj_stageOf(w)->linear.psi[i] = 0;

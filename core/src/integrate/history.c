@@ -23,11 +23,9 @@ int dj_stageCount(const djModel* m) {
   return method && method->starter && method->starter->nstage > n ? method->starter->nstage : n;
 }
 
-double dj_partTime(const djModel* m, const djWork* w) { return m->opt.timestep / w->parts; }
-
 bool dj_hasHistory(const djModel* m, const djData* d) {
   const djWork* w = d->work;
-  return hasHistory(m) && w->mark_h == dj_partTime(m, w) &&
+  return hasHistory(m) && w->mark_h == dj_stepTime(m, w) &&
          !memcmp(w->mark_q, d->qpos, (size_t)m->nq * sizeof(double)) &&
          !memcmp(w->mark_v, d->qvel, (size_t)m->nv * sizeof(double)) &&
          !memcmp(w->mark_act, d->act, (size_t)m->na * sizeof(double));
@@ -35,7 +33,7 @@ bool dj_hasHistory(const djModel* m, const djData* d) {
 
 void dj_markHistory(const djModel* m, djData* d, bool valid) {
   djWork* w = d->work;
-  w->mark_h = valid ? dj_partTime(m, w) : 0;
+  w->mark_h = valid ? dj_stepTime(m, w) : 0;
   if (!valid) memset(d->history, 0, (size_t)dj_historySize(m) * sizeof(double));
   memcpy(w->mark_q, d->qpos, (size_t)m->nq * sizeof(double));
   memcpy(w->mark_v, d->qvel, (size_t)m->nv * sizeof(double));

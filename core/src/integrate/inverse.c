@@ -58,7 +58,7 @@ djStatus dj_beginInverse(djWork* w, const djModel* m) {
 static djStatus guessEnergy(double* value, djWork* w, const djModel* m, const djPlace* at) {
   if (!w->guesses) {
     dj_setBack(w, m);
-    dj_beginBodyTerms(w->body, m, w->forces.load, &w->begin.kin, &w->back.kin, w->time);
+    dj_beginBodyTerms(w->body, m, w->forces.load, &w->begin.kin, &w->back.kin, w->stage_h);
     w->guesses = true;
   }
   return dj_addEnergies(value, NULL, w, m, w->body, &w->begin.kin, at);
@@ -176,7 +176,7 @@ djStatus dj_startBalanced(djMatrix* Rq, djMatrix* G, djWork* w, const djModel* m
     dj_addMatrix(Rq, G);
     dj_applyE(G, m, w->drift, 1);
     dj_applyJr(G, m, w->drift, 1);
-    dj_scaleMatrix(G, -w->time);
+    dj_scaleMatrix(G, -w->stage_h);
   }
   if (w->bends) dj_startPathRates(Rq, G, w, m, at);
   dj_addDiagonal(G, &w->Dv);

@@ -57,8 +57,8 @@ typedef struct djMethod {
   // Fix the quantities of stage work->stage of the step that starts at work->start.
   djStatus (*begin)(struct djWork* work, const djModel* model);
   // Residual r(Q) as gradient (nv) and dr/dQ (work->H) at a place, if gradient is not NULL, and
-  // the merit. Without a gradient a merit for start guesses; infinite when infeasible. *majorizer
-  // as in djNewtonProblem.
+  // the merit. Without a gradient a merit for start guesses; infinite when infeasible. *majorizer: a
+  // positive semi-definite substitute may be used for parts of H; set to false when none was.
   djStatus (*evaluate)(double* value, double* gradient, struct djWork* work, const djModel* model,
                        const djPlace* at, bool* majorizer);
   // What the residual has by an earlier iterate, if anything, is now by `now`: by how much that

@@ -61,7 +61,7 @@ void dj_beginMocap(djWork* w, const djModel* m) {
     if (k < 0) continue;
     if (!dj_mocapWay(&way, m, s, b)) forgetWay(s, k);
     w->carries = w->carries || !isStill(&way);
-    double *rate = w->mocap_rate + 6 * k, f = w->parts / m->opt.timestep;
+    double *rate = w->mocap_rate + 6 * k, f = w->parts / m->opt.timestep;   // 1/h
     dju_store3(rate, dju_scale3(f, way.turn));
     dju_store3(rate + 3, dju_scale3(f, way.move));
   }
@@ -105,12 +105,12 @@ void dj_setPlaceAt(djPlace* p, djWork* w, const djModel* m, double part) {
   dj_setPlace(p, m, pos, quat);
 }
 
-void dj_setMocapStage(djWork* w, const djModel* m, double time) {
+void dj_setMocapStage(djWork* w, const djModel* m, double stage_h) {
   if (!w->carries) return;
   bool prompt = w->method && w->method->prompt;
-  double end = prompt ? w->coef.time[w->stage] : time;
+  double end = prompt ? w->coef.time[w->stage] : stage_h;
   w->stage_part = end == w->h ? 1 : end / w->h;
-  w->rate_part = end == time ? 0 : (end - time) / w->h;
+  w->rate_part = end == stage_h ? 0 : (end - stage_h) / w->h;
   dj_setPlaceAt(&w->from, w, m, 0);
 }
 

@@ -26,8 +26,8 @@ void dj_mocapPose(double* pos, double* quat, const djWork* work, int k, double p
 // Kinematics and coordinates of a place, mocap bodies at a part of their way.
 void dj_setPlaceAt(djPlace* place, djWork* work, const djModel* model, double part);
 
-// The method's stage ends over `time` after its rates begin: parts of the way, and `from`.
-void dj_setMocapStage(djWork* work, const djModel* model, double time);
+// The method's stage ends stage_h after its rates begin: parts of the way, and `from`.
+void dj_setMocapStage(djWork* work, const djModel* model, double stage_h);
 
 // Velocity of the base of body b, about its reference point: of the mocap body that its tree hangs
 // on, at poses kin; else 0.

@@ -27,10 +27,10 @@ djStatus dj_setMocapVelocity(djData* d, const djModel* m, const double* velocity
   if (status == DJ_OK) status = dj_checkInputs(m, d);
   if (status < 0) return status;
   for (int k = 0; k < m->nmocap; k++) {
-    const double h = m->opt.timestep, *v = velocity + 6 * k;
-    djVec3 p = dju_load3(d->mocap_pos + 3 * k), turn = dju_scale3(-h, dju_load3(v + 3));
+    const double timestep = m->opt.timestep, *v = velocity + 6 * k;
+    djVec3 p = dju_load3(d->mocap_pos + 3 * k), turn = dju_scale3(-timestep, dju_load3(v + 3));
     djQuat q = dju_normalizeQuat(dju_loadQuat(d->mocap_quat + 4 * k));
-    dju_store3(d->mocap_last_pos + 3 * k, dju_madd3(p, -h, dju_load3(v)));
+    dju_store3(d->mocap_last_pos + 3 * k, dju_madd3(p, -timestep, dju_load3(v)));
     dju_storeQuat(d->mocap_last_quat + 4 * k, dju_mulQuat(dju_expQuat(turn), q));
     if (v[3] == 0 && v[4] == 0 && v[5] == 0) {   // no rounding where it does not turn
       memcpy(d->mocap_last_quat + 4 * k, d->mocap_quat + 4 * k, 4 * sizeof(double));

@@ -9,10 +9,10 @@ void dj_setStart(djWork* w, const djModel* m) {
   for (int b = 0; b < m->nbody; b++) w->ref[b] = w->begin.kin.com[m->body_root[b]];
 }
 
-// Where q+ = q (+) c psi the displacement goes on by (c - 1) psi, in which time is h.
+// Where q+ = q (+) c psi the displacement goes on by (c - 1) psi, over stage_h.
 static double restOf(const djWork* w) {
   if (!w->coef.turns) return 0;
-  return (w->coef.position[DJ_SOURCE_STAGE + w->stage] - 1) * w->time;
+  return (w->coef.position[DJ_SOURCE_STAGE + w->stage] - 1) * w->stage_h;
 }
 
 djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
@@ -31,7 +31,7 @@ djMotion dj_motionAt(const djWork* w, const djModel* m, const djPlace* at) {
                     rate,
                     dj_pointOf(at),
                     w->lags ? &w->lag.kin : NULL,
-                    w->time,
+                    w->stage_h,
                     exact ? w->coef.time[w->stage] : w->h,
                     w->convexity,
                     w->bends ? w->V : NULL,
@@ -50,10 +50,10 @@ djInputs dj_inputsOf(const djWork* w) {
   return w->method->prompt ? DJ_INPUTS_EXACT : DJ_INPUTS_ROUNDED;
 }
 
-djStatus dj_beginStep(djWork* w, const djModel* m, double time) {
+djStatus dj_beginStep(djWork* w, const djModel* m, double stage_h) {
   const djData* d = &w->start;
-  w->time = time;
-  dj_setMocapStage(w, m, time);
+  w->stage_h = stage_h;
+  dj_setMocapStage(w, m, stage_h);
   dj_setStart(w, m);
   if (w->carries) dj_openPlace(&w->from, m, w->ref);
   if (w->drifts) {
@@ -89,6 +89,6 @@ djStatus dj_pastForces(djMatrix* G, djWork* w, const djModel* m, const djPlace* 
 
 void dj_setBack(djWork* w, const djModel* m) {
   const djData* d = &w->start;
-  dj_integratePos(w->back.q, m, d->qpos, d->qvel, -w->time);
+  dj_integratePos(w->back.q, m, d->qpos, d->qvel, -w->stage_h);
   dj_setPlaceAt(&w->back, w, m, w->stage_part);
 }

@@ -70,7 +70,7 @@ static djStatus begin(const djModel* m, djData* d) {
   djStatus status = dj_copyStart(m, d);
   if (status < 0) return status;
   keepQuats(w, m, d);
-  w->h = m->opt.timestep;
+  w->h = dj_stepTime(m, w);
   w->npart = 1;
   w->method = &method;
   memset(&w->coef, 0, sizeof w->coef);

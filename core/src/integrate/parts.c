@@ -49,9 +49,9 @@ static bool mayClose(const djModel* m, djContacts* c, double* move, double* own_
                      const Speed* speed, const Speed* own) {
   bool any = false;
   for (int b = 0; b < m->nbody; b++) {
-    double h = m->opt.timestep, reach = m->collision->reach[b];
-    move[b] = h * (speed[b].origin + speed[b].turn * reach);
-    own_move[b] = h * (own[b].origin + own[b].turn * reach);
+    double timestep = m->opt.timestep, reach = m->collision->reach[b];
+    move[b] = timestep * (speed[b].origin + speed[b].turn * reach);
+    own_move[b] = timestep * (own[b].origin + own[b].turn * reach);
     any = any || move[b] > 0;
   }
   return any && dj_mayImpact(c, m, move, own_move);

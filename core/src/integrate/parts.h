@@ -1,5 +1,5 @@
 // Steps taken in parts. Where two bodies close by more than half their size in a step it is taken
-// as n steps of 1/n of the time, inputs held; the number follows from the state at its start alone.
+// as n steps of 1/n of the timestep, inputs held; the number follows from the state at its start alone.
 //
 // Parts are recorded, so that derivatives of the whole step are products of theirs: a part is
 // opened again as dj_replayStep does, from its start and what solves it. Data stand at the start of

@@ -14,7 +14,7 @@ static void setRateCoordinates(djWork* w, const djModel* m, const djPlace* at) {
   for (int c = m->ncoord - 1; c >= 0 && m->coord_type[c] != DJ_COORD_JOINT; c--) {
     if (!dj_coordinateBends(m, c)) continue;
     double rate = at ? dj_coordinateRate(&at->coord, m, c, w->V) : 0;
-    w->rate.coord.x[c] = at ? at->coord.x[c] - w->time * rate : w->sum.path.x[c];
+    w->rate.coord.x[c] = at ? at->coord.x[c] - w->stage_h * rate : w->sum.path.x[c];
   }
   djMotion motion = dj_motionAt(w, m, at ? at : &w->begin);
   dj_moveRates(&w->forces, &motion);
@@ -53,7 +53,7 @@ static void pullSlope(double* y, const djWork* w, const djModel* m, const djAlon
 
 void dj_addPathRates(djWork* w, const djModel* m, const djPlace* at) {
   const djPathSlopes* path = &w->sum.path;
-  double *y = w->path_scratch, t = w->time;
+  double *y = w->path_scratch, t = w->stage_h;
   for (int c = m->ncoord - 1; c >= 0 && m->coord_type[c] != DJ_COORD_JOINT; c--) {
     if (!dj_coordinateBends(m, c)) continue;
     djAlong x = dj_along(&at->coord, m, c);
@@ -81,7 +81,7 @@ void dj_startPathRates(djMatrix* Rq, djMatrix* G, djWork* w, const djModel* m,
       for (int k = 0; k < x.n; k++) {
         double by = krate * x.J[i];
         dj_addEntry(Rq, x.dof[i], x.dof[k], by * y[x.dof[k]]);
-        dj_addEntry(G, x.dof[i], x.dof[k], -w->time * by * x.J[k]);
+        dj_addEntry(G, x.dof[i], x.dof[k], -w->stage_h * by * x.J[k]);
       }
     }
   }
@@ -92,7 +92,7 @@ void dj_pathRateParams(djParamSums* s, djWork* w, const djModel* m, const djPlac
   for (int c = m->ncoord - 1; c >= 0 && m->coord_type[c] != DJ_COORD_JOINT; c--) {
     double krate = w->start_sum.krate[c];
     if (krate == 0 || !dj_coordinateBends(m, c)) continue;
-    double by = -w->time * krate * dj_coordinateRate(&at->coord, m, c, z);
+    double by = -w->stage_h * krate * dj_coordinateRate(&at->coord, m, c, z);
     dj_addPathParams(s, w, m, at, c, by, w->V);
   }
 }

@@ -38,7 +38,7 @@ static djStatus startGuess(djStageProblem* p) {
   p->predicted = w->method->predicts;
   for (int i = 0; i < m->nv; i++) {
     w->step[i] =
-        p->predicted ? w->drift[i] : w->time * w->start.qvel[i] + (w->drifts ? w->drift[i] : 0);
+        p->predicted ? w->drift[i] : w->stage_h * w->start.qvel[i] + (w->drifts ? w->drift[i] : 0);
   }
   djStatus status = dj_maxStageStep(p, &factor, w->step);
   if (status < 0) return status;
@@ -95,7 +95,7 @@ static bool restGuess(djStageProblem* p) {
   dj_openPlace(&w->now, m, w->ref);
   dj_setStageScale(p);
   for (int i = 0; i < m->nv; i++) {
-    double move = w->time * w->start.qvel[i];
+    double move = w->stage_h * w->start.qvel[i];
     sum += w->scale[i] * move * move;
   }
   return sum <= DJ_STAGE_NEAR * DJ_STAGE_NEAR * p->unit * p->unit;

@@ -18,7 +18,7 @@ djStatus dj_solveStep(const djModel* m, djData* d) {
   w->opened = false;
   djStatus status = opened ? DJ_OK : dj_copyStart(m, d);
   if (status < 0) return status;
-  w->h = dj_partTime(m, w);
+  w->h = dj_stepTime(m, w);
   w->npart = 1;
   const djMethod* own = dj_method(m->opt.integrator);
   if (!own) return dj_fail(&w->error, DJ_UNSUPPORTED, "integrator: unknown");
@@ -91,7 +91,7 @@ djStatus dj_replayStep(const djModel* m, djData* d, const djMethod* method, int 
   w->error.text[0] = 0;
   djStatus status = dj_copyStart(m, d);
   if (status < 0) return status;
-  w->h = dj_partTime(m, w);
+  w->h = dj_stepTime(m, w);
   w->npart = 1;
   known = known && !w->carries;
   if (known) swapStart(w);   // begin writes the start anew

@@ -32,36 +32,34 @@ static void countIterate(djStageProblem* p) {
   dj_easeContacts(dj_contactsOf(&p->work->forces), p->ease, ++p->iterate);
 }
 
-static djStatus evaluateHere(void* user, double* value, double* gradient, bool* majorizer) {
-  djStatus status = dj_evaluateStage(user, value, gradient, majorizer);
-  countIterate(user);
+static djStatus evaluateHere(djSystemAt* at, djStageProblem* p) {
+  djStatus status = dj_evaluateStage(p, &at->value, at->gradient, &at->majorizer);
+  countIterate(p);
   return status;
 }
 
 // Anew at a point that contact still has its blocks of, or what it has learned since.
-static djStatus evaluateAgain(djStageProblem* p, double* value, double* gradient, bool majorizer) {
+static djStatus evaluateAgain(djSystemAt* at, djStageProblem* p) {
   djContacts* contacts = dj_contactsOf(&p->work->forces);
   dj_replayContacts(contacts, p->work->now.kin.body);
-  djStatus status = dj_evaluateStage(p, value, gradient, &majorizer);
+  djStatus status = dj_evaluateStage(p, &at->value, at->gradient, &at->majorizer);
   dj_replayContacts(contacts, NULL);
   return status;
 }
 
-static djStatus convexify(void* user, double* value, double* gradient, double share) {
-  djWork* w = ((djStageProblem*)user)->work;
-  w->convexity = share;
-  djStatus status = evaluateAgain(user, value, gradient, true);
-  w->convexity = 0;
+static djStatus convexify(djSystemAt* at, djStageProblem* p) {
+  at->majorizer = true;
+  p->work->convexity = at->share;
+  djStatus status = evaluateAgain(at, p);
+  p->work->convexity = 0;
   return status;
 }
 
-static djStatus learn(void* user, bool* found, double* gradient, double excess) {
-  djStageProblem* p = user;
-  double value;
+static djStatus learn(djSystemAt* at, djStageProblem* p) {
   int n;
-  djStatus status = dj_meetContacts(&n, dj_contactsOf(&p->work->forces), p->model, excess);
-  *found = status >= 0 && n > 0;
-  return *found ? evaluateAgain(p, &value, gradient, false) : status;
+  djStatus status = dj_meetContacts(&n, dj_contactsOf(&p->work->forces), p->model, at->excess);
+  at->none = !(status >= 0 && n > 0);
+  return at->none ? status : evaluateAgain(at, p);
 }
 
 // What is shifted is inertia: contact's stiffness would damp the soft directions for nothing.
@@ -69,7 +67,7 @@ void dj_setStageScale(djStageProblem* p) {
   djWork* w = p->work;
   if (p->scaled) return;
   dj_massDiagonal(w->scale, w->M, p->model, &w->now.kin, w->ref);
-  for (int i = 0; i < p->model->nv; i++) w->scale[i] /= w->time * w->time;
+  for (int i = 0; i < p->model->nv; i++) w->scale[i] /= w->stage_h * w->stage_h;
   p->scaled = true;
 }
 
@@ -84,14 +82,11 @@ static bool factor(void* user, double shift) {
   return dj_factor(&dj_stageOf(w)->linear.factor, &w->H, w->shift);
 }
 
-static bool keeps(void* user) {
-  const djStageProblem* p = user;
-  return p->factored == p->work->pattern.version;
-}
-
-static void solve(void* user, double* x) {
+static bool solve(void* user, double* x) {
   djStageProblem* p = user;
+  if (p->factored != p->work->pattern.version) return false;
   dj_solve(x, &dj_stageOf(p->work)->linear.factor);
+  return true;
 }
 
 // The trial point of a new step is set once for its limit and the first trial.
@@ -170,19 +165,32 @@ double dj_stageSize(djStageProblem* p, const double* gradient) {
   return sum;
 }
 
-static bool ease(void* user) {
-  djStageProblem* p = user;
-  djWork* w = p->work;
-  if (!dj_canEaseContacts(dj_contactsOf(&w->forces))) return false;
-  p->ease = DJ_EASED;
-  countIterate(p);
+// Friction is that of the system that is asked for; false: it has no easier one.
+static bool ease(djStageProblem* p, djSystem system) {
+  static const djEase eases[] = {[DJ_SYSTEM_ITSELF] = DJ_EASE_NONE,
+                                 [DJ_SYSTEM_EASED] = DJ_EASED,
+                                 [DJ_SYSTEM_FORESEEN] = DJ_EASE_FORESEEN};
+  djContacts* contacts = dj_contactsOf(&p->work->forces);
+  if (p->ease == eases[system]) return true;
+  if (system == DJ_SYSTEM_EASED && !dj_canEaseContacts(contacts)) return false;
+  p->iterate += system == DJ_SYSTEM_EASED; // as another point
+  p->ease = eases[system];
+  dj_easeContacts(contacts, p->ease, p->iterate);
   return true;
 }
 
-static void unease(void* user, bool foresee) {
+static djStatus systemAt(void* user, djSystemAt* at) {
+  static djStatus (*const here[])(djSystemAt* at, djStageProblem* problem) = {
+      [DJ_JACOBIAN_EXACT] = evaluateHere,
+      [DJ_JACOBIAN_MAJORIZER] = evaluateHere,
+      [DJ_JACOBIAN_CONVEX] = convexify,
+      [DJ_JACOBIAN_LEARNED] = learn};
   djStageProblem* p = user;
-  p->ease = foresee ? DJ_EASE_FORESEEN : DJ_EASE_NONE;
-  dj_easeContacts(dj_contactsOf(&p->work->forces), p->ease, p->iterate);
+  at->none = !ease(p, at->system);
+  if (at->none) return DJ_OK;
+  at->majorizer = at->jacobian == DJ_JACOBIAN_MAJORIZER;
+  if (!at->step) return here[at->jacobian](at, p);
+  return dj_tryStage(p, &at->value, at->gradient, at->step, at->fraction, &at->majorizer);
 }
 
 // ---- Newton's method ---------------------------------------------------------------------------
@@ -196,17 +204,14 @@ static int mostIterations(const djWork* w, const djModel* m) {
 djNewtonProblem dj_stageNewton(djStageProblem* p) {
   return (djNewtonProblem){.n = p->model->nv,
                            .user = p,
-                           .evaluate = evaluateHere,
+                           .system = systemAt,
                            .factor = factor,
                            .solve = solve,
-                           .keeps = keeps,
-                           .max_step = dj_maxStageStep,
-                           .trial = dj_tryStage,
+                           .limit = dj_maxStageStep,
                            .accept = dj_acceptStage,
-                           .convexify = convexify,
-                           .ease = ease,
-                           .unease = unease,
-                           .learn = learn,
+                           .eases = true,
+                           .convex = true,
+                           .learns = true,
                            .scratch = p->work->learned};
 }
 

@@ -27,11 +27,12 @@ typedef struct djStageProblem {
   double path, trial_path; // work of work->nonpotential up to the present and the trial point
 } djStageProblem;
 
-// Value, gradient (nv) and work->H at work->now.
+// Value, gradient (nv) and work->H at work->now. *majorizer: one may be used for parts of H, and
+// was.
 djStatus dj_evaluateStage(void* problem, double* value, double* gradient, bool* majorizer);
 
 // The trial point at a fraction of the step (nv), which is set once for its limit and the first
-// trial; how far the way to it may be gone; both; and there, as djNewtonProblem has it.
+// trial; how far the way to it may be gone; both; and value, gradient and work->H there.
 void dj_setStageTrial(djStageProblem* problem, const double* step, double fraction);
 djStatus dj_capStageTrial(double* fraction, djWork* work, const djModel* model);
 djStatus dj_maxStageStep(void* problem, double* fraction, const double* step);

@@ -61,7 +61,7 @@ void dj_startTendonArmature(djStartSum* sum, djMatrix* Rv, const djWork* w, cons
 void dj_setBackRates(djWork* w, const djModel* m) {
   for (int t = 0; t < m->ntendon; t++) {
     int c = m->tendon_coord[t];
-    w->tendon_rate[t] = (w->begin.coord.x[c] - w->back.coord.x[c]) / w->time;
+    w->tendon_rate[t] = (w->begin.coord.x[c] - w->back.coord.x[c]) / w->stage_h;
   }
 }
 

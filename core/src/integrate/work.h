@@ -59,6 +59,12 @@ typedef struct djOutside {
   djReportRoom report;
 } djOutside;
 
+// Times, in s. `timestep` is the model's (djOption): how far a call of dj_step() goes, and what
+// settings of contact, the ways of mocap bodies and the number of parts (parts.h) are about. `h` is
+// that of what is solved, and what formulas of methods mean: the timestep or, while a step is taken
+// in n parts, 1/n of it (dj_stepTime). A stage has its own, `stage_h`, over which its displacement
+// is a velocity; in methods of one stage it is h. It is the h of forces and contact (djMotion,
+// djContacts, djPairInput), which know of no other.
 struct djWork {
   void* buffer;             // the djData's arrays too
   size_t nbuffer;
@@ -71,7 +77,7 @@ struct djWork {
 
   // The step: its start, and the present and the trial iterate.
   djData start;             // view of state and inputs at the start of the step
-  double h;                 // of the step, or of the part of it that is under way
+  double h, stage_h;        // s; see above
   djStats count;            // of the step under way: DJ_STEP_COUNTS and ended
   int parts;                // in which a step under way is taken; 1 outside of it
   int npart;                // in which the last one was taken
@@ -81,9 +87,8 @@ struct djWork {
   size_t npart_memory;
   bool parts_linearized;
   double* tangent;          // (2 x dj_tangentSize) scratch
-  double time;              // of a stage's displacement: rates are displacement/time
   djVec3* ref;              // (nbody) reference points of twists, fixed during a step
-  djPlace begin, back;      // the start, whose q is start.qpos, and q (+) -time v
+  djPlace begin, back;      // the start, whose q is start.qpos, and q (+) -stage_h v
   bool opened, begun;       // `start` is that of the step that begins; so is `begin`
   bool has_past;            // contact takes `back` for where the last step began
   djPlace from, from_rate;  // of a step that carries: `begin` and `rate` as contact sees them
@@ -172,7 +177,7 @@ struct djWork {
   double* before;           // (nv) log(q-^-1 q) at the start, 0 without a history
   double *mark_q, *mark_v;  // (nq), (nv) the state that data's history belongs to, with
   double* mark_act;         // (na),
-  double mark_h;            // and the timestep; 0: none
+  double mark_h;            // and h; 0: none
 
   // Derivatives (gradient layer).
   int nslab;                // columns of X
@@ -192,6 +197,10 @@ struct djWork {
   struct djRecorder* recorder;   // of calls (recorder.h), or NULL
 };
 typedef struct djWork djWork;
+
+static inline double dj_stepTime(const djModel* m, const djWork* w) {
+  return m->opt.timestep / w->parts;
+}
 
 // Stages that the model's integrator, its starter and what stands in for them have at most.
 int dj_stageCount(const djModel* model);
@@ -246,8 +255,8 @@ djMotion dj_motionAt(const djWork* work, const djModel* model, const djPlace* at
 djInputs dj_inputsOf(const djWork* work);
 
 // What every stage begins with: the start, and what forces fix there; displacements are over
-// `time`. Where work->drifts they begin at q (+) work->drift. After it, where it is used: `back`.
-djStatus dj_beginStep(djWork* work, const djModel* model, double time);
+// stage_h. Where work->drifts they begin at q (+) work->drift. After it, where it is used: `back`.
+djStatus dj_beginStep(djWork* work, const djModel* model, double stage_h);
 void dj_setBack(djWork* work, const djModel* model);
 // Of methods whose velocity is the displacement of a step over its length, before contact begins:
 // `back` is that of the whole step; there: q (+) -h v where mocap bodies rest, if it is known.
@@ -304,9 +313,6 @@ void dj_chooseMethod(djWork* work, const djModel* model, const djMethod* method)
 // state, or empties it.
 void dj_keepHistory(const djModel* model, djData* data);
 void dj_markHistory(const djModel* model, djData* data, bool valid);
-
-// The timestep, or a part's while a step is taken in parts.
-double dj_partTime(const djModel* model, const djWork* work);
 
 // Whether data has a history that belongs to its state and to that time.
 bool dj_hasHistory(const djModel* model, const djData* data);

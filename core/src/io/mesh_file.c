@@ -367,10 +367,3 @@ djStatus dj_readTriangles(djTriangles* mesh, const char* path, djError* err) {
   }
   return status < 0 ? dj_prefix(err, status, path) : status;
 }
-
-void dj_freeTriangles(djTriangles* mesh) {
-  if (!mesh) return;
-  free(mesh->vert);
-  free(mesh->tri);
-  *mesh = (djTriangles){0};
-}

@@ -121,9 +121,9 @@ void dj_addSetting(djText* text, const djSetting* row, const double* value) {
 // ---- words ------------------------------------------------------------------------------------
 
 static djStatus parseChoice(double* value, const djSetting* row, const char* text, djError* err) {
-  for (const djChoice* c = row->choice; c->name; c++) {
-    if (strcmp(c->name, text) != 0) continue;
-    *value = c->value;
+  const int* chosen = dj_valueNamed(row->choice, text);
+  if (chosen) {
+    *value = *chosen;
     return DJ_OK;
   }
   char what[480];

@@ -13,6 +13,9 @@
 // A choice's name, "" when it is not there.
 const char* dj_nameOf(const djChoice* choice, int value);
 
+// The value of a name; NULL: it is not there.
+const int* dj_valueNamed(const djChoice* choice, const char* name);
+
 static inline bool dj_isChoice(const djChoice* choice, int value) {
   return dj_nameOf(choice, value)[0] != 0;
 }

@@ -52,16 +52,26 @@ typedef struct djKernelRule {
   double (*slope)(const djContactScale* scale, const double* setting, int row);
 } djKernelRule;
 
-// The laws of a force, without "auto".
-extern const djChoice dj_laws[], dj_dampedLaws[];
+// What the layers below contact know of a kernel.
+typedef struct djKernelSettings {
+  const char* name;         // of the kernel
+  int n;
+  const djSetting* row;     // (n)
+  const djKernelRule* rule; // (n) one may look at the settings before its own
+} djKernelSettings;
+
+// Registered by contact (contact/setting_table.c): those of all kernels, in their order, up to
+// NULL; and names of kernels, "none" and "mujoco". Nothing else of a higher layer is known here.
+extern const djKernelSettings* const dj_settingTable[];
+extern const djChoice dj_contactNames[];
+
+// The laws of a force, without "auto" and, those of all kernels, with it.
+extern const djChoice dj_laws[], dj_dampedLaws[], dj_anyLaws[];
 // Of points of damped contact: friction, and the poses that normals are of.
 extern const djChoice dj_pointFrictions[], dj_dampedNormals[];
 
 // Whether contact is the core's: neither switched off nor that of physics from outside.
 static inline bool dj_ownContact(const djModel* m) { return (int)m->opt.contact >= 0; }
-
-// Names of the kernels of the table, "none" and "mujoco".
-extern const djChoice dj_contactNames[];
 
 // Kernels of the table, and the number of all slots.
 int dj_kernelCount(void);

@@ -26,6 +26,13 @@ const char* dj_nameOf(const djChoice* choice, int value) {
   return "";
 }
 
+const int* dj_valueNamed(const djChoice* choice, const char* name) {
+  for (const djChoice* c = choice; c && c->name; c++) {
+    if (strcmp(c->name, name) == 0) return &c->value;
+  }
+  return NULL;
+}
+
 const char* dj_choiceName(const djSetting* s, int value) {
   return s ? dj_nameOf(s->choice, value) : "";
 }

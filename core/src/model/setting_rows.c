@@ -40,17 +40,6 @@ static const djChoice softnesses[] = {
     {"hard", DJ_SOFTNESS_HARD}, {"mujoco", DJ_SOFTNESS_MUJOCO}, {NULL, 0}};
 static const djChoice restitutions[] = {
     {"given", DJ_RESTITUTION_GIVEN}, {"solref", DJ_RESTITUTION_SOLREF}, {NULL, 0}};
-#define LAWS {"hertz", DJ_LAW_HERTZ}, {"paper", DJ_LAW_PAPER}, {"barrier", DJ_LAW_BARRIER}
-#define LOG {"log", DJ_LAW_LOG}
-#define DAMPED_LAWS                                                                      \
-  {"perturbed", DJ_LAW_PERTURBED}, {"smooth_penalty", DJ_LAW_SMOOTH_PENALTY}
-const djChoice dj_laws[] = {LAWS, LOG, {NULL, 0}};
-const djChoice dj_dampedLaws[] = {DAMPED_LAWS, LOG, {NULL, 0}};
-static const djChoice laws[] = {{"auto", DJ_LAW_AUTO}, LAWS, DAMPED_LAWS, LOG, {NULL, 0}};
-const djChoice dj_pointFrictions[] = {{"smooth", DJ_POINT_FRICTION_SMOOTH},
-                                      {"perturbed", DJ_POINT_FRICTION_PERTURBED},
-                                      {NULL, 0}};
-const djChoice dj_dampedNormals[] = {{"end", 0}, {"start", 1}, {NULL, 0}};
 static const djChoice disableBits[] = {{"contact", DJ_DSBL_CONTACT},
                                        {"limit", DJ_DSBL_LIMIT},
                                        {"frictionloss", DJ_DSBL_FRICTIONLOSS},
@@ -119,7 +108,6 @@ static const djSetting engineRows[] = {
              "at once, as MuJoCo's"},
 };
 
-const djChoice dj_switch[] = {{"false", 0}, {"true", 1}, {NULL, 0}};
 
 // Of all contact models; each has more.
 static const djSetting contactRows[] = {
@@ -143,7 +131,7 @@ static const djSetting contactRows[] = {
     {OPTION(guide_backward_only), .kind = DJ_SETTING_CHOICE, .choice = dj_switch, .unit = "",
      .symbol = "true|false", .ways = BY_ALL_OUTSIDE, .group = "contact",
      .help = "a guide acts in derivatives alone, not in the run"},
-    {OPTION(law), .kind = DJ_SETTING_CHOICE, .choice = laws, .unit = "", .symbol = "NAME",
+    {OPTION(law), .kind = DJ_SETTING_CHOICE, .choice = dj_anyLaws, .unit = "", .symbol = "NAME",
      .ways = BY_ALL, .group = "contact", .standard = {DJ_LAW_AUTO},
      .help = "of force by depth, in models with several"},
     {OPTION_IN_FORCE(exponent), .kind = DJ_SETTING_REAL, .unit = "", .symbol = "P",

@@ -3,15 +3,9 @@
 #ifndef DJ_MODEL_SURFACE_H_
 #define DJ_MODEL_SURFACE_H_
 
-#include <dijoco/model.h>
+#include "shape/implicit.h"
 
-// What definitions ask of the table of families (contact/surface_names.c): the row of a name, or
-// -1; whether its numbers are facets; and how many numbers it has, sharpness included (nface: of
-// polytopes, else 0).
-int dj_familyNamed(const char* name);
-const char* dj_familyName(int family);
-bool dj_familyHasFacets(int family);
-int dj_familySize(int family, int nface);
+#include <dijoco/model.h>
 
 // Families, counts and sizes of numbers. What else a surface must be shows when it is made.
 djStatus dj_checkSurfaces(const djModelDef* def, djError* err);

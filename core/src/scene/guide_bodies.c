@@ -65,7 +65,7 @@ djStatus dj_setGuideBodies(djModel* m, int npair, const char* const* names, djEr
   }
   if (status == DJ_OK) {
     dj_sortGuides(m);
-    dj_coefficientsChanged(m);
+    dj_guidesChanged(m);
   }
   dj_poolFree(&pool);
   return status;

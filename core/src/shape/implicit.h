@@ -87,6 +87,13 @@ static inline void dj_invertImplicit(double C[6], const double S[6]) {
 extern const djImplicitRow* const dj_implicitTable[];
 const djImplicitRow* dj_implicitRow(const char* name);
 
+// The place of a row's name in it, or -1, and back; whether its numbers are facets; and how many numbers it has,
+// sharpness included (nface: of polytopes, else 0).
+int dj_familyNamed(const char* name);
+const char* dj_familyName(int family);
+bool dj_familyHasFacets(int family);
+int dj_familySize(int family, int nface);
+
 // How many numbers a shape has, and how much memory it takes (doubles); nface: of polytopes.
 int dj_implicitSize(const djImplicitRow* row, int nface);
 int dj_implicitRoom(const djImplicitRow* row, int nface);

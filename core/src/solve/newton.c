@@ -38,7 +38,7 @@ typedef struct Search {
   bool convex;
   bool shifted;              // the step is by a Jacobian with a shift
   double share, stretch;     // of the next substitute, and of steps by it
-  enum { PLAIN, EASED, FORESEEN } way;
+  djSystem system;
   double leap_limit;         // on the value after a leap
   int cut, idle;             // steps in a row that were cut, and that gained nothing
   bool taught;               // the step is by a Jacobian that knows more than the point's
@@ -56,24 +56,41 @@ static bool isExact(const Search* s) { return !(s->majorizer || s->convex || s->
 
 static double noiseOf(const Search* s) { return 1e-13 * fabs(s->r->value) + s->o->noise; }
 
-static djStatus evaluateHere(Search* s, bool majorizer) {
-  s->majorizer = majorizer;
-  return s->p->evaluate(s->p->user, &s->r->value, s->gradient, &s->majorizer);
+// At the present point.
+static djStatus ask(djSystemAt* at, Search* s) {
+  at->value = s->r->value;
+  at->gradient = s->gradient;
+  djStatus status = s->p->system(s->p->user, at);
+  s->r->value = at->value;
+  return status;
 }
 
-// step = -J^-1 g. False: J is not positive definite, as far as its factors and this step show.
-static bool solveShifted(Search* s, double shift) {
-  if (!s->p->factor(s->p->user, shift)) return false;
+static djStatus evaluateHere(Search* s, bool majorizer) {
+  djSystemAt at = {.system = s->system,
+                   .jacobian = majorizer ? DJ_JACOBIAN_MAJORIZER : DJ_JACOBIAN_EXACT};
+  djStatus status = ask(&at, s);
+  s->majorizer = at.majorizer;
+  return status;
+}
+
+// step = -J^-1 g by the last factor; false: there is none.
+static bool solveStep(Search* s) {
   for (int i = 0; i < s->p->n; i++) s->step[i] = -s->gradient[i];
-  s->p->solve(s->p->user, s->step);
+  if (!s->p->solve(s->p->user, s->step)) return false;
   s->decrement2 = -slopeOf(s);
-  return !(s->decrement2 < 0);
+  return true;
+}
+
+// False: J is not positive definite, as far as its factors and this step show.
+static bool solveShifted(Search* s, double shift) {
+  return s->p->factor(s->p->user, shift) && solveStep(s) && !(s->decrement2 < 0);
 }
 
 // The least share of the convex substitute, from that which has been enough, that can be factored.
 static djStatus convexStep(bool* found, Search* s) {
   for (;; s->share = fmin(SHARE_FACTOR * s->share, 1)) {
-    djStatus status = s->p->convexify(s->p->user, &s->r->value, s->gradient, s->share);
+    djSystemAt at = {.system = s->system, .jacobian = DJ_JACOBIAN_CONVEX, .share = s->share};
+    djStatus status = ask(&at, s);
     if (status < 0) return status;
     *found = solveShifted(s, 0);
     if (*found || !(s->share < 1)) return DJ_OK;
@@ -84,7 +101,7 @@ static djStatus convexStep(bool* found, Search* s) {
 // then tells, with the smallest shift of a ladder that it takes. decrement2: a negative number when
 // no shift helps.
 static djStatus newtonStep(Search* s) {
-  bool allowed = s->p->convexify && !s->convex;
+  bool allowed = s->p->convex && !s->convex;
   s->convex = s->shifted = false;
   if (solveShifted(s, 0)) return DJ_OK;
   if (allowed) {
@@ -108,10 +125,7 @@ static djStatus newtonStep(Search* s) {
 static bool lastStep(Search* s) {
   const double before = s->r->decrement;
   if (s->majorizer || !(s->o->enough > 0) || s->o->refinement_steps > 0) return false;
-  if (!(before <= NEAR_ENOUGH * s->o->tolerance) || !s->p->keeps(s->p->user)) return false;
-  for (int i = 0; i < s->p->n; i++) s->step[i] = -s->gradient[i];
-  s->p->solve(s->p->user, s->step);
-  s->decrement2 = -slopeOf(s);
+  if (!(before <= NEAR_ENOUGH * s->o->tolerance) || !solveStep(s)) return false;
   if (!(s->decrement2 >= 0 && 2 * s->decrement2 <= s->o->enough * before)) return false;
   s->convex = s->shifted = false;
   return sqrt(s->decrement2) <= s->o->tolerance;
@@ -124,10 +138,13 @@ typedef struct Trial {
 } Trial;
 
 static djStatus tryAt(Trial* t, Search* s, double fraction) {
-  t->fraction = fraction;
-  t->majorizer = fraction < SHORT;
-  djStatus status = s->p->trial(s->p->user, &t->value, s->gradient, s->step, fraction,
-                                &t->majorizer);
+  djSystemAt at = {.step = s->step,
+                   .fraction = fraction,
+                   .system = s->system,
+                   .jacobian = fraction < SHORT ? DJ_JACOBIAN_MAJORIZER : DJ_JACOBIAN_EXACT,
+                   .gradient = s->gradient};
+  djStatus status = s->p->system(s->p->user, &at);
+  *t = (Trial){.fraction = fraction, .value = at.value, .majorizer = at.majorizer};
   t->slope = isfinite(t->value) ? slopeOf(s) : INFINITY;
   return status;
 }
@@ -181,7 +198,7 @@ static djStatus goOn(Trial* t, Search* s, double* slope, double noise) {
     const double by = fmin(1 / (1 + t->slope / *slope), GROWTH);
     double fraction = 1;
     for (int i = 0; i < s->p->n; i++) s->step[i] *= by;
-    status = s->p->max_step(s->p->user, &fraction, s->step);
+    status = s->p->limit(s->p->user, &fraction, s->step);
     if (status >= 0) status = tryAt(t, s, fraction);
     const double left = t->slope / by;
     if (status < 0 || (t->value <= before.value + noise && left < 0.5 * *slope)) {
@@ -189,7 +206,7 @@ static djStatus goOn(Trial* t, Search* s, double* slope, double noise) {
       continue;
     }
     for (int i = 0; i < s->p->n; i++) s->step[i] /= by;
-    status = s->p->max_step(s->p->user, &fraction, s->step);
+    status = s->p->limit(s->p->user, &fraction, s->step);
     return status < 0 ? status : tryAt(t, s, 1);
   }
   return status;
@@ -207,8 +224,11 @@ static djStatus learn(bool* found, Search* s) {
   double *gradient = p->scratch, *step = p->scratch + p->n;
   const double value = s->r->value, decrement2 = s->decrement2;
   const bool convex = s->convex;
-  djStatus status = p->learn(p->user, found, s->gradient, EXCESS * decrement2);
-  if (status < 0 || !*found) return status;
+  *found = false;
+  djSystemAt at = {
+      .system = s->system, .jacobian = DJ_JACOBIAN_LEARNED, .excess = EXCESS * decrement2};
+  djStatus status = ask(&at, s);
+  if (status < 0 || at.none) return status;
   memcpy(step, s->step, size);
   bool solved = true;
   status = convex ? convexStep(&solved, s) : newtonStep(s);
@@ -226,16 +246,16 @@ static djStatus learn(bool* found, Search* s) {
 // The whole step, as far as it may be taken, while trials that are refused tell of another one.
 static djStatus tryWhole(Trial* t, double* slope, Search* s, double noise) {
   const djNewtonProblem* p = s->p;
-  if (p->learn) memcpy(p->scratch, s->gradient, (size_t)p->n * sizeof(double));
+  if (p->learns) memcpy(p->scratch, s->gradient, (size_t)p->n * sizeof(double));
   for (int k = 0;; k++) {
     double fraction = 1;
-    djStatus status = p->max_step(p->user, &fraction, s->step);
+    djStatus status = p->limit(p->user, &fraction, s->step);
     if (status < 0) return status;
     *slope = -slopeOf(s);
     status = tryAt(t, s, fraction);
     if (status < 0 || isEnough(s, t, *slope, noise)) return status;
     bool found = false;
-    if (p->learn && k < MOST_LESSONS) status = learn(&found, s);
+    if (p->learns && k < MOST_LESSONS) status = learn(&found, s);
     if (status < 0 || !found) return status;
   }
 }
@@ -289,11 +309,10 @@ static djStatus search(double* taken, Search* s) {
 
 // Full step near the solution: accepted when it is feasible.
 static djStatus fullStep(const Search* s) {
-  double value;
-  bool majorizer = false;
-  djStatus status = s->p->trial(s->p->user, &value, NULL, s->step, 1, &majorizer);
+  djSystemAt at = {.step = s->step, .fraction = 1, .system = s->system};
+  djStatus status = s->p->system(s->p->user, &at);
   if (status < 0) return status;
-  if (!isfinite(value)) return DJ_NOT_CONVERGED;
+  if (!isfinite(at.value)) return DJ_NOT_CONVERGED;
   s->p->accept(s->p->user);
   return DJ_OK;
 }
@@ -324,17 +343,17 @@ static djStatus refine(Search* s) {
 // The whole step that was foreseen, wherever it leads unless that is absurd.
 static djStatus leap(Search* s) {
   const djNewtonProblem* p = s->p;
-  double fraction = 1, value;
-  s->way = PLAIN;
+  double fraction = 1;
+  s->system = DJ_SYSTEM_ITSELF;
   s->convex = false;
-  p->unease(p->user, false);
-  djStatus status = p->max_step(p->user, &fraction, s->step);
+  djStatus status = p->limit(p->user, &fraction, s->step);
   if (status < 0) return status;
-  s->majorizer = false;
-  status = p->trial(p->user, &value, s->gradient, s->step, fraction, &s->majorizer);
+  djSystemAt at = {.step = s->step, .fraction = fraction, .gradient = s->gradient};
+  status = p->system(p->user, &at);
   if (status < 0) return status;
-  if (!(value <= s->leap_limit)) return evaluateHere(s, true);
-  s->r->value = value;
+  if (!(at.value <= s->leap_limit)) return evaluateHere(s, true);
+  s->r->value = at.value;
+  s->majorizer = at.majorizer;
   p->accept(p->user);
   return DJ_OK;
 }
@@ -342,9 +361,8 @@ static djStatus leap(Search* s) {
 // After a search that found nothing. *over: there is no more to be tried.
 static djStatus tryOtherwise(bool* over, Search* s, bool near) {
   *over = false;
-  if (s->way != PLAIN) {   // it has served
-    s->way = PLAIN;
-    s->p->unease(s->p->user, false);
+  if (s->system != DJ_SYSTEM_ITSELF) {   // the other has served
+    s->system = DJ_SYSTEM_ITSELF;
     s->convex = false;
     return evaluateHere(s, true);
   }
@@ -364,12 +382,11 @@ static djStatus tryOtherwise(bool* over, Search* s, bool near) {
 static djStatus advance(bool* over, Search* s) {
   const djNewtonOption* o = s->o;
   *over = false;
-  if (s->way == FORESEEN) return leap(s);
-  bool near = s->way == PLAIN && s->r->decrement <= o->tolerance;
+  if (s->system == DJ_SYSTEM_FORESEEN) return leap(s);
+  bool near = s->system == DJ_SYSTEM_ITSELF && s->r->decrement <= o->tolerance;
   bool exact = !(s->majorizer || s->convex);
-  if (s->way == EASED && s->r->decrement <= o->ease_tolerance) {
-    s->way = FORESEEN;
-    s->p->unease(s->p->user, true);
+  if (s->system == DJ_SYSTEM_EASED && s->r->decrement <= o->ease_tolerance) {
+    s->system = DJ_SYSTEM_FORESEEN;
   }
   if (near && (exact || s->r->decrement <= 0.01 * o->tolerance)) {
     djStatus status = fullStep(s);
@@ -384,7 +401,7 @@ static djStatus advance(bool* over, Search* s) {
   }
   if (taken > 0) {
     s->p->accept(s->p->user);
-    s->whole = s->way == PLAIN && s->r->exact && !s->taught && taken == 1;
+    s->whole = s->system == DJ_SYSTEM_ITSELF && s->r->exact && !s->taught && taken == 1;
     s->convex = false;
     *over = s->idle >= LAST;
     return *over ? DJ_NOT_CONVERGED : DJ_OK;
@@ -396,12 +413,15 @@ static djStatus advance(bool* over, Search* s) {
 // The step, where it is that of an easier system from now on.
 static djStatus easeFar(Search* s) {
   bool far = !(s->decrement2 <= s->o->ease_tolerance * s->o->ease_tolerance);
-  if (!far || !s->p->ease || !s->p->ease(s->p->user)) return DJ_OK;
-  s->way = EASED;
-  s->convex = false;
+  if (!far || !s->p->eases) return DJ_OK;
   const double before = s->r->value;
-  djStatus status = evaluateHere(s, true);
-  if (status >= 0) status = newtonStep(s);
+  djSystemAt at = {.system = DJ_SYSTEM_EASED, .jacobian = DJ_JACOBIAN_MAJORIZER};
+  djStatus status = ask(&at, s);
+  if (status < 0 || at.none) return status;
+  s->system = DJ_SYSTEM_EASED;
+  s->convex = false;
+  s->majorizer = at.majorizer;
+  status = newtonStep(s);
   s->leap_limit = before + LEAP_RISE * s->decrement2;
   return status;
 }

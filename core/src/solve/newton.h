@@ -6,49 +6,58 @@
 
 #include <dijoco/types.h>
 
-// A problem holds its present point and a trial point, and one Jacobian: that of the last
-// evaluation which was asked for a gradient. *majorizer: a positive semi-definite substitute may be
-// used for parts of the Jacobian; set to false when none was.
-// Where the Jacobian cannot be factored as it is, `convexify` is asked for a substitute that is
-// positive semi-definite as a whole: a shift large enough for a stiff negative curvature would
-// leave no step worth taking. Such a substitute is stiffer than need be: where full steps by it
-// leave much of the slope along them, the next ones are stretched, and a share of it is tried. The
-// value need not be a function of the point: only along a step must
-// its slope be gradient . step.
+// Where a system is hard to reach from afar, an easier one stands in until that is nearly solved.
+// Of the system as it is foreseen gradient and Jacobian are those of the system itself at its
+// solution as the easier one tells it, carried to the point; values are the easier one's.
+typedef enum djSystem { DJ_SYSTEM_ITSELF, DJ_SYSTEM_EASED, DJ_SYSTEM_FORESEEN } djSystem;
+
+// Of a Jacobian that cannot be factored as it is a shift that is large enough for a stiff negative
+// curvature would leave no step worth taking: its convex substitute comes before. It is stiffer
+// than need be: where full steps by it leave much of the slope along them, the next ones are
+// stretched, and a share of it is tried.
+typedef enum djJacobian {
+  DJ_JACOBIAN_EXACT,
+  DJ_JACOBIAN_MAJORIZER,  // of parts of it there may be a positive semi-definite substitute,
+  DJ_JACOBIAN_CONVEX,     // it goes a share of the way to one that is so as a whole
+  // After a full trial that was refused: where parts of the value rose by more than an excess above
+  // what gradient and Jacobian foresaw, these become of such parts what they are on their way
+  // there. Until the present point is another, this is what a convex substitute begins from.
+  DJ_JACOBIAN_LEARNED,
+} djJacobian;
+
+// The system at a point.
+typedef struct djSystemAt {
+  // What is asked: at the present point or, with a step (n), at present + fraction * step, where the
+  // trial point goes. Trials ask for no convex substitute and for nothing learned.
+  const double* step;
+  double fraction;
+  djSystem system;
+  djJacobian jacobian;
+  double share, excess;   // of these; the share is in (0, 1]
+  // Answers. The value need not be a function of the point: only along a step must its slope be
+  // gradient . step. It is infinite where the point is infeasible.
+  double value;
+  double* gradient;       // (n); NULL: not asked, as the Jacobian
+  bool majorizer;         // parts of the Jacobian are a majorizer's
+  bool none;              // the system is not to be eased, nothing was learned: no other answer
+} djSystemAt;
+
+// A problem holds its present point and a trial point, and one Jacobian: that of the last answer
+// with a gradient.
 typedef struct djNewtonProblem {
   int n;
   void* user;
-  // Value, gradient (n) and Jacobian at the present point.
-  djStatus (*evaluate)(void* user, double* value, double* gradient, bool* majorizer);
+  djStatus (*system)(void* user, djSystemAt* at);
   // Factor Jacobian + shift * scale; false: its symmetric part is not positive definite.
   bool (*factor)(void* user, double shift);
-  void (*solve)(void* user, double* x);
-  // The last factor is one of a Jacobian that has the present one's size and pattern.
-  bool (*keeps)(void* user);
+  // x = J^-1 x by the last factor; false: that is of a Jacobian with another size or pattern.
+  bool (*solve)(void* user, double* x);
   // Largest fraction of a new step that may be taken, in (0, 1].
-  djStatus (*max_step)(void* user, double* fraction, const double* step);
-  // Move the trial point to present + fraction * step and evaluate there; value infinite when
-  // infeasible. gradient NULL: the value only.
-  djStatus (*trial)(void* user, double* value, double* gradient, const double* step,
-                    double fraction, bool* majorizer);
+  djStatus (*limit)(void* user, double* fraction, const double* step);
   // The trial point becomes the present one.
   void (*accept)(void* user);
-  // The Jacobian at the present point goes a share (in (0, 1]) of the way to its substitute; value
-  // and gradient (n) stay what they are. May be NULL.
-  djStatus (*convexify)(void* user, double* value, double* gradient, double share);
-  // Where the system is hard to reach from afar, an easier one stands in until it is nearly solved.
-  // `ease` is asked where that is not so after plain_iterations: true if the easier one is in force
-  // from now on. After unease(true) values are still its own, but gradient and Jacobian those of
-  // the system itself at its solution as foreseen from the point, carried to the point; after
-  // unease(false) all is the system itself. Both may be NULL.
-  bool (*ease)(void* user);
-  void (*unease)(void* user, bool foresee);
-  // After a full trial that was refused: where parts of the value have risen by more than `excess`
-  // above what gradient and Jacobian foresee, these become of such parts what they are on their way
-  // there. *found: there were any; gradient (n) and Jacobian are then those, at the present point
-  // still, and what convexify starts from. May be NULL; scratch (2 n) serves it alone.
-  djStatus (*learn)(void* user, bool* found, double* gradient, double excess);
-  double* scratch;
+  bool eases, convex, learns;   // what may be asked of it
+  double* scratch;              // (2 n) where it learns
 } djNewtonProblem;
 
 typedef struct djNewtonOption {

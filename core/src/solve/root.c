@@ -21,7 +21,7 @@ typedef struct Search {
 static djStatus search(double* taken, Search* s) {
   double fraction = 1;
   *taken = 0;
-  djStatus status = s->p->max_step(s->p->user, &fraction, s->step);
+  djStatus status = s->p->limit(s->p->user, &fraction, s->step);
   for (; status >= 0 && fraction > LEAST_FRACTION; fraction *= 0.5) {
     double size;
     status = s->p->trial(s->p->user, &size, s->residual, s->step, fraction);

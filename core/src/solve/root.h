@@ -18,7 +18,7 @@ typedef struct djRootProblem {
   // step (n) = -J^-1 residual by the last Jacobian. DJ_SINGULAR: it has no inverse.
   djStatus (*direction)(void* user, double* step, const double* residual);
   // As in djNewtonProblem.
-  djStatus (*max_step)(void* user, double* fraction, const double* step);
+  djStatus (*limit)(void* user, double* fraction, const double* step);
   // The same at present + fraction * step, which becomes the trial point.
   djStatus (*trial)(void* user, double* size, double* residual, const double* step,
                     double fraction);

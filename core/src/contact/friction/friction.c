@@ -479,7 +479,7 @@ static djStatus evalHulls(djPairOutput* out, djFrictionState* state, const djLag
 djStatus dj_frictionEval(djPairOutput* out, djFrictionState* state, const djLagged* lagged,
                          const djPairInput* in, int flags) {
   if (!out || !state || !dj_checkFriction(lagged, in)) return DJ_INVALID;
-  if (lagged->n == 0 || in->friction == 0) return DJ_OK;
+  if (lagged->n == 0 || !dj_slides(in->friction)) return DJ_OK;
   out->eases = in->ease_eps > lagged->law.eps;
   djTurn turn;
   djSlipLaw law = dj_slipLaw(lagged, in);

@@ -430,7 +430,7 @@ static djStatus addKind(double start_jac[144], double* rate_jac, djStartKind kin
 djStatus dj_frictionStart(double start_jac[144], double rate_jac[144], djFrictionState* state,
                           const djLagged* lagged, const djLaggedJac* jac, const djPairInput* in) {
   if (!start_jac || !state || !dj_checkFriction(lagged, in)) return DJ_INVALID;
-  if (lagged->n == 0 || in->friction == 0) return DJ_OK;
+  if (lagged->n == 0 || !dj_slides(in->friction)) return DJ_OK;
   if (!jac || !jac->dforce) return DJ_INVALID;
   bool apart = in->rate_a != in->start_a || in->rate_b != in->start_b;
   if (apart && !rate_jac) return DJ_INVALID;
@@ -441,7 +441,7 @@ djStatus dj_frictionStart(double start_jac[144], double rate_jac[144], djFrictio
 djStatus dj_frictionByForces(double jac[12], djFrictionState* state, const djLagged* lagged,
                              const double* dforce, const djPairInput* in) {
   if (!jac || !state || !dforce || !dj_checkFriction(lagged, in)) return DJ_INVALID;
-  if (lagged->n == 0 || in->friction == 0) return DJ_OK;
+  if (lagged->n == 0 || !dj_slides(in->friction)) return DJ_OK;
   double all[144] = {0};
   const djLaggedJac by = {.dforce = dforce};
   djStatus status = addKind(all, NULL, FORCES_ALONE, state, lagged, &by, in);

@@ -78,7 +78,7 @@ static djStatus findPast(djSurfaceState* state, const djPairInput* in) {
 }
 
 djStatus dj_beginSurfaces(djSurfaceState* state, const djPairInput* in) {
-  const bool damped = in->setting[DJ_IMPLICIT_DAMPING] > 0, slides = in->friction > 0;
+  const bool damped = in->setting[DJ_IMPLICIT_DAMPING] > 0, slides = dj_slides(in->friction);
   const bool barrier = dj_hasBarrier(in->setting);
   const double reach = dj_lawReach(in->setting);
   djSurfacePair pair;
@@ -121,7 +121,7 @@ djStatus dj_beginSurfaces(djSurfaceState* state, const djPairInput* in) {
 }
 
 bool dj_hasSurfaceLag(const djSurfaceState* state, const djPairInput* in) {
-  return state->load > 0 && in->friction > 0;
+  return state->load > 0 && dj_slides(in->friction);
 }
 
 void dj_openSurfaceLag(djSurfaceLag* out, djSurfaceState* state, const djPairInput* in) {

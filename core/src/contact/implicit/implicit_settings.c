@@ -1,7 +1,7 @@
-// Settings of implicit surfaces, and their default rules, by the smaller inner radius r and the
-// weight W on the lighter of both geoms:
+// Settings of implicit surfaces, and their default rules, by the smaller inner radius r, the
+// weight W on the lighter of both geoms and the timestep T:
 //   hertz, paper   W presses r/200 deep,             stiffness = W/(r/200)^exponent
-//   barrier, log   W presses to half the support s,  stiffness = W s/B,    s = min(0.02 r, 0.15 h),
+//   barrier, log   W presses to half the support s,  stiffness = W s/B,    s = min(0.02 r, 0.15 T),
 //                  B = -B'(1/2), 36 and log(2) + 1/2
 
 #include "contact/implicit/implicit_surface.h"
@@ -49,7 +49,7 @@ static double frictionEps(const djContactScale* scale, const double* x) {
 
 #define NAMED(text, of) .name = text, .unit = of, .size = 1
 #define ROW(text, of) NAMED(text, of), .ways = DJ_BY_PAIR
-const djSetting dj_implicitSettings[DJ_IMPLICIT_NSETTING] = {
+static const djSetting rows[DJ_IMPLICIT_NSETTING] = {
     [DJ_IMPLICIT_LAW] = {NAMED("law", ""), .ways = DJ_BY_SCENE, .kind = DJ_SETTING_CHOICE,
                          .choice = dj_laws, .standard = {DJ_LAW_HERTZ},
                          .help = "of the force by depth"},
@@ -78,7 +78,7 @@ const djSetting dj_implicitSettings[DJ_IMPLICIT_NSETTING] = {
 
 #define PARAM(name_, unit_, help_)                                                                 \
   { "contact/implicit_surface/" name_, unit_, help_, NULL }
-const djKernelRule dj_implicitRules[DJ_IMPLICIT_NSETTING] = {
+static const djKernelRule rules[DJ_IMPLICIT_NSETTING] = {
     [DJ_IMPLICIT_EXPONENT] = {.param = PARAM("exponent", "", "p of implicit surfaces' law")},
     [DJ_IMPLICIT_SUPPORT] = {.rule = support,
                              .param = PARAM("support", "m", "of implicit surfaces' barrier"),
@@ -89,3 +89,5 @@ const djKernelRule dj_implicitRules[DJ_IMPLICIT_NSETTING] = {
                                .slope = slope},
     [DJ_IMPLICIT_DAMPING] = {.param = PARAM("damping", "s/m", "of implicit surfaces")},
     [DJ_IMPLICIT_FRICTION_EPS] = {.rule = frictionEps}};
+
+const djKernelSettings dj_implicitSettings = {"implicit_surface", DJ_IMPLICIT_NSETTING, rows, rules};

@@ -217,16 +217,13 @@ static djStatus gap(djDistance* d, djDistanceCache* cache, const djGeomPair* g) 
 }
 
 const djKernel dj_implicitSurface = {
-    .name = "implicit_surface",
+    .settings = &dj_implicitSettings,
     .smoothness = DJ_C2,
     .where = "at first touch with an exponent of 1, C1; where origins coincide; flat on flat the "
              "point of contact is not certain",
     .traits = {.energy = true, .symmetric = true, .overlaps = true},
     .vary = vary,
     .state_size = sizeof(djSurfaceState),
-    .nsetting = DJ_IMPLICIT_NSETTING,
-    .setting = dj_implicitSettings,
-    .rule = dj_implicitRules,
     .takes = dj_convexTakes,
     .range = range,
     .shapeSize = dj_surfaceSize,

@@ -32,8 +32,7 @@ static inline djBarrierLaw dj_implicitBarrier(const double* setting) {
   return barrier;
 }
 
-extern const djSetting dj_implicitSettings[DJ_IMPLICIT_NSETTING];
-extern const djKernelRule dj_implicitRules[DJ_IMPLICIT_NSETTING];
+extern const djKernelSettings dj_implicitSettings;
 
 extern const djKernel dj_implicitSurface;
 

@@ -195,16 +195,28 @@ static void mixShapes(struct djCollision* c, const djShapeBuilder* b, int geom) 
   }
 }
 
-static void mixCoefficients(struct djCollision* c, const djModel* m) {
-  dj_mixNumbers(&c->version, m->geom_friction, 3 * (size_t)m->ngeom);
-  dj_mixNumbers(&c->version, m->pair_friction, (size_t)m->npair);
-  dj_mixNumbers(&c->version, m->pair_friction2, (size_t)m->npair);
-  dj_mixNumbers(&c->version, m->pair_torsion, (size_t)m->npair);
-  dj_mixNumbers(&c->version, m->pair_rolling, 2 * (size_t)m->npair);
-  for (int i = 0; i < m->ngeom + m->npair; i++) {
-    double e = i < m->ngeom ? dj_restitution(m, i, -1) : dj_restitution(m, -1, i - m->ngeom);
-    dj_mixNumbers(&c->version, &e, 1);
+void dj_coefficientsChanged(djModel* m) {
+  if (!m->collision) return;
+  uint64_t* version = &m->collision->coefficients;
+  *version = 0;
+  dj_mixNumbers(version, m->geom_friction, 3 * (size_t)m->ngeom);
+  dj_mixNumbers(version, m->pair_friction, (size_t)m->npair);
+  dj_mixNumbers(version, m->pair_friction2, (size_t)m->npair);
+  dj_mixNumbers(version, m->pair_torsion, (size_t)m->npair);
+  dj_mixNumbers(version, m->pair_rolling, 2 * (size_t)m->npair);
+  for (int g = 0; g < m->ngeom; g++) {
+    const double number[] = {dj_restitution(m, g, -1), m->geom_condim[g], m->geom_priority[g]};
+    dj_mixNumbers(version, number, 3);
   }
+  for (int p = 0; p < m->npair; p++) {
+    const double number[] = {dj_restitution(m, -1, p), m->pair_condim[p]};
+    dj_mixNumbers(version, number, 2);
+  }
+}
+
+void dj_guidesChanged(djModel* m) {
+  const double number = m->nguide;   // any makes another version
+  if (m->collision) dj_mixNumbers(&m->collision->version, &number, 1);
 }
 
 // What follows from all shapes.
@@ -222,8 +234,8 @@ static void finish(struct djCollision* c, const djShapeBuilder* b) {
   dj_mixNumbers(&c->version, c->skin, (size_t)c->nshape);
   dj_mixNumbers(&c->version, m->kernel_setting, (size_t)m->nkernelsetting);
   dj_mixNumbers(&c->version, m->setting_value, (size_t)m->nsetting);
-  dj_mixNumbers(&c->version, (double[]){m->opt.timestep, m->opt.restitution}, 2);
-  mixCoefficients(c, m);
+  dj_mixNumbers(&c->version, &m->opt.timestep, 1);
+  dj_coefficientsChanged(b->model);
   for (int g = 0; g < m->ngeom; g++) {
     c->collides[g] = dj_collides(c, g);
     mixShapes(c, b, g);
@@ -260,12 +272,12 @@ static djStatus checkFriction(const djModel* m, const struct djCollision* c, djE
       const djCone* cone = &of.cone;
       const bool others = cone->friction2 > 0 || cone->torsion > 0 || cone->rolling[0] > 0 ||
                           cone->rolling[1] > 0;
-      if (!kernel->slidesAlone || !(of.friction > 0 && others)) continue;
+      if (!kernel->slidesAlone || !(dj_slides(of.friction) && others)) continue;
       char one[80], other[80];
       return dj_fail(err, DJ_UNSUPPORTED,
                      "%s and %s: %s has sliding friction alone: condim must be 1 or 3, and both "
                      "coefficients of sliding the same",
-                     dj_geomText(one, m, a), dj_geomText(other, m, b), kernel->name);
+                     dj_geomText(one, m, a), dj_geomText(other, m, b), kernel->settings->name);
     }
   }
   return DJ_OK;
@@ -280,7 +292,7 @@ bool dj_frictionKeepsShapes(int pair[2], const djModel* m) {
       if (!dj_isContactPair(m, a, b) || !dj_kernel(dj_pairKernel(m, a, b))->slidesAlone) continue;
       pair[0] = a;
       pair[1] = b;
-      if (dj_pairCoefficients(m, a, b).friction > 0) return true;
+      if (dj_slides(dj_pairCoefficients(m, a, b).friction)) return true;
     }
   }
   return false;
@@ -633,8 +645,4 @@ djStatus dj_changeCollision(djModel* m, const djParam* param, djError* err) {
   free(b.collides);
   free(b.inner);
   return status;
-}
-
-void dj_coefficientsChanged(djModel* m) {
-  if (m->collision) mixCoefficients(m->collision, m);
 }

@@ -179,6 +179,12 @@ bool dj_isCurrent(const djContacts* c, const djModel* m) {
   return c->listed && c->collision == col && col && c->version == col->version;
 }
 
+static void checkCoefficients(djContacts* c, const djModel* m) {
+  if (c->coefficients == m->collision->coefficients) return;
+  for (int k = 0; k < c->npair; k++) dj_takeCoefficients(&c->pair[k], m);
+  c->coefficients = m->collision->coefficients;
+}
+
 // Whether the list is about these shapes and ranges; else it begins anew.
 static djStatus checkShapes(djContacts* c, const djModel* m) {
   const struct djCollision* col = m->collision;
@@ -190,12 +196,16 @@ static djStatus checkShapes(djContacts* c, const djModel* m) {
     c->range[u] = range;
     c->maxrange = fmax(c->maxrange, range);
   }
-  if (same) return DJ_OK;
+  if (same) {
+    checkCoefficients(c, m);
+    return DJ_OK;
+  }
   dj_resetContacts(c);
   djStatus status = dj_listAfar(c, m);
   if (status < 0) return status;
   c->collision = col;
   c->version = col->version;
+  c->coefficients = col->coefficients;
   return DJ_OK;
 }
 

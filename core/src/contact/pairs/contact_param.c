@@ -35,6 +35,7 @@ static void addFriction(double* param, const djModel* m, const djNearPair* p, in
 void dj_addFrictionParams(double* param, const djModel* m, const djNearPair* p, double slope,
                           const djCone* cone) {
   int geom = p->source[DJ_OF_SLIDING];
+  if (!dj_slides(p->friction)) return;
   if (geom < 0) {
     const int pair = dj_explicitPair(m, p->low, p->high);
     if (m->pair_friction[pair] >= p->friction) addPairs(param, m, DJ_FIELD_PAIR_FRICTION, p, slope);
@@ -68,8 +69,8 @@ static double byDefaults(const djModel* m, int first, const djNearPair* p, const
                          const double* slope, int row, double share) {
   const djContactScale pair = dj_pairScale(m, p->low, p->high), scene = dj_sceneScale(m);
   double sum = 0;
-  for (int j = row + 1; j < p->kernel->nsetting; j++) {
-    const djKernelRule* rule = &p->kernel->rule[j];
+  for (int j = row + 1; j < p->kernel->settings->n; j++) {
+    const djKernelRule* rule = &p->kernel->settings->rule[j];
     if (!rule->slope || m->kernel_given[first + j] >= 0 || p->own >> j & 1) continue;
     const double other = rule->slope(&scene, m->kernel_setting + first, row);
     sum += slope[j] * x[j] * (share * rule->slope(&pair, x, row) - other);
@@ -82,8 +83,8 @@ static double byDefaults(const djModel* m, int first, const djNearPair* p, const
 void dj_addSettingParams(double* param, const djModel* m, int first, const djNearPair* p,
                          const double* x, const double* slope) {
   double* setting = dj_paramBlock(param, m, DJ_FIELD_SETTING) + dj_settingParams(first);
-  for (int i = 0; i < p->kernel->nsetting; i++) {
-    const djKernelRule* rule = &p->kernel->rule[i];
+  for (int i = 0; i < p->kernel->settings->n; i++) {
+    const djKernelRule* rule = &p->kernel->settings->rule[i];
     if (!rule->param.name) continue;
     double scene = m->kernel_setting[first + i];
     double share = m->kernel_given[first + i] < 0 && scene > 0 ? x[i] / scene : 1;
@@ -106,7 +107,7 @@ static djStatus addPair(double* param, djShapeGrad* shape, djContacts* c, const 
   djStatus status = p->kernel->vjp(&grad, dj_stateOf(c, p), &in, lambda);
   if (status < 0) return status;
   dj_addSettingParams(param, m, c->first[p->use], p, in.setting, grad.setting);
-  if (p->friction > 0) dj_addFrictionParams(param, m, p, grad.friction, &grad.cone);
+  dj_addFrictionParams(param, m, p, grad.friction, &grad.cone);
   return status;
 }
 

@@ -151,7 +151,7 @@ djPairInput dj_pairInput(const djContacts* c, const djModel* m, const djNearPair
       .twist_b = c->twist + 6 * p->body_b,
       .h = c->h,
       .rest = c->rest,
-      .step = m->opt.timestep,
+      .timestep = m->opt.timestep,
       .setting = c->setting + (size_t)p->slot * DJ_MAX_OF_KERNEL,
       .friction = p->friction,
       .cone = p->cone,
@@ -265,6 +265,19 @@ static void measureSizes(djNearPair* p, const djModel* m) {
   p->radius = radius[p->b_in_a];
 }
 
+static void setCoefficients(djNearPair* p, const djPairCoefficients* k, const djModel* m) {
+  const bool touches = p->kernel->touch && m->geom_type[p->b] != DJ_HFIELD;
+  p->friction = k->friction;
+  p->cone = k->cone;
+  p->restitution = touches ? k->restitution : 0;
+  memcpy(p->source, k->source, sizeof p->source);
+}
+
+void dj_takeCoefficients(djNearPair* p, const djModel* m) {
+  const djPairCoefficients k = dj_pairCoefficients(m, p->low, p->high);
+  setCoefficients(p, &k, m);
+}
+
 void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, int high) {
   memset(p, 0, sizeof *p);
   p->low = low;
@@ -275,20 +288,16 @@ void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, i
   p->body_a = m->geom_body[p->a];
   p->body_b = m->geom_body[p->b];
   djPairCoefficients k = dj_pairCoefficients(m, low, high);
-  p->friction = k.friction;
-  p->cone = k.cone;
   p->inflate = k.inflate;
   p->deeper = k.deeper;
-  memcpy(p->source, k.source, sizeof p->source);
   p->slot = -1;
   p->always = m->geom_type[p->b] == DJ_PLANE && moves(m, p->body_b);
   setKernel(p, c, m);
+  setCoefficients(p, &k, m);
   p->guide_part = m->geom_part[low] * m->geom_part[high];
   p->guide_scale = m->geom_bound[low] + m->geom_bound[high];
   const djContactScale scale = dj_pairScale(m, low, high);
   p->recovery_part = scale.push / scale.weight;
-  const bool touches = p->kernel->touch && m->geom_type[p->b] != DJ_HFIELD;
-  p->restitution = touches ? k.restitution : 0;
   p->lower = dj_skinOfOther(m->collision, p->use, p->a, p->b);
   p->inflate -= p->lower;
   p->bound = -INFINITY;

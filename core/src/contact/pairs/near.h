@@ -79,10 +79,11 @@ struct djContacts {
   double* range;           // (nuse) of the kernels in use, no pair's is larger
   double maxrange;         // the largest
   double share;            // least share of the kernels' largest steps
-  double h;
+  double h;                // as in djPairInput
   double rest;             // as in djPairInput
   const struct djCollision* collision;   // whose shapes, in which version, the list is about
   uint64_t version;
+  uint64_t coefficients;                 // in which version its pairs have them
   const int* eq_active;    // (nequality) of the step, as dj_tieContacts has it
   uint64_t tied_key;       // dj_tiedKey of these
   bool listed;             // pairs, margins and start poses are valid
@@ -179,6 +180,8 @@ djStatus dj_listAfar(djContacts* c, const djModel* m);
 
 // A pair of which nothing is known yet.
 void dj_newPair(djNearPair* p, const djContacts* c, const djModel* m, int low, int high);
+// What of it a parameter of friction or restitution changes: anew.
+void dj_takeCoefficients(djNearPair* p, const djModel* m);
 
 // The list is about the model's shapes as they are.
 bool dj_isCurrent(const djContacts* c, const djModel* m);

@@ -179,7 +179,7 @@ static double largestRange(const djModel* m, int kernel) {
     for (int i = 0; i < m->nsetting; i++) {
       const char* name = dj_settingOfSlot(&of, m->setting_slot[i])->name;
       for (int k = 0; k < n; k++) {
-        if (strcmp(row->setting[k].name, name) != 0) continue;
+        if (strcmp(row->settings->row[k].name, name) != 0) continue;
         double before = setting[k];
         setting[k] = m->setting_value[i];
         double now = row->range(setting);
@@ -233,7 +233,7 @@ djStatus dj_applyDefaults(djShapeBuilder* b, djError* err) {
     c->bound = m->geom_bound[geom[0]];
     c->part = m->geom_part[geom[0]];
   }
-  for (int k = 0, first = 0; dj_kernel(k); first += dj_kernel(k++)->nsetting) {
+  for (int k = 0, first = 0; dj_kernel(k); first += dj_kernel(k++)->settings->n) {
     djStatus status = dj_applyRules(m->kernel_setting + first, dj_kernel(k), &scale,
                                     m->kernel_given + first, err);
     if (status < 0) return status;

@@ -44,8 +44,8 @@ static double speedBound(const djModel* m, const djNearPair* p, const djFlight w
 // in a step, and more than gravity gives in two. Like other defaults they are held in the design.
 static double leastSpeed(const djModel* m, const djNearPair* p) {
   djContactScale scale = dj_pairScale(m, p->low, p->high);
-  double h = scale.timestep, r = fmin(scale.radius[0], scale.radius[1]);
-  return fmin(0.02 * r / h, 0.15) + 2 * scale.gravity * h;
+  double r = fmin(scale.radius[0], scale.radius[1]);
+  return fmin(0.02 * r / scale.timestep, 0.15) + 2 * scale.gravity * scale.timestep;
 }
 
 // Of soft maxima over vertices, m; held as well.
@@ -74,7 +74,8 @@ static djPairInput inputOf(double* setting, double* level, djContacts* c, const 
       .ref_b = com[1],
       .twist_a = still,
       .twist_b = still,
-      .h = m->opt.timestep,
+      .timestep = m->opt.timestep,
+      .h = m->opt.timestep,   // over which nothing moves
       .setting = setting,
       .force_cap = m->contact.weight,
       .inflate = p->inflate,
@@ -336,7 +337,7 @@ djStatus dj_touchParams(double* param, djShapeGrad* shape, djContacts* c, const 
   p.kernel->touch(setting, grad.setting);
   dj_addSettingParams(param, m, c->first[p.use], &p, given, grad.setting);
   const djCone none = {0};
-  if (p.friction > 0) dj_addFrictionParams(param, m, &p, by.friction, &none);
+  dj_addFrictionParams(param, m, &p, by.friction, &none);
   dj_addRestitutionParams(param, m, &p, by.restitution);
   return status;
 }

@@ -66,7 +66,7 @@ static void addSettings(djPairGrad* grad, double* by_scale, const djPenaltyPair*
                         const djPenaltyWay* way, const djPointGrad* by) {
   grad->setting[DJ_DAMPED_SIGMA] += by->own[DJ_DAMPED_BY_SIGMA];
   grad->setting[DJ_DAMPED_KN] += by->own[DJ_DAMPED_BY_KN];
-  grad->setting[DJ_DAMPED_ALPHA] += pair->in->step * by->own[DJ_DAMPED_BY_AHEAD];
+  grad->setting[DJ_DAMPED_ALPHA] += pair->in->timestep * by->own[DJ_DAMPED_BY_AHEAD];
   *by_scale += way->part * by->own[DJ_DAMPED_BY_SHARE];
 }
 
@@ -84,7 +84,7 @@ static djStatus openPair(Pair* out, const djPairInput* in) {
                            .friction = (djPointFriction)(int)x[DJ_DAMPED_FRICTION_LAW],
                            .sigma = x[DJ_DAMPED_SIGMA],
                            .kn = x[DJ_DAMPED_KN],
-                           .ahead = in->rest + x[DJ_DAMPED_ALPHA] * in->step,
+                           .ahead = in->rest + x[DJ_DAMPED_ALPHA] * in->timestep,
                            .sigma_t = x[DJ_DAMPED_SIGMA_T],
                            .eps = x[DJ_DAMPED_FRICTION_EPS],
                            .c = x[DJ_DAMPED_DETECT],
@@ -162,14 +162,11 @@ static double range(const double* setting) {
 }
 
 const djKernel dj_damped = {
-    .name = "damped",
+    .settings = &dj_dampedSettings,
     .smoothness = DJ_C0,
     .where = "the force jumps at ridges of fields, and with invariant = false where points are "
              "detected; elsewhere it is smooth",
     .traits = {.uses_twist = true, .overlaps = true},
-    .nsetting = DJ_DAMPED_NSETTING,
-    .setting = dj_dampedSettings,
-    .rule = dj_dampedRules,
     .conflict = dj_dampedConflict,
     .takes = dj_convexTakes,
     .range = range,

@@ -26,8 +26,7 @@ enum {
   DJ_DAMPED_NSETTING
 };
 
-extern const djSetting dj_dampedSettings[DJ_DAMPED_NSETTING];
-extern const djKernelRule dj_dampedRules[DJ_DAMPED_NSETTING];
+extern const djKernelSettings dj_dampedSettings;
 
 // What is wrong with settings that are given together, or NULL.
 const char* dj_dampedConflict(const djContactScale* scale, const double* given);

@@ -98,7 +98,7 @@ static void openQuery(Query* x, double* point, double* id, const djcDampedQuery*
                         .ref_b = pose.p,
                         .twist_a = x->twist[0],
                         .twist_b = x->twist[1],
-                        .step = q->dt,
+                        .timestep = q->dt,
                         .setting = x->setting,
                         .friction = q->mu};
 }

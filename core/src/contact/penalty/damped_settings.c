@@ -75,7 +75,7 @@ const char* dj_dampedConflict(const djContactScale* scale, const double* given) 
                           .help = "factor of the default " of
 #define CHOICE(text, of)                                                                           \
   NAMED(text, ""), .ways = DJ_BY_SCENE, .kind = DJ_SETTING_CHOICE, .choice = of
-const djSetting dj_dampedSettings[DJ_DAMPED_NSETTING] = {
+static const djSetting rows[DJ_DAMPED_NSETTING] = {
     [DJ_DAMPED_LAW] = {CHOICE("law", dj_dampedLaws), .standard = {DJ_LAW_PERTURBED},
                        .help = "of the normal force by the gap ahead"},
     [DJ_DAMPED_SIGMA_SCALE] = {FACTOR("sigma")},
@@ -117,7 +117,7 @@ const djSetting dj_dampedSettings[DJ_DAMPED_NSETTING] = {
 
 #define PARAM(name_, unit_, help_)                                                                 \
   { "contact/damped/" name_, unit_, help_, NULL }
-const djKernelRule dj_dampedRules[DJ_DAMPED_NSETTING] = {
+static const djKernelRule rules[DJ_DAMPED_NSETTING] = {
     [DJ_DAMPED_SIGMA] = {.rule = sigma,
                          .param = PARAM("sigma", "N m", "a point's force times its distance"),
                          .factor = DJ_DAMPED_SIGMA_SCALE + 1},
@@ -131,3 +131,5 @@ const djKernelRule dj_dampedRules[DJ_DAMPED_NSETTING] = {
     [DJ_DAMPED_SIGMA_T] = {.rule = tangential},
     [DJ_DAMPED_FRICTION_EPS] = {.rule = frictionEps},
     [DJ_DAMPED_DETECT] = {.rule = detect}};
+
+const djKernelSettings dj_dampedSettings = {"damped", DJ_DAMPED_NSETTING, rows, rules};

@@ -59,15 +59,12 @@ static double range(const double* setting) {
 }
 
 const djKernel dj_penalty = {
-    .name = "penalty",
+    .settings = &dj_penaltySettings,
     .smoothness = DJ_C0,
     .where =
         "the force jumps at ridges of fields; it is continuous at first touch of a point, where "
         "its normal force ends and where its friction begins to slip",
     .traits = {.uses_twist = true, .overlaps = true},
-    .nsetting = DJ_PENALTY_NSETTING,
-    .setting = dj_penaltySettings,
-    .rule = dj_penaltyRules,
     .takes = dj_convexTakes,
     .range = range,
     .wantsGrid = wantsGrid,

@@ -17,8 +17,7 @@ enum {
   DJ_PENALTY_NSETTING
 };
 
-extern const djSetting dj_penaltySettings[DJ_PENALTY_NSETTING];
-extern const djKernelRule dj_penaltyRules[DJ_PENALTY_NSETTING];
+extern const djKernelSettings dj_penaltySettings;
 
 extern const djKernel dj_penalty;
 

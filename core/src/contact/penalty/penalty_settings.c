@@ -46,7 +46,7 @@ static double slope(const djContactScale* scale, const double* x, int row) {
   NAMED(of "_scale", ""), .zero = true, .most = 1e6, .standard = {1},                              \
                           .help = "factor of the default " of
 #define NUMBER(text, of) NAMED(text, of), .automatic = true, .most = DJ_LARGEST_FORCE
-const djSetting dj_penaltySettings[DJ_PENALTY_NSETTING] = {
+static const djSetting rows[DJ_PENALTY_NSETTING] = {
     [DJ_PENALTY_KN_SCALE] = {FACTOR("kn")},
     [DJ_PENALTY_KT_SCALE] = {FACTOR("kt")},
     [DJ_PENALTY_KD_SCALE] = {FACTOR("kd")},
@@ -65,7 +65,7 @@ const djSetting dj_penaltySettings[DJ_PENALTY_NSETTING] = {
 
 #define PARAM(name_, unit_, help_)                                                                 \
   { "contact/penalty/" name_, unit_, help_, NULL }
-const djKernelRule dj_penaltyRules[DJ_PENALTY_NSETTING] = {
+static const djKernelRule rules[DJ_PENALTY_NSETTING] = {
     [DJ_PENALTY_KN] = {.rule = normal,
                        .param = PARAM("kn", "N/m", "normal force of a point by its depth"),
                        .factor = DJ_PENALTY_KN_SCALE + 1},
@@ -77,3 +77,5 @@ const djKernelRule dj_penaltyRules[DJ_PENALTY_NSETTING] = {
                        .factor = DJ_PENALTY_KD_SCALE + 1,
                        .slope = slope},
     [DJ_PENALTY_SCALE] = {.param = PARAM("scale", "", "factor of kn, kt and kd")}};
+
+const djKernelSettings dj_penaltySettings = {"penalty", DJ_PENALTY_NSETTING, rows, rules};

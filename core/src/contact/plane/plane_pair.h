@@ -99,6 +99,11 @@ typedef struct djPlaneState {
   djKnownTail tail_known;
 } djPlaneState;
 
+// Lagged friction acts.
+static inline bool dj_planeSlides(const djPlaneState* state, const djPairInput* in) {
+  return state->lagged && dj_slides(in->friction);
+}
+
 // Vertices of one side, as sigma y: part of the clouds. For a half space sigma is 1, the arrays
 // are padded to whole lanes by repetition, and ellipsoids are in y already, see half_space.h.
 typedef struct djCloud {

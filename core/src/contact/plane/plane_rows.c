@@ -363,7 +363,7 @@ djStatus dj_planeRows(djPairRows* rows, djPairPlane* r, djPairState* pair_state,
   djPlaneWork w;
   djStatus status = dj_openPlaneWork(&w, in, &state->erosion, false);
   if (status < 0) return status;
-  bool slides = state->lagged && in->friction > 0;
+  bool slides = dj_planeSlides(state, in);
   if (dj_planeGuided(in)) {
     rows->n = -1;
     return DJ_OK;

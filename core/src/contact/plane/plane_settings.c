@@ -1,7 +1,7 @@
 // Settings of the separating plane, and their default rules.
 //
-// With r the inner radii of a pair's geoms, W the weight on the lighter of them, h the timestep:
-//   s = mean of e(r)/L,  e(r) = min(0.02 r, 0.15 m/s h)
+// With r the inner radii of a pair's geoms, W the weight on the lighter of them, T the timestep:
+//   s = mean of e(r)/L,  e(r) = min(0.02 r, 0.15 m/s T)
 //   skin of a geom: s L/(1 - s) with its own e, half of the range of two like it, so that the
 //     barrier begins where the geoms touch
 //   K = W L s^2/(4 c^3), of the barrier log W L s^2/(3 c^2), with c = 0.002, so that W presses a
@@ -149,7 +149,7 @@ static const djChoice caps[] = {
 
 #define BY_PRESET "1, or what the preset says"
 
-const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
+static const djSetting rows[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_PRESET] = {ROW(preset), AS_GIVEN(preset), .kind = DJ_SETTING_CHOICE, .ways = WAYS,
                          .choice = dj_planePresetNames, .unit = "", .symbol = "NAME",
                          .help = "other defaults of contact, by name"},
@@ -248,7 +248,7 @@ const djSetting dj_planeSettings[DJ_PLANE_NSETTING] = {
                                       "below 1 with guide_backward_only alone"},
 };
 
-const djKernelRule dj_planeRules[DJ_PLANE_NSETTING] = {
+static const djKernelRule rules[DJ_PLANE_NSETTING] = {
     [DJ_PLANE_INNER_RADIUS] = {.rule = innerRadius},
     [DJ_PLANE_LOAD] = {.rule = load},
     [DJ_PLANE_RECOVERY_LOAD] = {.rule = recoveryLoad},
@@ -268,3 +268,5 @@ const djKernelRule dj_planeRules[DJ_PLANE_NSETTING] = {
                         .factor = DJ_PLANE_GUIDE_FACTOR + 1},
     [DJ_PLANE_GUIDE_LENGTH] = {.rule = guideLength},
 };
+
+const djKernelSettings dj_planeSettings = {"separating_plane", DJ_PLANE_NSETTING, rows, rules};

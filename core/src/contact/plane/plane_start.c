@@ -442,7 +442,7 @@ djStatus dj_planeStart(double start_jac[144], double rate_jac[144], djPlaneState
   }
   if (motion.any) solved = addNormal(start_jac, state, in, &motion);
   if (solved < 0) return solved;
-  if (state->lagged && in->friction > 0) {
+  if (dj_planeSlides(state, in)) {
     status = addFriction(start_jac, rate_jac, state, in, &motion);
     if (status) return status;
   }
@@ -451,7 +451,7 @@ djStatus dj_planeStart(double start_jac[144], double rate_jac[144], djPlaneState
 
 // By g_, through the factor of all forces.
 djStatus dj_planePast(bool* any, djPairPast* past, djPlaneState* state, const djPairInput* in) {
-  *any = state->lagged && in->friction > 0 && state->lag_past < INFINITY && in->past_a &&
+  *any = dj_planeSlides(state, in) && state->lag_past < INFINITY && in->past_a &&
          in->past_b;
   if (!*any) return DJ_OK;
   djPlaneWork w;

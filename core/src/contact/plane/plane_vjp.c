@@ -411,7 +411,7 @@ djStatus dj_planeVjp(djPairGrad* grad, djPlaneState* state, const djPairInput* i
   djPairInput rest = *in;
   rest.scratch = w.free;
   rest.nscratch = w.nfree;
-  if (state->lagged && in->friction > 0) {
+  if (dj_planeSlides(state, in)) {
     status = addFriction(grad, &out, &by_c, &by_K, state, &rest, lambda);
     if (status < 0) return status;
     if (status > 0) solved = status;

@@ -66,7 +66,7 @@ static djStatus lagGaps(djPlaneState* state, bool* used, const djPairInput* in, 
     state->lag_gap = DJ_RECOVERY_GAP +
                      (DJ_RECOVERY_GAP - DJ_RECOVERY_FLOOR) * state->erosion.t;
   }
-  if (!in->past_a || !in->past_b || !(in->friction > 0)) return DJ_OK;
+  if (!in->past_a || !in->past_b || !dj_slides(in->friction)) return DJ_OK;
   double lift = in->b->type == DJ_PLANE ? DJ_SOFT_WIDTH * log(in->a->nvert) : 0;
   double near = (DJ_RECOVERY_GAP + lift) * range, past;
   double moved = dj_movedSince(in);
@@ -176,7 +176,7 @@ static djStatus evalBarrier(djPairOutput* out, djPlaneState* state, const djPair
   } else {
     clear(out, flags);
   }
-  if (!state->lagged || !(in->friction > 0)) return status;
+  if (!dj_planeSlides(state, in)) return status;
   djLagged lagged;
   djStatus sliding = dj_getLagged(&lagged, state, &w);
   if (sliding) return sliding;
@@ -343,16 +343,13 @@ static djStatus shapeParams(double* param, const djGeomSource* from, const djSha
 }
 
 const djKernel dj_separatingPlane = {
-    .name = "separating_plane",
+    .settings = &dj_planeSettings,
     .smoothness = DJ_C2,
     .where = "in recovery: the line of centres of nearly coincident shapes, and distances that are "
              "least at several places (parallel faces, edges)",
     .traits = {.energy = true, .symmetric = true, .limits = true},
     .state_size = sizeof(djPlaneState),
     .hfield_state_size = sizeof(djTerrainState),
-    .nsetting = DJ_PLANE_NSETTING,
-    .setting = dj_planeSettings,
-    .rule = dj_planeRules,
     .preset = dj_planePresets,
     .takes = takes,
     .convex = true,

@@ -55,8 +55,7 @@ static inline double dj_planeRangeSlope(const double* setting) {
   return 2 * setting[DJ_PLANE_LENGTH_SCALE] / (r * r);
 }
 
-extern const djSetting dj_planeSettings[DJ_PLANE_NSETTING];
-extern const djKernelRule dj_planeRules[DJ_PLANE_NSETTING];
+extern const djKernelSettings dj_planeSettings;
 extern const djPreset dj_planePresets[];
 extern const djChoice dj_planePresetNames[];
 double dj_planeSkin(const double* setting, double inner);

@@ -111,7 +111,7 @@ static djStatus lagGaps(djTerrainState* state, const djPairInput* in, double gap
   if (!in->recover) return DJ_OK;
   plane->lag_gap = 1;
   if (plane->gap_known) plane->lag_gap = gap;
-  if (!in->past_a || !in->past_b || !(in->friction > 0)) return DJ_OK;
+  if (!in->past_a || !in->past_b || !dj_slides(in->friction)) return DJ_OK;
   djPairInput at = *in;
   double past;
   at.start_a = in->past_a;
@@ -257,7 +257,7 @@ static djStatus evalIn(djPairOutput* out, djTerrainWork* w, djTerrainState* stat
   if (w->kind == DJ_OVERLAPPING) return DJ_OK;
   if (w->kind == DJ_TOUCHING && first) addNormal(out->gradient, second ? out->hessian : NULL, w);
   if (solved > 0) status = solved;
-  if (!state->plane.lagged || !(in->friction > 0)) return status;
+  if (!dj_planeSlides(&state->plane, in)) return status;
   const djTerrainLag* lag;
   int n;
   djTerrainWork start;

@@ -38,7 +38,7 @@ djStatus dj_terrainRows(djPairRows* rows, djPairPlane* r, djPairState* pair_stat
                         const djPairInput* in) {
   djTerrainState* state = (djTerrainState*)(void*)pair_state;
   djTerrainWork w;
-  const bool slides = state->plane.lagged && in->friction > 0;
+  const bool slides = dj_planeSlides(&state->plane, in);
   if (state->beneath) return DJ_OK;
   djStatus status = dj_openTerrainNow(&w, in, state);
   if (status < 0) return status;

@@ -196,7 +196,7 @@ djStatus dj_terrainStart(double start_jac[144], double rate_jac[144], djPairStat
   }
   if (raise.any) solved = addNormal(start_jac, state, in, &raise);
   if (solved < 0) return solved;
-  if (state->plane.lagged && in->friction > 0) {
+  if (dj_planeSlides(&state->plane, in)) {
     status = addFriction(start_jac, rate_jac, state, in, &raise);
     if (status < 0) return status;
   }
@@ -210,7 +210,7 @@ djStatus dj_terrainPast(bool* any, djPairPast* past, djPairState* pair_state,
   const djTerrainLag* lag;
   int n;
   djTerrainWork w;
-  *any = state->plane.lagged && in->friction > 0 && state->plane.lag_past < INFINITY &&
+  *any = dj_planeSlides(&state->plane, in) && state->plane.lag_past < INFINITY &&
          in->past_a && in->past_b;
   if (!*any) return DJ_OK;
   djStatus status = dj_getTerrainLag(&lag, &n, state, in, &w);

@@ -294,7 +294,7 @@ djStatus dj_terrainVjp(djPairGrad* grad, djPairState* pair_state, const djPairIn
   const double soft = w.soft, rate = w.soft_rate, K = w.K, s = w.law.s;
   djStatus solved = state->beneath ? DJ_OK : addNormal(&out, &by_K, &w, lambda);
   if (solved < 0) return solved;
-  if (plane->lagged && in->friction > 0) {
+  if (dj_planeSlides(plane, in)) {
     status = addFriction(&out, &by_c, &by_K, state, in, lambda);
     if (status < 0) return status;
   }

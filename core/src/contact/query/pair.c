@@ -71,7 +71,7 @@ static djStatus checkOption(const djcOption* o, djError* err) {
   const djKernel* kernel = dj_kernel((int)o->model);
   if (!kernel) return dj_fail(err, DJ_INVALID, "unknown contact model %d", (int)o->model);
   bool own = false;
-  for (int i = 0; i < kernel->nsetting; i++) own |= kernel->setting[i].field != NULL;
+  for (int i = 0; i < kernel->settings->n; i++) own |= kernel->settings->row[i].field != NULL;
   djStatus status = DJ_OK;
   if (own && !(o->support > 0 && o->support < 1)) {
     return dj_fail(err, DJ_INVALID, "s = %g is not between 0 and 1", o->support);
@@ -110,18 +110,18 @@ static double givenFor(const djcOption* o, const djSetting* row) {
 static djStatus makeSettings(djContactQuery* q, const djcOption* o, djError* err) {
   const djKernel* kernel = q->kernel;
   double given[DJ_MAX_OF_KERNEL];
-  for (int i = 0; i < kernel->nsetting; i++) given[i] = givenFor(o, &kernel->setting[i]);
+  for (int i = 0; i < kernel->settings->n; i++) given[i] = givenFor(o, &kernel->settings->row[i]);
   for (int k = 0; k < o->nsetting; k++) {
     const char* name = o->setting[k].name;
     int at = 0;
-    while (at < kernel->nsetting && (!name || strcmp(kernel->setting[at].name, name) != 0)) at++;
-    if (at == kernel->nsetting) {
-      return dj_fail(err, DJ_INVALID, "%s has no setting '%.100s'", kernel->name,
+    while (at < kernel->settings->n && (!name || strcmp(kernel->settings->row[at].name, name) != 0)) at++;
+    if (at == kernel->settings->n) {
+      return dj_fail(err, DJ_INVALID, "%s has no setting '%.100s'", kernel->settings->name,
                      name ? name : "");
     }
     djProblemText what;
     const char* problem =
-        dj_rowProblem(&what, &kernel->setting[at], &o->setting[k].value, false);
+        dj_rowProblem(&what, &kernel->settings->row[at], &o->setting[k].value, false);
     if (problem) return dj_fail(err, DJ_INVALID, "%s %s", name, problem);
     given[at] = o->setting[k].value;
   }
@@ -227,7 +227,7 @@ static djStatus openQuery(djContactQuery* q, const djcShape* a, const djcShape* 
   if (!q->kernel->takes(geomOf(q->given[0]), geomOf(q->given[1])) &&
       !q->kernel->takes(geomOf(q->given[1]), geomOf(q->given[0]))) {
     return dj_fail(err, DJ_UNSUPPORTED, "%s: a and b are of types that it does not have",
-                   q->kernel->name);
+                   q->kernel->settings->name);
   }
   int npad[2], sum = 0;
   for (int k = 0; k < 2; k++) {
@@ -325,7 +325,7 @@ static djStatus runPair(djcResult* r, double* gradient_a, double* gradient_b, do
   q->hessian = hessian;
   if (q->kernel->query) return q->kernel->query(q, err);
   if (gradient[0] || gradient[1] || hessian) {
-    return dj_fail(err, DJ_UNSUPPORTED, "%s has no derivatives by vertices", q->kernel->name);
+    return dj_fail(err, DJ_UNSUPPORTED, "%s has no derivatives by vertices", q->kernel->settings->name);
   }
   return evalQuery(q, err);
 }

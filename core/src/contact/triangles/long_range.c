@@ -53,7 +53,7 @@ static djStatus eval(djPairOutput* out, djPairState* state, const djPairInput* i
   const djLongLaw law = dj_longLawOf(d.L, &pair, in->setting);
   out->value = law.U;
   if (!second && !(flags & DJ_EVAL_GRADIENT)) {
-    if (!(in->friction > 0)) return status;
+    if (!dj_slides(in->friction)) return status;
     const djStatus slips = dj_addTriangleFriction(out, state, in, false);
     return slips < 0 ? slips : status;
   }
@@ -63,7 +63,7 @@ static djStatus eval(djPairOutput* out, djPairState* state, const djPairInput* i
     for (int j = 0; j <= i && second; j++, k++) H[k] = law.by * d.H[k] + law.by2 * d.g[i] * d.g[j];
   }
   dj_completeLong(out->gradient, second ? out->hessian : NULL, g, H, &pair);
-  if (!(in->friction > 0)) return status;
+  if (!dj_slides(in->friction)) return status;
   const djStatus slips = dj_addTriangleFriction(out, state, in, second);
   return slips < 0 ? slips : status;
 }
@@ -73,14 +73,14 @@ static djStatus start(double start_jac[144], double rate_jac[144], djPairState* 
   memset(start_jac, 0, 144 * sizeof *start_jac);
   if (rate_jac) memset(rate_jac, 0, 144 * sizeof *rate_jac);
   if (!isGood(in)) return DJ_INVALID;
-  return in->friction > 0 ? dj_triangleFrictionStart(start_jac, rate_jac, state, in) : DJ_OK;
+  return dj_slides(in->friction) ? dj_triangleFrictionStart(start_jac, rate_jac, state, in) : DJ_OK;
 }
 
 static djStatus vjp(djPairGrad* grad, djPairState* state, const djPairInput* in,
                     const double lambda[12]) {
   if (!isGood(in)) return DJ_INVALID;
   const djStatus status = dj_longVjp(grad, state, in, lambda);
-  if (status < 0 || !(in->friction > 0)) return status;
+  if (status < 0 || !dj_slides(in->friction)) return status;
   // friction follows both; by vertices it has no derivatives (dj_makeDesign refuses them)
   djPairInput unit = *in;
   double setting[DJ_LONG_NSETTING], g[12];
@@ -196,15 +196,12 @@ static size_t stateSize(int nvert, size_t most) {
 }
 
 const djKernel dj_longRange = {
-    .name = "long_range",
+    .settings = &dj_longSettings,
     .smoothness = DJ_C2,
     .where = "where vertices move, also where another vertex becomes the farthest of a ball",
     .traits = {.energy = true, .symmetric = true, .limits = true},
     .state_size = DJ_WARM_SIZE(DJ_NWARM),
     .stateSize = stateSize,
-    .nsetting = DJ_LONG_NSETTING,
-    .setting = dj_longSettings,
-    .rule = dj_longRules,
     .takes = takes,
     .range = range,
     .afar = afar,

@@ -20,8 +20,7 @@ enum {
 enum { DJ_LONG_MEAN, DJ_LONG_PAPER };     // weightings
 enum { DJ_LONG_PLANE, DJ_LONG_DISTANCE }; // leaves
 
-extern const djSetting dj_longSettings[DJ_LONG_NSETTING];
-extern const djKernelRule dj_longRules[DJ_LONG_NSETTING];
+extern const djKernelSettings dj_longSettings;
 
 extern const djKernel dj_longRange;
 

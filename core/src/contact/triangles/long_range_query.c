@@ -19,7 +19,7 @@ static char nameOf(const djContactQuery* q, int k) { return "ab"[k != q->swapped
 static double givenOf(const djContactQuery* q, int row, double other) {
   for (int i = 0; i < q->option->nsetting; i++) {
     const char* name = q->option->setting[i].name;
-    if (name && strcmp(name, dj_longSettings[row].name) == 0) return q->option->setting[i].value;
+    if (name && strcmp(name, dj_longSettings.row[row].name) == 0) return q->option->setting[i].value;
   }
   return other;
 }

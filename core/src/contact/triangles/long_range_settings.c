@@ -30,7 +30,7 @@ static const djChoice leaves[] = {
     {"plane", DJ_LONG_PLANE}, {"distance", DJ_LONG_DISTANCE}, {NULL, 0}};
 
 #define NAMED(text, of) .name = text, .unit = of, .size = 1
-const djSetting dj_longSettings[DJ_LONG_NSETTING] = {
+static const djSetting rows[DJ_LONG_NSETTING] = {
     [DJ_LONG_WEIGHTING] = {NAMED("weighting", ""), .ways = DJ_BY_SCENE, .kind = DJ_SETTING_CHOICE,
                            .choice = weightings, .standard = {0},
                            .help = "mean: by power means of distances; paper: sums of potentials"},
@@ -59,9 +59,11 @@ const djSetting dj_longSettings[DJ_LONG_NSETTING] = {
                               .rule = "9e-8 9.81 m/s2 r of the smaller geom",
                               .help = "square of the velocity below which friction is viscous"}};
 
-const djKernelRule dj_longRules[DJ_LONG_NSETTING] = {
+static const djKernelRule rules[DJ_LONG_NSETTING] = {
     [DJ_LONG_STIFFNESS] = {.rule = stiffness,
                            .param = {"contact/long_range/stiffness", "J",
                                      "coefficient of the potential of triangles", NULL},
                            .factor = DJ_LONG_STIFFNESS_SCALE + 1},
     [DJ_LONG_FRICTION_EPS] = {.rule = frictionEps}};
+
+const djKernelSettings dj_longSettings = {"long_range", DJ_LONG_NSETTING, rows, rules};

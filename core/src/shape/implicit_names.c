@@ -1,6 +1,5 @@
-// What the table of implicit surfaces' families names, for the model's layer (model/surface.h).
+// What the table of implicit surfaces' families names.
 
-#include "model/surface.h"
 #include "shape/implicit.h"
 
 #include <string.h>
