@@ -11,7 +11,8 @@
 
 #include <math.h>
 
-#define NEAR 0.5 // triangles that are twice as far as the nearest will do
+#define NEAR 0.5  // triangles that are twice as far as the nearest will do
+#define APART 1.1 // from there on no triangles are 21 times as far apart as the nearest
 
 // Which child of a node holds a triangle.
 static int childWith(const djSphereTree* t, int i, int triangle) {
@@ -44,7 +45,7 @@ double dj_firstFaint(const djMeanPair* p) {
   const djSphereNode *a = &p->a->node[0], *b = &p->b->node[0];
   const djVec3 x = dju_transform(&p->place, dju_load3(a->x));
   djMeshDistance d;
-  if (dju_norm3(dju_sub3(x, dju_load3(b->x))) >= 2 * (a->R + b->R)) return -INFINITY;
+  if (dju_norm3(dju_sub3(x, dju_load3(b->x))) >= APART * (a->R + b->R)) return -INFINITY;
   dj_nearTriangles(&d, p->a, p->b, &p->place, NEAR);
   if (!(d.gap > 0)) return -INFINITY;
   return -DJ_MEAN_Q * mostOf(p, &d, 0, 0) - DJ_MEAN_FAINT;
