@@ -27,11 +27,11 @@ static double mostOf(const djMeanPair* p, const djMeshDistance* d, int i, int j)
   const djVec3 x = dju_transform(&p->place, dju_load3(a->x));
   const double r = dju_norm3(dju_sub3(x, dju_load3(b->x))), V = a->V + b->V;
   const double t = r / (a->R + b->R) - 1;
-  double L[3], phi[3];
+  double phi[3];
   if (t >= 1) return 0.5 * log(r * r + V);
   if (!(a->right > 0) && !(b->right > 0)) {
-    dj_leafBySquare(L, 3 * d->gap * d->gap, V);
-    return L[0];
+    const double s = 3 * d->gap * d->gap, part = DJ_MEAN_ALPHA / DJ_MEAN_Q;
+    return 0.5 * (part * log(s) + (1 - part) * log(s + V)); // rho^2 is s at most
   }
   const int ca = childWith(p->a, i, d->tri_a), cb = childWith(p->b, j, d->tri_b);
   const double weight = p->a->node[ca].m * p->b->node[cb].m / (a->m * b->m);
