@@ -142,6 +142,19 @@ class LongRange(cli.Case):
         for one in r["certificate"]:
             self.assertTrue(one["passed"], one)
 
+    def test_long_rod(self):
+        """A rod that is cut along its length pushes what lies 0.4 m before it, and does not rub."""
+        task = load("gather_bunny", "long_range.json")
+        task["scene"] = os.path.join(FOLDER, "gather_bunny", "long_range.xml")
+        task.pop("optimizer")
+        task["horizon"] = 5
+        r = self.run_json("grad", self.write("grad.json", json.dumps(task)), "--check-runs", "40")
+        self.assertTrue(r["certificate"][0]["passed"] and r["certificate"][0]["leads"], r)
+        by = r["variables"][0]["gradient"]
+        for k in range(0, len(by), 4):
+            self.assertLess(by[k + 1], 0)
+            self.assertEqual(max(map(abs, by[k:k + 4])), -by[k + 1])
+
     def test_generator(self):
         """The files are what generate.py writes."""
         before = cli.tree(FOLDER)

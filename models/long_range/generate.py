@@ -486,14 +486,14 @@ GATHER = dict(places=scatter(7, 10, ((-0.35, 0.35), (-0.65, 0.25)), 0.24), mark=
               rod=(0, -1.0, 0.06), reach=((-0.25, 0.25), (-0.1, 2), (-0.01, 0.05)))
 
 
-def gather_rod(x, pos):
+def gather_rod(x, pos, **geom):
     x.open("body", name="rod", pos=pos, gravcomp=1)
     slides(x)
     x.one("joint", name="rod_yaw", axis=(0, 0, 1))
     x.one("joint", name="rod_pitch", axis=(0, 1, 0), stiffness=40, damping=4)
     x.one("joint", name="rod_roll", axis=(1, 0, 0), stiffness=40, damping=4)
-    x.one("geom", name="rod", type="capsule", fromto=(-0.6, 0, 0, 0.6, 0, 0), size=0.04, mass=1,
-          rgba=STEEL)
+    shape = geom or dict(type="capsule", fromto=(-0.6, 0, 0, 0.6, 0, 0), size=0.04)
+    x.one("geom", name="rod", **shape, mass=1, rgba=STEEL)
     x.close("body")
 
 
@@ -654,22 +654,55 @@ def whole_center():
     return moment / volume
 
 
-def whole_asset(x):
-    points, faces = whole_mesh()
-    x.open("asset")
-    x.lines.append('    <mesh name="blob" inertia="exact"')
+def mesh_asset(x, name, points, faces):
+    x.lines.append('    <mesh name="%s" inertia="exact"' % name)
     for key, rows in (("vertex", points), ("face", faces)):
         lines = textwrap.wrap("  ".join(text(row) for row in rows), 80)
         x.lines.append("          %s=\"" % key + ("\n" + 18 * " ").join(lines) +
                        ("\"" if key == "vertex" else "\"/>"))
+
+
+def whole_asset(x):
+    x.open("asset")
+    mesh_asset(x, "blob", *whole_mesh())
     x.close("asset")
+
+
+# The rod of gather as a mesh: rings as a capsule of 64 triangles has them, and others between, so
+# that no triangle is much longer than it is wide: 240.
+ROD = dict(half=0.6, radius=0.04, around=8, parts=12)
+
+
+def rod_mesh():
+    """Vertices and triangles, outward; rings of odd number are turned by half a side."""
+    half, radius, m, parts = ROD["half"], ROD["radius"], ROD["around"], ROD["parts"]
+    side = radius * math.sqrt(0.5)
+    rings = ([(-half - side, side), (-half, radius)] +
+             [(half * (2 * k / parts - 1), radius) for k in range(1, parts)] +
+             [(half, radius), (half + side, side)])
+    points = [(-half - radius, 0.0, 0.0)]
+    for k, (at, r) in enumerate(rings):
+        turns = [2 * math.pi * (i + 0.5 * (k % 2)) / m for i in range(m)]
+        points += [(at, r * math.cos(a), r * math.sin(a)) for a in turns]
+    points.append((half + radius, 0.0, 0.0))
+    faces, last = [], len(points) - 1
+    for i in range(m):
+        j = (i + 1) % m
+        faces += [(0, 1 + j, 1 + i), (last, last - m + i, last - m + j)]
+        for k in range(len(rings) - 1):
+            low, high = 1 + k * m, 1 + (k + 1) * m
+            if k % 2 == 0:
+                faces += [(low + i, low + j, high + i), (low + j, high + j, high + i)]
+            else:
+                faces += [(low + i, high + j, high + i), (low + i, low + j, high + j)]
+    return [tuple(round(c, 4) for c in p) for p in points], faces
 
 
 YAWS = (0.3, 2.1, -1.2, 0.9, 2.8, -2.4, -0.5, 1.5, -1.9, 0)
 
 
-def bunny_scene(dt, says, assets, put, rod, file):
-    """assets(x), put(x): what is to be gathered."""
+def bunny_scene(dt, says, assets, put, rod, file, **shape):
+    """assets(x), put(x): what is to be gathered; shape: of the rod, if it is no capsule."""
     x = begin("gather_bunny", says, (2.2, 1.6), dt, 2)
     assets(x)
     x.open("default")
@@ -677,7 +710,7 @@ def bunny_scene(dt, says, assets, put, rod, file):
     x.close("default")
     world(x)
     mark(x, "mark", GATHER["mark"], TASKS["gather_bunny"]["tolerance"], RED)
-    gather_rod(x, rod)
+    gather_rod(x, rod, **shape)
     put(x)
     gather_end(x, "gather_bunny", file)
 
@@ -689,6 +722,12 @@ def gather_bunny(dt):
         for i, (p, yaw) in enumerate(zip(GATHER["places"], YAWS)):
             blob(x, "blob%d" % i, p, yaw, WOOD)
 
+    def whole_assets(x):
+        x.open("asset")
+        mesh_asset(x, "blob", *whole_mesh())
+        mesh_asset(x, "rod", *rod_mesh())
+        x.close("asset")
+
     def wholes(x):
         for i, k in enumerate(row["places"]):
             x.free("blob%d" % i, (*GATHER["places"][k], 0), WOOD, type="mesh", mesh="blob")
@@ -698,7 +737,8 @@ def gather_bunny(dt):
                 "as in gather.", blob_assets, hulls, GATHER["rod"], "scene.xml")
     bunny_scene(dt, "Two concave bodies of 272 triangles each, and a rod that servos move and turn "
                 "about the vertical: both are to be brought into one region. Controls are as in "
-                "gather.", whole_asset, wholes, row["rod"], "long_range.xml")
+                "gather.", whole_assets, wholes, row["rod"], "long_range.xml", type="mesh",
+                mesh="rod")
     gather_tasks("gather_bunny", "blob", blob_center()[2], (0, whole_center()),
                  [YAWS[k] for k in row["places"]])
 

@@ -338,7 +338,7 @@ static Visited visit(djMeanDistance* out, djMeanPair* p, int i, int j, double fa
 djStatus dj_meanDistance(djMeanDistance* out, djMeanPair* p) {
   p->visited = p->exact = 0;
   p->status = DJ_OK;
-  if (visit(out, p, 0, 0, -INFINITY) == COUNTS) return p->status;
+  if (visit(out, p, 0, 0, dj_firstFaint(p)) == COUNTS) return p->status;
   *out = (djMeanDistance){.L = -INFINITY};
   return DJ_OVERLAP;
 }

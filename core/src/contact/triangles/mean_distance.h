@@ -16,12 +16,13 @@
 // in the frame of b. Over children with parts p_c = weight_c D_c^-q / sum
 //   dL_ch = sum p_c dL_c,  ddL_ch = sum p_c (ddL_c - q dL_c dL_c^T) + q dL_ch dL_ch^T.
 //
-// Pairs that are faint are left out. No D of a pair is less than the distance g of its balls: rho
-// of two triangles is no less than their distance (a plane in the middle between them has P at most
-// c (1 + (l/g)^(2/3))^3), a mean no less than its least part, and D_c > r. In a sum with the terms
-// weight D^-q, nearest balls first, a pair with weight g^-q below exp(-DJ_MEAN_FAINT) of one that
-// is in it is not seen by rounding, whatever is in its balls. Blends above lessen what a part of
-// their D_ch does. Near contact that leaves the triangles about it.
+// Pairs that are faint are left out, by what triangles near each other say (mean_faint.c) and then
+// by what is found. No D of a pair is less than the distance g of its balls: rho of two triangles
+// is no less than their distance (a plane in the middle between them has P at most c (1 +
+// (l/g)^(2/3))^3), a mean no less than its least part, and D_c > r. In a sum with the terms weight
+// D^-q, nearest balls first, a pair with weight g^-q below exp(-DJ_MEAN_FAINT) of one that is in it
+// is not seen by rounding, whatever is in its balls. Blends above lessen what a part of their D_ch
+// does. Near contact that leaves the triangles about it.
 
 #ifndef DJ_CONTACT_TRIANGLES_MEAN_DISTANCE_H_
 #define DJ_CONTACT_TRIANGLES_MEAN_DISTANCE_H_
@@ -110,6 +111,11 @@ void dj_meanSquare(djMeanSquare* out, const djMeanPair* pair, const djSphereNode
                    const djSphereNode* b);
 // A function of it, given with two derivatives by s.
 void dj_bySquare(djMeanDistance* out, const double f[3], const djMeanSquare* square, int order);
+
+// -q times what log D is at most, by triangles near each other, less DJ_MEAN_FAINT: what is below
+// that is faint. -infinite: nothing is, where balls about both meshes are far apart, or triangles
+// touch.
+double dj_firstFaint(const djMeanPair* pair);
 
 // Whether rho^-q of two triangles is less than exp(faint). Of those that counted before in a step
 // nobody asks again.

@@ -84,6 +84,7 @@ typedef struct Search {
   const djSphereTree *a, *b;
   const djPose* place;
   djMeshDistance* best;
+  double part; // of the best gap: what is no nearer is not looked for
 } Search;
 
 // No triangles of both nodes are nearer.
@@ -100,14 +101,18 @@ static void searchTriangles(const Search* s, const djSphereNode* a, const djSphe
     va[k] = dju_transform(s->place, dj_treeVertex(s->a, (int)a->first, k));
     vb[k] = dj_treeVertex(s->b, (int)b->first, k);
   }
-  dj_triangleDistance(&d, va, vb, s->best->gap);
-  if (d.gap < s->best->gap) *s->best = d;
+  const double enough = s->part * s->best->gap;
+  dj_triangleDistance(&d, va, vb, enough);
+  if (!(d.gap < enough)) return;
+  *s->best = d;
+  s->best->tri_a = (int)a->first;
+  s->best->tri_b = (int)b->first;
 }
 
 // The nearer child of the larger node first.
 static void search(const Search* s, int i, int j, double bound) {
   const djSphereNode *a = &s->a->node[i], *b = &s->b->node[j];
-  if (!(bound < s->best->gap)) return;
+  if (!(bound < s->part * s->best->gap)) return;
   const int ra = (int)a->right, rb = (int)b->right;
   if (ra == 0 && rb == 0) {
     searchTriangles(s, a, b);
@@ -128,7 +133,12 @@ static void search(const Search* s, int i, int j, double bound) {
 
 void dj_meshDistance(djMeshDistance* out, const djSphereTree* a, const djSphereTree* b,
                      const djPose* place) {
-  const Search s = {a, b, place, out};
+  dj_nearTriangles(out, a, b, place, 1);
+}
+
+void dj_nearTriangles(djMeshDistance* out, const djSphereTree* a, const djSphereTree* b,
+                      const djPose* place, double part) {
+  const Search s = {a, b, place, out, part};
   *out = (djMeshDistance){.gap = INFINITY, .normal = {0, 0, 1}};
   search(&s, 0, 0, boundOf(&s, 0, 0));
 }

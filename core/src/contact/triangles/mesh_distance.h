@@ -10,11 +10,16 @@
 typedef struct djMeshDistance {
   double gap;
   djVec3 normal, on_a, on_b;
+  int tri_a, tri_b; // of meshes: the triangles, in the order of leaves
 } djMeshDistance;
 
 // place: of a's frame in b's.
 void dj_meshDistance(djMeshDistance* out, const djSphereTree* a, const djSphereTree* b,
                      const djPose* place);
+// The same of triangles near each other, if not the nearest: none are nearer than a part of their
+// gap.
+void dj_nearTriangles(djMeshDistance* out, const djSphereTree* a, const djSphereTree* b,
+                      const djPose* place, double part);
 // Of triangles; where that is `enough` only a gap that is, too.
 void dj_triangleDistance(djMeshDistance* out, const djVec3 a[3], const djVec3 b[3], double enough);
 

@@ -284,10 +284,11 @@ static djStatus sumSlips(djSlipSum* s, djPairState* state, const djPairInput* in
                         .by = *by};
   relativeChange(&w.way, tape.along, &pair, by);
   pair.mean.start = true;
+  const double faint = pair.plane || pair.sums ? -INFINITY : dj_firstFaint(&pair.mean);
   if (pair.plane)
     status = halfSpace(&L, s, &w, &pair);
   else
-    status = visit(&L, s, &w, 0, 0, -INFINITY) == COUNTS ? DJ_OK : DJ_OVERLAP;
+    status = visit(&L, s, &w, 0, 0, faint) == COUNTS ? DJ_OK : DJ_OVERLAP;
   if (status < 0) return status;
   const djLongLaw law = dj_longLawOf(L.x, &pair, in->setting);
   const double sign = pair.sums ? 1 : -1;
