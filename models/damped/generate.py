@@ -271,7 +271,7 @@ def rope_ring():
     write(folder / "task.json",
           {**splines({"head": path}, 0.004, 1),
            "loss": [{"type": "position", "body": middle, "target": [0, 0, round(high - ring + tube + radius, 4)]}],
-           "optimizer": {"type": "lbfgsb", "iterations": 25},
+           "optimizer": {"type": "gauss_newton", "iterations": 25},
            "contact": {"model": "damped", "law": "smooth_penalty", "damping_time": 0.003,
                        "sigma": 1.5e-5, "kn": 400}})
 
