@@ -90,7 +90,7 @@ static djStatus systemAt(void* user, djSystemAt* asked) {
 }
 
 static djStatus minimize(djNewtonResult* r, Wall* w, bool learns) {
-  double gradient[N], step[N], scratch[2 * N];
+  double gradient[N], step[N], scratch[3 * N];
   const djNewtonProblem p = {.n = N,
                              .user = w,
                              .system = systemAt,

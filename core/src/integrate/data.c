@@ -165,7 +165,7 @@ static void layoutWork(djWork* w, djArena* a, const djModel* m) {
   w->tendon_rate = takeDoubles(a, m->ntendon);
   w->gradient = takeDoubles(a, nv);
   w->step = takeDoubles(a, nv);
-  w->learned = takeDoubles(a, 2 * nv);
+  w->learned = takeDoubles(a, 3 * nv);
   w->scale = takeDoubles(a, nv);
   w->shift = takeDoubles(a, nv);
   dj_takePattern(&w->pattern, a, m->nv, dj_treeRanges(NULL, m));

@@ -125,7 +125,7 @@ struct djWork {
 
   double* gradient;         // (nv)
   double* step;             // (nv)
-  double* learned;          // (2 nv) scratch of Newton's method
+  double* learned;          // (3 nv) scratch of Newton's method
   djPattern pattern;        // of H, Rq and Rv, at the last evaluation
   djMatrix H;               // dr/dq+ at the present iterate; symmetric: lower triangle
   size_t nH;                // bytes that it has room for: see room.c

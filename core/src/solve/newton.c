@@ -244,19 +244,36 @@ static djStatus learn(bool* found, Search* s) {
 }
 
 // The whole step, as far as it may be taken, while trials that are refused tell of another one.
+// Where none is taken the first one is cut, which knows of no hills: a step along them would have
+// to be cut far more.
 static djStatus tryWhole(Trial* t, double* slope, Search* s, double noise) {
   const djNewtonProblem* p = s->p;
-  if (p->learns) memcpy(p->scratch, s->gradient, (size_t)p->n * sizeof(double));
+  const size_t size = (size_t)p->n * sizeof(double);
+  double* untaught = p->scratch + 2 * p->n;
+  Trial first;
+  if (p->learns) memcpy(p->scratch, s->gradient, size);
   for (int k = 0;; k++) {
     double fraction = 1;
     djStatus status = p->limit(p->user, &fraction, s->step);
     if (status < 0) return status;
-    *slope = -slopeOf(s);
+    const double along = -slopeOf(s);
     status = tryAt(t, s, fraction);
-    if (status < 0 || isEnough(s, t, *slope, noise)) return status;
+    if (k == 0) *slope = along, first = *t;
+    if (status < 0) return status;
+    if (isEnough(s, t, along, noise)) {
+      *slope = along;
+      return status;
+    }
+    if (k == 0 && p->learns) memcpy(untaught, s->step, size);
     bool found = false;
     if (p->learns && k < MOST_LESSONS) status = learn(&found, s);
-    if (status < 0 || !found) return status;
+    if (status < 0) return status;
+    if (found) continue;
+    if (k == 0) return status;
+    memcpy(s->step, untaught, size);
+    *t = first;
+    s->taught = false;
+    return p->limit(p->user, &fraction, s->step);
   }
 }
 

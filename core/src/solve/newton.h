@@ -57,7 +57,7 @@ typedef struct djNewtonProblem {
   // The trial point becomes the present one.
   void (*accept)(void* user);
   bool eases, convex, learns;   // what may be asked of it
-  double* scratch;              // (2 n) where it learns
+  double* scratch;              // (3 n) where it learns
 } djNewtonProblem;
 
 typedef struct djNewtonOption {
