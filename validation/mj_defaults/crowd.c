@@ -222,5 +222,7 @@ void def_crowd(Program* p) {
   show("all", all);
   if (!all[OURS].steps) djv_fail("--only %d: there are %d runs", p->only, runs);
   def_check(p, "crowd: unconverged steps", (double)all[OURS].unconverged / (double)all[OURS].steps);
+  def_check(p, "crowd: share of steps above 60 iterations",
+            (double)all[OURS].slow / (double)all[OURS].steps);
   def_check(p, "crowd: worst iterations", all[OURS].most);
 }
