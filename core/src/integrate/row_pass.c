@@ -21,7 +21,7 @@
 enum { MOST_PASSES = 10, MOST_DOFS = 300 };
 // Beyond these Newton's method is as fast: of contact, unknowns, limits and friction loss.
 enum { CONTACT_ROWS = 48, OWN = 18, COST_ROWS = 64 };
-static const double DONE = 3e-5;         // what the next pass would move, of the unit
+static const double DONE = 1e-5;         // what the next pass would move, of the unit
 static const double CLOSE = 0.1;         // the most that a last move is
 static const double LIGHTEST = 1e-14;    // of all mass
 static const double INNER = 3e-4;        // of the last move, by which forces are found

@@ -13,8 +13,6 @@ static const double HELD = 1e-12;        // of G's diagonal: holds what is stiff
 static const double ROUNDING = 1e-14;
 static const double SHORT = 0.3;         // steps after which rows are solved one by one
 static const double ENOUGH = 0.3;        // of the slope is left after a step
-// A whole step leaves less of the decrement than this times what it leaves of the slope along it.
-static const double UNSEEN = 100;
 static const double AFRESH = 1e-2, LEAST_HELD = 1e-4;   // of the mass that unknowns are lent
 static const double MORE = 3, LESS = 0.1;               // after steps that are cut, or whole
 
@@ -274,8 +272,8 @@ static double moveOthers(Solve* s) {
 }
 
 // As far as the objective falls, by the secant of its slope. *others: the decrement of rows that do
-// not take part in the step; *rest: what is left of the slope.
-static double move(double* others, double* rest, Solve* s) {
+// not take part in the step.
+static double move(double* others, Solve* s) {
   djRowProblem* P = s->P;
   double slope = 0, low = 0, high = 1, part = 1, least, to;
   for (int i = 0; i < P->n; i++) P->before[i] = P->row[i].at;
@@ -301,7 +299,6 @@ static double move(double* others, double* rest, Solve* s) {
     at = takePart(s, part);
   }
   *others = moveOthers(s);
-  *rest = slope > 0 ? fabs(at) / slope : 1;
   return part;
 }
 
@@ -319,9 +316,7 @@ int dj_solveRows(double* left, djRowProblem* P, double tolerance, bool afresh) {
     *left = findStep(&s);
     if (!(*left >= 0)) *left = INFINITY;
     if (isinf(*left)) return k;
-    double others, rest, part = move(&others, &rest, &s);
-    // that of the next step
-    if (part == 1 && s.held < LEAST_HELD) *left *= fmin(1, UNSEEN * rest);
+    double others, part = move(&others, &s);
     *left = fmax(*left, others);
     if (*left <= tolerance) return k + 1;
     if (part < SHORT) s.held = fmax(MORE * s.held, LEAST_HELD);
