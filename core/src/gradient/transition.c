@@ -242,17 +242,10 @@ static void integralRow(double* A, double* B, const djModel* m, const djLinear* 
 }
 
 static void motorRows(double* A, double* B, const djModel* m, const djLinear* lin, int i) {
-  djMotorEntry e;
-  for (int s = 0; s < DJ_NMOTORSTATE; s++) {
-    int adr = m->actuator_motoradr[DJ_NMOTORSTATE * i + s];
-    if (adr < 0) continue;
-    const double* by = lin->motor_by + dj_motorRowAt(i, s);
-    size_t row = (size_t)(2 * m->nv + adr);
-    for (int k = 0; dj_motorEntry(&e, by, m, i, k); k++) {
-      double* to = e.ctrl ? B : A;
-      size_t n = (size_t)(e.ctrl ? m->nu : dj_tangentSize(m));
-      if (to && e.at >= 0) to[row * n + (size_t)e.at] += e.value;
-    }
+  for (djMotorEntry e = {0}; dj_nextMotorEntry(&e, lin->motor_by, m, i);) {
+    double* to = e.ctrl ? B : A;
+    size_t n = (size_t)(e.ctrl ? m->nu : dj_tangentSize(m));
+    if (to) to[(size_t)e.row * n + (size_t)e.at] += e.value;
   }
 }
 

@@ -419,29 +419,17 @@ static void integralVjp(double* dx, double* du, const djLinear* lin, const djMod
 // Of the states of motor i, and of its adjoint.
 static void motorJvp(double* dx_next, const djLinear* lin, const djModel* m, const double* dx,
                      const double* du, int i) {
-  djMotorEntry e;
-  for (int s = 0; s < DJ_NMOTORSTATE; s++) {
-    int adr = m->actuator_motoradr[DJ_NMOTORSTATE * i + s];
-    if (adr < 0) continue;
-    const double* by = lin->motor_by + dj_motorRowAt(i, s);
-    for (int k = 0; dj_motorEntry(&e, by, m, i, k); k++) {
-      const double* from = e.ctrl ? du : dx;
-      if (from && e.at >= 0) dx_next[2 * m->nv + adr] += e.value * from[e.at];
-    }
+  for (djMotorEntry e = {0}; dj_nextMotorEntry(&e, lin->motor_by, m, i);) {
+    const double* from = e.ctrl ? du : dx;
+    if (from) dx_next[e.row] += e.value * from[e.at];
   }
 }
 
 static void motorVjp(double* dx, double* du, const djLinear* lin, const djModel* m,
                      const double* lambda, int i) {
-  djMotorEntry e;
-  for (int s = 0; s < DJ_NMOTORSTATE; s++) {
-    int adr = m->actuator_motoradr[DJ_NMOTORSTATE * i + s];
-    if (adr < 0) continue;
-    const double* by = lin->motor_by + dj_motorRowAt(i, s);
-    for (int k = 0; dj_motorEntry(&e, by, m, i, k); k++) {
-      double* to = e.ctrl ? du : dx;
-      if (to && e.at >= 0) to[e.at] += e.value * lambda[2 * m->nv + adr];
-    }
+  for (djMotorEntry e = {0}; dj_nextMotorEntry(&e, lin->motor_by, m, i);) {
+    double* to = e.ctrl ? du : dx;
+    if (to) to[e.at] += e.value * lambda[e.row];
   }
 }
 

@@ -292,12 +292,15 @@ static int sourceOf(const djModel* m, int i, int k) {
   return -1;
 }
 
-bool dj_motorEntry(djMotorEntry* e, const double* by, const djModel* m, int i, int k) {
+// Entry k of a row; at -1: nothing. False: there is none.
+static bool entryOf(djMotorEntry* e, const double* by, const djModel* m, int i, int k) {
   int n = 0, first = 2 * m->nv;
   while (dj_lengthPart(m, i, n).dof >= 0) n++;
   if (k < 2 * n) {
     djLengthPart p = dj_lengthPart(m, i, k % n);
-    *e = (djMotorEntry){false, k < n ? p.dof : m->nv + p.dof, by[k / n] * p.gear};
+    e->ctrl = false;
+    e->at = k < n ? p.dof : m->nv + p.dof;
+    e->value = by[k / n] * p.gear;
     return true;
   }
   k += DJ_MOTOR_BY_INPUT - 2 * n;
@@ -312,6 +315,18 @@ bool dj_motorEntry(djMotorEntry* e, const double* by, const djModel* m, int i, i
   else adr = m->actuator_motoradr[DJ_NMOTORSTATE * i + k - DJ_MOTOR_ROW_STATE];
   e->at = adr < 0 ? -1 : first + adr;
   return true;
+}
+
+bool dj_nextMotorEntry(djMotorEntry* e, const double* rows, const djModel* m, int i) {
+  for (; e->state < DJ_NMOTORSTATE; e->state++, e->k = 0) {
+    int adr = m->actuator_motoradr[DJ_NMOTORSTATE * i + e->state];
+    if (adr < 0) continue;
+    e->row = 2 * m->nv + adr;
+    while (entryOf(e, rows + dj_motorRowAt(i, e->state), m, i, e->k++)) {
+      if (e->at >= 0) return true;
+    }
+  }
+  return false;
 }
 
 // ---- numbers ----------------------------------------------------------------------------------

@@ -81,14 +81,15 @@ static inline size_t dj_motorRowAt(int i, int state) {
 }
 void dj_motorRow(double* by, const djMotor* motor, const djModel* model, int i, int state);
 
-// Entry k = 0, 1, ... of such a row, by (dq, dv, dact) at `at`, or by control `at`; false after the
-// last. at -1: nothing.
+// The next entry of motor i's rows among those of all: that of (dq, dv, dact) at `row` by the one at
+// `at`, or by control `at`. Begins with an entry of zeros; false after the last.
 typedef struct djMotorEntry {
+  int state, k;            // where it is
   bool ctrl;
-  int at;
+  int row, at;
   double value;
 } djMotorEntry;
-bool dj_motorEntry(djMotorEntry* entry, const double* by, const djModel* model, int i, int k);
+bool dj_nextMotorEntry(djMotorEntry* entry, const double* rows, const djModel* model, int i);
 
 // Adds f times the derivative by numbers to gainprm (nu x DJ_NPRM), biasprm and motorprm (nu x
 // DJ_NMOTORPRM), gains of its other inputs with them.
